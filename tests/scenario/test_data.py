@@ -1,0 +1,359 @@
+"""The data that comes with the package: lores, items, rulesets, miscast tables, scenarios."""
+
+from collections import Counter
+
+import pytest
+
+from wfb_gym.scenario import bundled_scenarios, load_scenario, pack
+from wfb_gym.scenario.bundled import bundled_data
+from wfb_gym.scenario.items import bundled_items
+from wfb_gym.scenario.lores import find_lore_spell, lore_spells
+from wfb_gym.scenario.miscasts import bundled_miscast_table, bundled_miscast_tables
+from wfb_gym.scenario.packed import NO_SAVE, TABLE, DispelUse, EffectKind, Limit, Lock, Whose
+from wfb_gym.scenario.ruleset import Ruleset
+
+SCENARIOS = (
+    "apprentice",
+    "archmage-duel",
+    "dwarf-hold",
+    "grand-conclave",
+    "long-siege",
+    "orc-shaman-hunt",
+    "seventh-edition-duel",
+    "storm-council",
+)
+
+
+def test_lores_are_complete() -> None:
+    spells = lore_spells()
+    assert len(spells) == 48
+    assert len({spell.name for spell in spells}) == 48
+    lores = Counter(spell.lore for spell in spells)
+    names = {"Fire", "Metal", "Shadow", "Beasts", "Heavens", "Light", "Life", "Death"}
+    assert lores == dict.fromkeys(names, 6)
+    for lore in names:
+        numbers = [spell.number for spell in spells if spell.lore == lore]
+        assert numbers == [1, 2, 3, 4, 5, 6]
+    assert all(3 <= spell.casting_value <= 15 for spell in spells)
+
+
+@pytest.mark.parametrize(
+    ("lore", "casting_values"),
+    [
+        ("Fire", [5, 6, 8, 9, 11, 12]),
+        ("Metal", [3, 6, 8, 8, 9, 11]),
+        ("Shadow", [4, 6, 7, 8, 10, 11]),
+        ("Beasts", [5, 6, 6, 7, 8, 9]),
+        ("Heavens", [6, 6, 7, 9, 9, 11]),
+        ("Light", [5, 5, 6, 7, 8, 9]),
+        ("Life", [6, 7, 7, 7, 8, 9]),
+        ("Death", [5, 5, 8, 8, 10, 12]),
+    ],
+)
+def test_casting_values(lore: str, casting_values: list[int]) -> None:
+    assert [s.casting_value for s in lore_spells() if s.lore == lore] == casting_values
+
+
+def test_durations() -> None:
+    lasting = [spell.name for spell in lore_spells() if spell.duration == "remains_in_play"]
+    assert lasting == [
+        "Flaming Sword of Rhuin",
+        "Wall of Fire",
+        "Pelt of Midnight",
+        "Shades of Death",
+        "The Bear's Anger",
+        "Pha's Illumination",
+        "Guardian Light",
+        "The Howler Wind",
+    ]
+    one_turn = [spell.name for spell in lore_spells() if spell.duration == "one_turn"]
+    assert one_turn == ["Commandment of Brass", "Blinding Light", "Doom and Darkness!"]
+
+
+def test_magic_missiles() -> None:
+    missiles = [spell.name for spell in lore_spells() if spell.kind == "magic_missile"]
+    assert missiles == [
+        "Fire Ball",
+        "Fiery Blast",
+        "Rule of Burning Iron",
+        "Distillation of Molten Silver",
+        "Creeping Death",
+        "The Crow's Feast",
+        "Burning Gaze",
+        "Dark Hand of Death",
+        "Wind of Death",
+    ]
+    assert {spell.range_inches for spell in lore_spells() if spell.name in missiles} == {24}
+
+
+def test_find_lore_spell() -> None:
+    spell = find_lore_spell("Burning Head")
+    assert spell is not None
+    assert (spell.lore, spell.number, spell.range_inches) == ("Fire", 4, 18)
+    assert find_lore_spell("Burning Head", "Fire") == spell
+    assert find_lore_spell("Burning Head", "Life") is None
+    assert find_lore_spell("Curse of Years") is None
+
+
+def test_items() -> None:
+    items = bundled_items()
+    written = {
+        name: item.model_dump(exclude_defaults=True, exclude={"name", "source"})
+        for name, item in items.items()
+    }
+    automatic = {"automatic": True}
+    assert written == {
+        "Dispel Scroll": {
+            "points": 25.0,
+            "uses": 1,
+            "when_dispelling": automatic,
+            "ends_own_spells": True,
+        },
+        "Power Stone": {
+            "points": 25.0,
+            "uses": 1,
+            "when_casting": {"extra_dice": 2, "irresistible": False},
+            "ends_own_spells": True,
+            "stores_dice": True,
+        },
+        "Staff of Sorcery": {"points": 50.0, "dispel_bonus": 1},
+        "Power Familiar": {"points": 50.0, "power_dice": 1, "dispel_dice": 1},
+        "Wizard's Staff": {"points": 15.0, "extra_dice_cap": 1},
+        "Luckstone": {"points": 25.0, "uses": 1, "reroll": {"of": "both"}},
+        "Starwood Staff": {"points": 40.0, "cast_bonus": 1},
+        "Jewel of the Dusk": {"points": 15.0, "bearer_dice": 1},
+        "Darkstar Cloak": {"points": 20.0, "bearer_dice": 1},
+        "Seal of Ghrond": {"points": 25.0, "dispel_dice": 1},
+        "Rune of Spellbreaking": {"points": 25.0, "uses": 1, "when_dispelling": automatic},
+        "Master Rune of Spellbinding": {"points": 50.0, "dispel_bonus": 1},
+        "Master Rune of Valaya": {"points": 100.0, "dispel_bonus": 2},
+    }
+    assert all(item.source for item in items.values())
+
+
+def test_every_switch_of_both_rulesets_has_a_source() -> None:
+    rulesets = bundled_data("rulesets")
+    assert set(rulesets) == {"6e", "7e"}
+    for switches in rulesets.values():
+        assert set(switches) == set(Ruleset.model_fields)
+        assert all(entry["source"].strip() for entry in switches.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "ours"),
+    [
+        (
+            "6e",
+            [(2, 2), (3, 3), (4, 4), (5, 6), (7, 7), (8, 9), (10, 11), (12, 12)],
+            [(5, 6), (7, 7), (8, 9), (10, 11), (12, 12)],
+        ),
+        ("7e", [(2, 2), (3, 4), (5, 6), (7, 7), (8, 9), (10, 11), (12, 12)], [(12, 12)]),
+    ],
+)
+def test_miscast_rows_cover_2d6(
+    name: str, rows: list[tuple[int, int]], ours: list[tuple[int, int]]
+) -> None:
+    table = bundled_miscast_table(name)
+    assert [row.roll for row in table.rows] == rows
+    totals = [total for row in table.rows for total in range(row.roll[0], row.roll[1] + 1)]
+    assert totals == list(range(2, 13))
+    assert [row.roll for row in table.rows if row.source == "ours"] == ours
+    assert all(row.source and row.text for row in table.rows)
+
+
+def test_there_are_two_miscast_tables() -> None:
+    assert bundled_miscast_tables() == ("6e", "7e")
+
+
+HIT, CONTACT = "caster_hit", "base_contact_hit"
+
+
+def test_6e_miscasts() -> None:
+    effects = [
+        [effect.model_dump() for effect in row.effects] for row in bundled_miscast_table("6e").rows
+    ]
+    assert effects == [
+        [
+            {"kind": HIT, "strength": 10, "armour_save": True},
+            {"kind": CONTACT, "strength": 10, "armour_save": True},
+        ],
+        [{"kind": "locked", "until": "six", "bars_items": False}],
+        [{"kind": "free_spell", "limit": "miscast_value"}],
+        [
+            {"kind": "locked", "until": "own_next_phase", "bars_items": True},
+            {"kind": "in_play_ends", "whose": "caster"},
+        ],
+        [{"kind": "dice_lost", "whose": "side"}],
+        [
+            {"kind": HIT, "strength": 4, "armour_save": False},
+            {"kind": "in_play_ends", "whose": "all"},
+            {"kind": "casting_ends"},
+        ],
+        [{"kind": HIT, "strength": 6, "armour_save": False}, {"kind": "spell_forgotten"}],
+        [{"kind": "spell_forgotten"}, {"kind": "level_lost"}],
+    ]
+
+
+def test_7e_miscasts() -> None:
+    effects = [
+        [effect.model_dump() for effect in row.effects] for row in bundled_miscast_table("7e").rows
+    ]
+    assert effects == [
+        [{"kind": "caster_removed"}, {"kind": CONTACT, "strength": 10, "armour_save": False}],
+        [
+            {"kind": HIT, "strength": 6, "armour_save": False},
+            {"kind": CONTACT, "strength": 6, "armour_save": False},
+        ],
+        [{"kind": "free_spell", "limit": "any"}],
+        [
+            {"kind": HIT, "strength": 2, "armour_save": False},
+            {"kind": "dice_lost", "whose": "caster"},
+            {"kind": "locked", "until": "phase_end", "bars_items": True},
+        ],
+        [
+            {"kind": HIT, "strength": 4, "armour_save": False},
+            {"kind": "in_play_ends", "whose": "all"},
+            {"kind": "stored_dice_lost"},
+            {"kind": "phase_ends"},
+        ],
+        [
+            {"kind": HIT, "strength": 8, "armour_save": False},
+            {"kind": "level_lost"},
+            {"kind": "spell_forgotten"},
+        ],
+        [{"kind": "spell_succeeds"}, {"kind": "spell_forgotten"}],
+    ]
+
+
+def test_bundled_scenarios_are_listed() -> None:
+    assert bundled_scenarios() == list(SCENARIOS)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_bundled_scenario_loads_and_packs(name: str) -> None:
+    scenario = load_scenario(name)
+    assert scenario.name == name
+    assert scenario.description
+    table = pack(scenario)
+    assert table.dtype.fields == TABLE.fields
+    assert table[0].armies[0].n_spells == sum(len(w.spells) for w in scenario.caster.wizards)
+    assert table[0].armies[0].n_spells > 0
+
+
+def test_archmage_duel_is_frozen() -> None:
+    record = pack(load_scenario("archmage-duel"))[0]
+    switches = ("own_dice", "dispel_double_six", "dispel_one_turn", "reroll_all_dice")
+    assert [record[switch] for switch in switches] == [0, 0, 1, 0]
+    assert (record.phases, record.n_contacts, record.n_miscast_rows) == (1, 0, 8)
+    caster, dispeller = record.armies
+    for army in (caster, dispeller):
+        assert (army.base_power, army.base_dispel) == (2, 2)
+        assert (army.fixed_power, army.fixed_dispel) == (-1, -1)
+        assert army.n_wizards == 1
+    assert (caster.n_spells, caster.n_items) == (4, 0)
+    assert (dispeller.n_spells, dispeller.n_items) == (0, 1)
+    profile = {
+        "level": 4,
+        "dispel_dice": 2,
+        "rune": 0,
+        "wounds": 3,
+        "toughness": 3,
+        "armour_save": NO_SAVE,
+        "ward_save": NO_SAVE,
+        "makes_dice": 1,
+        "casts": 1,
+        "uses_items": 1,
+        "alive": 1,
+        "reserve": -1,
+        "bearer_dice": 0,
+        "extra_dice_cap": 0,
+        "cast_bonus": 0,
+        "points_per_wound": 85.0,
+        "spells": 0b1111,
+    }
+    for army, spells in ((caster, 0b1111), (dispeller, 0)):
+        wizard = army.wizards[0]
+        assert {key: wizard[key] for key in wizard.dtype.names} == {**profile, "spells": spells}
+    for index, (casting_value, worth) in enumerate([(5, 20), (8, 40), (9, 50), (11, 60)]):
+        spell = caster.spells[index]
+        assert {key: spell[key] for key in spell.dtype.names} == {
+            "wizard": 0,
+            "casting_value": casting_value,
+            "duration": 0,
+            "in_play": 0,
+            "survives_caster": 0,
+            "barred_by": 1 << index,
+            "worth": worth,
+            "worth_per_phase": 0,
+        }
+    scroll = dispeller.items[0]
+    given = {"count": 1, "dispel_use": DispelUse.AUTOMATIC, "ends_own_spells": 1}
+    assert {key: scroll[key] for key in scroll.dtype.names} == {
+        **dict.fromkeys(scroll.dtype.names, 0),
+        **given,
+    }
+
+
+def test_archmage_duel_names_and_miscasts_are_frozen() -> None:
+    scenario = load_scenario("archmage-duel")
+    assert [wizard.name for wizard in scenario.caster.wizards] == ["Archmage"]
+    assert [wizard.name for wizard in scenario.dispeller.wizards] == ["Rival Archmage"]
+    spells = scenario.caster.wizards[0].spells
+    assert [(spell.name, spell.lore) for spell in spells] == [
+        ("Fire Ball", None),
+        ("Fiery Blast", None),
+        ("Burning Head", None),
+        ("Conflagration of Doom", None),
+    ]
+    # Settled in the file itself, so that no change of the bundled rulesets moves it.
+    assert None not in scenario.rules.model_dump().values()
+    record = pack(scenario)[0]
+    assert record.miscast_row.tolist() == [0, 0, 0, 1, 2, 3, 3, 4, 5, 5, 6, 6, 7]
+    rows = [(int(row["first"]), int(row["count"])) for row in record.miscast_rows[:8]]
+    assert rows == [(0, 2), (2, 1), (3, 1), (4, 2), (6, 1), (7, 3), (10, 2), (12, 2)]
+    fields = ("kind", "strength", "armour_save", "until", "bars_items", "whose", "limit")
+    kind = EffectKind
+    assert [tuple(int(effect[f]) for f in fields) for effect in record.effects[:14]] == [
+        (kind.CASTER_HIT, 10, 1, 0, 0, 0, 0),
+        (kind.BASE_CONTACT_HIT, 10, 1, 0, 0, 0, 0),
+        (kind.LOCKED, 0, 0, Lock.SIX, 0, 0, 0),
+        (kind.FREE_SPELL, 0, 0, 0, 0, 0, Limit.MISCAST_VALUE),
+        (kind.LOCKED, 0, 0, Lock.OWN_NEXT_PHASE, 1, 0, 0),
+        (kind.IN_PLAY_ENDS, 0, 0, 0, 0, Whose.CASTER, 0),
+        (kind.DICE_LOST, 0, 0, 0, 0, Whose.SIDE, 0),
+        (kind.CASTER_HIT, 4, 0, 0, 0, 0, 0),
+        (kind.IN_PLAY_ENDS, 0, 0, 0, 0, Whose.ALL, 0),
+        (kind.CASTING_ENDS, 0, 0, 0, 0, 0, 0),
+        (kind.CASTER_HIT, 6, 0, 0, 0, 0, 0),
+        (kind.SPELL_FORGOTTEN, 0, 0, 0, 0, 0, 0),
+        (kind.SPELL_FORGOTTEN, 0, 0, 0, 0, 0, 0),
+        (kind.LEVEL_LOST, 0, 0, 0, 0, 0, 0),
+    ]
+    assert not record.effects["points"].any()
+
+
+def test_grand_conclave_has_the_size_it_is_measured_by() -> None:
+    scenario = load_scenario("grand-conclave")
+    wizards = scenario.caster.wizards
+    assert [wizard.level for wizard in wizards] == [4, 2, 2]
+    assert scenario.caster.power_dice is None
+    assert sum(len(wizard.spells) for wizard in wizards) == 9
+    assert {spell.duration for wizard in wizards for spell in wizard.spells} == {"instant"}
+    assert scenario.dispeller.dispel_dice == 7
+    assert scenario.dispeller.items == ("Dispel Scroll", "Dispel Scroll")
+
+
+def test_scenarios_show_what_they_promise() -> None:
+    storm, hold, siege = (
+        load_scenario(name) for name in ("storm-council", "dwarf-hold", "long-siege")
+    )
+    for army in (storm.caster, storm.dispeller):
+        assert any(spell.in_play for wizard in army.wizards for spell in wizard.spells)
+        assert any("Dispel Scroll" in wizard.items for wizard in army.wizards)
+    assert sum(len(wizard.spells) for wizard in storm.caster.wizards) == 9
+    assert any("Power Stone" in wizard.items for wizard in storm.caster.wizards)
+    assert hold.dispeller.dwarf
+    assert [smith.rank for smith in hold.dispeller.runesmiths].count("runelord") == 1
+    assert siege.phases == 4
+    assert load_scenario("seventh-edition-duel").rules_in_force.own_dice
+    assert load_scenario("apprentice").dispeller.wizards == ()

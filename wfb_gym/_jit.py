@@ -1,0 +1,98 @@
+"""The one decorator for compiled code, and where its cache lives.
+
+Numba's cache looks at the file of the function alone, so an edit in another file that the
+function calls would go unnoticed. The cache folder is therefore named after a hash of all
+sources of the package: any edit starts a fresh one.
+"""
+
+import getpass
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, overload
+
+import numba
+from numba.core import config
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_KEEP_SECONDS = 14 * 24 * 3600
+
+
+def _sources_digest() -> str:
+    """Hash of every Python source of the package and of the compiler's version."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    chosen = os.environ.get("WFB_GYM_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "wfb_gym"
+
+
+def _open_cache_folder() -> Path:
+    """This version's folder; folders of other versions that lay unused for weeks go."""
+    name = f"numba-{_sources_digest()}"
+    for root in (_cache_root(), Path(tempfile.gettempdir()) / f"wfb_gym-{getpass.getuser()}"):
+        folder = root / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            os.utime(folder)
+        except OSError:
+            continue
+        for other in root.glob("numba-*"):
+            if other != folder and other.stat().st_mtime < time.time() - _KEEP_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
+        return folder
+    raise OSError(
+        "wfb_gym found no folder to keep compiled code in; "
+        "set WFB_GYM_CACHE_DIR to one that can be written"
+    )
+
+
+CACHE_FOLDER = _open_cache_folder()
+
+
+def is_cold() -> bool:
+    """Whether nothing has been compiled yet for this version of the sources."""
+    return not any(CACHE_FOLDER.rglob("*.nbi"))
+
+
+@overload
+def jit(function: _Function) -> _Function: ...
+
+
+@overload
+def jit(**options: Any) -> Callable[[_Function], _Function]: ...
+
+
+def jit(function: Any = None, **options: Any) -> Any:
+    """`numba.njit` with the package's own cache folder.
+
+    Args:
+        function: the function to compile, when used without parentheses.
+        **options: passed on to `numba.njit`.
+
+    Returns:
+        The compiled function (the plain one under ``NUMBA_DISABLE_JIT=1``), or a decorator.
+    """
+    if function is None:
+        return lambda later: jit(later, **options)
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating; other users keep theirs
+    try:
+        return numba.njit(cache=True, **options)(function)
+    finally:
+        config.CACHE_DIR = before

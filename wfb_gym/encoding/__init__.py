@@ -1,0 +1,1 @@
+"""How positions and actions look to an agent: sizes, observation layout, action codec."""

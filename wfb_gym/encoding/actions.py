@@ -1,0 +1,120 @@
+"""The flat `Discrete` action space: the part of the engine's action codes that limits admit.
+
+| range | meaning |
+|---|---|
+| 0 | pass: stop casting, no item, keep the roll, let it through, decline, done |
+| dice | commit n dice; n from 0 where wizards may have own dice, else from 1 |
+| items | use or declare own item i |
+| re-rolls | re-roll a die that shows 1..6; re-roll all (only with re-roll items) |
+| wizards | own wizard w adds his own dice to a dispel (only with own dice) |
+| spells | nominate own spell s, or take it as the free spell |
+| in play | own spell s in play, then the opponent's: end it, or try to dispel it |
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.limits import Limits
+from wfb_gym.engine import actions as codes
+from wfb_gym.scenario.packed import SPELLS
+
+
+@dataclass(frozen=True)
+class ActionCodec:
+    """Indices of an environment's action space and the engine's codes.
+
+    Attributes:
+        code_of: engine code of each index, int64, shape (n,).
+        index_of: index of each engine code, int64, shape (ACTIONS,); -1 outside the limits.
+        ranges: first index and size of each range of the module's table.
+    """
+
+    code_of: NDArray[np.int64]
+    index_of: NDArray[np.int64]
+    ranges: dict[str, tuple[int, int]]
+
+    @property
+    def n(self) -> int:
+        """Size of the action space."""
+        return len(self.code_of)
+
+
+@lru_cache(maxsize=64)
+def action_codec(limits: Limits) -> ActionCodec:
+    """Codec of the action space that `limits` size."""
+    least = 0 if limits.own_dice else 1
+    own, enemy = limits.own.spells, limits.opponent.spells
+    parts: list[tuple[str, list[int]]] = [
+        ("pass", [codes.PASS]),
+        ("dice", [codes.FIRST_DICE + n for n in range(least, limits.dice + 1)]),
+        ("items", [codes.FIRST_ITEM + i for i in range(limits.own.items)]),
+        ("re-rolls", [codes.FIRST_REROLL + k for k in range(7)] if limits.rerolls else []),
+        (
+            "wizards",
+            [codes.FIRST_WIZARD + w for w in range(limits.own.wizards)] if limits.own_dice else [],
+        ),
+        ("spells", [codes.FIRST_CAST + s for s in range(own)]),
+        ("own in play", [codes.FIRST_IN_PLAY + s for s in range(own)] if limits.in_play else []),
+        (
+            "enemy in play",
+            [codes.FIRST_IN_PLAY + SPELLS + s for s in range(enemy)] if limits.in_play else [],
+        ),
+    ]
+    code_of: list[int] = []
+    ranges: dict[str, tuple[int, int]] = {}
+    for name, members in parts:
+        ranges[name] = (len(code_of), len(members))
+        code_of.extend(members)
+    index_of = np.full(codes.ACTIONS, -1, np.int64)
+    index_of[code_of] = np.arange(len(code_of))
+    return ActionCodec(np.array(code_of, np.int64), index_of, ranges)
+
+
+def action_meanings(
+    limits: Limits,
+    items: tuple[str, ...] = (),
+    wizards: tuple[str, ...] = (),
+    spells: tuple[str, ...] = (),
+    enemy_spells: tuple[str, ...] = (),
+) -> list[str]:
+    """What each action means, in words.
+
+    Args:
+        limits: of the action space.
+        items: names of own items, wizards, spells and enemy spells follow; numbers stand in
+            where a name is missing.
+        wizards: names of own wizards.
+        spells: names of own spells.
+        enemy_spells: names of the opponent's spells.
+    """
+
+    def name(names: tuple[str, ...], index: int, kind: str) -> str:
+        return names[index] if index < len(names) else f"{kind} {index + 1}"
+
+    meanings = []
+    for code in action_codec(limits).code_of:
+        if code == codes.PASS:
+            meanings.append("pass")
+        elif code < codes.FIRST_ITEM:
+            count = code - codes.FIRST_DICE
+            meanings.append(f"{count} {'die' if count == 1 else 'dice'}")
+        elif code < codes.FIRST_REROLL:
+            meanings.append(f"use {name(items, code - codes.FIRST_ITEM, 'item')}")
+        elif code < codes.REROLL_ALL:
+            meanings.append(f"re-roll a {code - codes.FIRST_REROLL + 1}")
+        elif code == codes.REROLL_ALL:
+            meanings.append("re-roll all")
+        elif code < codes.FIRST_CAST:
+            meanings.append(f"own dice of {name(wizards, code - codes.FIRST_WIZARD, 'wizard')}")
+        elif code < codes.FIRST_IN_PLAY:
+            meanings.append(f"cast {name(spells, code - codes.FIRST_CAST, 'spell')}")
+        elif code < codes.FIRST_IN_PLAY + SPELLS:
+            own = name(spells, code - codes.FIRST_IN_PLAY, "spell")
+            meanings.append(f"in play: own {own}")
+        else:
+            enemy = name(enemy_spells, code - codes.FIRST_IN_PLAY - SPELLS, "spell")
+            meanings.append(f"in play: enemy {enemy}")
+    return meanings

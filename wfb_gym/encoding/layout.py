@@ -1,0 +1,250 @@
+"""Layout of an observation: which number stands where, its unit and its bounds.
+
+An observation is one flat float32 vector from a seat. Numbers are scaled, never clipped.
+`layout` builds the table; `wfb_gym.encoding.observe` writes the vectors.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.limits import ArmyLimits, Limits
+from wfb_gym.engine.state import DECISIONS, FIRST_DECISION, Attempt, Node
+from wfb_gym.scenario.packed import DICE, MAX_POINTS, PHASES
+
+DICE_SCALE = 10.0
+NUMBER_SCALE = 15.0
+POINTS_SCALE = 100.0
+LEVEL_SCALE = 4.0
+WOUNDS_SCALE = 5.0
+COUNT_SCALE = 4.0
+LOCK_SCALE = 16.0
+BONUS_SCALE = 5.0
+CONTACT_SCALE = 20.0
+ROW_SCALE = 12.0
+
+_MOST_DICE = DICE / DICE_SCALE
+_MOST_NUMBER = 255 / NUMBER_SCALE
+_MOST_POINTS = MAX_POINTS / POINTS_SCALE
+_MOST_TOTAL_POINTS = (PHASES + 1) * _MOST_POINTS
+_MOST_LOSS = 1000.0 * _MOST_POINTS
+_MOST_COUNT = 255 / COUNT_SCALE
+_MOST_BONUS = 128 / BONUS_SCALE
+
+
+@dataclass(frozen=True)
+class Field:
+    """One number of an observation.
+
+    Attributes:
+        name: what it is, with its owner.
+        low: least value it can take.
+        high: greatest value.
+        meaning: unit and scale.
+    """
+
+    name: str
+    low: float
+    high: float
+    meaning: str
+
+
+LAYOUT = np.dtype(
+    [
+        (name, "i8")
+        for name in (
+            "size",
+            "node",
+            "casting",
+            "phases_left",
+            "own_pool",
+            "enemy_pool",
+            "number",
+            "rules",
+            "miscast_stop",
+            "attempt",
+            "reserve",
+            "row",
+            "faces",
+            "held",
+            "nature",
+            "contacts",
+            "own_wizards",
+            "own_spells",
+            "own_items",
+            "enemy_wizards",
+            "enemy_spells",
+            "enemy_items",
+            "wizard_size",
+            "wizard_own_dice",
+            "spell_size",
+            "spell_known",
+            "spell_lasting",
+            "item_size",
+            "limit_contacts",
+        )
+    ]
+)
+"""Offsets for compiled code; -1 where the limits leave a block out."""
+
+WIZARD_FIELDS = (
+    Field("level", 0.0, 1.0, "level / 4; 0 once he casts no more"),
+    Field("wounds", 0.0, 255 / WOUNDS_SCALE, "wounds left / 5"),
+    Field("lock", 0.0, 1.0, "why he may not cast or use items / 16"),
+    Field("can cast", 0.0, 1.0, "1 for a wizard who is ready or rallied"),
+    Field("miscast cost", -_MOST_LOSS, _MOST_LOSS, "expected points a miscast of his costs / 100"),
+)
+OWN_DICE_FIELDS = (
+    Field("own dice", 0.0, _MOST_DICE, "power dice only he may use / 10"),
+    Field("joins", 0.0, 1.0, "1 while his own dice join the pending dispel"),
+)
+SPELL_FIELDS = (
+    Field("wizard", 0.0, 1.0, "its wizard's number, from 1, / 6"),
+    Field("casting value", 0.0, 1.0, "casting value / 15"),
+    Field("worth", 0.0, _MOST_POINTS, "points when it takes effect / 100"),
+    Field("most dice", 0.0, _MOST_DICE, "dice that may be rolled for it now / 10"),
+    Field("open", 0.0, 1.0, "1 while it may still be attempted this phase"),
+    Field("best", 0.0, _MOST_TOTAL_POINTS, "expected points with the best dice at hand / 100"),
+    Field("pending", 0.0, 1.0, "1 while it is being cast or dispelled"),
+)
+KNOWN_FIELDS = (Field("known", 0.0, 1.0, "1 unless it is forgotten"),)
+LASTING_FIELDS = (
+    Field("worth per phase", 0.0, _MOST_POINTS, "points at each end of phase / 100"),
+    Field("remains in play", 0.0, 1.0, "1 if it does"),
+    Field("lasts one turn", 0.0, 1.0, "1 if it does"),
+    Field("in play", 0.0, 1.0, "1 while it is"),
+    Field("fresh", 0.0, 1.0, "1 if it came into play this phase"),
+    Field("tried", 0.0, 1.0, "1 if the player to move has tried to dispel it"),
+)
+ITEM_FIELDS = (
+    Field("uses", 0.0, _MOST_COUNT, "uses left / 4"),
+    Field("declared", 0.0, 1.0, "1 while it helps the pending roll"),
+    Field("bearer", 0.0, 1.0, "its bearer's number, from 1, / 6; 0 for the army's own"),
+    Field("extra dice", 0.0, _MOST_DICE, "dice it adds to a cast / 10"),
+    Field("bonus", -2 * _MOST_BONUS, 2 * _MOST_BONUS, "what its use adds to a roll / 5"),
+    Field("automatic", 0.0, 1.0, "1 if it dispels without a roll"),
+    Field("re-roll", 0.0, 1.0, "0.5 re-rolls one die, 1 all"),
+    Field("lasting bonus", -_MOST_BONUS, _MOST_BONUS, "what it adds to each dispel / 5"),
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Names, bounds and offsets of an observation.
+
+    Attributes:
+        fields: one entry a number, in order.
+        offsets: record array of `LAYOUT`, shape (1,).
+    """
+
+    fields: tuple[Field, ...]
+    offsets: np.recarray[Any, Any]
+
+    @property
+    def size(self) -> int:
+        """Length of an observation."""
+        return len(self.fields)
+
+    @property
+    def low(self) -> NDArray[np.float32]:
+        """Least values, shape (size,)."""
+        return np.array([field.low for field in self.fields], np.float32)
+
+    @property
+    def high(self) -> NDArray[np.float32]:
+        """Greatest values, shape (size,)."""
+        return np.array([field.high for field in self.fields], np.float32)
+
+    def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
+        """An observation, shape (size,), as a mapping from field names to values."""
+        if observation.shape != (self.size,):
+            raise ValueError(f"observation: expected shape ({self.size},), found {observation.shape}")
+        return {f.name: float(v) for f, v in zip(self.fields, observation, strict=True)}
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.fields: list[Field] = []
+        self.offsets = np.zeros(1, LAYOUT)
+        for name in LAYOUT.names or ():
+            self.offsets[name] = -1
+
+    def block(self, key: str, fields: list[Field]) -> None:
+        self.offsets[key] = len(self.fields)
+        self.fields.extend(fields)
+
+
+def _army(builder: _Builder, owner: str, army: ArmyLimits, limits: Limits) -> None:
+    def many(kind: str, count: int, fields: tuple[Field, ...]) -> list[Field]:
+        return [
+            Field(f"{owner} {kind} {i + 1} {f.name}", f.low, f.high, f.meaning)
+            for i in range(count)
+            for f in fields
+        ]
+
+    wizard = WIZARD_FIELDS + (OWN_DICE_FIELDS if limits.own_dice else ())
+    spell = _spell_fields(limits)
+    builder.block(f"{owner}_wizards", many("wizard", army.wizards, wizard))
+    builder.block(f"{owner}_spells", many("spell", army.spells, spell))
+    builder.block(f"{owner}_items", many("item", army.items, ITEM_FIELDS))
+
+
+def _spell_fields(limits: Limits) -> tuple[Field, ...]:
+    known = KNOWN_FIELDS if limits.battle or limits.free_spells else ()
+    return SPELL_FIELDS + known + (LASTING_FIELDS if limits.in_play else ())
+
+
+def _one(name: str, high: float, meaning: str, low: float = 0.0) -> list[Field]:
+    return [Field(name, low, high, meaning)]
+
+
+@lru_cache(maxsize=64)
+def layout(limits: Limits) -> Layout:
+    """Layout of the observations that `limits` size."""
+    builder = _Builder()
+    nodes = [Node(FIRST_DECISION + k).name.lower().replace("_", " ") for k in range(DECISIONS)]
+    builder.block("node", [Field(f"node {n}", 0.0, 1.0, "1 at this decision") for n in nodes])
+    builder.block("casting", _one("own phase", 1.0, "1 if the observer is the active player"))
+    builder.block("phases_left", _one("phases left", 1.0, "phases still to end / 12"))
+    builder.block("own_pool", _one("own pool", _MOST_DICE, "shared dice of the observer / 10"))
+    builder.block("enemy_pool", _one("enemy pool", _MOST_DICE, "shared dice of the enemy / 10"))
+    builder.block("number", _one("number to match", _MOST_NUMBER, "to dispel / 15"))
+    switches = ("own dice", "double six", "one-turn dispels", "recast per side", "re-roll all")
+    builder.block("rules", [Field(f"rule {s}", 0.0, 1.0, "ruleset switch") for s in switches])
+    builder.block("miscast_stop", _one("miscast stops", 1.0, "chance that a miscast ends casting"))
+    if limits.in_play or limits.free_spells:
+        kinds = [kind.name.lower().replace("_", " ") for kind in Attempt if kind]
+        builder.block("attempt", [Field(f"dispelling {k}", 0.0, 1.0, "1 if so") for k in kinds])
+    if limits.own_dice:
+        builder.block("reserve", _one("own dice committed", _MOST_DICE, "to this roll / 10"))
+    if limits.free_spells:
+        row = [Field("miscast row", 0.0, 1.0, "row / 12"), Field("effect", 0.0, 4.0, "done / 12")]
+        builder.block("row", row)
+    if limits.rerolls:
+        for key, what in (("faces", "may be re-rolled"), ("held", "have been re-rolled")):
+            dice = [Field(f"{key} {f}", 0.0, _MOST_DICE, f"dice that {what} / 10") for f in range(1, 7)]
+            builder.block(key, dice)
+        builder.block("nature", _one("natural dice", 1.0, "0 plain, 1/3 miscast, 2/3 irresistible"))
+    contacts = [
+        Field(f"contact {g + 1}", 0.0, 1.0, "models left in base contact / 20")
+        for g in range(limits.contacts)
+    ]
+    builder.block("contacts", contacts)
+    _army(builder, "own", limits.own, limits)
+    _army(builder, "enemy", limits.opponent, limits)
+    offsets = builder.offsets
+    offsets["size"] = len(builder.fields)
+    offsets["limit_contacts"] = limits.contacts
+    offsets["wizard_size"] = len(WIZARD_FIELDS) + (len(OWN_DICE_FIELDS) if limits.own_dice else 0)
+    if limits.own_dice:
+        offsets["wizard_own_dice"] = len(WIZARD_FIELDS)
+    offsets["spell_size"] = len(_spell_fields(limits))
+    if limits.battle or limits.free_spells:
+        offsets["spell_known"] = len(SPELL_FIELDS)
+    if limits.in_play:
+        offsets["spell_lasting"] = len(_spell_fields(limits)) - len(LASTING_FIELDS)
+    offsets["item_size"] = len(ITEM_FIELDS)
+    return Layout(tuple(builder.fields), offsets.view(np.recarray))

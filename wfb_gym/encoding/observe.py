@@ -1,0 +1,240 @@
+"""Write observations: the fixed part of a scenario once, the moving part at each decision.
+
+Two different states of one scenario never share an observation, and equal states always do,
+so a policy of observations is a policy of states.
+"""
+
+import numpy as np
+from numpy import float32
+from numpy.typing import NDArray
+
+from wfb_gym._jit import jit
+from wfb_gym.encoding import layout as _layout
+from wfb_gym.engine.miscasts import row_cost, row_stops
+from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
+from wfb_gym.engine.queries import bit, dice_cap, may_cast, other
+from wfb_gym.engine.rolls import READING_CHANCE, READING_START, READING_TOTAL
+from wfb_gym.engine.state import Attempt, Node, Record
+from wfb_gym.scenario.packed import PHASES, SPELLS, WIZARDS, Duration, Reroll
+
+DICE_SCALE = float32(_layout.DICE_SCALE)
+NUMBER_SCALE = float32(_layout.NUMBER_SCALE)
+POINTS_SCALE = _layout.POINTS_SCALE
+LEVEL_SCALE = float32(_layout.LEVEL_SCALE)
+WOUNDS_SCALE = float32(_layout.WOUNDS_SCALE)
+COUNT_SCALE = float32(_layout.COUNT_SCALE)
+LOCK_SCALE = float32(_layout.LOCK_SCALE)
+BONUS_SCALE = float32(_layout.BONUS_SCALE)
+CONTACT_SCALE = float32(_layout.CONTACT_SCALE)
+ROW_SCALE = float32(_layout.ROW_SCALE)
+_ONE = float32(1.0)
+
+
+@jit
+def _static_army(
+    table: Record, army: int, at: Record, wizards: int, spells: int, items: int, row: NDArray[float32]
+) -> None:
+    side = table.armies[army]
+    for w in range(side.n_wizards):
+        field = wizards + w * at.wizard_size
+        row[field + 3] = float32(side.wizards[w].casts)
+        cost = 0.0
+        for reading in range(READING_START[2], READING_START[3]):
+            chosen = table.miscast_row[READING_TOTAL[reading]]
+            cost += READING_CHANCE[reading] * row_cost(table, army, w, chosen)
+        row[field + 4] = float32(cost / POINTS_SCALE)
+    for s in range(side.n_spells):
+        field = spells + s * at.spell_size
+        spell = side.spells[s]
+        row[field] = float32((spell.wizard + 1) / WIZARDS)
+        row[field + 1] = float32(spell.casting_value) / NUMBER_SCALE
+        row[field + 2] = float32(spell.worth / POINTS_SCALE)
+        if at.spell_lasting >= 0:
+            row[field + at.spell_lasting] = float32(spell.worth_per_phase / POINTS_SCALE)
+            lasting = spell.duration == Duration.REMAINS_IN_PLAY
+            row[field + at.spell_lasting + 1] = float32(lasting)
+            row[field + at.spell_lasting + 2] = float32(spell.duration == Duration.ONE_TURN)
+    for i in range(side.n_items):
+        field = items + i * at.item_size
+        item = side.items[i]
+        row[field + 2] = float32((item.bearer + 1) / WIZARDS)
+        row[field + 3] = float32(item.cast_extra_dice) / DICE_SCALE
+        row[field + 4] = float32(item.cast_use_bonus + item.dispel_use_bonus) / BONUS_SCALE
+        row[field + 5] = float32(item.dispel_use == 1)
+        reroll = max(item.reroll_cast, item.reroll_dispel)
+        row[field + 6] = float32(reroll) / float32(Reroll.ALL.value)
+        row[field + 7] = float32(item.dispel_bonus) / BONUS_SCALE
+
+
+@jit
+def write_static(table: Record, seat: int, at: Record, row: NDArray[float32]) -> None:
+    """Write what the scenario fixes; the rest of the row becomes 0.
+
+    Args:
+        table: the packed scenario.
+        seat: army that observes.
+        at: offsets of the layout.
+        row: float32, shape (size,), overwritten.
+    """
+    row[:] = float32(0.0)
+    row[at.rules] = float32(table.own_dice)
+    row[at.rules + 1] = float32(table.dispel_double_six)
+    row[at.rules + 2] = float32(table.dispel_one_turn)
+    row[at.rules + 3] = float32(table.in_play_recast_side)
+    row[at.rules + 4] = float32(table.reroll_all_dice)
+    stops = 0.0
+    for reading in range(READING_START[2], READING_START[3]):
+        if row_stops(table, table.miscast_row[READING_TOTAL[reading]]):
+            stops += READING_CHANCE[reading]
+    row[at.miscast_stop] = float32(stops)
+    _static_army(table, seat, at, at.own_wizards, at.own_spells, at.own_items, row)
+    _static_army(table, other(seat), at, at.enemy_wizards, at.enemy_spells, at.enemy_items, row)
+
+
+@jit
+def _wizards(
+    table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
+) -> None:
+    for w in range(table.armies[army].n_wizards):
+        field = first + w * at.wizard_size
+        row[field] = float32(state.level[army, w]) / LEVEL_SCALE
+        row[field + 1] = float32(state.wounds[army, w]) / WOUNDS_SCALE
+        row[field + 2] = float32(state.lock[army, w]) / LOCK_SCALE
+        if at.wizard_own_dice >= 0:
+            own = field + at.wizard_own_dice
+            active = army == state.active
+            row[own] = float32(state.own_dice[w]) / DICE_SCALE if active else float32(0.0)
+            row[own + 1] = float32(army == state.mover and state.joined == w + 1)
+
+
+@jit
+def _castable(
+    table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
+) -> None:
+    """What the active army's open spells promise."""
+    if state.open == 0:
+        return
+    side = table.armies[army]
+    phases = float(table.phases - state.phase)
+    for s in range(side.n_spells):
+        if state.open & bit(s):
+            spell = side.spells[s]
+            w = spell.wizard
+            field = first + s * at.spell_size
+            row[field + 4] = _ONE
+            if may_cast(table, state, army, w):
+                dice = min(
+                    dice_cap(table, state, army, w), int(state.power) + int(state.own_dice[w])
+                )
+                need = cast_need(int(spell.casting_value), int(side.wizards[w].cast_bonus))
+                points = BEST_CAST_CHANCE[need, dice] * (
+                    spell.worth + spell.worth_per_phase * phases
+                )
+                row[field + 3] = float32(dice) / DICE_SCALE
+                row[field + 5] = float32(points / POINTS_SCALE)
+
+
+@jit
+def _lasting(
+    table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
+) -> None:
+    """What is forgotten, in play, fresh and tried."""
+    for s in range(table.armies[army].n_spells):
+        field = first + s * at.spell_size
+        mask = bit(s)
+        if at.spell_known >= 0 and state.known[army] & mask:
+            row[field + at.spell_known] = _ONE
+        if at.spell_lasting >= 0 and state.in_play[army] & mask:
+            row[field + at.spell_lasting + 3] = _ONE
+            row[field + at.spell_lasting + 4] = float32((state.fresh[army] & mask) != 0)
+            row[field + at.spell_lasting + 5] = float32((state.tried[army] & mask) != 0)
+
+
+@jit
+def _items(
+    table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
+) -> None:
+    for i in range(table.armies[army].n_items):
+        field = first + i * at.item_size
+        row[field] = float32(state.items[army, i]) / COUNT_SCALE
+        cast = army == state.active and state.item == i + 1
+        dispel = army == state.mover and (state.declared & bit(i)) != 0
+        if cast or dispel:
+            row[field + 1] = _ONE
+
+
+@jit
+def _pending(state: Record, seat: int, at: Record, row: NDArray[float32]) -> None:
+    """Mark the spells that the pending roll is about."""
+    if state.spell:
+        first = at.own_spells if state.active == seat else at.enemy_spells
+        row[first + (state.spell - 1) * at.spell_size + 6] = _ONE
+    if state.free:
+        first = at.own_spells if state.active != seat else at.enemy_spells
+        row[first + (state.free - 1) * at.spell_size + 6] = _ONE
+    if state.target:
+        target = state.target - 1
+        first = at.own_spells if target // SPELLS == seat else at.enemy_spells
+        row[first + (target % SPELLS) * at.spell_size + 6] = _ONE
+
+
+@jit
+def _rare(state: Record, at: Record, row: NDArray[float32]) -> None:
+    """Blocks that only some limits have."""
+    if at.attempt >= 0 and state.attempt != Attempt.NONE:
+        row[at.attempt + state.attempt - 1] = _ONE
+    if at.reserve >= 0:
+        row[at.reserve] = float32(state.reserve) / DICE_SCALE
+    if at.row >= 0:
+        row[at.row] = float32(state.row) / ROW_SCALE
+        row[at.row + 1] = float32(state.cursor) / ROW_SCALE
+    if at.faces >= 0:
+        for face in range(6):
+            row[at.faces + face] = float32(state.faces[face]) / DICE_SCALE
+            row[at.held + face] = float32(state.held[face]) / DICE_SCALE
+        row[at.nature] = float32(state.nature) / float32(3.0)
+    for group in range(at.limit_contacts):
+        row[at.contacts + group] = float32(state.contacts[group]) / CONTACT_SCALE
+
+
+@jit
+def observe(
+    table: Record,
+    state: Record,
+    seat: int,
+    at: Record,
+    static: NDArray[float32],
+    row: NDArray[float32],
+) -> None:
+    """Write an observation.
+
+    Args:
+        table: the packed scenario.
+        state: at a decision node or at the end.
+        seat: army that observes, 0 or 1.
+        at: offsets of the layout (`layout.LAYOUT`).
+        static: row that `write_static` made for this scenario, seat and layout.
+        row: float32, shape (size,), overwritten.
+    """
+    for k in range(at.size):
+        row[k] = static[k]
+    if Node.NOMINATE <= state.node <= Node.IN_PLAY:
+        row[at.node + state.node - 1] = _ONE
+    active = state.active == seat
+    row[at.casting] = float32(active)
+    row[at.phases_left] = float32(table.phases - state.phase) / float32(PHASES)
+    row[at.own_pool] = float32(state.power if active else state.dispel) / DICE_SCALE
+    row[at.enemy_pool] = float32(state.dispel if active else state.power) / DICE_SCALE
+    row[at.number] = float32(state.number) / NUMBER_SCALE
+    _rare(state, at, row)
+    enemy = other(seat)
+    _wizards(table, state, seat, at, at.own_wizards, row)
+    _wizards(table, state, enemy, at, at.enemy_wizards, row)
+    first = at.own_spells if active else at.enemy_spells
+    _castable(table, state, int(state.active), at, first, row)
+    if at.spell_known >= 0 or at.spell_lasting >= 0:
+        _lasting(table, state, seat, at, at.own_spells, row)
+        _lasting(table, state, enemy, at, at.enemy_spells, row)
+    _pending(state, seat, at, row)
+    _items(table, state, seat, at, at.own_items, row)
+    _items(table, state, enemy, at, at.enemy_items, row)

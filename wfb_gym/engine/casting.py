@@ -1,0 +1,157 @@
+"""Cast a spell: nominate it, declare an item, commit dice, read the roll (S0, S2, S4)."""
+
+from wfb_gym._jit import jit
+from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.phases import clear_roll, to_in_play, to_nominate
+from wfb_gym.engine.queries import (
+    bit,
+    can_answer_cast,
+    caster_of,
+    highest_dispel,
+    other,
+    without,
+)
+from wfb_gym.engine.rolls import (
+    FIRST_TOTAL,
+    OUTCOME_FAIL,
+    OUTCOME_IRRESISTIBLE,
+    OUTCOME_MISCAST,
+)
+from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
+from wfb_gym.engine.state import Attempt, Nature, Node, Record
+from wfb_gym.rules.casting import Casting, casting_outcome, is_cast
+
+PASS = _actions.PASS
+FIRST_DICE = _actions.FIRST_DICE
+FIRST_ITEM = _actions.FIRST_ITEM
+FIRST_CAST = _actions.FIRST_CAST
+FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
+
+
+@jit
+def act_nominate(table: Record, state: Record, action: int) -> None:
+    """Stop casting, end an own spell in play, or nominate a spell.
+
+    An attempt counts from here: it uses up the spell for this phase, and ends what the wizard
+    keeps in play, whatever the dice say (S0; spell texts).
+    """
+    army = state.active
+    if action == PASS:
+        to_in_play(table, state)
+    elif action >= FIRST_IN_PLAY:
+        end_spells(state, army, bit(action - FIRST_IN_PLAY))
+        to_nominate(table, state)
+    else:
+        spell = action - FIRST_CAST
+        state.spell = spell + 1
+        state.open = without(state.open, bit(spell))
+        end_remaining(table, state, army, caster_of(table, army, spell))
+        state.node = Node.ITEM
+
+
+@jit
+def act_item(state: Record, action: int) -> None:
+    """Declare an item with the cast, or none."""
+    if action != PASS:
+        state.item = action - FIRST_ITEM + 1
+    state.node = Node.RESERVE_DICE
+
+
+@jit
+def act_reserve_dice(state: Record, action: int) -> None:
+    """Commit the wizard's own dice."""
+    state.reserve = action - FIRST_DICE
+    state.node = Node.POOL_DICE
+
+
+@jit
+def act_pool_dice(table: Record, state: Record, action: int) -> None:
+    """Commit shared dice: all that are committed are spent now, cast or not (S0, S2, S4)."""
+    army = state.active
+    wizard = caster_of(table, army, state.spell - 1)
+    dice = action - FIRST_DICE
+    state.power -= dice
+    state.own_dice[wizard] -= state.reserve
+    state.dice = dice + int(state.reserve)
+    state.reserve = 0
+    if state.item:
+        item = state.item - 1
+        state.dice += table.armies[army].items[item].cast_extra_dice
+        use_item(table, state, army, item)
+        if table.armies[army].items[item].ends_own_spells:
+            end_remaining(table, state, army, wizard)
+    state.node = Node.ROLL_CASTING
+
+
+@jit
+def cast_bonus(table: Record, state: Record) -> int:
+    """What items add to the pending casting roll."""
+    army = state.active
+    wizard = caster_of(table, army, state.spell - 1)
+    bonus = int(table.armies[army].wizards[wizard].cast_bonus)
+    if state.item:
+        bonus += int(table.armies[army].items[state.item - 1].cast_use_bonus)
+    return bonus
+
+
+@jit
+def may_be_irresistible(table: Record, state: Record) -> bool:
+    """Whether no declared item forbids irresistible force."""
+    if state.item == 0:
+        return True
+    return not table.armies[state.active].items[state.item - 1].cast_not_irresistible
+
+
+@jit
+def nature_of_cast(table: Record, state: Record, ones: int, sixes: int, natural: int) -> int:
+    """What the natural dice of the pending cast settle."""
+    value = int(table.armies[state.active].spells[state.spell - 1].casting_value)
+    bonus = cast_bonus(table, state)
+    allowed = may_be_irresistible(table, state)
+    casting = casting_outcome(ones, sixes, natural, bonus, value, allowed)
+    if casting == Casting.MISCAST:
+        return Nature.MISCAST.value
+    if casting == Casting.IRRESISTIBLE:
+        return Nature.IRRESISTIBLE.value
+    return Nature.PLAIN.value
+
+
+@jit
+def final_cast_outcome(table: Record, state: Record, nature: int, natural: int) -> int:
+    """Outcome of a casting roll that stands.
+
+    Results that the inactive army cannot tell apart are one outcome.
+    """
+    if nature == Nature.MISCAST:
+        return OUTCOME_MISCAST
+    if nature == Nature.IRRESISTIBLE:
+        return OUTCOME_IRRESISTIBLE
+    value = int(table.armies[state.active].spells[state.spell - 1].casting_value)
+    bonus = cast_bonus(table, state)
+    if not is_cast(natural, bonus, value):
+        return OUTCOME_FAIL
+    if not can_answer_cast(table, state):
+        return OUTCOME_IRRESISTIBLE
+    return FIRST_TOTAL + min(natural + bonus, highest_dispel(table, state))
+
+
+@jit
+def settle_cast(table: Record, state: Record, outcome: int) -> float:
+    """A casting roll stands."""
+    clear_roll(state)
+    state.item = 0
+    if outcome == OUTCOME_FAIL:
+        to_nominate(table, state)
+        return 0.0
+    if outcome == OUTCOME_MISCAST:
+        state.node = Node.ROLL_MISCAST
+        return 0.0
+    if outcome == OUTCOME_IRRESISTIBLE:
+        points = take_effect(table, state, state.active, state.spell - 1)
+        to_nominate(table, state)
+        return points
+    state.number = outcome - FIRST_TOTAL
+    state.attempt = Attempt.CAST
+    state.mover = other(state.active)
+    state.node = Node.DISPEL
+    return 0.0

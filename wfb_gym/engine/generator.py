@@ -1,0 +1,61 @@
+"""The counter-based generator of dice and of opponents' choices.
+
+Each environment owns one record, outside the state and so outside a planner's view: a word is
+a function of key and counter alone, which lets a renderer show again what was rolled. Dice and
+choices count apart, so that another opponent does not shift the dice.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.state import Record
+
+RNG = np.dtype([("key", "u8"), ("dice", "u8"), ("choices", "u8")])
+"""Key, words drawn for dice, words drawn for choices."""
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+_CHOICES = np.uint64(0xD1B54A32D192ED03)
+_ONE = np.uint64(1)
+_S30 = np.uint64(30)
+_S27 = np.uint64(27)
+_S31 = np.uint64(31)
+_S32 = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@jit
+def mix(word: np.uint64) -> np.uint64:
+    """SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014): every bit sees every other."""
+    word = (word ^ (word >> _S30)) * _FIRST
+    word = (word ^ (word >> _S27)) * _SECOND
+    return word ^ (word >> _S31)
+
+
+@jit
+def next_word(rng: Record) -> np.uint64:
+    """64 random bits for dice."""
+    rng.dice += _ONE
+    return mix(rng.key + rng.dice * _GOLDEN)
+
+
+@jit
+def next_choice(rng: Record, options: int) -> int:
+    """A uniform choice among `options` (1 or more), for an opponent that plays at random."""
+    rng.choices += _ONE
+    word = mix((rng.key ^ _CHOICES) + rng.choices * _GOLDEN)
+    return np.int64(((word >> _S32) * np.uint64(options)) >> _S32)
+
+
+def key_of_seed(seed: int) -> np.uint64:
+    """Key of an environment seeded with a non-negative integer of any size."""
+    digest = np.random.SeedSequence(seed).generate_state(1, np.uint64)
+    return np.uint64(digest[0])
+
+
+def new_rngs(count: int) -> np.recarray[Any, Any]:
+    """Zeroed generators, shape (count,)."""
+    return np.zeros(count, RNG).view(np.recarray)

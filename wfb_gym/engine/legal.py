@@ -1,0 +1,229 @@
+"""Which actions are open to the player who moves, node by node."""
+
+from numpy import int16
+from numpy.typing import NDArray
+
+from wfb_gym._jit import jit
+from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.queries import (
+    attempt_pool,
+    bit,
+    can_cast_free,
+    can_dispel_later,
+    can_nominate,
+    caster_of,
+    dice_cap,
+    dispels_outright,
+    has_dispel_dice,
+    has_use,
+    other,
+    reroll_item,
+    serves_cast,
+)
+from wfb_gym.engine.state import Attempt, Node, Record
+from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
+from wfb_gym.scenario.packed import (
+    DICE,
+    SPELLS,
+    DispelUse,
+    Duration,
+    Limit,
+)
+
+PASS = _actions.PASS
+FIRST_DICE = _actions.FIRST_DICE
+FIRST_ITEM = _actions.FIRST_ITEM
+FIRST_REROLL = _actions.FIRST_REROLL
+REROLL_ALL = _actions.REROLL_ALL
+FIRST_WIZARD = _actions.FIRST_WIZARD
+FIRST_CAST = _actions.FIRST_CAST
+FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
+
+
+@jit
+def _dice(legal: NDArray[int16], count: int, least: int, most: int) -> int:
+    for dice in range(least, most + 1):
+        legal[count] = FIRST_DICE + dice
+        count += 1
+    return count
+
+
+@jit
+def _nominate(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    legal[0] = PASS
+    count = 1
+    army = state.active
+    for spell in range(table.armies[army].n_spells):
+        if can_nominate(table, state, spell):
+            legal[count] = FIRST_CAST + spell
+            count += 1
+    if state.in_play[army]:
+        for spell in range(table.armies[army].n_spells):
+            lasting = table.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
+            if lasting and state.in_play[army] & bit(spell):
+                legal[count] = FIRST_IN_PLAY + spell
+                count += 1
+    return count
+
+
+@jit
+def _item(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    legal[0] = PASS
+    count = 1
+    army = state.active
+    wizard = caster_of(table, army, state.spell - 1)
+    for item in range(table.armies[army].n_items):
+        use = table.armies[army].items[item].cast_use != 0
+        if use and serves_cast(table, state, army, item, wizard):
+            legal[count] = FIRST_ITEM + item
+            count += 1
+    return count
+
+
+@jit
+def _reserve_dice(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    wizard = caster_of(table, state.active, state.spell - 1)
+    most = min(int(state.own_dice[wizard]), dice_cap(table, state, state.active, wizard))
+    return _dice(legal, 0, 0 if state.power > 0 else 1, most)
+
+
+@jit
+def _pool_dice(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    wizard = caster_of(table, state.active, state.spell - 1)
+    cap = dice_cap(table, state, state.active, wizard) - int(state.reserve)
+    return _dice(legal, 0, 0 if state.reserve > 0 else 1, min(int(state.power), cap))
+
+
+@jit
+def _keep(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    legal[0] = PASS
+    count = 1
+    if reroll_item(table, state, False, state.nature) >= 0:
+        for face in range(6):
+            if state.faces[face] > 0:
+                legal[count] = FIRST_REROLL + face
+                count += 1
+    if reroll_item(table, state, True, state.nature) >= 0:
+        legal[count] = REROLL_ALL
+        count += 1
+    return count
+
+
+@jit
+def _dispel(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    """Let it through, an item, or dice; once an item is declared, dice must follow."""
+    army = state.mover
+    count = 0
+    later = state.attempt == Attempt.IN_PLAY
+    if not later and not state.declared:
+        legal[0] = PASS
+        count = 1
+    dice = _dice(legal, count, 1, attempt_pool(state))
+    items = _dispel_items(table, state, legal, dice)
+    if army != state.active:
+        return items
+    return _joining_wizards(table, state, legal, items)
+
+
+@jit
+def _dispel_items(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+    army = state.mover
+    later = state.attempt == Attempt.IN_PLAY
+    boostable = has_dispel_dice(table, state)
+    for item in range(table.armies[army].n_items):
+        use = table.armies[army].items[item].dispel_use
+        if use == DispelUse.BOOST:
+            fresh = not (state.declared & bit(item))
+            if fresh and boostable and has_use(table, state, army, item):
+                legal[count] = FIRST_ITEM + item
+                count += 1
+        elif not later and not state.declared and dispels_outright(table, state, army, item):
+            legal[count] = FIRST_ITEM + item
+            count += 1
+    return count
+
+
+@jit
+def _joining_wizards(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+    for wizard in range(table.armies[state.mover].n_wizards):
+        if state.own_dice[wizard] > 0:
+            legal[count] = FIRST_WIZARD + wizard
+            count += 1
+    return count
+
+
+@jit
+def free_spell_limit(table: Record, state: Record) -> int:
+    """Highest casting value that the miscast's free spell may have."""
+    first = table.miscast_rows[state.row - 1].first
+    effect = table.effects[first + state.cursor]
+    if effect.limit == Limit.MISCAST_VALUE:
+        return int(table.armies[state.active].spells[state.spell - 1].casting_value)
+    return HIGHEST_CASTING_VALUE
+
+
+@jit
+def _free_spell(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    legal[0] = PASS
+    count = 1
+    army = other(state.active)
+    highest = free_spell_limit(table, state)
+    for spell in range(table.armies[army].n_spells):
+        if can_cast_free(table, state, army, spell, highest):
+            legal[count] = FIRST_CAST + spell
+            count += 1
+    return count
+
+
+@jit
+def _in_play(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    legal[0] = PASS
+    count = 1
+    if not has_dispel_dice(table, state):
+        return count
+    for side in range(2):
+        army = state.mover if side == 0 else other(state.mover)
+        if not state.in_play[army]:
+            continue
+        for spell in range(table.armies[army].n_spells):
+            if can_dispel_later(table, state, army, spell):
+                legal[count] = FIRST_IN_PLAY + side * SPELLS + spell
+                count += 1
+    return count
+
+
+@jit
+def legal_actions(table: Record, state: Record, legal: NDArray[int16]) -> int:
+    """List the actions open to the player to move.
+
+    Args:
+        table: the packed scenario.
+        state: at a decision node.
+        legal: int16 array of at least `ACTIONS` entries, overwritten from the front.
+
+    Returns:
+        How many there are; never 0 at a decision node.
+    """
+    node = state.node
+    if node == Node.NOMINATE:
+        return _nominate(table, state, legal)
+    if node == Node.POOL_DICE:
+        return _pool_dice(table, state, legal)
+    if node == Node.DISPEL:
+        return _dispel(table, state, legal)
+    if node == Node.ITEM:
+        return _item(table, state, legal)
+    if node == Node.RESERVE_DICE:
+        return _reserve_dice(table, state, legal)
+    if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
+        return _keep(table, state, legal)
+    if node == Node.DISPEL_RESERVE:
+        return _dice(legal, 0, 1, int(state.own_dice[state.joined - 1]))
+    if node == Node.DISPEL_POOL:
+        most = min(attempt_pool(state), DICE - int(state.reserve))
+        return _dice(legal, 0, 0, most)
+    if node == Node.FREE_SPELL:
+        return _free_spell(table, state, legal)
+    if node == Node.IN_PLAY:
+        return _in_play(table, state, legal)
+    return 0

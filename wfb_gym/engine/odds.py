@@ -1,0 +1,77 @@
+"""Tables of chances for players who weigh a roll before they make it.
+
+Counted from the rules' own functions over all readings of the dice; observations and scripted
+opponents look them up. The exact laws of a node are `chance_outcomes`', not these.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.rolls import (
+    READING_CHANCE,
+    READING_ONES,
+    READING_SIXES,
+    READING_START,
+    READING_TOTAL,
+)
+from wfb_gym.rules.casting import Casting, casting_outcome
+from wfb_gym.rules.dispelling import is_dispelled
+from wfb_gym.scenario.packed import DICE
+
+HIGHEST_NEED = 160
+"""Highest number to match that the tables know; no handful reaches it."""
+_CAST_NEEDS = 32
+
+
+@jit
+def _cast_table() -> NDArray[np.float64]:
+    table = np.zeros((_CAST_NEEDS, DICE + 1))
+    for need in range(_CAST_NEEDS):
+        for dice in range(1, DICE + 1):
+            for reading in range(READING_START[dice], READING_START[dice + 1]):
+                outcome = casting_outcome(
+                    READING_ONES[reading],
+                    READING_SIXES[reading],
+                    READING_TOTAL[reading],
+                    0,
+                    need,
+                    True,
+                )
+                if outcome == Casting.CAST or outcome == Casting.IRRESISTIBLE:
+                    table[need, dice] += READING_CHANCE[reading]
+    return table
+
+
+@jit
+def _dispel_table() -> NDArray[np.float64]:
+    table = np.zeros((2, HIGHEST_NEED + 1, DICE + 1))
+    for double_six in range(2):
+        for dice in range(1, DICE + 1):
+            for reading in range(READING_START[dice], READING_START[dice + 1]):
+                ones, sixes = READING_ONES[reading], READING_SIXES[reading]
+                for need in range(HIGHEST_NEED + 1):
+                    total = READING_TOTAL[reading]
+                    if is_dispelled(ones, sixes, total, 0, need, double_six == 1):
+                        table[double_six, need, dice] += READING_CHANCE[reading]
+    return table
+
+
+CAST_CHANCE: NDArray[np.float64] = _cast_table()
+"""Chance to cast, irresistibly or not: [casting value less bonuses, dice]."""
+BEST_CAST_CHANCE: NDArray[np.float64] = np.maximum.accumulate(CAST_CHANCE, axis=1)
+"""The same with the best number of dice up to that many."""
+DISPEL_CHANCE: NDArray[np.float64] = _dispel_table()
+"""Chance to dispel: [two 6s count, number to match less bonuses, dice]."""
+
+
+@jit
+def cast_need(casting_value: int, bonus: int) -> int:
+    """Row of the cast tables."""
+    return min(_CAST_NEEDS - 1, max(0, casting_value - bonus))
+
+
+@jit
+def dispel_need(number: int, bonus: int) -> int:
+    """Row of the dispel table."""
+    return min(HIGHEST_NEED, max(0, number - bonus))

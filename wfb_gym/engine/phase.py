@@ -1,0 +1,149 @@
+"""The engine's operations: `act` and `resolve`, and the steps that the engine takes itself.
+
+Both change the state in place and return the points that changed hands, as the first army sees
+them (positive: it gained). Nodes with one legal action are played here, so callers meet only
+real decisions, chance nodes and the end.
+"""
+
+from numpy import int16
+from numpy.typing import NDArray
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.casting import (
+    act_item,
+    act_nominate,
+    act_pool_dice,
+    act_reserve_dice,
+)
+from wfb_gym.engine.chance import resolve_outcome
+from wfb_gym.engine.dispelling import (
+    act_dispel,
+    act_dispel_pool,
+    act_dispel_reserve,
+    act_in_play,
+)
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.miscasts import act_free_spell, run_effects
+from wfb_gym.engine.phases import begin_battle, begin_phase, end_phase, generate_dice
+from wfb_gym.engine.queries import is_chance
+from wfb_gym.engine.rerolls import act_keep
+from wfb_gym.engine.state import Node, Record
+
+
+@jit
+def _play(table: Record, state: Record, action: int) -> float:
+    """One legal action, without what follows by itself."""
+    node = state.node
+    if node == Node.NOMINATE:
+        act_nominate(table, state, action)
+    elif node == Node.ITEM:
+        act_item(state, action)
+    elif node == Node.RESERVE_DICE:
+        act_reserve_dice(state, action)
+    elif node == Node.POOL_DICE:
+        act_pool_dice(table, state, action)
+    elif node == Node.DISPEL:
+        return float(act_dispel(table, state, action))
+    elif node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
+        return float(act_keep(table, state, action))
+    elif node == Node.DISPEL_RESERVE:
+        act_dispel_reserve(state, action)
+    elif node == Node.DISPEL_POOL:
+        act_dispel_pool(state, action)
+    elif node == Node.FREE_SPELL:
+        act_free_spell(table, state, action)
+    elif node == Node.IN_PLAY:
+        act_in_play(table, state, action)
+    return 0.0
+
+
+@jit
+def _settle(table: Record, state: Record, legal: NDArray[int16]) -> tuple[float, int]:
+    """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
+
+    Returns:
+        Points that changed hands, and how many actions `legal` lists (0 unless at a decision).
+    """
+    points = 0.0
+    while True:
+        node = state.node
+        if node == Node.END or is_chance(node):
+            return points, 0
+        if node == Node.BEGIN_PHASE:
+            begin_phase(table, state)
+        elif node == Node.GENERATE_DICE:
+            generate_dice(table, state)
+        elif node == Node.MISCAST_EFFECTS:
+            points += run_effects(table, state)
+        elif node == Node.END_PHASE:
+            points += end_phase(table, state)
+        else:
+            count = legal_actions(table, state, legal)
+            if count > 1:
+                return points, count
+            points += _play(table, state, int(legal[0]))
+
+
+@jit
+def begin(table: Record, state: Record, legal: NDArray[int16]) -> float:
+    """Set up the scenario and go on to its first decision, chance node or end.
+
+    Args:
+        table: the packed scenario.
+        state: overwritten.
+        legal: int16 scratch of at least `ACTIONS` entries.
+
+    Returns:
+        Points that changed hands on the way, as the first army sees them.
+    """
+    begin_battle(table, state)
+    points, _ = _settle(table, state, legal)
+    return points
+
+
+@jit
+def act_listing(
+    table: Record, state: Record, action: int, legal: NDArray[int16]
+) -> tuple[float, int]:
+    """`act`, telling also how many actions `legal` lists for the next decision.
+
+    The number is 0 where the next node is not a decision. It saves a driver that goes straight
+    on from asking `legal_actions` again.
+    """
+    before = _play(table, state, action)
+    points, count = _settle(table, state, legal)
+    return before + points, count
+
+
+@jit
+def resolve_listing(
+    table: Record, state: Record, outcome: int, legal: NDArray[int16]
+) -> tuple[float, int]:
+    """`resolve`, telling also how many actions `legal` lists, as `act_listing` does."""
+    before = resolve_outcome(table, state, outcome)
+    points, count = _settle(table, state, legal)
+    return before + points, count
+
+
+@jit
+def act(table: Record, state: Record, action: int, legal: NDArray[int16]) -> float:
+    """Play a legal action at a decision node.
+
+    Args:
+        table: the packed scenario.
+        state: at a decision node; changed in place.
+        action: one of `legal_actions`; anything else is undefined.
+        legal: int16 scratch of at least `ACTIONS` entries.
+
+    Returns:
+        Points that changed hands, as the first army sees them.
+    """
+    points, _ = act_listing(table, state, action, legal)
+    return points
+
+
+@jit
+def resolve(table: Record, state: Record, outcome: int, legal: NDArray[int16]) -> float:
+    """Go on from a chance node with one of its outcomes; arguments and result as for `act`."""
+    points, _ = resolve_listing(table, state, outcome, legal)
+    return points

@@ -1,0 +1,320 @@
+"""The frame of a battle: phases begin and end, dice are generated, and states are tidied.
+
+`tidy` is what makes the state canonical: it clears whatever can no longer matter.
+"""
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.queries import (
+    bearer_can_use,
+    bit,
+    gain,
+    last_phase,
+    later_spells,
+    may_cast,
+    other,
+)
+from wfb_gym.engine.spells import close_spells, end_one_turn
+from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Nature, Node, Record
+from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
+from wfb_gym.scenario.packed import DICE, GENERATED, NO_BEARER, DispelUse, Lock
+
+
+@jit
+def begin_battle(table: Record, state: Record) -> None:
+    """Set up the scenario, on the threshold of its first phase."""
+    state.open = 0
+    state.node = Node.BEGIN_PHASE
+    state.mover = 0
+    state.active = 0
+    state.phase = 0
+    state.power = 0
+    state.dispel = 0
+    clear_cast(state)
+    for army in range(2):
+        side = table.armies[army]
+        state.known[army] = bit(side.n_spells) - 1
+        state.in_play[army] = 0
+        state.fresh[army] = 0
+        state.tried[army] = 0
+        for spell in range(side.n_spells):
+            if side.spells[spell].in_play:
+                state.in_play[army] |= bit(spell)
+        for item in range(len(state.items[army])):
+            state.items[army, item] = side.items[item].count
+        for wizard in range(len(state.own_dice)):
+            alive = side.wizards[wizard].alive != 0
+            state.wounds[army, wizard] = side.wizards[wizard].wounds if alive else 0
+            state.level[army, wizard] = side.wizards[wizard].level if alive else 0
+            state.lock[army, wizard] = Lock.NONE
+            state.own_dice[wizard] = 0
+    for group in range(len(state.contacts)):
+        state.contacts[group] = table.contacts[group].models
+
+
+@jit
+def begin_phase(table: Record, state: Record) -> None:
+    """Locks and spells that last until the owner's next phase end; the rest roll for a 6."""
+    army = state.active
+    end_one_turn(table, state, army)
+    for wizard in range(table.armies[army].n_wizards):
+        if state.lock[army, wizard] % BARS_ITEMS == Lock.OWN_NEXT_PHASE:
+            state.lock[army, wizard] = Lock.NONE
+    state.cursor = 0
+    state.mover = army
+    state.node = Node.ROLL_LOCK
+    next_lock_roll(table, state)
+
+
+@jit
+def next_lock_roll(table: Record, state: Record) -> None:
+    """Go to the next wizard who needs a 6 to cast again, or on to the dice."""
+    army = state.active
+    while state.cursor < table.armies[army].n_wizards:
+        if state.lock[army, state.cursor] % BARS_ITEMS == Lock.SIX:
+            return
+        state.cursor += 1
+    state.cursor = 0
+    state.node = Node.GENERATE_DICE
+
+
+@jit
+def resolve_lock_roll(table: Record, state: Record, freed: bool) -> None:
+    """A 6 frees the wizard (miscast 3)."""
+    if freed:
+        state.lock[state.active, state.cursor] = Lock.NONE
+    state.cursor += 1
+    next_lock_roll(table, state)
+
+
+@jit
+def _power_dice(table: Record, state: Record, army: int) -> int:
+    """The army's shared pool (S0; S2 where the level dice are the wizards' own)."""
+    side = table.armies[army]
+    if side.fixed_power != GENERATED:
+        return int(side.fixed_power)
+    dice = int(side.base_power)
+    for wizard in range(side.n_wizards):
+        if not table.own_dice and side.wizards[wizard].makes_dice:
+            dice += power_dice_of_level(int(state.level[army, wizard]))
+    for item in range(side.n_items):
+        if bearer_can_use(table, state, army, item):
+            dice += int(side.items[item].power_dice)
+    return min(DICE, dice)
+
+
+@jit
+def _own_dice(table: Record, state: Record, army: int, wizard: int) -> int:
+    """Dice that only this wizard may use (S2; items of that kind in any edition)."""
+    entry = table.armies[army].wizards[wizard]
+    if state.wounds[army, wizard] == 0 or not entry.makes_dice:
+        return 0
+    if entry.reserve != GENERATED:
+        return int(entry.reserve)
+    dice = int(entry.bearer_dice) if state.lock[army, wizard] < BARS_ITEMS else 0
+    if table.own_dice:
+        dice += power_dice_of_level(int(state.level[army, wizard]))
+    return min(DICE, dice)
+
+
+@jit
+def _dispel_dice(table: Record, state: Record, army: int) -> int:
+    """The army's dispel pool, shared in every edition (S0)."""
+    side = table.armies[army]
+    if side.fixed_dispel != GENERATED:
+        return int(side.fixed_dispel)
+    dice = int(side.base_dispel)
+    for wizard in range(side.n_wizards):
+        entry = side.wizards[wizard]
+        if state.wounds[army, wizard] == 0 or not entry.makes_dice:
+            continue
+        if entry.rune:
+            dice += int(entry.dispel_dice)
+        else:
+            dice += dispel_dice_of_level(int(state.level[army, wizard]))
+    for item in range(side.n_items):
+        if bearer_can_use(table, state, army, item):
+            dice += int(side.items[item].dispel_dice)
+    return min(DICE, dice)
+
+
+@jit
+def generate_dice(table: Record, state: Record) -> None:
+    """Both sides work out their dice, and the casters' spells open."""
+    army = state.active
+    state.power = _power_dice(table, state, army)
+    state.dispel = _dispel_dice(table, state, other(army))
+    state.open = 0
+    for wizard in range(table.armies[army].n_wizards):
+        state.own_dice[wizard] = _own_dice(table, state, army, wizard)
+        if may_cast(table, state, army, wizard):
+            state.open |= table.armies[army].wizards[wizard].spells & state.known[army]
+    if last_phase(table, state):
+        state.known[army] = 0  # `open` says all that is left
+    to_nominate(table, state)
+
+
+@jit
+def clear_cast(state: Record) -> None:
+    """Forget everything about the spell being cast or dispelled."""
+    state.spell = 0
+    state.item = 0
+    state.row = 0
+    state.cursor = 0
+    state.group = 0
+    state.after = After.CAST_AGAIN
+    state.free = 0
+    clear_roll(state)
+
+
+@jit
+def clear_roll(state: Record) -> None:
+    """Forget the pending dice and the attempt they belong to."""
+    state.reserve = 0
+    state.dice = 0
+    state.attempt = Attempt.NONE
+    state.number = 0
+    state.declared = 0
+    state.joined = 0
+    state.target = 0
+    state.nature = Nature.PLAIN
+    for face in range(6):
+        state.faces[face] = 0
+        state.held[face] = 0
+
+
+@jit
+def to_nominate(table: Record, state: Record) -> None:
+    """The active player may cast again."""
+    clear_cast(state)
+    state.node = Node.NOMINATE
+    state.mover = state.active
+    tidy(table, state)
+
+
+@jit
+def to_in_play(table: Record, state: Record) -> None:
+    """Casting is over; the opponent is the first to try spells in play (S0)."""
+    clear_cast(state)
+    state.open = 0
+    state.node = Node.IN_PLAY
+    state.mover = other(state.active)
+    tidy(table, state)
+
+
+@jit
+def pass_in_play(state: Record) -> None:
+    """Done with spells in play: the active player is next, then the phase ends."""
+    state.tried[0] = 0
+    state.tried[1] = 0
+    if state.mover == state.active:
+        state.node = Node.END_PHASE
+    else:
+        state.mover = state.active
+
+
+@jit
+def end_phase(table: Record, state: Record) -> float:
+    """Spells in play pay their owners (timing ours), and what lasts one phase ends."""
+    points = 0.0
+    for army in range(2):
+        if state.in_play[army]:
+            for spell in range(table.armies[army].n_spells):
+                if state.in_play[army] & bit(spell):
+                    points += gain(army, table.armies[army].spells[spell].worth_per_phase)
+        state.fresh[army] = 0
+        state.tried[army] = 0
+        for wizard in range(table.armies[army].n_wizards):
+            if state.lock[army, wizard] % BARS_ITEMS == Lock.PHASE_END:
+                state.lock[army, wizard] = Lock.NONE
+    clear_cast(state)
+    state.open = 0
+    state.power = 0
+    state.dispel = 0
+    for wizard in range(len(state.own_dice)):
+        state.own_dice[wizard] = 0
+    if last_phase(table, state):
+        _end_battle(table, state)
+    else:
+        state.phase += 1
+        state.active = other(state.active)
+        state.mover = 0
+        state.node = Node.BEGIN_PHASE
+    return points
+
+
+@jit
+def _end_battle(table: Record, state: Record) -> None:
+    """Every ended battle is one position."""
+    state.node = Node.END
+    state.mover = 0
+    state.active = 0
+    state.phase = table.phases
+    for army in range(2):
+        state.known[army] = 0
+        state.in_play[army] = 0
+        for item in range(len(state.items[army])):
+            state.items[army, item] = 0
+        for wizard in range(len(state.own_dice)):
+            state.level[army, wizard] = 0
+            state.wounds[army, wizard] = 0
+            state.lock[army, wizard] = 0
+    for group in range(len(state.contacts)):
+        state.contacts[group] = 0
+
+
+@jit
+def tidy(table: Record, state: Record) -> None:
+    """Clear what can no longer matter, wherever a cast or an attempt has just been settled."""
+    army = state.active
+    for wizard in range(table.armies[army].n_wizards):
+        if state.power == 0 and state.own_dice[wizard] == 0:
+            close_spells(table, state, wizard)
+    if not last_phase(table, state):
+        return
+    enemy = other(army)
+    if state.open == 0:
+        state.known[enemy] = 0  # nobody is left to miscast
+        for wizard in range(table.armies[enemy].n_wizards):
+            _retire(state, enemy, wizard)
+    dispels = later_spells(state, 0) | later_spells(state, 1) | int(state.known[enemy])
+    for wizard in range(table.armies[army].n_wizards):
+        if not state.open & table.armies[army].wizards[wizard].spells:
+            _retire(state, army, wizard)
+            if not dispels:
+                state.own_dice[wizard] = 0
+    for group in range(table.n_contacts):
+        contact = table.contacts[group]
+        open_spells = state.open & table.armies[army].wizards[contact.wizard].spells
+        if contact.army != army or not open_spells:
+            state.contacts[group] = 0
+    for side in range(2):
+        for item in range(table.armies[side].n_items):
+            if not _item_matters(table, state, side, item):
+                state.items[side, item] = 0
+
+
+@jit
+def _item_matters(table: Record, state: Record, army: int, item: int) -> bool:
+    """Whether a use of the item is still possible in the last phase."""
+    entry = table.armies[army].items[item]
+    if entry.dispel_use == DispelUse.BOOST:
+        return True
+    if entry.dispel_use == DispelUse.AUTOMATIC:
+        return bool(state.open != 0)
+    if army != state.active:
+        return False
+    if entry.bearer == NO_BEARER:
+        return bool(state.open != 0)
+    return (state.open & table.armies[army].wizards[entry.bearer].spells) != 0
+
+
+@jit
+def _retire(state: Record, army: int, wizard: int) -> None:
+    """A wizard who casts no more in this battle is no more than alive or dead."""
+    if state.wounds[army, wizard] > 1:
+        state.wounds[army, wizard] = 1
+    state.level[army, wizard] = 0
+    if state.lock[army, wizard] < BARS_ITEMS:
+        state.lock[army, wizard] = Lock.NONE
+    else:
+        state.lock[army, wizard] = BARS_ITEMS

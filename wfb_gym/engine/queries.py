@@ -1,0 +1,272 @@
+"""What a state says about wizards, items and dice: read-only questions that rules ask.
+
+Nothing here changes a state.
+"""
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.state import BARS_ITEMS, Attempt, Nature, Node, Record
+from wfb_gym.rules.casting import most_casting_dice
+from wfb_gym.scenario.packed import (
+    DICE,
+    NO_BEARER,
+    SPELLS,
+    DispelUse,
+    Duration,
+    Lock,
+    Reroll,
+)
+
+
+@jit
+def bit(index: int) -> int:
+    """The mask with bit `index` set."""
+    return 1 << index
+
+
+@jit
+def without(mask: int, bits: int) -> int:
+    """`mask` with all of `bits` cleared."""
+    return int(mask) & ~int(bits)
+
+
+@jit
+def other(army: int) -> int:
+    """The enemy of an army."""
+    return 1 - int(army)
+
+
+@jit
+def gain(army: int, points: float) -> float:
+    """Points won by `army`, as seen by the first army."""
+    return points if army == 0 else -points
+
+
+@jit
+def last_phase(table: Record, state: Record) -> bool:
+    """Whether no magic phase follows this one."""
+    return state.phase + 1 >= table.phases
+
+
+@jit
+def may_cast(table: Record, state: Record, army: int, wizard: int) -> bool:
+    """Whether a wizard may cast at all: on the table, not fleeing (S0, S2), not locked."""
+    return (
+        table.armies[army].wizards[wizard].casts != 0
+        and state.wounds[army, wizard] > 0
+        and state.level[army, wizard] > 0
+        and state.lock[army, wizard] == Lock.NONE
+    )
+
+
+@jit
+def bearer_can_use(table: Record, state: Record, army: int, item: int) -> bool:
+    """Whether the item's bearer, if it needs one, is alive, not fleeing and not barred."""
+    bearer = table.armies[army].items[item].bearer
+    if bearer == NO_BEARER:
+        return True
+    return (
+        table.armies[army].wizards[bearer].uses_items != 0
+        and state.wounds[army, bearer] > 0
+        and state.lock[army, bearer] < BARS_ITEMS
+    )
+
+
+@jit
+def has_use(table: Record, state: Record, army: int, item: int) -> bool:
+    """Whether an item that is used up has a use left and somebody to use it."""
+    return state.items[army, item] > 0 and bearer_can_use(table, state, army, item)
+
+
+@jit
+def serves_cast(table: Record, state: Record, army: int, item: int, wizard: int) -> bool:
+    """Whether the item may help a cast of `wizard`: it is his or the army's."""
+    bearer = table.armies[army].items[item].bearer
+    return (bearer == NO_BEARER or bearer == wizard) and has_use(table, state, army, item)
+
+
+@jit
+def dispel_bonus(table: Record, state: Record, army: int) -> int:
+    """What lasting items add to every dispel roll of the army."""
+    bonus = 0
+    for item in range(table.armies[army].n_items):
+        extra = table.armies[army].items[item].dispel_bonus
+        if extra != 0 and bearer_can_use(table, state, army, item):
+            bonus += int(extra)
+    return bonus
+
+
+@jit
+def declared_bonus(table: Record, state: Record, army: int) -> int:
+    """What the items declared with the pending dispel add to it."""
+    bonus = 0
+    for item in range(table.armies[army].n_items):
+        if state.declared & bit(item):
+            bonus += int(table.armies[army].items[item].dispel_use_bonus)
+    return bonus
+
+
+@jit
+def caster_of(table: Record, army: int, spell: int) -> int:
+    """The wizard whose spell it is."""
+    return int(table.armies[army].spells[spell].wizard)
+
+
+@jit
+def dice_cap(table: Record, state: Record, army: int, wizard: int) -> int:
+    """Most power dice for one spell of the wizard, before an item adds rolled dice."""
+    cap = most_casting_dice(int(state.level[army, wizard]))
+    return min(DICE, cap + int(table.armies[army].wizards[wizard].extra_dice_cap))
+
+
+@jit
+def barred(table: Record, state: Record, army: int, spell: int) -> bool:
+    """Whether a spell in play forbids casting this one again (S4)."""
+    return (table.armies[army].spells[spell].barred_by & state.in_play[army]) != 0
+
+
+@jit
+def can_nominate(table: Record, state: Record, spell: int) -> bool:
+    """Whether the active army may attempt its spell now."""
+    army = state.active
+    if not (state.open & bit(spell)) or barred(table, state, army, spell):
+        return False
+    wizard = caster_of(table, army, spell)
+    return may_cast(table, state, army, wizard) and state.power + state.own_dice[wizard] > 0
+
+
+@jit
+def can_cast_free(table: Record, state: Record, army: int, spell: int, highest: int) -> bool:
+    """Whether `army` may take its spell as a miscast's free spell."""
+    return (
+        (state.known[army] & bit(spell)) != 0
+        and table.armies[army].spells[spell].casting_value <= highest
+        and not barred(table, state, army, spell)
+        and may_cast(table, state, army, caster_of(table, army, spell))
+    )
+
+
+@jit
+def later_spells(state: Record, army: int) -> int:
+    """Mask of the army's spells in play from earlier phases that the mover has not tried."""
+    return without(without(state.in_play[army], state.fresh[army]), state.tried[army])
+
+
+@jit
+def can_dispel_later(table: Record, state: Record, army: int, spell: int) -> bool:
+    """Whether the mover may try the army's spell in play now: an earlier phase's (S0)."""
+    if not later_spells(state, army) & bit(spell):
+        return False
+    if table.armies[army].spells[spell].duration == Duration.ONE_TURN:
+        return table.dispel_one_turn != 0
+    return True
+
+
+@jit
+def attempt_pool(state: Record) -> int:
+    """Shared dice that the mover may use to dispel: power dice in his own phase."""
+    return int(state.power) if state.mover == state.active else int(state.dispel)
+
+
+@jit
+def has_dispel_dice(table: Record, state: Record) -> bool:
+    """Whether the mover has any die to dispel with."""
+    if attempt_pool(state) > 0:
+        return True
+    if state.mover == state.active:
+        for wizard in range(table.armies[state.active].n_wizards):
+            if state.own_dice[wizard] > 0:
+                return True
+    return False
+
+
+@jit
+def dispels_outright(table: Record, state: Record, army: int, item: int) -> bool:
+    """Whether the item can stop a spell that has just been cast without a roll."""
+    return table.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC and has_use(
+        table, state, army, item
+    )
+
+
+@jit
+def highest_dispel(table: Record, state: Record) -> int:
+    """A number that no dispel roll of the inactive army can match by its total.
+
+    Casting results beyond it are one and the same to everybody.
+    """
+    army = other(state.active)
+    bonus = dispel_bonus(table, state, army)
+    for item in range(table.armies[army].n_items):
+        if state.items[army, item] > 0:
+            bonus += max(0, int(table.armies[army].items[item].dispel_use_bonus))
+    return 6 * int(state.dispel) + bonus + 1
+
+
+@jit
+def can_answer_cast(table: Record, state: Record) -> bool:
+    """Whether the inactive army has anything to stop a spell with."""
+    if state.dispel > 0:
+        return True
+    army = other(state.active)
+    for item in range(table.armies[army].n_items):
+        if dispels_outright(table, state, army, item):
+            return True
+    return False
+
+
+@jit
+def reroll_item(table: Record, state: Record, all_dice: bool, nature: int) -> int:
+    """First item of the mover that may re-roll the pending dice in this way, or -1.
+
+    A cast is re-rolled by an item of its caster or of the army; a dispel by one that was
+    declared before the dice (S0). What the natural dice have settled is open only to an item
+    that says so (S4).
+
+    Args:
+        table: the scenario.
+        state: with a pending roll of the mover.
+        all_dice: whether all the dice are to be re-rolled, or one.
+        nature: `Nature` of the dice as they lie.
+    """
+    casting = state.attempt == Attempt.NONE
+    army = int(state.active) if casting else int(state.mover)
+    for item in range(table.armies[army].n_items):
+        entry = table.armies[army].items[item]
+        way = entry.reroll_cast if casting else entry.reroll_dispel
+        takes_all = way == Reroll.ALL or (casting and table.reroll_all_dice != 0)
+        if way == Reroll.NONE or takes_all != all_dice:
+            continue
+        if nature != Nature.PLAIN and not entry.changes_natural:
+            continue
+        if casting:
+            if serves_cast(table, state, army, item, caster_of(table, army, state.spell - 1)):
+                return item
+        elif state.declared & bit(item):
+            return item
+    return -1
+
+
+@jit
+def can_reroll(table: Record, state: Record, nature: int) -> bool:
+    """Whether any item of the mover could re-roll the pending dice."""
+    return (
+        reroll_item(table, state, False, nature) >= 0
+        or reroll_item(table, state, True, nature) >= 0
+    )
+
+
+@jit
+def number_against(table: Record, target: int) -> int:
+    """Number to match to dispel a spell in play: its casting value (S0)."""
+    return int(table.armies[target // SPELLS].spells[target % SPELLS].casting_value)
+
+
+@jit
+def is_decision(node: int) -> bool:
+    """Whether a player chooses at this node."""
+    return Node.NOMINATE <= node <= Node.IN_PLAY
+
+
+@jit
+def is_chance(node: int) -> bool:
+    """Whether dice decide at this node."""
+    return Node.ROLL_CASTING <= node <= Node.ROLL_LOCK

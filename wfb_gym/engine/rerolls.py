@@ -1,0 +1,151 @@
+"""Read a casting or dispel roll, and keep or re-roll its dice.
+
+Natural dice before any re-roll decide miscast, irresistible force and their like; only an item
+that says so has them read again (S4).
+"""
+
+from wfb_gym._jit import jit
+from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.casting import final_cast_outcome, nature_of_cast, settle_cast
+from wfb_gym.engine.dispelling import (
+    final_dispel_outcome,
+    nature_of_dispel,
+    settle_dispel,
+)
+from wfb_gym.engine.queries import bit, can_reroll, reroll_item, without
+from wfb_gym.engine.rolls import (
+    HANDFUL,
+    hold_handful,
+    is_handful,
+    keep_handful,
+    rollable,
+)
+from wfb_gym.engine.spells import use_item
+from wfb_gym.engine.state import Attempt, Nature, Node, Record
+from wfb_gym.rules.dice import FACES
+
+PASS = _actions.PASS
+FIRST_REROLL = _actions.FIRST_REROLL
+REROLL_ALL = _actions.REROLL_ALL
+
+
+@jit
+def is_first_roll(state: Record) -> bool:
+    """Whether the pending dice have not been rolled yet."""
+    return bool(state.node == Node.ROLL_CASTING or state.node == Node.ROLL_DISPEL)
+
+
+@jit
+def nature_after(table: Record, state: Record, ones: int, sixes: int, natural: int) -> int:
+    """Nature of the pending roll once its dice read so, all of them taken together."""
+    if not is_first_roll(state) and state.nature != Nature.OPEN:
+        return int(state.nature)
+    if state.attempt == Attempt.NONE:
+        return int(nature_of_cast(table, state, ones, sixes, natural))
+    return int(nature_of_dispel(table, ones, sixes))
+
+
+@jit
+def may_reroll_after(table: Record, state: Record, nature: int) -> bool:
+    """Whether the roller may choose to re-roll once the pending dice lie."""
+    if not is_first_roll(state) and rollable(state) == 0:
+        return False
+    return bool(can_reroll(table, state, nature))
+
+
+@jit
+def final_outcome(table: Record, state: Record, nature: int, natural: int) -> int:
+    """Outcome of the pending roll, if it stands."""
+    if state.attempt == Attempt.NONE:
+        return int(final_cast_outcome(table, state, nature, natural))
+    return int(final_dispel_outcome(table, state, nature, natural))
+
+
+@jit
+def read_roll(
+    table: Record, state: Record, ones: int, sixes: int, natural: int, handful: int
+) -> int:
+    """Outcome of the pending roll.
+
+    Args:
+        table: the scenario.
+        state: at a node where casting or dispel dice are rolled.
+        ones: 1s among the dice now rolled.
+        sixes: 6s among them.
+        natural: their total.
+        handful: their faces; looked at only where a re-roll may follow.
+    """
+    if not is_first_roll(state):
+        ones += int(state.faces[0]) + int(state.held[0])
+        sixes += int(state.faces[5]) + int(state.held[5])
+        for face in range(FACES):
+            natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
+    nature = nature_after(table, state, ones, sixes, natural)
+    if may_reroll_after(table, state, nature):
+        return HANDFUL | handful
+    return int(final_outcome(table, state, nature, natural))
+
+
+@jit
+def resolve_roll(table: Record, state: Record, outcome: int) -> float:
+    """Go on from a casting or dispel roll."""
+    if is_handful(outcome):
+        first = is_first_roll(state)
+        if first:
+            keep_handful(state, outcome)
+        else:
+            hold_handful(state, outcome)
+        ones = int(state.faces[0]) + int(state.held[0])
+        sixes = int(state.faces[5]) + int(state.held[5])
+        state.nature = nature_after(table, state, ones, sixes, _natural(state))
+        state.dice = 0
+        _to_keep(state)
+        return 0.0
+    if state.attempt == Attempt.NONE:
+        return float(settle_cast(table, state, outcome))
+    return float(settle_dispel(table, state, outcome))
+
+
+@jit
+def _to_keep(state: Record) -> None:
+    if state.attempt == Attempt.NONE:
+        state.mover = state.active
+        state.node = Node.KEEP_CASTING
+    else:
+        state.node = Node.KEEP_DISPEL
+
+
+@jit
+def _natural(state: Record) -> int:
+    natural = 0
+    for face in range(FACES):
+        natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
+    return natural
+
+
+@jit
+def act_keep(table: Record, state: Record, action: int) -> float:
+    """Keep the roll, or roll one die or all of them again."""
+    if action == PASS:
+        outcome = final_outcome(table, state, state.nature, _natural(state))
+        if state.attempt == Attempt.NONE:
+            return float(settle_cast(table, state, outcome))
+        return float(settle_dispel(table, state, outcome))
+    all_dice = action == REROLL_ALL
+    item = reroll_item(table, state, all_dice, state.nature)
+    casting = state.attempt == Attempt.NONE
+    if table.armies[state.mover].items[item].changes_natural:
+        state.nature = Nature.OPEN
+    if casting:
+        use_item(table, state, state.mover, item)
+    else:  # spent when it was declared
+        state.declared = without(state.declared, bit(item))
+    if all_dice:
+        state.dice = rollable(state)
+        for face in range(FACES):
+            state.faces[face] = 0
+    else:
+        state.dice = 1
+        state.faces[action - FIRST_REROLL] -= 1
+    state.node = Node.REROLL_CASTING if casting else Node.REROLL_DISPEL
+    return 0.0

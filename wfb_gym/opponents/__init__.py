@@ -1,0 +1,1 @@
+"""Scripted players that run inside the batch, chosen by an integer for each environment."""

@@ -1,0 +1,270 @@
+"""The scripted policies: random, greedy, veteran. Each is a rule that a player could follow.
+
+**random** chooses uniformly among the legal actions.
+
+**greedy** maximises the next roll and never thinks of the one after. It nominates the spell
+with the most expected points, throws the dice that make it likeliest (the fewest such dice),
+dispels everything with the dice that make that likeliest, and reads a scroll whenever it may.
+
+**veteran** keeps dice for what matters:
+
+- *Cast*: the most valuable spell that it can cast with a chance of 60 % or more, with the
+  fewest dice that reach 60 %; if none is that likely, the spell with the most expected points,
+  with its best dice. A Power Stone goes to a cast that is below 60 % without it.
+- *Dispel*: a spell worth less than half of the greatest threat still to come is let through,
+  unless dice for both are at hand (3.5 points a die); any other is met with the fewest dice
+  that dispel it in 60 % of cases. A scroll is read against a spell worth at least as much as
+  anything to come, where dice would fail more often than that.
+- *Spells in play*: the enemy's dearest first, with the same 60 % rule.
+"""
+
+from enum import IntEnum
+
+from numpy import int16
+from numpy.typing import NDArray
+
+from wfb_gym._jit import jit
+from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.generator import next_choice
+from wfb_gym.engine.queries import other
+from wfb_gym.engine.rerolls import final_outcome
+from wfb_gym.engine.rolls import OUTCOME_FAIL
+from wfb_gym.engine.state import Attempt, Node, Record
+from wfb_gym.opponents.weighing import (
+    best_cast_chance,
+    dice_for_cast,
+    dispel_dice,
+    greatest_open_threat,
+    later_worth,
+    pending_cast_chance,
+    pending_dispel_chance,
+    pending_threat,
+    value_if_cast,
+)
+from wfb_gym.scenario.packed import ITEMS, SPELLS, DispelUse
+
+PASS = _actions.PASS
+FIRST_DICE = _actions.FIRST_DICE
+FIRST_ITEM = _actions.FIRST_ITEM
+FIRST_WIZARD = _actions.FIRST_WIZARD
+FIRST_CAST = _actions.FIRST_CAST
+FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
+FIRST_REROLL = _actions.FIRST_REROLL
+
+LIKELY = 0.6
+"""The chance at which the veteran is content."""
+POINTS_PER_DIE = 3.5
+"""Mean of a D6, by which players match dice to a number."""
+
+
+class Scripted(IntEnum):
+    """Policies that the batch can play by itself."""
+
+    EXTERNAL = -1
+    RANDOM = 0
+    GREEDY = 1
+    VETERAN = 2
+
+
+@jit
+def _best_nomination(
+    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+) -> int:
+    best = PASS
+    most = 0.0
+    sure = False
+    for i in range(count):
+        action = int(legal[i])
+        if action < FIRST_CAST or action >= FIRST_IN_PLAY:
+            continue
+        spell = action - FIRST_CAST
+        worth = value_if_cast(table, state, state.active, spell)
+        chance = best_cast_chance(table, state, state.active, spell)
+        likely = veteran and chance >= LIKELY
+        score = worth if likely else worth * chance
+        if (likely and not sure and worth > 0.0) or (likely == sure and score > most):
+            best = action
+            most = score
+            sure = likely
+    return best
+
+
+@jit
+def _item(
+    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+) -> int:
+    """A cast item, if it makes the cast likelier; the veteran spares it for unlikely ones."""
+    spell = state.spell - 1
+    before = best_cast_chance(table, state, state.active, spell)
+    if veteran and before >= LIKELY:
+        return PASS
+    best = PASS
+    most = before
+    most_dice = dice_for_cast(table, state, state.active, spell)
+    for i in range(1, count):
+        state.item = legal[i] - FIRST_ITEM + 1
+        for dice in range(1, most_dice + 1):
+            chance = pending_cast_chance(table, state, dice)
+            if chance > most:
+                most = chance
+                best = int(legal[i])
+    state.item = 0
+    return best
+
+
+@jit
+def _fewest_casting_dice(
+    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+) -> int:
+    """Dice that cast likeliest; the veteran stops at the first number that is likely."""
+    best = int(legal[0])
+    most = -1.0
+    for i in range(count):
+        dice = int(legal[i]) - FIRST_DICE + int(state.reserve)
+        chance = pending_cast_chance(table, state, dice)
+        if chance > most + 1e-12:
+            most = chance
+            best = int(legal[i])
+            if veteran and chance >= LIKELY:
+                return best
+    return best
+
+
+@jit
+def _fewest_dispel_dice(
+    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+) -> int:
+    """As for casting; -1 where no dice are legal."""
+    best = -1
+    most = -1.0
+    for i in range(count):
+        action = int(legal[i])
+        if action < FIRST_DICE or action >= FIRST_ITEM:
+            continue
+        chance = pending_dispel_chance(table, state, action - FIRST_DICE + int(state.reserve))
+        if chance > most + 1e-12:
+            most = chance
+            best = action
+            if veteran and chance >= LIKELY:
+                return best
+    return best
+
+
+@jit
+def _last_item(
+    table: Record, state: Record, legal: NDArray[int16], count: int, use: int
+) -> int:
+    for i in range(count):
+        action = int(legal[i])
+        if FIRST_ITEM <= action < FIRST_ITEM + ITEMS:
+            if table.armies[state.mover].items[action - FIRST_ITEM].dispel_use == use:
+                return action
+    return -1
+
+
+@jit
+def _dispel(
+    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+) -> int:
+    threat = pending_threat(table, state)
+    if threat <= 0.0 and legal[0] == PASS:
+        return PASS
+    scroll = _last_item(table, state, legal, count, DispelUse.AUTOMATIC.value)
+    if scroll >= 0 and not veteran:
+        return scroll
+    dice = _fewest_dispel_dice(table, state, legal, count, veteran)
+    likely = dice >= 0 and pending_dispel_chance(table, state, dice - FIRST_DICE) >= LIKELY
+    to_come = greatest_open_threat(table, state) if state.attempt == Attempt.CAST else 0.0
+    if scroll >= 0 and not likely and threat >= to_come:
+        return scroll
+    if veteran and legal[0] == PASS and threat < 0.5 * to_come:
+        spare = dispel_dice(state) * POINTS_PER_DIE - 2.0 * float(state.number)
+        if spare < 0.0:
+            return PASS
+    boost = _last_item(table, state, legal, count, DispelUse.BOOST.value)
+    if boost >= 0 and not likely:
+        return boost
+    if dice >= 0:
+        return dice
+    return int(legal[count - 1])
+
+
+@jit
+def _keep(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+    """Re-roll the lowest die, or all, of a roll that fails; keep any other."""
+    natural = 0
+    for face in range(6):
+        natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
+    if final_outcome(table, state, int(state.nature), natural) != OUTCOME_FAIL:
+        return PASS
+    return int(legal[1])
+
+
+@jit
+def _free_spell(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+    best = PASS
+    most = 0.0
+    for i in range(1, count):
+        spell = int(legal[i]) - FIRST_CAST
+        worth = value_if_cast(table, state, other(state.active), spell)
+        if worth > most:
+            most = worth
+            best = int(legal[i])
+    return best
+
+
+@jit
+def _in_play(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+    best = PASS
+    most = 0.0
+    for i in range(1, count):
+        index = int(legal[i]) - FIRST_IN_PLAY
+        army = int(state.mover) if index < SPELLS else other(state.mover)
+        worth = later_worth(table, state, army, index % SPELLS)
+        if worth > most:
+            most = worth
+            best = int(legal[i])
+    return best
+
+
+@jit
+def _planned(
+    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+) -> int:
+    node = state.node
+    if node == Node.NOMINATE:
+        return int(_best_nomination(table, state, legal, count, veteran))
+    if node == Node.POOL_DICE:
+        return int(_fewest_casting_dice(table, state, legal, count, veteran))
+    if node == Node.DISPEL:
+        return int(_dispel(table, state, legal, count, veteran))
+    if node == Node.ITEM:
+        return int(_item(table, state, legal, count, veteran))
+    if node == Node.RESERVE_DICE:
+        return int(_fewest_casting_dice(table, state, legal, count, veteran))
+    if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
+        return int(_keep(table, state, legal, count))
+    if node == Node.DISPEL_POOL or node == Node.DISPEL_RESERVE:
+        return int(_fewest_dispel_dice(table, state, legal, count, veteran))
+    if node == Node.FREE_SPELL:
+        return int(_free_spell(table, state, legal, count))
+    return int(_in_play(table, state, legal, count))
+
+
+@jit
+def choose(
+    policy: int, table: Record, state: Record, legal: NDArray[int16], count: int, rng: Record
+) -> int:
+    """Action of a scripted player at a decision node.
+
+    Args:
+        policy: a member of `Scripted` other than EXTERNAL.
+        table: the packed scenario.
+        state: at a decision node of that player; as it was when the call returns.
+        legal: int16, the legal actions.
+        count: how many there are, 1 or more.
+        rng: the generator's record; only `random` draws from it.
+    """
+    if policy == Scripted.RANDOM:
+        return int(legal[next_choice(rng, count)])
+    return int(_planned(table, state, legal, count, policy == Scripted.VETERAN))

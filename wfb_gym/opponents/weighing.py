@@ -1,0 +1,105 @@
+"""What scripted players ask of a position: how much a spell is worth, how likely a roll is.
+
+No rule of the game is written here; chances come from `wfb_gym.engine.odds`.
+"""
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.casting import cast_bonus
+from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCE, DISPEL_CHANCE, cast_need, dispel_need
+from wfb_gym.engine.queries import (
+    attempt_pool,
+    can_nominate,
+    caster_of,
+    declared_bonus,
+    dice_cap,
+    dispel_bonus,
+    other,
+)
+from wfb_gym.engine.state import Attempt, Record
+from wfb_gym.scenario.packed import DICE, SPELLS
+
+
+@jit
+def phases_left(table: Record, state: Record) -> int:
+    """Phases that end from now on, this one included."""
+    return int(table.phases) - int(state.phase)
+
+
+@jit
+def value_if_cast(table: Record, state: Record, army: int, spell: int) -> float:
+    """Points that a spell brings its owner, if nobody ends it early."""
+    entry = table.armies[army].spells[spell]
+    return float(entry.worth + entry.worth_per_phase * phases_left(table, state))
+
+
+@jit
+def dice_for_cast(table: Record, state: Record, army: int, spell: int) -> int:
+    """Most dice that the active army could roll for a spell now, items aside."""
+    wizard = caster_of(table, army, spell)
+    cap = dice_cap(table, state, army, wizard)
+    return min(cap, int(state.power) + int(state.own_dice[wizard]))
+
+
+@jit
+def best_cast_chance(table: Record, state: Record, army: int, spell: int) -> float:
+    """Chance to cast a spell with the best number of dice at hand."""
+    wizard = caster_of(table, army, spell)
+    bonus = int(table.armies[army].wizards[wizard].cast_bonus)
+    need = cast_need(int(table.armies[army].spells[spell].casting_value), bonus)
+    return float(BEST_CAST_CHANCE[need, dice_for_cast(table, state, army, spell)])
+
+
+@jit
+def pending_cast_chance(table: Record, state: Record, dice: int) -> float:
+    """Chance that the pending spell is cast with so many dice, a declared item's included."""
+    army = state.active
+    need = cast_need(
+        int(table.armies[army].spells[state.spell - 1].casting_value), cast_bonus(table, state)
+    )
+    if state.item:
+        dice += int(table.armies[army].items[state.item - 1].cast_extra_dice)
+    return float(CAST_CHANCE[need, min(DICE, dice)])
+
+
+@jit
+def pending_dispel_chance(table: Record, state: Record, dice: int) -> float:
+    """Chance that the pending dispel works with so many dice."""
+    army = state.mover
+    bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
+    need = dispel_need(int(state.number), bonus)
+    return float(DISPEL_CHANCE[int(table.dispel_double_six != 0), need, min(DICE, dice)])
+
+
+@jit
+def pending_threat(table: Record, state: Record) -> float:
+    """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
+    if state.attempt == Attempt.CAST:
+        return float(value_if_cast(table, state, state.active, state.spell - 1))
+    if state.attempt == Attempt.FREE:
+        return float(value_if_cast(table, state, other(state.active), state.free - 1))
+    target = state.target - 1
+    return later_worth(table, state, target // SPELLS, target % SPELLS)
+
+
+@jit
+def later_worth(table: Record, state: Record, army: int, spell: int) -> float:
+    """Points that a spell in play still pays, from the mover's view a threat if not his own."""
+    worth = table.armies[army].spells[spell].worth_per_phase * phases_left(table, state)
+    return float(worth if army != state.mover else -worth)
+
+
+@jit
+def greatest_open_threat(table: Record, state: Record) -> float:
+    """Largest worth among the spells that the active army may still attempt this phase."""
+    most = 0.0
+    army = state.active
+    for spell in range(table.armies[army].n_spells):
+        if can_nominate(table, state, spell):
+            most = max(most, value_if_cast(table, state, army, spell))
+    return most
+
+
+@jit
+def dispel_dice(state: Record) -> int:
+    """Shared dice that the mover may throw at the pending dispel."""
+    return int(attempt_pool(state))

@@ -1,0 +1,109 @@
+"""Cast spells (6th edition, p. 136): how many dice, and what a casting roll comes to."""
+
+from enum import IntEnum
+from fractions import Fraction
+
+from wfb_gym._jit import jit
+from wfb_gym.rules.dice import FACES, double, roll_counts
+
+MINIMUM_TO_CAST = 3
+"""A natural total below this always fails, whatever the bonuses (S0, S4)."""
+LOWEST_CASTING_VALUE = 3
+HIGHEST_CASTING_VALUE = 15
+"""Casting values lie between these two (S2, S4)."""
+
+
+class Casting(IntEnum):
+    """What a casting roll comes to."""
+
+    FAIL = 0
+    MISCAST = 1
+    IRRESISTIBLE = 2
+    CAST = 3
+
+
+@jit
+def most_casting_dice(level: int) -> int:
+    """Most power dice for one spell: one more than the wizard's level (S0, S2)."""
+    return level + 1
+
+
+@jit
+def is_miscast(ones: int) -> bool:
+    """Two or more natural 1s: the spell fails and the miscast table is rolled on (S0, S4)."""
+    return double(ones)
+
+
+@jit
+def is_irresistible(ones: int, sixes: int) -> bool:
+    """Two or more natural 6s cast the spell beyond dispelling; a miscast comes first (S0, S4)."""
+    return double(sixes) and not is_miscast(ones)
+
+
+@jit
+def is_cast(natural: int, bonus: int, casting_value: int) -> bool:
+    """Whether a roll that is neither miscast nor irresistible casts the spell (S0, S4).
+
+    Args:
+        natural: total of the dice.
+        bonus: what items and the like add to it.
+        casting_value: the value to equal or beat.
+    """
+    return natural >= MINIMUM_TO_CAST and natural + bonus >= casting_value
+
+
+@jit
+def casting_outcome(
+    ones: int, sixes: int, natural: int, bonus: int, casting_value: int, may_be_irresistible: bool
+) -> int:
+    """Read a casting roll in the order of the rules (S0, S4).
+
+    Args:
+        ones: natural 1s.
+        sixes: natural 6s.
+        natural: total of the dice.
+        bonus: what items and the like add to the total.
+        casting_value: 3 to 15.
+        may_be_irresistible: False where an item forbids it.
+
+    Returns:
+        A member of `Casting`. Irresistible force needs no casting value to be reached.
+    """
+    if is_miscast(ones):
+        return Casting.MISCAST
+    if may_be_irresistible and is_irresistible(ones, sixes):
+        return Casting.IRRESISTIBLE
+    if is_cast(natural, bonus, casting_value):
+        return Casting.CAST
+    return Casting.FAIL
+
+
+def casting_chances(
+    dice: int, casting_value: int, bonus: int = 0, may_be_irresistible: bool = True
+) -> dict[Casting, Fraction]:
+    """Exact chance of every reading of a casting roll.
+
+    Args:
+        dice: power dice, 1 or more.
+        casting_value: 3 to 15.
+        bonus: added to the total.
+        may_be_irresistible: False where an item forbids it.
+
+    Returns:
+        A fraction for each member of `Casting`; `CAST` leaves irresistible casts out.
+
+    Raises:
+        ValueError: no dice, or a casting value outside 3..15.
+    """
+    if dice < 1:
+        raise ValueError(f"dice: expected 1 or more to cast, found {dice}")
+    if not LOWEST_CASTING_VALUE <= casting_value <= HIGHEST_CASTING_VALUE:
+        raise ValueError(
+            f"casting value: expected {LOWEST_CASTING_VALUE}..{HIGHEST_CASTING_VALUE}, "
+            f"found {casting_value}"
+        )
+    rolls = dict.fromkeys(Casting, 0)
+    for (ones, sixes, natural), count in roll_counts(dice).items():
+        outcome = casting_outcome(ones, sixes, natural, bonus, casting_value, may_be_irresistible)
+        rolls[Casting(outcome)] += count
+    return {outcome: Fraction(count, FACES**dice) for outcome, count in rolls.items()}

@@ -1,0 +1,54 @@
+"""Attempt to dispel (6th edition, p. 137): what a dispel roll comes to."""
+
+from fractions import Fraction
+
+from wfb_gym._jit import jit
+from wfb_gym.rules.dice import FACES, double, roll_counts
+
+
+@jit
+def is_dispelled(
+    ones: int, sixes: int, natural: int, bonus: int, number_to_match: int, double_six: bool
+) -> bool:
+    """Whether a dispel roll works.
+
+    Two or more 1s fail whatever the total, equal is enough (S0, S4); where `double_six` is on,
+    two or more 6s work unless there are also two 1s (7th edition).
+
+    Args:
+        ones: natural 1s.
+        sixes: natural 6s.
+        natural: total of the dice.
+        bonus: what items add to it.
+        number_to_match: the casting result, or the casting value of a spell in play.
+        double_six: the ruleset's switch.
+    """
+    if double(ones):
+        return False
+    if double_six and double(sixes):
+        return True
+    return natural + bonus >= number_to_match
+
+
+def dispel_chance(
+    dice: int, number_to_match: int, bonus: int = 0, double_six: bool = False
+) -> Fraction:
+    """Exact chance to dispel.
+
+    Args:
+        dice: dispel dice, 1 or more.
+        number_to_match: total to equal or beat.
+        bonus: added to the total.
+        double_six: whether two 6s dispel automatically.
+
+    Raises:
+        ValueError: no dice.
+    """
+    if dice < 1:
+        raise ValueError(f"dice: expected 1 or more to dispel, found {dice}")
+    works = sum(
+        count
+        for (ones, sixes, natural), count in roll_counts(dice).items()
+        if is_dispelled(ones, sixes, natural, bonus, number_to_match, double_six)
+    )
+    return Fraction(works, FACES**dice)

@@ -1,0 +1,88 @@
+"""Hits, wounds and saves (6th edition): one hit of a given Strength on one model."""
+
+from fractions import Fraction
+
+from wfb_gym._jit import jit
+from wfb_gym.rules.dice import FACES
+
+NEVER = FACES + 1
+"""A number that no D6 reaches."""
+
+
+@jit
+def to_wound(strength: int, toughness: int) -> int:
+    """D6 needed to wound, 2 to 6, or `NEVER` where Toughness is 4 or more above Strength."""
+    if toughness - strength >= 4:
+        return NEVER
+    return min(6, max(2, 4 + toughness - strength))
+
+
+@jit
+def armour_needed(armour_save: int, strength: int) -> int:
+    """D6 needed to save by armour against a hit of `strength`; above 6 there is no save.
+
+    Strength above 3 worsens the save by the difference; a natural 1 always fails, so that
+    better than 2+ does not exist on the dice.
+    """
+    return max(2, armour_save + max(0, strength - 3))
+
+
+@jit
+def hit_wounds(
+    wound_die: int,
+    armour_die: int,
+    ward_die: int,
+    strength: int,
+    toughness: int,
+    armour_save: int,
+    ward_save: int,
+    armour_allowed: bool,
+) -> bool:
+    """Whether one hit takes a wound, from the dice of the three rolls it may need.
+
+    Args:
+        wound_die: D6 to wound.
+        armour_die: D6 of the armour save, ignored where there is none.
+        ward_die: D6 of the ward save, ignored where there is none.
+        strength: of the hit, 1 to 10.
+        toughness: of the model, 1 to 10.
+        armour_save: D6 needed unmodified; 7 for none.
+        ward_save: D6 needed; 7 for none. Never modified, allowed even where armour is not.
+        armour_allowed: False for hits that ignore armour.
+    """
+    if wound_die < to_wound(strength, toughness):
+        return False
+    if armour_allowed and armour_die >= armour_needed(armour_save, strength):
+        return False
+    return ward_die < max(2, ward_save)
+
+
+@jit
+def wounding_rolls(
+    strength: int, toughness: int, armour_save: int, ward_save: int, armour_allowed: bool
+) -> int:
+    """How many of the 216 ways in which the three dice fall take a wound."""
+    works = 0
+    for wound_die in range(1, FACES + 1):
+        for armour_die in range(1, FACES + 1):
+            for ward_die in range(1, FACES + 1):
+                if hit_wounds(
+                    wound_die,
+                    armour_die,
+                    ward_die,
+                    strength,
+                    toughness,
+                    armour_save,
+                    ward_save,
+                    armour_allowed,
+                ):
+                    works += 1
+    return works
+
+
+def wound_chance(
+    strength: int, toughness: int, armour_save: int, ward_save: int, armour_allowed: bool
+) -> Fraction:
+    """Exact chance that one hit takes a wound; arguments as `hit_wounds` has them."""
+    works = wounding_rolls(strength, toughness, armour_save, ward_save, armour_allowed)
+    return Fraction(int(works), FACES**3)

@@ -1,0 +1,24 @@
+"""What a person writes: armies, wizards, spells, items and rules, checked and packed.
+
+`load_scenario` reads a file or a bundled scenario, `scenario_from_dict` takes one from Python,
+`pack` makes of it the arrays that the engine reads.
+"""
+
+from wfb_gym.scenario.errors import Problem, ScenarioError
+from wfb_gym.scenario.loading import (
+    bundled_scenarios,
+    load_scenario,
+    scenario_from_dict,
+)
+from wfb_gym.scenario.models import Scenario
+from wfb_gym.scenario.packing import pack
+
+__all__ = [
+    "Problem",
+    "Scenario",
+    "ScenarioError",
+    "bundled_scenarios",
+    "load_scenario",
+    "pack",
+    "scenario_from_dict",
+]

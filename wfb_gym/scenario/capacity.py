@@ -1,0 +1,104 @@
+"""Whether a scenario fits the fixed sizes of the packed arrays."""
+
+from collections.abc import Iterator, Mapping
+
+from wfb_gym.rules.pools import (
+    BASE_DISPEL_DICE,
+    BASE_POWER_DICE,
+    DWARF_DISPEL_DICE,
+    RUNESMITH_DISPEL_DICE,
+    dispel_dice_of_level,
+    power_dice_of_level,
+)
+from wfb_gym.scenario.army import Army, Character, Runesmith, Wizard
+from wfb_gym.scenario.errors import Problem
+from wfb_gym.scenario.items import Item
+from wfb_gym.scenario.models import Scenario
+from wfb_gym.scenario.packed import CONTACTS, DICE, EFFECTS, ITEMS
+from wfb_gym.scenario.ruleset import Ruleset
+from wfb_gym.scenario.slots import bearer_total, item_slots
+
+
+def capacity_problems(scenario: Scenario) -> list[Problem]:
+    """What of a valid scenario has no room in the packed arrays.
+
+    Args:
+        scenario: its names are known to resolve.
+
+    Returns:
+        A problem for each size that is exceeded; keys count from the scenario.
+    """
+    problems = []
+    for side, army in scenario.keyed_armies():
+        for below in _army_problems(army, scenario.rules_in_force, scenario.catalogue):
+            problems.append(below._replace(key=f"{side}.{below.key}"))
+    problems += _contact_problems(scenario)
+    effects = sum(len(row.effects) for row in scenario.miscast_table.rows)
+    if effects > EFFECTS:
+        key = f"miscast_tables.{scenario.rules_in_force.miscast_table}.rows"
+        problems.append(Problem(key, f"at most {EFFECTS} effects in all", str(effects)))
+    return problems
+
+
+def base_dispel_dice(army: Army) -> int:
+    """Dispel dice of the army before any character adds to them."""
+    return DWARF_DISPEL_DICE if army.dwarf else BASE_DISPEL_DICE
+
+
+def dispel_dice_of(character: Character, rules: Ruleset) -> int:
+    """Dispel dice that a character brings when he is neither fleeing nor dead."""
+    if isinstance(character, Wizard):
+        return int(dispel_dice_of_level(character.level))
+    if isinstance(character, Runesmith) and character.rank == "runelord":
+        return rules.runelord_dispel_dice
+    return RUNESMITH_DISPEL_DICE
+
+
+def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
+    """What exceeds the sizes of one army; keys count from the army."""
+    slots = item_slots(army, catalogue)
+    if len(slots) > ITEMS:
+        expected = f"at most {ITEMS} kinds of item in an army, counted by bearer"
+        yield Problem(slots[ITEMS].key, expected, str(len(slots)))
+    for slot in slots:
+        for effect in ("uses", "power_dice", "dispel_dice", "dispel_bonus"):
+            total = slot.copies * getattr(slot.item, effect)
+            yield from _over(slot.key, f"{effect} of these items together", total)
+    active = [character for character in army.characters if character.active]
+    levels = [who.level for who in active if isinstance(who, Wizard)]
+    if army.power_dice is None:
+        dice = BASE_POWER_DICE + sum(s.copies * s.item.power_dice for s in slots if s.active)
+        if not rules.own_dice:
+            dice += sum(int(power_dice_of_level(level)) for level in levels)
+        yield from _over("power_dice", "generated dice", dice)
+    if army.dispel_dice is None:
+        dice = base_dispel_dice(army) + sum(dispel_dice_of(who, rules) for who in active)
+        dice += sum(s.copies * s.item.dispel_dice for s in slots if s.active)
+        yield from _over("dispel_dice", "generated dice", dice)
+    for i, wizard in enumerate(army.wizards):
+        key = f"wizards[{i}]"
+        for effect in ("extra_dice_cap", "cast_bonus"):
+            total = bearer_total(wizard.items, effect, catalogue)
+            yield from _over(f"{key}.items", f"{effect} of his items together", total)
+        dice = bearer_total(wizard.items, "bearer_dice", catalogue)
+        dice += int(power_dice_of_level(wizard.level)) if rules.own_dice else 0
+        yield from _over(f"{key}.items", "dice of his own", dice)
+
+
+def _over(key: str, what: str, value: int) -> Iterator[Problem]:
+    """A problem where a number of dice, or a bonus of either sign, is more than a pool holds."""
+    if abs(value) > DICE:
+        yield Problem(key, f"at most {DICE} as {what}", str(value))
+
+
+def _contact_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Groups in base contact beyond those there is room for."""
+    keys = [
+        f"{side}.{key}.base_contact[{i}]"
+        for side, army in scenario.keyed_armies()
+        for key, character in army.keyed_characters()
+        for i in range(len(character.base_contact))
+    ]
+    if len(keys) > CONTACTS:
+        expected = f"at most {CONTACTS} groups in base contact, both armies together"
+        yield Problem(keys[CONTACTS], expected, str(len(keys)))

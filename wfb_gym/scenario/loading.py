@@ -1,0 +1,80 @@
+"""Getting a scenario: by the name of a bundled one, from a file, or from Python."""
+
+import os
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from wfb_gym.scenario.bundled import bundled_data, bundled_names, parsed
+from wfb_gym.scenario.capacity import capacity_problems
+from wfb_gym.scenario.errors import Problem, ScenarioError, shown
+from wfb_gym.scenario.models import Scenario
+from wfb_gym.scenario.validating import validated
+
+_FOLDER = "scenarios"
+
+
+def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scenario:
+    """A scenario from tables, lists and plain values, as TOML gives them.
+
+    Args:
+        data: the whole document.
+        where: what an error names as the document.
+
+    Raises:
+        ScenarioError: unknown keys or names, values of the wrong type or out of range, or more
+            of something than there is room for.
+    """
+    scenario = validated(Scenario, data, where)
+    problems = capacity_problems(scenario)
+    if problems:
+        raise ScenarioError(where, problems)
+    return scenario
+
+
+def bundled_scenarios() -> list[str]:
+    """Names of the scenarios that come with the package, sorted."""
+    return list(bundled_names(_FOLDER))
+
+
+def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
+    """The scenario that a name or a file stands for.
+
+    Args:
+        source: a bundled scenario's name; or the path of a file, known by its ending
+            ``.toml``, by a folder in it or by being a `pathlib.Path`; or a scenario, which is
+            returned as it is.
+
+    Raises:
+        ScenarioError: there is no such scenario or file, it is not TOML, or it is refused as
+            `scenario_from_dict` tells.
+    """
+    if isinstance(source, Scenario):
+        return source
+    name = os.fspath(source)
+    if not isinstance(source, str) or name.endswith(".toml") or Path(name).name != name:
+        return _from_file(name)
+    if name not in bundled_names(_FOLDER):
+        expected = (
+            f"a path ending in .toml, a scenario, or the name of a bundled one: "
+            f"{', '.join(bundled_scenarios())}"
+        )
+        raise ScenarioError("scenario", [Problem("", expected, shown(name))])
+    return _bundled(name)
+
+
+@cache
+def _bundled(name: str) -> Scenario:
+    return scenario_from_dict(bundled_data(_FOLDER, name), f"{name}.toml")
+
+
+def _from_file(path: str) -> Scenario:
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        found = error.strerror or type(error).__name__
+        raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None
+    except UnicodeDecodeError as error:
+        raise ScenarioError(path, [Problem("", "text in UTF-8", str(error))]) from None
+    return scenario_from_dict(parsed(text, path), path)

@@ -1,0 +1,74 @@
+"""The eight lores of the rulebook (6th edition), as ``data/lores.toml`` has them."""
+
+from functools import cache
+from typing import Annotated, Literal
+
+from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
+from wfb_gym.scenario.bundled import bundled_data
+from wfb_gym.scenario.fields import Document, Name, Whole
+from wfb_gym.scenario.validating import validated
+
+CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
+DurationName = Literal["instant", "remains_in_play", "one_turn"]
+
+
+class LoreSpell(Document):
+    """A spell of a lore, without its effect: what it is worth is the scenario's to say.
+
+    Attributes:
+        name: as printed, unique among all lores.
+        lore: the lore's name.
+        number: 1 to 6, the D6 that brings it.
+        casting_value: number to equal or beat.
+        duration: how the magic phase treats it.
+        lasts: how long its effect lasts on the table, where that differs.
+        range_inches: None for spells that need no range, or measure it from elsewhere.
+        kind: what it does, roughly.
+        confidence: "found" where a source has it.
+        source: tags of the sources, explained in the data file.
+        note: what a reader should know about the row.
+    """
+
+    name: Name
+    lore: Name
+    number: Annotated[int, Whole(1, 6)]
+    casting_value: CastingValue
+    duration: DurationName
+    lasts: Name | None = None
+    range_inches: Annotated[int, Whole(1, 72)] | None = None
+    kind: Literal[
+        "magic_missile",
+        "direct",
+        "hex",
+        "augment",
+        "movement",
+        "heal",
+        "remains_in_play",
+        "one_turn",
+    ]
+    confidence: Name
+    source: Name
+    note: Name | None = None
+
+
+class _Lores(Document):
+    spells: tuple[LoreSpell, ...]
+
+
+@cache
+def lore_spells() -> tuple[LoreSpell, ...]:
+    """All spells of all lores, in the order of the data file."""
+    return validated(_Lores, bundled_data("lores"), "lores.toml").spells
+
+
+def find_lore_spell(name: str, lore: str | None = None) -> LoreSpell | None:
+    """The spell of that name, or None.
+
+    Args:
+        name: as printed.
+        lore: the only lore to look in; None for all.
+    """
+    for spell in lore_spells():
+        if spell.name == name and lore in (None, spell.lore):
+            return spell
+    return None
