@@ -93,6 +93,7 @@ def jit(function: Any = None, **options: Any) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating; other users keep theirs
     try:
+        options.setdefault("_nrt", False)
         return numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before

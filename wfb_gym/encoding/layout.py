@@ -161,7 +161,9 @@ class Layout:
     def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """An observation, shape (size,), as a mapping from field names to values."""
         if observation.shape != (self.size,):
-            raise ValueError(f"observation: expected shape ({self.size},), found {observation.shape}")
+            raise ValueError(
+                f"observation: expected shape ({self.size},), found {observation.shape}"
+            )
         return {f.name: float(v) for f, v in zip(self.fields, observation, strict=True)}
 
 
@@ -225,7 +227,9 @@ def layout(limits: Limits) -> Layout:
         builder.block("row", row)
     if limits.rerolls:
         for key, what in (("faces", "may be re-rolled"), ("held", "have been re-rolled")):
-            dice = [Field(f"{key} {f}", 0.0, _MOST_DICE, f"dice that {what} / 10") for f in range(1, 7)]
+            dice = [
+                Field(f"{key} {f}", 0.0, _MOST_DICE, f"dice that {what} / 10") for f in range(1, 7)
+            ]
             builder.block(key, dice)
         builder.block("nature", _one("natural dice", 1.0, "0 plain, 1/3 miscast, 2/3 irresistible"))
     contacts = [

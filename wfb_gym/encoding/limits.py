@@ -172,9 +172,13 @@ def fit(table: Table, seat: int) -> Limits:
         dice=_most_dice(record, seat),
         contacts=int(record.n_contacts),
         own_dice=any(
-            dice > 0 for a in range(2) for dice in _reserves(record.armies[a], bool(record.own_dice))
+            dice > 0
+            for a in range(2)
+            for dice in _reserves(record.armies[a], bool(record.own_dice))
         ),
-        rerolls=any(i.reroll_cast or i.reroll_dispel for a in range(2) for i in _items(record.armies[a])),
+        rerolls=any(
+            i.reroll_cast or i.reroll_dispel for a in range(2) for i in _items(record.armies[a])
+        ),
         in_play=_has_in_play(record),
         free_spells=_has_free_spell(record),
         battle=bool(record.phases > 1),

@@ -4,7 +4,6 @@ Two different states of one scenario never share an observation, and equal state
 so a policy of observations is a policy of states.
 """
 
-import numpy as np
 from numpy import float32
 from numpy.typing import NDArray
 
@@ -32,7 +31,13 @@ _ONE = float32(1.0)
 
 @jit
 def _static_army(
-    table: Record, army: int, at: Record, wizards: int, spells: int, items: int, row: NDArray[float32]
+    table: Record,
+    army: int,
+    at: Record,
+    wizards: int,
+    spells: int,
+    items: int,
+    row: NDArray[float32],
 ) -> None:
     side = table.armies[army]
     for w in range(side.n_wizards):

@@ -7,7 +7,7 @@ they cannot disagree about a rule. Outcomes with equal successors are merged.
 from math import comb
 
 import numpy as np
-from numpy import float64, int64, uint8
+from numpy import float64, int64
 from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
@@ -37,14 +37,11 @@ from wfb_gym.engine.rolls import (
     rollable,
 )
 from wfb_gym.engine.state import Nature, Node, Record
+from wfb_gym.engine.work import DICE_PER_HIT
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.wounds import hit_wounds
-from wfb_gym.scenario.packed import CONTACT_MODELS, DICE, MISCAST_ROWS
+from wfb_gym.scenario.packed import MISCAST_ROWS
 
-DICE_PER_HIT = 3
-"""To wound, armour save, ward save: drawn for every model hit, read only as needed."""
-MOST_FACES = max(DICE, DICE_PER_HIT * CONTACT_MODELS)
-"""Most dice of one chance node."""
 _DICE_PER_WORD = 10
 _FRACTION_BITS = 58
 _FRACTION = (1 << _FRACTION_BITS) - 1
@@ -64,28 +61,28 @@ def dice_in_roll(table: Record, state: Record) -> int:
 
 
 @jit
-def outcome_of_roll(table: Record, state: Record, faces: NDArray[uint8]) -> int:
+def outcome_of_roll(table: Record, state: Record, work: Record) -> int:
     """Outcome that these dice give.
 
     Args:
         table: the scenario.
         state: at a chance node.
-        faces: `dice_in_roll` faces, 1 to 6, in the order rolled. For hits: to wound, armour
+        work: `work.faces` holds `dice_in_roll` faces, 1 to 6, in the order rolled. For hits: to wound, armour
             save and ward save of the first model, then of the next.
     """
     node = state.node
     if node == Node.ROLL_MISCAST:
-        return int(table.miscast_row[int(faces[0]) + int(faces[1])])
+        return int(table.miscast_row[int(work.faces[0]) + int(work.faces[1])])
     if node == Node.ROLL_LOCK:
-        return OUTCOME_WORKS if faces[0] == FACES else OUTCOME_FAIL
+        return OUTCOME_WORKS if work.faces[0] == FACES else OUTCOME_FAIL
     if node == Node.ROLL_HIT:
-        return _wounds_of_roll(table, state, faces)
+        return _wounds_of_roll(table, state, work)
     ones = 0
     sixes = 0
     natural = 0
     handful = 0
     for die in range(int(state.dice)):
-        face = int(faces[die])
+        face = int(work.faces[die])
         ones += face == 1
         sixes += face == 6
         natural += face
@@ -94,16 +91,16 @@ def outcome_of_roll(table: Record, state: Record, faces: NDArray[uint8]) -> int:
 
 
 @jit
-def _wounds_of_roll(table: Record, state: Record, faces: NDArray[uint8]) -> int:
+def _wounds_of_roll(table: Record, state: Record, work: Record) -> int:
     effect = current_effect(table, state)
     toughness, armour, ward = hit_profile(table, state)
     wounds = 0
     for model in range(hit_models(table, state)):
         first = DICE_PER_HIT * model
         wounds += hit_wounds(
-            int(faces[first]),
-            int(faces[first + 1]),
-            int(faces[first + 2]),
+            int(work.faces[first]),
+            int(work.faces[first + 1]),
+            int(work.faces[first + 2]),
             int(effect.strength),
             toughness,
             armour,
@@ -114,8 +111,8 @@ def _wounds_of_roll(table: Record, state: Record, faces: NDArray[uint8]) -> int:
 
 
 @jit
-def roll_dice(rng: Record, count: int, faces: NDArray[uint8]) -> None:
-    """Roll `count` D6 from the generator into the front of `faces`.
+def roll_dice(rng: Record, count: int, work: Record) -> None:
+    """Roll `count` D6 from the generator into the front of `work.faces`.
 
     One word gives up to ten dice, as digits of a 58-bit fraction in base 6: no handful of ten
     is off its exact chance by more than 2 parts in 10**10.
@@ -127,23 +124,23 @@ def roll_dice(rng: Record, count: int, faces: NDArray[uint8]) -> None:
             word = np.int64(next_word(rng) >> np.uint64(64 - _FRACTION_BITS))
             left = _DICE_PER_WORD
         word *= FACES
-        faces[die] = (word >> _FRACTION_BITS) + 1
+        work.faces[die] = (word >> _FRACTION_BITS) + 1
         word &= _FRACTION
         left -= 1
 
 
 @jit
-def sample(table: Record, state: Record, rng: Record, faces: NDArray[uint8]) -> int:
+def sample(table: Record, state: Record, rng: Record, work: Record) -> int:
     """Draw one outcome of a chance node by rolling its dice.
 
     Args:
         table: the scenario.
         state: at a chance node; not changed.
         rng: the generator's record; moves on.
-        faces: scratch of at least `MOST_FACES` entries; holds the dice afterwards.
+        work: scratch; `work.faces` holds the dice afterwards.
     """
-    roll_dice(rng, dice_in_roll(table, state), faces)
-    return outcome_of_roll(table, state, faces)
+    roll_dice(rng, dice_in_roll(table, state), work)
+    return outcome_of_roll(table, state, work)
 
 
 @jit
@@ -161,7 +158,7 @@ def resolve_outcome(table: Record, state: Record, outcome: int) -> float:
     return float(resolve_roll(table, state, outcome))
 
 
-@jit
+@jit(_nrt=True)
 def _roll_outcomes(
     table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:
@@ -188,7 +185,7 @@ def _roll_outcomes(
     return end
 
 
-@jit
+@jit(_nrt=True)
 def _handful_outcomes(
     table: Record,
     state: Record,
@@ -232,7 +229,7 @@ def _handful_outcomes(
         counts[face + 1] = last + 1
 
 
-@jit
+@jit(_nrt=True)
 def _miscast_outcomes(
     table: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:
@@ -248,7 +245,7 @@ def _miscast_outcomes(
     return end
 
 
-@jit
+@jit(_nrt=True)
 def _hit_outcomes(
     table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:
@@ -267,7 +264,7 @@ def _hit_outcomes(
     return end
 
 
-@jit
+@jit(_nrt=True)
 def chance_outcomes(
     table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:

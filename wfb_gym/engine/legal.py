@@ -1,8 +1,5 @@
 """Which actions are open to the player who moves, node by node."""
 
-from numpy import int16
-from numpy.typing import NDArray
-
 from wfb_gym._jit import jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.queries import (
@@ -41,92 +38,92 @@ FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
 
 
 @jit
-def _dice(legal: NDArray[int16], count: int, least: int, most: int) -> int:
+def _dice(work: Record, count: int, least: int, most: int) -> int:
     for dice in range(least, most + 1):
-        legal[count] = FIRST_DICE + dice
+        work.legal[count] = FIRST_DICE + dice
         count += 1
     return count
 
 
 @jit
-def _nominate(table: Record, state: Record, legal: NDArray[int16]) -> int:
-    legal[0] = PASS
+def _nominate(table: Record, state: Record, work: Record) -> int:
+    work.legal[0] = PASS
     count = 1
     army = state.active
     for spell in range(table.armies[army].n_spells):
         if can_nominate(table, state, spell):
-            legal[count] = FIRST_CAST + spell
+            work.legal[count] = FIRST_CAST + spell
             count += 1
     if state.in_play[army]:
         for spell in range(table.armies[army].n_spells):
             lasting = table.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
             if lasting and state.in_play[army] & bit(spell):
-                legal[count] = FIRST_IN_PLAY + spell
+                work.legal[count] = FIRST_IN_PLAY + spell
                 count += 1
     return count
 
 
 @jit
-def _item(table: Record, state: Record, legal: NDArray[int16]) -> int:
-    legal[0] = PASS
+def _item(table: Record, state: Record, work: Record) -> int:
+    work.legal[0] = PASS
     count = 1
     army = state.active
     wizard = caster_of(table, army, state.spell - 1)
     for item in range(table.armies[army].n_items):
         use = table.armies[army].items[item].cast_use != 0
         if use and serves_cast(table, state, army, item, wizard):
-            legal[count] = FIRST_ITEM + item
+            work.legal[count] = FIRST_ITEM + item
             count += 1
     return count
 
 
 @jit
-def _reserve_dice(table: Record, state: Record, legal: NDArray[int16]) -> int:
+def _reserve_dice(table: Record, state: Record, work: Record) -> int:
     wizard = caster_of(table, state.active, state.spell - 1)
     most = min(int(state.own_dice[wizard]), dice_cap(table, state, state.active, wizard))
-    return _dice(legal, 0, 0 if state.power > 0 else 1, most)
+    return _dice(work, 0, 0 if state.power > 0 else 1, most)
 
 
 @jit
-def _pool_dice(table: Record, state: Record, legal: NDArray[int16]) -> int:
+def _pool_dice(table: Record, state: Record, work: Record) -> int:
     wizard = caster_of(table, state.active, state.spell - 1)
     cap = dice_cap(table, state, state.active, wizard) - int(state.reserve)
-    return _dice(legal, 0, 0 if state.reserve > 0 else 1, min(int(state.power), cap))
+    return _dice(work, 0, 0 if state.reserve > 0 else 1, min(int(state.power), cap))
 
 
 @jit
-def _keep(table: Record, state: Record, legal: NDArray[int16]) -> int:
-    legal[0] = PASS
+def _keep(table: Record, state: Record, work: Record) -> int:
+    work.legal[0] = PASS
     count = 1
     if reroll_item(table, state, False, state.nature) >= 0:
         for face in range(6):
             if state.faces[face] > 0:
-                legal[count] = FIRST_REROLL + face
+                work.legal[count] = FIRST_REROLL + face
                 count += 1
     if reroll_item(table, state, True, state.nature) >= 0:
-        legal[count] = REROLL_ALL
+        work.legal[count] = REROLL_ALL
         count += 1
     return count
 
 
 @jit
-def _dispel(table: Record, state: Record, legal: NDArray[int16]) -> int:
+def _dispel(table: Record, state: Record, work: Record) -> int:
     """Let it through, an item, or dice; once an item is declared, dice must follow."""
     army = state.mover
     count = 0
     later = state.attempt == Attempt.IN_PLAY
     if not later and not state.declared:
-        legal[0] = PASS
+        work.legal[0] = PASS
         count = 1
-    dice = _dice(legal, count, 1, attempt_pool(state))
-    items = _dispel_items(table, state, legal, dice)
+    dice = _dice(work, count, 1, attempt_pool(state))
+    items = _dispel_items(table, state, work, dice)
     if army != state.active:
         return items
-    return _joining_wizards(table, state, legal, items)
+    return _joining_wizards(table, state, work, items)
 
 
 @jit
-def _dispel_items(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+def _dispel_items(table: Record, state: Record, work: Record, count: int) -> int:
     army = state.mover
     later = state.attempt == Attempt.IN_PLAY
     boostable = has_dispel_dice(table, state)
@@ -135,19 +132,19 @@ def _dispel_items(table: Record, state: Record, legal: NDArray[int16], count: in
         if use == DispelUse.BOOST:
             fresh = not (state.declared & bit(item))
             if fresh and boostable and has_use(table, state, army, item):
-                legal[count] = FIRST_ITEM + item
+                work.legal[count] = FIRST_ITEM + item
                 count += 1
         elif not later and not state.declared and dispels_outright(table, state, army, item):
-            legal[count] = FIRST_ITEM + item
+            work.legal[count] = FIRST_ITEM + item
             count += 1
     return count
 
 
 @jit
-def _joining_wizards(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+def _joining_wizards(table: Record, state: Record, work: Record, count: int) -> int:
     for wizard in range(table.armies[state.mover].n_wizards):
         if state.own_dice[wizard] > 0:
-            legal[count] = FIRST_WIZARD + wizard
+            work.legal[count] = FIRST_WIZARD + wizard
             count += 1
     return count
 
@@ -163,21 +160,21 @@ def free_spell_limit(table: Record, state: Record) -> int:
 
 
 @jit
-def _free_spell(table: Record, state: Record, legal: NDArray[int16]) -> int:
-    legal[0] = PASS
+def _free_spell(table: Record, state: Record, work: Record) -> int:
+    work.legal[0] = PASS
     count = 1
     army = other(state.active)
     highest = free_spell_limit(table, state)
     for spell in range(table.armies[army].n_spells):
         if can_cast_free(table, state, army, spell, highest):
-            legal[count] = FIRST_CAST + spell
+            work.legal[count] = FIRST_CAST + spell
             count += 1
     return count
 
 
 @jit
-def _in_play(table: Record, state: Record, legal: NDArray[int16]) -> int:
-    legal[0] = PASS
+def _in_play(table: Record, state: Record, work: Record) -> int:
+    work.legal[0] = PASS
     count = 1
     if not has_dispel_dice(table, state):
         return count
@@ -187,43 +184,43 @@ def _in_play(table: Record, state: Record, legal: NDArray[int16]) -> int:
             continue
         for spell in range(table.armies[army].n_spells):
             if can_dispel_later(table, state, army, spell):
-                legal[count] = FIRST_IN_PLAY + side * SPELLS + spell
+                work.legal[count] = FIRST_IN_PLAY + side * SPELLS + spell
                 count += 1
     return count
 
 
 @jit
-def legal_actions(table: Record, state: Record, legal: NDArray[int16]) -> int:
+def legal_actions(table: Record, state: Record, work: Record) -> int:
     """List the actions open to the player to move.
 
     Args:
         table: the packed scenario.
         state: at a decision node.
-        legal: int16 array of at least `ACTIONS` entries, overwritten from the front.
+        work: scratch; `work.legal` is overwritten from the front, ascending.
 
     Returns:
         How many there are; never 0 at a decision node.
     """
     node = state.node
     if node == Node.NOMINATE:
-        return _nominate(table, state, legal)
+        return _nominate(table, state, work)
     if node == Node.POOL_DICE:
-        return _pool_dice(table, state, legal)
+        return _pool_dice(table, state, work)
     if node == Node.DISPEL:
-        return _dispel(table, state, legal)
+        return _dispel(table, state, work)
     if node == Node.ITEM:
-        return _item(table, state, legal)
+        return _item(table, state, work)
     if node == Node.RESERVE_DICE:
-        return _reserve_dice(table, state, legal)
+        return _reserve_dice(table, state, work)
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
-        return _keep(table, state, legal)
+        return _keep(table, state, work)
     if node == Node.DISPEL_RESERVE:
-        return _dice(legal, 0, 1, int(state.own_dice[state.joined - 1]))
+        return _dice(work, 0, 1, int(state.own_dice[state.joined - 1]))
     if node == Node.DISPEL_POOL:
         most = min(attempt_pool(state), DICE - int(state.reserve))
-        return _dice(legal, 0, 0, most)
+        return _dice(work, 0, 0, most)
     if node == Node.FREE_SPELL:
-        return _free_spell(table, state, legal)
+        return _free_spell(table, state, work)
     if node == Node.IN_PLAY:
-        return _in_play(table, state, legal)
+        return _in_play(table, state, work)
     return 0

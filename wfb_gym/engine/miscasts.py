@@ -18,7 +18,7 @@ from wfb_gym.engine.spells import (
 )
 from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Node, Record
 from wfb_gym.rules.wounds import wounding_rolls
-from wfb_gym.scenario.packed import EffectKind, Lock, Whose
+from wfb_gym.scenario.packed import EffectKind, Whose
 
 PASS = _actions.PASS
 FIRST_CAST = _actions.FIRST_CAST

@@ -5,9 +5,6 @@ them (positive: it gained). Nodes with one legal action are played here, so call
 real decisions, chance nodes and the end.
 """
 
-from numpy import int16
-from numpy.typing import NDArray
-
 from wfb_gym._jit import jit
 from wfb_gym.engine.casting import (
     act_item,
@@ -58,11 +55,11 @@ def _play(table: Record, state: Record, action: int) -> float:
 
 
 @jit
-def _settle(table: Record, state: Record, legal: NDArray[int16]) -> tuple[float, int]:
+def _settle(table: Record, state: Record, work: Record) -> tuple[float, int]:
     """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
 
     Returns:
-        Points that changed hands, and how many actions `legal` lists (0 unless at a decision).
+        Points that changed hands, and how many actions `work.legal` lists (0 unless at a decision).
     """
     points = 0.0
     while True:
@@ -78,72 +75,68 @@ def _settle(table: Record, state: Record, legal: NDArray[int16]) -> tuple[float,
         elif node == Node.END_PHASE:
             points += end_phase(table, state)
         else:
-            count = legal_actions(table, state, legal)
+            count = legal_actions(table, state, work)
             if count > 1:
                 return points, count
-            points += _play(table, state, int(legal[0]))
+            points += _play(table, state, int(work.legal[0]))
 
 
 @jit
-def begin(table: Record, state: Record, legal: NDArray[int16]) -> float:
+def begin(table: Record, state: Record, work: Record) -> float:
     """Set up the scenario and go on to its first decision, chance node or end.
 
     Args:
         table: the packed scenario.
         state: overwritten.
-        legal: int16 scratch of at least `ACTIONS` entries.
+        work: scratch; lists the legal actions of the next decision afterwards.
 
     Returns:
         Points that changed hands on the way, as the first army sees them.
     """
     begin_battle(table, state)
-    points, _ = _settle(table, state, legal)
+    points, _ = _settle(table, state, work)
     return points
 
 
 @jit
-def act_listing(
-    table: Record, state: Record, action: int, legal: NDArray[int16]
-) -> tuple[float, int]:
-    """`act`, telling also how many actions `legal` lists for the next decision.
+def act_listing(table: Record, state: Record, action: int, work: Record) -> tuple[float, int]:
+    """`act`, telling also how many actions `work.legal` lists for the next decision.
 
     The number is 0 where the next node is not a decision. It saves a driver that goes straight
     on from asking `legal_actions` again.
     """
     before = _play(table, state, action)
-    points, count = _settle(table, state, legal)
+    points, count = _settle(table, state, work)
     return before + points, count
 
 
 @jit
-def resolve_listing(
-    table: Record, state: Record, outcome: int, legal: NDArray[int16]
-) -> tuple[float, int]:
-    """`resolve`, telling also how many actions `legal` lists, as `act_listing` does."""
+def resolve_listing(table: Record, state: Record, outcome: int, work: Record) -> tuple[float, int]:
+    """`resolve`, telling also how many actions `work.legal` lists, as `act_listing` does."""
     before = resolve_outcome(table, state, outcome)
-    points, count = _settle(table, state, legal)
+    points, count = _settle(table, state, work)
     return before + points, count
 
 
 @jit
-def act(table: Record, state: Record, action: int, legal: NDArray[int16]) -> float:
+def act(table: Record, state: Record, action: int, work: Record) -> float:
     """Play a legal action at a decision node.
 
     Args:
         table: the packed scenario.
         state: at a decision node; changed in place.
         action: one of `legal_actions`; anything else is undefined.
-        legal: int16 scratch of at least `ACTIONS` entries.
+        work: scratch; lists the legal actions of the next decision afterwards.
 
     Returns:
         Points that changed hands, as the first army sees them.
     """
-    points, _ = act_listing(table, state, action, legal)
+    points, _ = act_listing(table, state, action, work)
     return points
 
 
 @jit
-def resolve(table: Record, state: Record, outcome: int, legal: NDArray[int16]) -> float:
+def resolve(table: Record, state: Record, outcome: int, work: Record) -> float:
     """Go on from a chance node with one of its outcomes; arguments and result as for `act`."""
-    points, _ = resolve_listing(table, state, outcome, legal)
+    points, _ = resolve_listing(table, state, outcome, work)
     return points

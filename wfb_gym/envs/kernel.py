@@ -4,22 +4,19 @@ Compiled loops over a range of environments; `wfb_gym.envs.batch` owns the array
 which ranges run where. No rule lives here: everything goes through the engine's operations.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
 from wfb_gym.encoding.observe import observe
 from wfb_gym.engine import actions as _actions
-from wfb_gym.engine.chance import MOST_FACES, sample
+from wfb_gym.engine.chance import sample
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.phase import act_listing, resolve_listing
 from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, Record
 from wfb_gym.opponents.policies import Scripted, choose
 
 PASS = _actions.PASS
-ACTIONS = _actions.ACTIONS
 
 NEXT_STEP = 0
 SAME_STEP = 1
@@ -41,8 +38,7 @@ def advance(
     seat: int,
     policy: int,
     count: int,
-    legal: NDArray[np.int16],
-    faces: NDArray[np.uint8],
+    work: Record,
 ) -> tuple[float, int]:
     """Go on until the learner or an external opponent must decide, or the battle ends.
 
@@ -52,9 +48,8 @@ def advance(
         rng: the environment's generator.
         seat: the learner's army.
         policy: member of `Scripted` that plays the other army.
-        count: how many actions `legal` lists for the state, 0 if it is no decision.
-        legal: scratch; lists the actions of whoever must decide.
-        faces: scratch for dice.
+        count: how many actions `work.legal` lists for the state, 0 if it is no decision.
+        work: scratch; lists the actions of whoever must decide.
 
     Returns:
         Points that changed hands, as the first army sees them, and the number of legal actions.
@@ -64,20 +59,18 @@ def advance(
         if count > 0:
             if state.mover == seat or policy == Scripted.EXTERNAL:
                 return points, count
-            action = choose(policy, table, state, legal, count, rng)
-            gained, count = act_listing(table, state, action, legal)
+            action = choose(policy, table, state, work, count, rng)
+            gained, count = act_listing(table, state, action, work)
         elif FIRST_CHANCE <= state.node <= LAST_CHANCE:
-            outcome = sample(table, state, rng, faces)
-            gained, count = resolve_listing(table, state, outcome, legal)
+            outcome = sample(table, state, rng, work)
+            gained, count = resolve_listing(table, state, outcome, work)
         else:
             return points, 0
         points += gained
 
 
 @jit
-def admitted(
-    index: int, codes: NDArray[np.int64], legal: NDArray[np.int16], count: int
-) -> tuple[int, bool]:
+def admitted(index: int, codes: NDArray[np.int64], work: Record, count: int) -> tuple[int, bool]:
     """Engine code to play for an index of the action space, and whether the index was legal.
 
     An illegal one becomes pass where pass is legal, else the lowest legal action; `legal` is
@@ -85,25 +78,25 @@ def admitted(
     """
     code = codes[index]
     for k in range(count):
-        if legal[k] == code:
+        if work.legal[k] == code:
             return int(code), True
-    return int(legal[0]), False
+    return int(work.legal[0]), False
 
 
 @jit
 def write_mask(
-    legal: NDArray[np.int16], count: int, indices: NDArray[np.int64], mask: NDArray[np.bool_]
+    work: Record, count: int, indices: NDArray[np.int64], mask: NDArray[np.bool_]
 ) -> None:
     """Mark legal actions in one row of a mask; where nothing is to decide, pass alone."""
     for k in range(mask.shape[0]):
         mask[k] = False
     for k in range(count):
-        mask[indices[legal[k]]] = True
+        mask[indices[work.legal[k]]] = True
     if count == 0:
         mask[0] = True
 
 
-@jit(nogil=True)
+@jit(nogil=True, _nrt=True)
 def reset_range(
     low: int,
     high: int,
@@ -118,25 +111,23 @@ def reset_range(
     seat: int,
     carry: NDArray[np.float64],
     status: NDArray[np.uint8],
+    scratch: Record,
 ) -> None:
     """Start the chosen environments of a range anew, up to their first decision."""
-    legal = np.empty(ACTIONS, np.int16)
-    faces = np.empty(MOST_FACES, np.uint8)
+    work = scratch[0]
     for i in range(low, high):
         if chosen[i]:
             k = scenario[i]
             states[i] = initial[k]
             state = states[i]
-            count = legal_actions(tables[k], state, legal)
-            gained, count = advance(
-                tables[k], state, rngs[i], seat, policies[i], count, legal, faces
-            )
+            count = legal_actions(tables[k], state, work)
+            gained, count = advance(tables[k], state, rngs[i], seat, policies[i], count, work)
             carry[i] = initial_points[k] + gained
             waits = count > 0 and state.mover != seat
             status[i] = WAITING if waits else RUNNING
 
 
-@jit(nogil=True)
+@jit(nogil=True, _nrt=True)
 def encode_range(
     low: int,
     high: int,
@@ -149,20 +140,21 @@ def encode_range(
     indices: NDArray[np.int64],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
+    scratch: Record,
 ) -> None:
     """Write observations and masks of a range, as one seat sees them."""
-    legal = np.empty(ACTIONS, np.int16)
+    work = scratch[0]
     for i in range(low, high):
         k = scenario[i]
         state = states[i]
         count = 0
         if state.mover == seat:
-            count = legal_actions(tables[k], state, legal)
+            count = legal_actions(tables[k], state, work)
         observe(tables[k], state, seat, at, static[k], observations[i])
-        write_mask(legal, count, indices, masks[i])
+        write_mask(work, count, indices, masks[i])
 
 
-@jit(nogil=True)
+@jit(nogil=True, _nrt=True)
 def step_range(
     low: int,
     high: int,
@@ -189,6 +181,7 @@ def step_range(
     terminations: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
     final: NDArray[np.float32],
+    scratch: Record,
 ) -> int:
     """One step of every environment in a range; writes every output once.
 
@@ -199,8 +192,7 @@ def step_range(
     Returns:
         How many environments wait.
     """
-    legal = np.empty(ACTIONS, np.int16)
-    faces = np.empty(MOST_FACES, np.uint8)
+    work = scratch[0]
     sign = scale if seat == 0 else -scale
     waiting = 0
     for i in range(low, high):
@@ -216,22 +208,18 @@ def step_range(
                 terminations[i] = True
             else:  # NEXT_STEP: this call only resets
                 states[i] = initial[k]
-                count = legal_actions(table, state, legal)
-                gained, count = advance(
-                    table, state, rngs[i], seat, policies[i], count, legal, faces
-                )
+                count = legal_actions(table, state, work)
+                gained, count = advance(table, state, rngs[i], seat, policies[i], count, work)
                 carry[i] = initial_points[k] + gained
                 status[i] = RUNNING
         else:
             gained = 0.0
             if state.node != Node.END:
-                count = legal_actions(table, state, legal)
-                code, allowed = admitted(actions[i], codes, legal, count)
+                count = legal_actions(table, state, work)
+                code, allowed = admitted(actions[i], codes, work, count)
                 illegal[i] = not allowed
-                first, count = act_listing(table, state, code, legal)
-                gained, count = advance(
-                    table, state, rngs[i], seat, policies[i], count, legal, faces
-                )
+                first, count = act_listing(table, state, code, work)
+                gained, count = advance(table, state, rngs[i], seat, policies[i], count, work)
                 gained += first
             gained += carry[i]
             carry[i] = 0.0
@@ -242,10 +230,8 @@ def step_range(
                 if mode == SAME_STEP:
                     observe(table, state, seat, at, static[k], final[i])
                     states[i] = initial[k]
-                    count = legal_actions(table, state, legal)
-                    gained, count = advance(
-                        table, state, rngs[i], seat, policies[i], count, legal, faces
-                    )
+                    count = legal_actions(table, state, work)
+                    gained, count = advance(table, state, rngs[i], seat, policies[i], count, work)
                     carry[i] = initial_points[k] + gained
                     status[i] = RUNNING
             elif count > 0 and state.mover != seat:
@@ -257,7 +243,5 @@ def step_range(
             waiting += 1
             continue
         observe(table, state, seat, at, static[k], observations[i])
-        write_mask(legal, count, indices, masks[i])
+        write_mask(work, count, indices, masks[i])
     return waiting
-
-

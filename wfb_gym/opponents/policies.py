@@ -20,9 +20,6 @@ dispels everything with the dice that make that likeliest, and reads a scroll wh
 
 from enum import IntEnum
 
-from numpy import int16
-from numpy.typing import NDArray
-
 from wfb_gym._jit import jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.generator import next_choice
@@ -67,14 +64,12 @@ class Scripted(IntEnum):
 
 
 @jit
-def _best_nomination(
-    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
-) -> int:
+def _best_nomination(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     best = PASS
     most = 0.0
     sure = False
     for i in range(count):
-        action = int(legal[i])
+        action = int(work.legal[i])
         if action < FIRST_CAST or action >= FIRST_IN_PLAY:
             continue
         spell = action - FIRST_CAST
@@ -90,9 +85,7 @@ def _best_nomination(
 
 
 @jit
-def _item(
-    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
-) -> int:
+def _item(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     """A cast item, if it makes the cast likelier; the veteran spares it for unlikely ones."""
     spell = state.spell - 1
     before = best_cast_chance(table, state, state.active, spell)
@@ -102,29 +95,29 @@ def _item(
     most = before
     most_dice = dice_for_cast(table, state, state.active, spell)
     for i in range(1, count):
-        state.item = legal[i] - FIRST_ITEM + 1
+        state.item = work.legal[i] - FIRST_ITEM + 1
         for dice in range(1, most_dice + 1):
             chance = pending_cast_chance(table, state, dice)
             if chance > most:
                 most = chance
-                best = int(legal[i])
+                best = int(work.legal[i])
     state.item = 0
     return best
 
 
 @jit
 def _fewest_casting_dice(
-    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+    table: Record, state: Record, work: Record, count: int, veteran: bool
 ) -> int:
     """Dice that cast likeliest; the veteran stops at the first number that is likely."""
-    best = int(legal[0])
+    best = int(work.legal[0])
     most = -1.0
     for i in range(count):
-        dice = int(legal[i]) - FIRST_DICE + int(state.reserve)
+        dice = int(work.legal[i]) - FIRST_DICE + int(state.reserve)
         chance = pending_cast_chance(table, state, dice)
         if chance > most + 1e-12:
             most = chance
-            best = int(legal[i])
+            best = int(work.legal[i])
             if veteran and chance >= LIKELY:
                 return best
     return best
@@ -132,13 +125,13 @@ def _fewest_casting_dice(
 
 @jit
 def _fewest_dispel_dice(
-    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
+    table: Record, state: Record, work: Record, count: int, veteran: bool
 ) -> int:
     """As for casting; -1 where no dice are legal."""
     best = -1
     most = -1.0
     for i in range(count):
-        action = int(legal[i])
+        action = int(work.legal[i])
         if action < FIRST_DICE or action >= FIRST_ITEM:
             continue
         chance = pending_dispel_chance(table, state, action - FIRST_DICE + int(state.reserve))
@@ -151,11 +144,9 @@ def _fewest_dispel_dice(
 
 
 @jit
-def _last_item(
-    table: Record, state: Record, legal: NDArray[int16], count: int, use: int
-) -> int:
+def _last_item(table: Record, state: Record, work: Record, count: int, use: int) -> int:
     for i in range(count):
-        action = int(legal[i])
+        action = int(work.legal[i])
         if FIRST_ITEM <= action < FIRST_ITEM + ITEMS:
             if table.armies[state.mover].items[action - FIRST_ITEM].dispel_use == use:
                 return action
@@ -163,98 +154,92 @@ def _last_item(
 
 
 @jit
-def _dispel(
-    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
-) -> int:
+def _dispel(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     threat = pending_threat(table, state)
-    if threat <= 0.0 and legal[0] == PASS:
+    if threat <= 0.0 and work.legal[0] == PASS:
         return PASS
-    scroll = _last_item(table, state, legal, count, DispelUse.AUTOMATIC.value)
+    scroll = _last_item(table, state, work, count, DispelUse.AUTOMATIC.value)
     if scroll >= 0 and not veteran:
         return scroll
-    dice = _fewest_dispel_dice(table, state, legal, count, veteran)
+    dice = _fewest_dispel_dice(table, state, work, count, veteran)
     likely = dice >= 0 and pending_dispel_chance(table, state, dice - FIRST_DICE) >= LIKELY
     to_come = greatest_open_threat(table, state) if state.attempt == Attempt.CAST else 0.0
     if scroll >= 0 and not likely and threat >= to_come:
         return scroll
-    if veteran and legal[0] == PASS and threat < 0.5 * to_come:
+    if veteran and work.legal[0] == PASS and threat < 0.5 * to_come:
         spare = dispel_dice(state) * POINTS_PER_DIE - 2.0 * float(state.number)
         if spare < 0.0:
             return PASS
-    boost = _last_item(table, state, legal, count, DispelUse.BOOST.value)
+    boost = _last_item(table, state, work, count, DispelUse.BOOST.value)
     if boost >= 0 and not likely:
         return boost
     if dice >= 0:
         return dice
-    return int(legal[count - 1])
+    return int(work.legal[count - 1])
 
 
 @jit
-def _keep(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+def _keep(table: Record, state: Record, work: Record, count: int) -> int:
     """Re-roll the lowest die, or all, of a roll that fails; keep any other."""
     natural = 0
     for face in range(6):
         natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
     if final_outcome(table, state, int(state.nature), natural) != OUTCOME_FAIL:
         return PASS
-    return int(legal[1])
+    return int(work.legal[1])
 
 
 @jit
-def _free_spell(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+def _free_spell(table: Record, state: Record, work: Record, count: int) -> int:
     best = PASS
     most = 0.0
     for i in range(1, count):
-        spell = int(legal[i]) - FIRST_CAST
+        spell = int(work.legal[i]) - FIRST_CAST
         worth = value_if_cast(table, state, other(state.active), spell)
         if worth > most:
             most = worth
-            best = int(legal[i])
+            best = int(work.legal[i])
     return best
 
 
 @jit
-def _in_play(table: Record, state: Record, legal: NDArray[int16], count: int) -> int:
+def _in_play(table: Record, state: Record, work: Record, count: int) -> int:
     best = PASS
     most = 0.0
     for i in range(1, count):
-        index = int(legal[i]) - FIRST_IN_PLAY
+        index = int(work.legal[i]) - FIRST_IN_PLAY
         army = int(state.mover) if index < SPELLS else other(state.mover)
         worth = later_worth(table, state, army, index % SPELLS)
         if worth > most:
             most = worth
-            best = int(legal[i])
+            best = int(work.legal[i])
     return best
 
 
 @jit
-def _planned(
-    table: Record, state: Record, legal: NDArray[int16], count: int, veteran: bool
-) -> int:
+def _planned(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     node = state.node
     if node == Node.NOMINATE:
-        return int(_best_nomination(table, state, legal, count, veteran))
+        return int(_best_nomination(table, state, work, count, veteran))
     if node == Node.POOL_DICE:
-        return int(_fewest_casting_dice(table, state, legal, count, veteran))
+        return int(_fewest_casting_dice(table, state, work, count, veteran))
     if node == Node.DISPEL:
-        return int(_dispel(table, state, legal, count, veteran))
+        return int(_dispel(table, state, work, count, veteran))
     if node == Node.ITEM:
-        return int(_item(table, state, legal, count, veteran))
+        return int(_item(table, state, work, count, veteran))
     if node == Node.RESERVE_DICE:
-        return int(_fewest_casting_dice(table, state, legal, count, veteran))
+        return int(_fewest_casting_dice(table, state, work, count, veteran))
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
-        return int(_keep(table, state, legal, count))
+        return int(_keep(table, state, work, count))
     if node == Node.DISPEL_POOL or node == Node.DISPEL_RESERVE:
-        return int(_fewest_dispel_dice(table, state, legal, count, veteran))
+        return int(_fewest_dispel_dice(table, state, work, count, veteran))
     if node == Node.FREE_SPELL:
-        return int(_free_spell(table, state, legal, count))
-    return int(_in_play(table, state, legal, count))
+        return int(_free_spell(table, state, work, count))
+    return int(_in_play(table, state, work, count))
 
 
 @jit
-def choose(
-    policy: int, table: Record, state: Record, legal: NDArray[int16], count: int, rng: Record
-) -> int:
+def choose(policy: int, table: Record, state: Record, work: Record, count: int, rng: Record) -> int:
     """Action of a scripted player at a decision node.
 
     Args:
@@ -266,5 +251,5 @@ def choose(
         rng: the generator's record; only `random` draws from it.
     """
     if policy == Scripted.RANDOM:
-        return int(legal[next_choice(rng, count)])
-    return int(_planned(table, state, legal, count, policy == Scripted.VETERAN))
+        return int(work.legal[next_choice(rng, count)])
+    return int(_planned(table, state, work, count, policy == Scripted.VETERAN))

@@ -5,7 +5,13 @@ No rule of the game is written here; chances come from `wfb_gym.engine.odds`.
 
 from wfb_gym._jit import jit
 from wfb_gym.engine.casting import cast_bonus
-from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCE, DISPEL_CHANCE, cast_need, dispel_need
+from wfb_gym.engine.odds import (
+    BEST_CAST_CHANCE,
+    CAST_CHANCE,
+    DISPEL_CHANCE,
+    cast_need,
+    dispel_need,
+)
 from wfb_gym.engine.queries import (
     attempt_pool,
     can_nominate,

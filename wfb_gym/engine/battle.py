@@ -1,0 +1,155 @@
+"""One battle for people, tests and planners: the engine's operations on one state, by name.
+
+Thin: every method is one engine function on the state that the object owns. Batches use the
+compiled functions directly (`wfb_gym.envs.kernel`).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wfb_gym.engine import phase
+from wfb_gym.engine.chance import (
+    chance_outcomes,
+    dice_in_roll,
+    most_outcomes,
+    outcome_of_roll,
+)
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.queries import is_chance, is_decision
+from wfb_gym.engine.state import Node, new_states
+from wfb_gym.engine.work import new_scratch
+from wfb_gym.rules.dice import FACES
+from wfb_gym.scenario.packed import DICE
+
+
+class Battle:
+    """A battle in progress, its dice thrown by the caller.
+
+    Args:
+        table: a packed scenario, record array of shape (1,).
+
+    Attributes:
+        table: the packed scenario's record.
+        points: points that changed hands so far, as the first army sees them.
+    """
+
+    def __init__(self, table: np.recarray[Any, Any]) -> None:
+        self._tables = table
+        self.table = table[0]
+        self._states = new_states(1)
+        self._scratch = new_scratch()
+        self.points = float(phase.begin(self.table, self.state, self._scratch[0]))
+
+    @property
+    def state(self) -> Any:
+        """The state's record; writing to it sets up a position."""
+        return self._states[0]
+
+    @property
+    def node(self) -> Node:
+        """Where the battle stands."""
+        return Node(int(self.state.node))
+
+    @property
+    def mover(self) -> int:
+        """Army that decides or rolls: 0 or 1."""
+        return int(self.state.mover)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the battle has ended."""
+        return self.node == Node.END
+
+    @property
+    def dice_to_roll(self) -> int:
+        """Number of D6 that the pending chance node takes."""
+        if not is_chance(self.state.node):
+            raise ValueError(f"roll: expected a chance node, found {self.node.name}")
+        return int(dice_in_roll(self.table, self.state))
+
+    def key(self) -> bytes:
+        """Bytes of the canonical state: equal keys, one position."""
+        return self._states.tobytes()
+
+    def copy(self) -> "Battle":
+        """An independent battle in the same position."""
+        twin = Battle(self._tables)
+        twin._states[0] = self._states[0]
+        twin.points = self.points
+        return twin
+
+    def legal_actions(self) -> list[int]:
+        """Engine codes (`wfb_gym.engine.actions`) open to the mover, ascending.
+
+        Empty at chance nodes and at the end.
+        """
+        work = self._scratch[0]
+        count = int(legal_actions(self.table, self.state, work))
+        return [int(code) for code in work.legal[:count]]
+
+    def act(self, action: int) -> float:
+        """Play an action; returns the points that changed hands, as the first army sees them.
+
+        Raises:
+            ValueError: the action is not legal here.
+        """
+        legal = self.legal_actions()
+        if action not in legal:
+            raise ValueError(f"action: expected one of {legal} at {self.node.name}, found {action}")
+        gained = float(phase.act(self.table, self.state, action, self._scratch[0]))
+        self.points += gained
+        return gained
+
+    def roll(self, *faces: int) -> float:
+        """Resolve a chance node with the dice given; returns the points that changed hands.
+
+        For hits on models give three dice each: to wound, armour save, ward save.
+
+        Raises:
+            ValueError: wrong number of dice, or a face outside 1..6.
+        """
+        needed = self.dice_to_roll
+        if len(faces) != needed or not all(1 <= face <= FACES for face in faces):
+            raise ValueError(f"roll: expected {needed} dice with faces 1..6, found {faces}")
+        work = self._scratch[0]
+        work.faces[:needed] = faces
+        return self.resolve(int(outcome_of_roll(self.table, self.state, work)))
+
+    def resolve(self, outcome: int) -> float:
+        """Resolve a chance node with one of its outcomes."""
+        gained = float(phase.resolve(self.table, self.state, outcome, self._scratch[0]))
+        self.points += gained
+        return gained
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Outcomes of the pending chance node with their exact probabilities.
+
+        Raises:
+            ValueError: not at a chance node.
+        """
+        if not is_chance(self.state.node):
+            raise ValueError(f"chance outcomes: expected a chance node, found {self.node.name}")
+        room = most_outcomes(min(DICE, self.dice_to_roll), rerolls=True)
+        outcomes, chances = np.zeros(room, np.int64), np.zeros(room)
+        end = int(chance_outcomes(self.table, self.state, outcomes, chances, 0))
+        return [(int(o), float(p)) for o, p in zip(outcomes[:end], chances[:end], strict=True)]
+
+    def play(self, script: Sequence[int | tuple[int, ...]]) -> float:
+        """Play a script: an integer is an action, a tuple the dice of a chance node.
+
+        Returns:
+            Points that changed hands, as the first army sees them.
+        """
+        before = self.points
+        for item in script:
+            if isinstance(item, tuple):
+                self.roll(*item)
+            else:
+                self.act(item)
+        return self.points - before
+
+    def is_decision(self) -> bool:
+        """Whether a player chooses now."""
+        return bool(is_decision(self.state.node))
