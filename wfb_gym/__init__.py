@@ -1,0 +1,57 @@
+"""The magic phase of Warhammer Fantasy Battle as a reinforcement-learning environment.
+
+Importing the package registers its environments with Gymnasium; everything else is loaded when
+it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gymnasium import register
+
+if TYPE_CHECKING:
+    from wfb_gym.encoding.limits import ArmyLimits, Limits
+    from wfb_gym.scenario import (
+        Scenario,
+        ScenarioError,
+        bundled_scenarios,
+        load_scenario,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArmyLimits",
+    "Limits",
+    "Scenario",
+    "ScenarioError",
+    "bundled_scenarios",
+    "load_scenario",
+]
+
+_HOMES = {
+    "ArmyLimits": "wfb_gym.encoding.limits",
+    "Limits": "wfb_gym.encoding.limits",
+    "Scenario": "wfb_gym.scenario",
+    "ScenarioError": "wfb_gym.scenario",
+    "bundled_scenarios": "wfb_gym.scenario",
+    "load_scenario": "wfb_gym.scenario",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _register() -> None:
+    for seat in ("Caster", "Dispeller"):
+        register(
+            id=f"wfb_gym/{seat}-v0",
+            entry_point=f"wfb_gym.envs.single:{seat}Env",
+            vector_entry_point=f"wfb_gym.envs.vector:{seat}VectorEnv",
+        )
+
+
+_register()

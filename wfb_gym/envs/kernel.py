@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
 from wfb_gym.encoding.observe import observe
-from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.chance import sample
+from wfb_gym.engine.generator import RNG, next_choice
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.phase import act_listing, resolve_listing
-from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, Record
+from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, STATE, Node, Record
 from wfb_gym.opponents.policies import Scripted, choose
-
-PASS = _actions.PASS
 
 NEXT_STEP = 0
 SAME_STEP = 1
@@ -26,19 +24,30 @@ DISABLED = 2
 RUNNING = 0
 DONE = 1
 WAITING = 2
+FRESH = 3
 """Status of an environment: the learner's turn; the episode is over; an external opponent's
-turn."""
+turn in the middle of a step, or in an episode that has just begun."""
+
+ENVIRONMENT = np.dtype(
+    [
+        ("state", STATE),
+        ("rng", RNG),
+        ("carry", "f8"),  # points won since the learner's last reward, by the first army
+        ("scenario", "i8"),
+        ("opponent", "i8"),  # member of the pool that plays this episode
+        ("status", "i1"),
+    ],
+    align=True,
+)
+"""One environment of a batch."""
+
+START = np.dtype([("state", STATE), ("points", "f8"), ("count", "i8")], align=True)
+"""A scenario's first position, the points won on the way to it, and its legal actions' number."""
 
 
 @jit
 def advance(
-    table: Record,
-    state: Record,
-    rng: Record,
-    seat: int,
-    policy: int,
-    count: int,
-    work: Record,
+    table: Record, state: Record, rng: Record, seat: int, policy: int, count: int, work: Record
 ) -> tuple[float, int]:
     """Go on until the learner or an external opponent must decide, or the battle ends.
 
@@ -70,111 +79,151 @@ def advance(
 
 
 @jit
-def admitted(index: int, codes: NDArray[np.int64], work: Record, count: int) -> tuple[int, bool]:
-    """Engine code to play for an index of the action space, and whether the index was legal.
+def restart(
+    env: Record, tables: Record, starts: Record, pool: NDArray[np.int64], seat: int, work: Record
+) -> int:
+    """Begin the next episode of an environment and go on to its first decision.
 
-    An illegal one becomes pass where pass is legal, else the lowest legal action; `legal` is
-    sorted, so that is its first entry.
+    Args:
+        env: the environment.
+        tables: packed scenarios.
+        starts: their first positions (`START`).
+        pool: members of `Scripted`; one is drawn for the episode if there are several.
+        seat: the learner's army.
+        work: scratch; lists the actions of whoever must decide.
+
+    Returns:
+        How many actions `work.legal` lists.
     """
-    code = codes[index]
-    for k in range(count):
-        if work.legal[k] == code:
-            return int(code), True
-    return int(work.legal[0]), False
+    start = starts[env.scenario]
+    env.state = start.state
+    if pool.shape[0] > 1:
+        env.opponent = next_choice(env.rng, pool.shape[0])
+    state = env.state
+    table = tables[env.scenario]
+    count = start.count
+    if count > 0:
+        count = legal_actions(table, state, work)
+    gained, count = advance(table, state, env.rng, seat, pool[env.opponent], count, work)
+    env.carry = start.points + gained
+    env.status = FRESH if count > 0 and state.mover != seat else RUNNING
+    return int(count)
 
 
 @jit
-def write_mask(
-    work: Record, count: int, indices: NDArray[np.int64], mask: NDArray[np.bool_]
-) -> None:
-    """Mark legal actions in one row of a mask; where nothing is to decide, pass alone."""
-    for k in range(mask.shape[0]):
-        mask[k] = False
-    for k in range(count):
-        mask[indices[work.legal[k]]] = True
-    if count == 0:
-        mask[0] = True
-
-
-@jit(nogil=True, _nrt=True)
-def reset_range(
-    low: int,
-    high: int,
-    chosen: NDArray[np.bool_],
+def show(
+    i: int,
+    env: Record,
     tables: Record,
-    initial: Record,
-    initial_points: NDArray[np.float64],
-    scenario: NDArray[np.int64],
-    states: Record,
-    rngs: Record,
-    policies: NDArray[np.int64],
     seat: int,
-    carry: NDArray[np.float64],
-    status: NDArray[np.uint8],
-    scratch: Record,
+    count: int,
+    work: Record,
+    at: Record,
+    static: NDArray[np.float32],
+    indices: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
+    observations: NDArray[np.float32],
+    masks: NDArray[np.bool_],
 ) -> None:
-    """Start the chosen environments of a range anew, up to their first decision."""
-    work = scratch[0]
-    for i in range(low, high):
-        if chosen[i]:
-            k = scenario[i]
-            states[i] = initial[k]
-            state = states[i]
-            count = legal_actions(tables[k], state, work)
-            gained, count = advance(tables[k], state, rngs[i], seat, policies[i], count, work)
-            carry[i] = initial_points[k] + gained
-            waits = count > 0 and state.mover != seat
-            status[i] = WAITING if waits else RUNNING
+    """Write an observation and a mask; where nothing is to decide, pass alone is legal."""
+    observe(tables[env.scenario], env.state, seat, at, static[env.scenario], observations[i])
+    for k in range(masks.shape[1]):
+        masks[i, k] = False
+        allowed[i, k] = False
+    for k in range(count):
+        index = indices[work.legal[k]]
+        masks[i, index] = True
+        allowed[i, index] = True
+    if count == 0:
+        masks[i, 0] = True
+        allowed[i, 0] = True
 
 
-@jit(nogil=True, _nrt=True)
-def encode_range(
-    low: int,
-    high: int,
+@jit
+def admitted(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
+    """The index to play: an illegal one becomes the lowest legal one, pass if pass is legal."""
+    if allowed[i, index]:
+        return index
+    lowest = 0
+    while not allowed[i, lowest]:
+        lowest += 1
+    return lowest
+
+
+@jit(nogil=True)
+def restart_chosen(
+    chosen: NDArray[np.bool_],
+    envs: Record,
     tables: Record,
-    scenario: NDArray[np.int64],
-    states: Record,
+    starts: Record,
+    pool: NDArray[np.int64],
+    seat: int,
+    scratch: Record,
+) -> int:
+    """Begin new episodes; returns how many of them wait for an external opponent."""
+    work = scratch[0]
+    waiting = 0
+    for i in range(envs.shape[0]):
+        if chosen[i]:
+            restart(envs[i], tables, starts, pool, seat, work)
+            waiting += envs[i].status == FRESH
+    return waiting
+
+
+@jit(nogil=True)
+def show_all(
+    members: NDArray[np.int64],
+    envs: Record,
+    tables: Record,
     seat: int,
     at: Record,
     static: NDArray[np.float32],
     indices: NDArray[np.int64],
+    allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
     scratch: Record,
 ) -> None:
-    """Write observations and masks of a range, as one seat sees them."""
+    """Write row j of observations and masks for environment `members[j]`, as a seat sees it."""
     work = scratch[0]
-    for i in range(low, high):
-        k = scenario[i]
-        state = states[i]
+    for j in range(members.shape[0]):
+        env = envs[members[j]]
         count = 0
-        if state.mover == seat:
-            count = legal_actions(tables[k], state, work)
-        observe(tables[k], state, seat, at, static[k], observations[i])
-        write_mask(work, count, indices, masks[i])
+        if env.state.mover == seat:
+            count = legal_actions(tables[env.scenario], env.state, work)
+        show(j, env, tables, seat, count, work, at, static, indices, allowed, observations, masks)
 
 
-@jit(nogil=True, _nrt=True)
+@jit(nogil=True)
+def count_illegal(actions: NDArray[np.int64], allowed: NDArray[np.bool_]) -> tuple[int, int]:
+    """First row whose action lies outside the space, and first whose action is illegal; or -1."""
+    outside = -1
+    illegal = -1
+    for i in range(actions.shape[0]):
+        if actions[i] < 0 or actions[i] >= allowed.shape[1]:
+            outside = i if outside < 0 else outside
+        elif not allowed[i, actions[i]]:
+            illegal = i if illegal < 0 else illegal
+    return outside, illegal
+
+
+@jit(nogil=True)
 def step_range(
     low: int,
     high: int,
     actions: NDArray[np.int64],
     mode: int,
+    envs: Record,
     tables: Record,
-    initial: Record,
-    initial_points: NDArray[np.float64],
-    scenario: NDArray[np.int64],
-    states: Record,
-    rngs: Record,
-    policies: NDArray[np.int64],
+    starts: Record,
+    pool: NDArray[np.int64],
     seat: int,
     scale: float,
-    carry: NDArray[np.float64],
-    status: NDArray[np.uint8],
     codes: NDArray[np.int64],
     indices: NDArray[np.int64],
     at: Record,
     static: NDArray[np.float32],
+    allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
     rewards: NDArray[np.float64],
@@ -187,61 +236,141 @@ def step_range(
 
     Rewards are the learner's, in points times `scale`. In SAME_STEP mode the last observation
     of an ended episode goes to `final`. Environments that wait for an external opponent have
-    no observation yet: `carry` holds what they have gained so far.
+    no observation yet; `resume` goes on with them.
 
     Returns:
         How many environments wait.
     """
     work = scratch[0]
-    sign = scale if seat == 0 else -scale
     waiting = 0
     for i in range(low, high):
-        k = scenario[i]
-        table = tables[k]
-        state = states[i]
+        env = envs[i]
         rewards[i] = 0.0
         terminations[i] = False
         illegal[i] = False
         count = 0
-        if status[i] == DONE:
+        if env.status == DONE:
             if mode == DISABLED:
                 terminations[i] = True
             else:  # NEXT_STEP: this call only resets
-                states[i] = initial[k]
-                count = legal_actions(table, state, work)
-                gained, count = advance(table, state, rngs[i], seat, policies[i], count, work)
-                carry[i] = initial_points[k] + gained
-                status[i] = RUNNING
+                count = restart(env, tables, starts, pool, seat, work)
         else:
             gained = 0.0
-            if state.node != Node.END:
-                count = legal_actions(table, state, work)
-                code, allowed = admitted(actions[i], codes, work, count)
-                illegal[i] = not allowed
-                first, count = act_listing(table, state, code, work)
-                gained, count = advance(table, state, rngs[i], seat, policies[i], count, work)
+            if env.state.node != Node.END:
+                index = admitted(i, actions[i], allowed)
+                illegal[i] = index != actions[i]
+                table = tables[env.scenario]
+                first, count = act_listing(table, env.state, codes[index], work)
+                gained, count = advance(
+                    table, env.state, env.rng, seat, pool[env.opponent], count, work
+                )
                 gained += first
-            gained += carry[i]
-            carry[i] = 0.0
-            if state.node == Node.END:
-                rewards[i] = sign * gained
-                terminations[i] = True
-                status[i] = DONE
-                if mode == SAME_STEP:
-                    observe(table, state, seat, at, static[k], final[i])
-                    states[i] = initial[k]
-                    count = legal_actions(table, state, work)
-                    gained, count = advance(table, state, rngs[i], seat, policies[i], count, work)
-                    carry[i] = initial_points[k] + gained
-                    status[i] = RUNNING
-            elif count > 0 and state.mover != seat:
-                carry[i] = gained
-            else:
-                rewards[i] = sign * gained
-        if count > 0 and state.mover != seat:
-            status[i] = WAITING
+            count = _settle_step(
+                i, gained, count, mode, envs, tables, starts, pool, seat, scale,
+                at, static, rewards, terminations, final, work,
+            )  # fmt: skip
+        if env.status >= WAITING:
             waiting += 1
-            continue
-        observe(table, state, seat, at, static[k], observations[i])
-        write_mask(work, count, indices, masks[i])
+        else:
+            show(
+                i, env, tables, seat, count, work,
+                at, static, indices, allowed, observations, masks,
+            )  # fmt: skip
+    return waiting
+
+
+@jit
+def _settle_step(
+    i: int,
+    gained: float,
+    count: int,
+    mode: int,
+    envs: Record,
+    tables: Record,
+    starts: Record,
+    pool: NDArray[np.int64],
+    seat: int,
+    scale: float,
+    at: Record,
+    static: NDArray[np.float32],
+    rewards: NDArray[np.float64],
+    terminations: NDArray[np.bool_],
+    final: NDArray[np.float32],
+    work: Record,
+) -> int:
+    """Pay the learner if the step is over; returns the number of legal actions then."""
+    env = envs[i]
+    env.carry += gained
+    if count > 0 and env.state.mover != seat:
+        env.status = WAITING
+        return count
+    env.status = RUNNING
+    rewards[i] = env.carry * (scale if seat == 0 else -scale)
+    env.carry = 0.0
+    if env.state.node == Node.END:
+        terminations[i] = True
+        env.status = DONE
+        if mode == SAME_STEP:
+            scenario = env.scenario
+            observe(tables[scenario], env.state, seat, at, static[scenario], final[i])
+            return int(restart(env, tables, starts, pool, seat, work))
+    return count
+
+
+@jit(nogil=True)
+def resume(
+    members: NDArray[np.int64],
+    chosen: NDArray[np.int64],
+    mode: int,
+    envs: Record,
+    tables: Record,
+    starts: Record,
+    pool: NDArray[np.int64],
+    seat: int,
+    scale: float,
+    indices: NDArray[np.int64],
+    at: Record,
+    static: NDArray[np.float32],
+    allowed: NDArray[np.bool_],
+    observations: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    rewards: NDArray[np.float64],
+    terminations: NDArray[np.bool_],
+    final: NDArray[np.float32],
+    scratch: Record,
+) -> int:
+    """Play external opponents' actions and go on with the steps that waited for them.
+
+    Args:
+        members: environments that wait.
+        chosen: engine codes, legal, one for each of them.
+        others: as for `step_range`.
+
+    Returns:
+        How many environments wait again.
+    """
+    work = scratch[0]
+    waiting = 0
+    for j in range(members.shape[0]):
+        i = members[j]
+        env = envs[i]
+        table = tables[env.scenario]
+        first, count = act_listing(table, env.state, chosen[j], work)
+        gained, count = advance(table, env.state, env.rng, seat, pool[env.opponent], count, work)
+        gained += first
+        if env.status == FRESH:
+            env.carry += gained
+            env.status = FRESH if count > 0 and env.state.mover != seat else RUNNING
+        else:
+            count = _settle_step(
+                i, gained, count, mode, envs, tables, starts, pool, seat, scale,
+                at, static, rewards, terminations, final, work,
+            )  # fmt: skip
+        if env.status >= WAITING:
+            waiting += 1
+        else:
+            show(
+                i, env, tables, seat, count, work,
+                at, static, indices, allowed, observations, masks,
+            )  # fmt: skip
     return waiting

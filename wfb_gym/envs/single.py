@@ -1,0 +1,215 @@
+"""The Gymnasium environments of one battle: `wfb_gym/Caster-v0` and `wfb_gym/Dispeller-v0`."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.actions import action_meanings
+from wfb_gym.encoding.limits import Limits
+from wfb_gym.envs import kernel
+from wfb_gym.envs.batch import Batch, ScenarioLike
+from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.opponents.registry import Opponent
+from wfb_gym.scenario.slots import item_slots, spell_slots
+
+
+class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
+    """
+    ## Description
+
+    The magic phase of Warhammer Fantasy Battle, 6th edition, or 7th where the scenario says so:
+    a two-player, zero-sum game of dice with perfect information. The caster commits power dice
+    to spells, the dispeller commits dispel dice against them, and every die spent is gone. One
+    seat is the learner's; the opponent plays inside `step`.
+
+    ## Action Space
+
+    `Discrete(n)`: micro-actions whose ranges `wfb_gym.encoding.actions` lists: pass, dice,
+    items, re-rolls, wizards, spells, spells in play. `action_meanings()` puts them in words;
+    `action_masks()` and `info["action_mask"]` say which are legal. An illegal action becomes
+    pass where pass is legal, else the lowest legal action, and sets `info["illegal_action"]`.
+
+    ## Observation Space
+
+    `Box(float32)`, one flat vector scaled into finite bounds and never clipped, from the
+    learner's seat. `named(observation)` names its fields; `wfb_gym.encoding.layout` documents
+    units and scales.
+
+    ## Rewards
+
+    The change of (enemy points lost - own points lost) since the learner's last action, over
+    `points_per_reward`. The sum over an episode is the battle's result; use gamma 1.
+
+    ## Starting State
+
+    The scenario's, played on to the learner's first decision. If none comes, the observation
+    is the last one, only pass is legal, and the first step ends the episode.
+
+    ## Episode End
+
+    1. Termination: the last magic phase of the scenario ends.
+    2. Truncation: never; the game ends by itself.
+
+    ## Information
+
+    | key | meaning |
+    |---|---|
+    | `action_mask` | int8 (n,), 1 for legal actions |
+    | `illegal_action` | True if the action just taken was illegal and was replaced |
+
+    ## Arguments
+
+    | parameter | default | meaning |
+    |---|---|---|
+    | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario` |
+    | `opponent` | "veteran" | name, callable, path of a saved model, or a list of these |
+    | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
+    | `points_per_reward` | 100 | points that make a reward of 1 |
+    | `strict` | False | raise on an illegal action |
+
+    ## Vectorized environment
+
+    `gym.make_vec("wfb_gym/Caster-v0", num_envs=4096)` steps all environments in one compiled
+    call; environment i of `reset(seed=s)` plays what this one plays after `reset(seed=s + i)`.
+
+    ## Version History
+
+    * v0: initial version
+    """
+
+    seat: ClassVar[int] = 0
+    metadata: dict[str, Any] = {"render_modes": []}
+
+    def __init__(
+        self,
+        *,
+        scenario: ScenarioLike = "archmage-duel",
+        opponent: Opponent | Sequence[Opponent] = "veteran",
+        limits: Limits | None = None,
+        points_per_reward: float = 100.0,
+        strict: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None:
+            raise ValueError(f"render_mode: expected None, found {render_mode!r}")
+        self.batch = Batch(
+            1, scenario, self.seat, opponent, limits, kernel.DISABLED, points_per_reward
+        )
+        self.render_mode = render_mode
+        self.strict = strict
+        self.limits = self.batch.limits
+        self.observation_space = observation_space(self.batch.layout)
+        self.action_space = action_space(self.batch.codec)
+        self._mask: NDArray[np.bool_] | None = None
+        self._seeded = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: keys the dice; None goes on with the dice as they come.
+            options: ignored.
+
+        Returns:
+            Observation, float32 (size,), and info.
+        """
+        super().reset(seed=seed)
+        if seed is None and not self._seeded:
+            seed = int(self.np_random.integers(2**63))
+        if seed is not None:
+            self.batch.seed([seed])
+            self._seeded = True
+        self.batch.reset(np.ones(1, np.bool_))
+        return self._look()
+
+    def _look(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        observations, masks = self.batch.look()
+        self._mask = masks[0]
+        return observations[0], self._info(False)
+
+    def _info(self, illegal: bool) -> dict[str, Any]:
+        assert self._mask is not None
+        return {"action_mask": self._mask.astype(np.int8), "illegal_action": illegal}
+
+    def step(
+        self, action: np.int64 | int
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Play one action, and everything that follows up to the learner's next decision.
+
+        Args:
+            action: a member of the action space.
+
+        Returns:
+            Observation, reward, terminated, truncated (never True) and info.
+
+        Raises:
+            gymnasium.error.ResetNeeded: `reset` was not called.
+            ValueError: the action is outside the space, or illegal under `strict`.
+        """
+        if self._mask is None:
+            raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
+        if not self.action_space.contains(action):
+            raise ValueError(f"action: expected a member of {self.action_space}, found {action!r}")
+        actions = np.array([action], np.int64)
+        if self.strict:
+            self.batch.check_actions(actions, strict=True)
+        out = self.batch.step(actions)
+        self._mask = out.masks[0]
+        illegal = bool(out.illegal[0])
+        terminated = bool(out.terminations[0])
+        return out.observations[0], float(out.rewards[0]), terminated, False, self._info(illegal)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Legal actions, bool (n,); at least one."""
+        if self._mask is None:
+            raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
+        return self._mask.copy()
+
+    def action_meanings(self) -> list[str]:
+        """What each action means in this scenario, in words."""
+        scenario = self.batch.scenarios[0]
+        armies = (scenario.caster, scenario.dispeller)
+        own, enemy = armies[self.seat], armies[1 - self.seat]
+        return action_meanings(
+            self.limits,
+            items=tuple(slot.name for slot in item_slots(own, scenario.catalogue)),
+            wizards=tuple(character.name for character in own.characters),
+            spells=tuple(slot.spell.name for slot in spell_slots(own)),
+            enemy_spells=tuple(slot.spell.name for slot in spell_slots(enemy)),
+        )
+
+    def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
+        """An observation with its fields' names."""
+        return self.batch.layout.named(observation)
+
+    def get_state(self) -> dict[str, Any]:
+        """Everything that the environment's future depends on; see `set_state`."""
+        return {"envs": self.batch.envs.tobytes(), "seeded": self._seeded}
+
+    def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Go back to a state that `get_state` of an equal environment gave.
+
+        Returns:
+            Observation and info as they were then.
+
+        Raises:
+            ValueError: the state is of another kind of environment.
+        """
+        self.batch.restore(state["envs"])
+        self._seeded = state["seeded"]
+        return self._look()
+
+
+class CasterEnv(MagicPhaseEnv):
+    __doc__ = MagicPhaseEnv.__doc__
+    seat = 0
+
+
+class DispellerEnv(MagicPhaseEnv):
+    __doc__ = MagicPhaseEnv.__doc__
+    seat = 1

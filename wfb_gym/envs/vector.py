@@ -1,0 +1,238 @@
+"""The native Gymnasium vector environment: thousands of phases in one process.
+
+Spaces, infos and autoreset as Gymnasium's documentation has them; the stepping is
+`wfb_gym.envs.batch`'s.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.limits import Limits
+from wfb_gym.envs import kernel
+from wfb_gym.envs.batch import Batch, ScenarioLike, Step
+from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.opponents.registry import Opponent
+
+_MODES = {
+    AutoresetMode.NEXT_STEP: kernel.NEXT_STEP,
+    AutoresetMode.SAME_STEP: kernel.SAME_STEP,
+    AutoresetMode.DISABLED: kernel.DISABLED,
+}
+
+
+class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
+    """Many magic phases side by side; see `wfb_gym.envs.single` for observations and actions.
+
+    Args:
+        num_envs: how many environments.
+        scenario: a bundled name, a path, a `Scenario`, or a sequence of these, which the
+            environments take in turn.
+        opponent: a scripted player's name, a callable over batches, a saved model's path, or
+            a list of these, of which one is drawn for each episode.
+        limits: sizes of the spaces; fitted to the scenarios unless given.
+        autoreset_mode: when ended episodes begin anew.
+        points_per_reward: points that make a reward of 1.
+        strict: raise on illegal actions instead of replacing them.
+        render_mode: None; single environments render.
+    """
+
+    seat: ClassVar[int] = 0
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        *,
+        scenario: ScenarioLike | Sequence[ScenarioLike] = "archmage-duel",
+        opponent: Opponent | Sequence[Opponent] = "veteran",
+        limits: Limits | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+        points_per_reward: float = 100.0,
+        strict: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None:
+            raise ValueError(f"render_mode: expected None for a vector env, found {render_mode!r}")
+        mode = AutoresetMode(autoreset_mode)
+        self.batch = Batch(
+            num_envs, scenario, self.seat, opponent, limits, _MODES[mode], points_per_reward
+        )
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.strict = strict
+        self.metadata = {**type(self).metadata, "autoreset_mode": mode}
+        self.limits = self.batch.limits
+        self.single_observation_space = observation_space(self.batch.layout)
+        self.single_action_space = action_space(self.batch.codec)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._masks: NDArray[np.bool_] | None = None
+        self._seeded = False
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin episodes: all of them, or those of ``options["reset_mask"]``.
+
+        Args:
+            seed: environment i gets seed + i and plays what a single environment does under
+                that seed; a sequence gives one for each; None goes on with the dice as they
+                come.
+            options: ``reset_mask``, bool, shape (n,), in DISABLED mode; other keys are ignored.
+
+        Returns:
+            Observations, float32 (n, size), and infos.
+        """
+        chosen = self._chosen(options)
+        self._reseed(seed, chosen)
+        self.batch.reset(chosen)
+        observations, self._masks = self.batch.look()
+        return observations, self._infos(self._masks, np.zeros(self.num_envs, np.bool_))
+
+    def _chosen(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+        if options is None or "reset_mask" not in options:
+            return np.ones(self.num_envs, np.bool_)
+        mask = options.pop("reset_mask")
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,):
+            raise ValueError(f"reset_mask: expected an array of shape ({self.num_envs},)")
+        if mask.dtype != np.bool_ or not mask.any():
+            raise ValueError("reset_mask: expected dtype bool and at least one True")
+        return mask.copy()
+
+    def _reseed(self, seed: int | Sequence[int | None] | None, chosen: NDArray[np.bool_]) -> None:
+        if seed is None:
+            if self._seeded:
+                return
+            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(None)
+            seeds: list[int | None] = [
+                int(each) for each in self._np_random.integers(2**63, size=self.num_envs)
+            ]
+        elif isinstance(seed, int | np.integer):
+            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
+            seeds = [int(seed) + i for i in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+            if len(seeds) != self.num_envs:
+                raise ValueError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
+        self._seeded = True
+        self.batch.seed([each if chosen[i] else None for i, each in enumerate(seeds)])
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[
+        NDArray[np.float32],
+        NDArray[np.float64],
+        NDArray[np.bool_],
+        NDArray[np.bool_],
+        dict[str, Any],
+    ]:
+        """Play one action in every environment.
+
+        Args:
+            actions: integers, shape (n,), members of the action space.
+
+        Returns:
+            Observations (n, size), rewards (n,), terminations (n,), truncations (n,; never
+            True) and infos.
+
+        Raises:
+            gymnasium.error.ResetNeeded: `reset` was not called.
+            ValueError: wrong shape or dtype, an action outside the space, or an illegal one
+                under `strict`.
+        """
+        if self._masks is None:
+            raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
+        actions = self._checked(actions)
+        out = self.batch.step(actions)
+        self._masks = out.masks
+        infos = self._infos(out.masks, out.illegal)
+        if self.batch.mode == kernel.SAME_STEP:
+            self._add_final(infos, out)
+        truncations = np.zeros(self.num_envs, np.bool_)
+        return out.observations, out.rewards, out.terminations, truncations, infos
+
+    def _checked(self, actions: Any) -> NDArray[np.int64]:
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
+            raise ValueError(
+                f"actions: expected integers of shape ({self.num_envs},), "
+                f"found {array.dtype} of shape {array.shape}"
+            )
+        array = np.ascontiguousarray(array, np.int64)
+        self.batch.check_actions(array, self.strict)
+        return array
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Legal actions of each environment, bool (n, actions); at least one in each row."""
+        if self._masks is None:
+            raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
+        return self._masks.copy()
+
+    def _infos(self, masks: NDArray[np.bool_], illegal: NDArray[np.bool_]) -> dict[str, Any]:
+        every = np.ones(self.num_envs, np.bool_)
+        return {
+            "action_mask": masks.view(np.int8).copy(),
+            "_action_mask": every,
+            "illegal_action": illegal,
+            "_illegal_action": every.copy(),
+        }
+
+    def _add_final(self, infos: dict[str, Any], out: Step) -> None:
+        """Gymnasium's account of the episodes that ended in a SAME_STEP step."""
+        ended = out.terminations
+        members = np.flatnonzero(ended)
+        if not len(members):
+            return
+        observations = np.full(self.num_envs, None, object)
+        observations[members] = list(out.final[members])
+        pass_only = np.zeros((self.num_envs, self.batch.codec.n), np.int8)
+        pass_only[members, 0] = 1
+        infos["final_obs"] = observations
+        infos["_final_obs"] = ended.copy()
+        infos["final_info"] = {
+            "action_mask": pass_only,
+            "_action_mask": ended.copy(),
+            "illegal_action": out.illegal & ended,
+            "_illegal_action": ended.copy(),
+        }
+        infos["_final_info"] = ended.copy()
+        infos["illegal_action"] = out.illegal & ~ended
+
+    def get_state(self) -> dict[str, Any]:
+        """Everything that the environments' futures depend on; see `set_state`."""
+        return {"envs": self.batch.envs.tobytes(), "seeded": self._seeded}
+
+    def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Go back to a state that `get_state` of an equal environment gave.
+
+        Returns:
+            Observations and infos as they were then.
+
+        Raises:
+            ValueError: the state is of another number or kind of environments.
+        """
+        self.batch.restore(state["envs"])
+        self._seeded = state["seeded"]
+        observations, self._masks = self.batch.look()
+        return observations, self._infos(self._masks, np.zeros(self.num_envs, np.bool_))
+
+
+class CasterVectorEnv(MagicPhaseVectorEnv):
+    """The first army's seat: it casts first."""
+
+    seat = 0
+
+
+class DispellerVectorEnv(MagicPhaseVectorEnv):
+    """The other army's seat: it dispels first."""
+
+    seat = 1
