@@ -1,0 +1,77 @@
+# `make setup` builds .venv; every other target does so first where it must.
+#   make train ARGS="--help"        arguments go to the script
+#   make test PYTEST_ARGS="-k cli"  arguments go to pytest
+#   make setup PYTHON=python3.12    another Python, 3.11 or newer
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+PYTHON ?=
+ARGS ?=
+PYTEST_ARGS ?=
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+.PHONY: help setup train test test-slow benchmark lint format constraints clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP) ## build .venv from constraints.txt, or find it up to date
+
+$(STAMP): pyproject.toml constraints.txt
+	@rm -f $@
+	@if ! [ -x $(BIN)/python ]; then \
+		for python in $(or $(PYTHON),python3.11 python3); do \
+			"$$python" -c '$(NEW_ENOUGH)' 2>/dev/null && break; \
+			python=; \
+		done; \
+		if [ -z "$$python" ]; then \
+			echo 'setup: no Python 3.11 or newer found; name one with make setup PYTHON=...' >&2; \
+			exit 1; \
+		fi; \
+		echo "setup: making .venv with $$("$$python" --version)"; \
+		"$$python" -m venv .venv; \
+	fi
+	@echo 'setup: installing torch (1 of 2), which may take minutes'
+	@# First and alone, so that the pinned one is there before anything asks for just any.
+	@$(BIN)/python -m pip install --quiet -c constraints.txt "$$(grep '^torch==' constraints.txt)"
+	@echo 'setup: installing wfb_gym with everything for training and tests (2 of 2)'
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,dev]'
+	@touch $@
+	@echo 'setup: .venv is ready'
+
+train: setup ## train an agent: experiments/train.py
+	$(BIN)/python -m experiments.train $(ARGS)
+
+test: lint ## lint, then the tests but for the slow ones
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-slow: setup ## the slow tests
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+benchmark: setup ## measure speed: experiments/benchmark.py
+	$(BIN)/python -m experiments.benchmark $(ARGS)
+
+lint: setup ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup ## bring the sources into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+constraints: setup ## write constraints.txt anew from what .venv holds
+	@{ sed '/^[^#]/,$$d' constraints.txt; \
+		$(BIN)/python -m pip freeze --exclude-editable --exclude pip --exclude setuptools \
+			| sed 's/+[^+]*$$//'; } > .venv/constraints.new
+	@mv .venv/constraints.new constraints.txt
+	@touch $(STAMP)
+
+clean: ## remove what was built, .venv aside
+	rm -rf build dist runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,73 @@
+"""What the wheel must hold besides modules, and what importing the package must not do."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def pinned() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = (line.split("==") for line in lines if line and not line.startswith("#"))
+    return {normal(name): release for name, release in pins}
+
+
+def normal(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def test_types_are_announced() -> None:
+    assert resources.files("wfb_gym").joinpath("py.typed").is_file()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "items.toml",
+        "lores.toml",
+        "rulesets.toml",
+        "miscasts/6e.toml",
+        "miscasts/7e.toml",
+        "scenarios/archmage-duel.toml",
+    ],
+)
+def test_data_comes_with_the_package(path: str) -> None:
+    file = resources.files("wfb_gym").joinpath("data", *path.split("/"))
+    assert tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    package = ROOT / "wfb_gym"
+    folders = {path.parent for path in package.rglob("*.py")}
+    assert [folder.name for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_every_requirement_is_pinned() -> None:
+    extras = project()["project"]["optional-dependencies"]
+    wanted = [*project()["project"]["dependencies"], *extras["train"], *extras["dev"], "torch>=2"]
+    assert {normal(line.split(">=")[0]) for line in wanted} <= set(pinned())
+
+
+def test_pins_name_releases_of_no_single_build() -> None:
+    assert [name for name, release in pinned().items() if "+" in release] == []
+    assert not {"pip", "setuptools", "wheel", "wfb-gym"} & set(pinned())
+
+
+def test_import_leaves_out_what_only_extras_bring() -> None:
+    code = (
+        "import sys, wfb_gym\n"
+        "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'pettingzoo', 'ray', 'pyspiel'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,159 @@
+"""``roll``: exact chances of a casting roll or of a dispel roll."""
+
+import argparse
+import json
+from fractions import Fraction
+from functools import partial
+
+from wfb_gym.cli.parser import Commands, Parser, whole_number
+
+MOST_DICE = 24
+"""Dice in one roll, and the largest bonus of either sign: `wfb_gym.scenario.packed.DICE`, written
+out because importing it takes as long as all the rest of the command."""
+HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
+"""The most that so many dice and such a bonus come to."""
+
+_CASTING = ("dice", "value", "no_irresistible")
+_DISPELLING = ("dispel", "total", "double_six")
+
+_EXAMPLES = """\
+examples:
+  python -m wfb_gym roll --dice 3 --value 8        cast an 8+ spell on three dice
+  python -m wfb_gym roll --dispel 3 --total 12     dispel a 12 with three dice
+"""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "roll",
+        help="exact chances of a casting roll or of a dispel roll",
+        description="Print the exact chances of a casting roll (--dice and --value)\n"
+        "or of a dispel roll (--dispel and --total).",
+        epilog=_EXAMPLES,
+    )
+    casting = parser.add_argument_group("to cast")
+    casting.add_argument("--dice", type=whole_number, metavar="N", help="power dice")
+    casting.add_argument("--value", type=whole_number, metavar="V", help="casting value, 3..15")
+    casting.add_argument(
+        "--no-irresistible",
+        action="store_true",
+        default=None,
+        help="two 6s are not irresistible force, as some items have it",
+    )
+    dispelling = parser.add_argument_group("to dispel")
+    dispelling.add_argument("--dispel", type=whole_number, metavar="N", help="dispel dice")
+    dispelling.add_argument(
+        "--total",
+        type=whole_number,
+        metavar="T",
+        help="number to match: the casting total, or the value of a spell in play",
+    )
+    dispelling.add_argument(
+        "--double-six",
+        action="store_true",
+        default=None,
+        help="two 6s dispel whatever the total, as in the 7th edition",
+    )
+    parser.add_argument(
+        "--bonus",
+        type=whole_number,
+        default=0,
+        metavar="B",
+        help="what items add to the total of the dice (default: 0)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    parser.set_defaults(run=partial(_run, parser))
+
+
+def _run(parser: Parser, given: argparse.Namespace) -> None:
+    to_cast = _options(given, _CASTING)
+    to_dispel = _options(given, _DISPELLING)
+    if to_cast and to_dispel:
+        parser.error(
+            f"expected a casting roll or a dispel roll, found {to_cast[0]} with {to_dispel[0]}"
+        )
+    if not to_cast and not to_dispel:
+        parser.error("expected --dice and --value to cast, or --dispel and --total to dispel")
+    dice, number = (_CASTING if to_cast else _DISPELLING)[:2]
+    for name in (dice, number):
+        if getattr(given, name) is None:
+            parser.error(f"expected --{name} with {(to_cast or to_dispel)[0]}")
+    _check(parser, dice, getattr(given, dice), 1, MOST_DICE)
+    _check(parser, "bonus", given.bonus, -MOST_DICE, MOST_DICE)
+    if to_cast:
+        _cast(parser, given)
+    else:
+        _dispel(parser, given)
+
+
+def _options(given: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+    """Those of the options that were given, as they are written."""
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(given, name) is not None]
+
+
+def _check(parser: Parser, name: str, value: int, lowest: int, highest: int) -> None:
+    """Refuse a number outside its range."""
+    if not lowest <= value <= highest:
+        parser.error(f"--{name}: expected {lowest}..{highest}, found {value}")
+
+
+def _cast(parser: Parser, given: argparse.Namespace) -> None:
+    from wfb_gym.rules.casting import (
+        HIGHEST_CASTING_VALUE,
+        LOWEST_CASTING_VALUE,
+        Casting,
+        casting_chances,
+    )
+
+    _check(parser, "value", given.value, LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)
+    chances = casting_chances(given.dice, given.value, given.bonus, not given.no_irresistible)
+    cast, irresistible = chances[Casting.CAST], chances[Casting.IRRESISTIBLE]
+    if given.json:
+        _print_json(
+            {
+                "cast": cast,
+                "irresistible": irresistible,
+                "miscast": chances[Casting.MISCAST],
+                "fail": chances[Casting.FAIL],
+            }
+        )
+        return
+    print(f"{_dice(given.dice, given.bonus)} against a casting value of {given.value}")
+    _print_chances(
+        {
+            "cast, may be dispelled": cast,
+            "cast with irresistible force": irresistible,
+            "cast either way": cast + irresistible,
+            "miscast": chances[Casting.MISCAST],
+            "not cast": chances[Casting.FAIL],
+        }
+    )
+
+
+def _dispel(parser: Parser, given: argparse.Namespace) -> None:
+    from wfb_gym.rules.dispelling import dispel_chance
+
+    _check(parser, "total", given.total, 1, HIGHEST_TOTAL)
+    chance = dispel_chance(given.dispel, given.total, given.bonus, bool(given.double_six))
+    if given.json:
+        _print_json({"dispel": chance})
+        return
+    print(f"{_dice(given.dispel, given.bonus)} to dispel a total of {given.total}")
+    _print_chances({"dispelled": chance, "not dispelled": 1 - chance})
+
+
+def _dice(dice: int, bonus: int) -> str:
+    """The roll in words."""
+    return f"{dice} {'die' if dice == 1 else 'dice'}" + (f" {bonus:+d}" if bonus else "")
+
+
+def _print_json(chances: dict[str, Fraction]) -> None:
+    print(json.dumps({key: float(chance) for key, chance in chances.items()}))
+
+
+def _print_chances(chances: dict[str, Fraction]) -> None:
+    """One line a chance: percent, and the exact fraction."""
+    width = max(map(len, chances))
+    for label, chance in chances.items():
+        print(f"  {label:<{width}}  {float(chance):8.3%}  {chance}")
