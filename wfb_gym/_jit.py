@@ -93,7 +93,8 @@ def jit(function: Any = None, **options: Any) -> Any:
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_FOLDER)  # read while decorating; other users keep theirs
     try:
-        options.setdefault("_nrt", False)
+        # Plain C division, and no reference counting: no function here allocates unless it says so.
+        options = {"error_model": "numpy", "_nrt": False, "forceinline": True, **options}
         return numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before

@@ -11,25 +11,27 @@ from wfb_gym._jit import jit
 from wfb_gym.encoding import layout as _layout
 from wfb_gym.engine.miscasts import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
-from wfb_gym.engine.queries import bit, dice_cap, may_cast, other
+from wfb_gym.engine.queries import bit, dice_cap, other
 from wfb_gym.engine.rolls import READING_CHANCE, READING_START, READING_TOTAL
 from wfb_gym.engine.state import Attempt, Node, Record
 from wfb_gym.scenario.packed import PHASES, SPELLS, WIZARDS, Duration, Reroll
 
-DICE_SCALE = float32(_layout.DICE_SCALE)
-NUMBER_SCALE = float32(_layout.NUMBER_SCALE)
-POINTS_SCALE = _layout.POINTS_SCALE
-LEVEL_SCALE = float32(_layout.LEVEL_SCALE)
-WOUNDS_SCALE = float32(_layout.WOUNDS_SCALE)
-COUNT_SCALE = float32(_layout.COUNT_SCALE)
-LOCK_SCALE = float32(_layout.LOCK_SCALE)
-BONUS_SCALE = float32(_layout.BONUS_SCALE)
-CONTACT_SCALE = float32(_layout.CONTACT_SCALE)
-ROW_SCALE = float32(_layout.ROW_SCALE)
+DICE_UNIT = float32(1.0 / _layout.DICE_SCALE)
+NUMBER_UNIT = float32(1.0 / _layout.NUMBER_SCALE)
+POINTS_UNIT = 1.0 / _layout.POINTS_SCALE
+LEVEL_UNIT = float32(1.0 / _layout.LEVEL_SCALE)
+WOUNDS_UNIT = float32(1.0 / _layout.WOUNDS_SCALE)
+COUNT_UNIT = float32(1.0 / _layout.COUNT_SCALE)
+LOCK_UNIT = float32(1.0 / _layout.LOCK_SCALE)
+BONUS_UNIT = float32(1.0 / _layout.BONUS_SCALE)
+CONTACT_UNIT = float32(1.0 / _layout.CONTACT_SCALE)
+ROW_UNIT = float32(1.0 / _layout.ROW_SCALE)
+PHASE_UNIT = float32(1.0 / PHASES)
+NATURE_UNIT = float32(1.0 / 3.0)
 _ONE = float32(1.0)
 
 
-@jit
+@jit(forceinline=False)
 def _static_army(
     table: Record,
     army: int,
@@ -47,15 +49,15 @@ def _static_army(
         for reading in range(READING_START[2], READING_START[3]):
             chosen = table.miscast_row[READING_TOTAL[reading]]
             cost += READING_CHANCE[reading] * row_cost(table, army, w, chosen)
-        row[field + 4] = float32(cost / POINTS_SCALE)
+        row[field + 4] = float32(cost * POINTS_UNIT)
     for s in range(side.n_spells):
         field = spells + s * at.spell_size
         spell = side.spells[s]
         row[field] = float32((spell.wizard + 1) / WIZARDS)
-        row[field + 1] = float32(spell.casting_value) / NUMBER_SCALE
-        row[field + 2] = float32(spell.worth / POINTS_SCALE)
+        row[field + 1] = float32(spell.casting_value) * NUMBER_UNIT
+        row[field + 2] = float32(spell.worth * POINTS_UNIT)
         if at.spell_lasting >= 0:
-            row[field + at.spell_lasting] = float32(spell.worth_per_phase / POINTS_SCALE)
+            row[field + at.spell_lasting] = float32(spell.worth_per_phase * POINTS_UNIT)
             lasting = spell.duration == Duration.REMAINS_IN_PLAY
             row[field + at.spell_lasting + 1] = float32(lasting)
             row[field + at.spell_lasting + 2] = float32(spell.duration == Duration.ONE_TURN)
@@ -63,15 +65,15 @@ def _static_army(
         field = items + i * at.item_size
         item = side.items[i]
         row[field + 2] = float32((item.bearer + 1) / WIZARDS)
-        row[field + 3] = float32(item.cast_extra_dice) / DICE_SCALE
-        row[field + 4] = float32(item.cast_use_bonus + item.dispel_use_bonus) / BONUS_SCALE
+        row[field + 3] = float32(item.cast_extra_dice) * DICE_UNIT
+        row[field + 4] = float32(item.cast_use_bonus + item.dispel_use_bonus) * BONUS_UNIT
         row[field + 5] = float32(item.dispel_use == 1)
         reroll = max(item.reroll_cast, item.reroll_dispel)
         row[field + 6] = float32(reroll) / float32(Reroll.ALL.value)
-        row[field + 7] = float32(item.dispel_bonus) / BONUS_SCALE
+        row[field + 7] = float32(item.dispel_bonus) * BONUS_UNIT
 
 
-@jit
+@jit(forceinline=False)
 def write_static(table: Record, seat: int, at: Record, row: NDArray[float32]) -> None:
     """Write what the scenario fixes; the rest of the row becomes 0.
 
@@ -102,13 +104,13 @@ def _wizards(
 ) -> None:
     for w in range(table.armies[army].n_wizards):
         field = first + w * at.wizard_size
-        row[field] = float32(state.level[army, w]) / LEVEL_SCALE
-        row[field + 1] = float32(state.wounds[army, w]) / WOUNDS_SCALE
-        row[field + 2] = float32(state.lock[army, w]) / LOCK_SCALE
+        row[field] = float32(state.level[army, w]) * LEVEL_UNIT
+        row[field + 1] = float32(state.wounds[army, w]) * WOUNDS_UNIT
+        row[field + 2] = float32(state.lock[army, w]) * LOCK_UNIT
         if at.wizard_own_dice >= 0:
             own = field + at.wizard_own_dice
             active = army == state.active
-            row[own] = float32(state.own_dice[w]) / DICE_SCALE if active else float32(0.0)
+            row[own] = float32(state.own_dice[w]) * DICE_UNIT if active else float32(0.0)
             row[own + 1] = float32(army == state.mover and state.joined == w + 1)
 
 
@@ -117,29 +119,27 @@ def _castable(
     table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
 ) -> None:
     """What the active army's open spells promise."""
-    if state.open == 0:
-        return
     side = table.armies[army]
     phases = float(table.phases - state.phase)
-    for s in range(side.n_spells):
-        if state.open & bit(s):
-            spell = side.spells[s]
-            w = spell.wizard
-            field = first + s * at.spell_size
-            row[field + 4] = _ONE
-            if may_cast(table, state, army, w):
-                dice = min(
-                    dice_cap(table, state, army, w), int(state.power) + int(state.own_dice[w])
-                )
-                need = cast_need(int(spell.casting_value), int(side.wizards[w].cast_bonus))
-                points = BEST_CAST_CHANCE[need, dice] * (
-                    spell.worth + spell.worth_per_phase * phases
-                )
-                row[field + 3] = float32(dice) / DICE_SCALE
-                row[field + 5] = float32(points / POINTS_SCALE)
+    for w in range(side.n_wizards):
+        spells = side.wizards[w].spells & state.open
+        if spells == 0:
+            continue
+        most = dice_cap(table, state, army, w)
+        dice = min(most, int(state.power) + int(state.own_dice[w]))
+        bonus = int(side.wizards[w].cast_bonus)
+        for s in range(side.n_spells):
+            if spells & bit(s):
+                spell = side.spells[s]
+                need = cast_need(int(spell.casting_value), bonus)
+                points = spell.worth + spell.worth_per_phase * phases
+                field = first + s * at.spell_size
+                row[field + 3] = float32(dice) * DICE_UNIT
+                row[field + 4] = _ONE
+                row[field + 5] = float32(BEST_CAST_CHANCE[need, dice] * points * POINTS_UNIT)
 
 
-@jit
+@jit(forceinline=False)
 def _lasting(
     table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
 ) -> None:
@@ -161,7 +161,7 @@ def _items(
 ) -> None:
     for i in range(table.armies[army].n_items):
         field = first + i * at.item_size
-        row[field] = float32(state.items[army, i]) / COUNT_SCALE
+        row[field] = float32(state.items[army, i]) * COUNT_UNIT
         cast = army == state.active and state.item == i + 1
         dispel = army == state.mover and (state.declared & bit(i)) != 0
         if cast or dispel:
@@ -189,20 +189,20 @@ def _rare(state: Record, at: Record, row: NDArray[float32]) -> None:
     if at.attempt >= 0 and state.attempt != Attempt.NONE:
         row[at.attempt + state.attempt - 1] = _ONE
     if at.reserve >= 0:
-        row[at.reserve] = float32(state.reserve) / DICE_SCALE
+        row[at.reserve] = float32(state.reserve) * DICE_UNIT
     if at.row >= 0:
-        row[at.row] = float32(state.row) / ROW_SCALE
-        row[at.row + 1] = float32(state.cursor) / ROW_SCALE
+        row[at.row] = float32(state.row) * ROW_UNIT
+        row[at.row + 1] = float32(state.cursor) * ROW_UNIT
     if at.faces >= 0:
         for face in range(6):
-            row[at.faces + face] = float32(state.faces[face]) / DICE_SCALE
-            row[at.held + face] = float32(state.held[face]) / DICE_SCALE
-        row[at.nature] = float32(state.nature) / float32(3.0)
+            row[at.faces + face] = float32(state.faces[face]) * DICE_UNIT
+            row[at.held + face] = float32(state.held[face]) * DICE_UNIT
+        row[at.nature] = float32(state.nature) * NATURE_UNIT
     for group in range(at.limit_contacts):
-        row[at.contacts + group] = float32(state.contacts[group]) / CONTACT_SCALE
+        row[at.contacts + group] = float32(state.contacts[group]) * CONTACT_UNIT
 
 
-@jit
+@jit(forceinline=False)
 def observe(
     table: Record,
     state: Record,
@@ -223,14 +223,16 @@ def observe(
     """
     for k in range(at.size):
         row[k] = static[k]
+    if state.node == Node.END:
+        return  # nothing of an ended battle is left to see
     if Node.NOMINATE <= state.node <= Node.IN_PLAY:
         row[at.node + state.node - 1] = _ONE
     active = state.active == seat
     row[at.casting] = float32(active)
-    row[at.phases_left] = float32(table.phases - state.phase) / float32(PHASES)
-    row[at.own_pool] = float32(state.power if active else state.dispel) / DICE_SCALE
-    row[at.enemy_pool] = float32(state.dispel if active else state.power) / DICE_SCALE
-    row[at.number] = float32(state.number) / NUMBER_SCALE
+    row[at.phases_left] = float32(table.phases - state.phase) * PHASE_UNIT
+    row[at.own_pool] = float32(state.power if active else state.dispel) * DICE_UNIT
+    row[at.enemy_pool] = float32(state.dispel if active else state.power) * DICE_UNIT
+    row[at.number] = float32(state.number) * NUMBER_UNIT
     _rare(state, at, row)
     enemy = other(seat)
     _wizards(table, state, seat, at, at.own_wizards, row)

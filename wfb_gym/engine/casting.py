@@ -20,6 +20,7 @@ from wfb_gym.engine.rolls import (
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
 from wfb_gym.engine.state import Attempt, Nature, Node, Record
 from wfb_gym.rules.casting import Casting, casting_outcome, is_cast
+from wfb_gym.scenario.packed import DICE
 
 PASS = _actions.PASS
 FIRST_DICE = _actions.FIRST_DICE
@@ -41,20 +42,30 @@ def act_nominate(table: Record, state: Record, action: int) -> None:
     elif action >= FIRST_IN_PLAY:
         end_spells(state, army, bit(action - FIRST_IN_PLAY))
         to_nominate(table, state)
-    else:
+    else:  # go straight to the first node that can offer a choice
         spell = action - FIRST_CAST
         state.spell = spell + 1
         state.open = without(state.open, bit(spell))
         end_remaining(table, state, army, caster_of(table, army, spell))
-        state.node = Node.ITEM
+        if table.armies[army].n_items:
+            state.node = Node.ITEM
+        else:
+            to_dice(table, state)
 
 
 @jit
-def act_item(state: Record, action: int) -> None:
+def to_dice(table: Record, state: Record) -> None:
+    """Dice of the wizard's own come first, where he has any."""
+    wizard = caster_of(table, state.active, state.spell - 1)
+    state.node = Node.RESERVE_DICE if state.own_dice[wizard] > 0 else Node.POOL_DICE
+
+
+@jit
+def act_item(table: Record, state: Record, action: int) -> None:
     """Declare an item with the cast, or none."""
     if action != PASS:
         state.item = action - FIRST_ITEM + 1
-    state.node = Node.RESERVE_DICE
+    to_dice(table, state)
 
 
 @jit
@@ -76,7 +87,8 @@ def act_pool_dice(table: Record, state: Record, action: int) -> None:
     state.reserve = 0
     if state.item:
         item = state.item - 1
-        state.dice += table.armies[army].items[item].cast_extra_dice
+        extra = int(table.armies[army].items[item].cast_extra_dice)
+        state.dice = min(DICE, int(state.dice) + extra)
         use_item(table, state, army, item)
         if table.armies[army].items[item].ends_own_spells:
             end_remaining(table, state, army, wizard)

@@ -90,7 +90,7 @@ def outcome_of_roll(table: Record, state: Record, work: Record) -> int:
     return int(read_roll(table, state, ones, sixes, natural, handful))
 
 
-@jit
+@jit(forceinline=False)
 def _wounds_of_roll(table: Record, state: Record, work: Record) -> int:
     effect = current_effect(table, state)
     toughness, armour, ward = hit_profile(table, state)
@@ -129,7 +129,7 @@ def roll_dice(rng: Record, count: int, work: Record) -> None:
         left -= 1
 
 
-@jit
+@jit(forceinline=False)
 def sample(table: Record, state: Record, rng: Record, work: Record) -> int:
     """Draw one outcome of a chance node by rolling its dice.
 
@@ -158,7 +158,7 @@ def resolve_outcome(table: Record, state: Record, outcome: int) -> float:
     return float(resolve_roll(table, state, outcome))
 
 
-@jit(_nrt=True)
+@jit(_nrt=True, forceinline=False)
 def _roll_outcomes(
     table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:
@@ -185,7 +185,7 @@ def _roll_outcomes(
     return end
 
 
-@jit(_nrt=True)
+@jit(_nrt=True, forceinline=False)
 def _handful_outcomes(
     table: Record,
     state: Record,
@@ -229,7 +229,7 @@ def _handful_outcomes(
         counts[face + 1] = last + 1
 
 
-@jit(_nrt=True)
+@jit(_nrt=True, forceinline=False)
 def _miscast_outcomes(
     table: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:
@@ -245,7 +245,7 @@ def _miscast_outcomes(
     return end
 
 
-@jit(_nrt=True)
+@jit(_nrt=True, forceinline=False)
 def _hit_outcomes(
     table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:
@@ -264,7 +264,7 @@ def _hit_outcomes(
     return end
 
 
-@jit(_nrt=True)
+@jit(_nrt=True, forceinline=False)
 def chance_outcomes(
     table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
 ) -> int:

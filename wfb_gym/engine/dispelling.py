@@ -111,7 +111,7 @@ def final_dispel_outcome(table: Record, state: Record, nature: int, natural: int
     return OUTCOME_FAIL
 
 
-@jit
+@jit(forceinline=False)
 def settle_dispel(table: Record, state: Record, outcome: int) -> float:
     """The attempt is over, for better or worse."""
     dispelled = outcome == OUTCOME_WORKS

@@ -91,7 +91,7 @@ def _pool_dice(table: Record, state: Record, work: Record) -> int:
     return _dice(work, 0, 0 if state.reserve > 0 else 1, min(int(state.power), cap))
 
 
-@jit
+@jit(forceinline=False)
 def _keep(table: Record, state: Record, work: Record) -> int:
     work.legal[0] = PASS
     count = 1
@@ -106,7 +106,7 @@ def _keep(table: Record, state: Record, work: Record) -> int:
     return count
 
 
-@jit
+@jit(forceinline=False)
 def _dispel(table: Record, state: Record, work: Record) -> int:
     """Let it through, an item, or dice; once an item is declared, dice must follow."""
     army = state.mover
@@ -159,7 +159,7 @@ def free_spell_limit(table: Record, state: Record) -> int:
     return HIGHEST_CASTING_VALUE
 
 
-@jit
+@jit(forceinline=False)
 def _free_spell(table: Record, state: Record, work: Record) -> int:
     work.legal[0] = PASS
     count = 1
@@ -172,7 +172,7 @@ def _free_spell(table: Record, state: Record, work: Record) -> int:
     return count
 
 
-@jit
+@jit(forceinline=False)
 def _in_play(table: Record, state: Record, work: Record) -> int:
     work.legal[0] = PASS
     count = 1
@@ -189,7 +189,7 @@ def _in_play(table: Record, state: Record, work: Record) -> int:
     return count
 
 
-@jit
+@jit(forceinline=False)
 def legal_actions(table: Record, state: Record, work: Record) -> int:
     """List the actions open to the player to move.
 

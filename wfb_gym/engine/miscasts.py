@@ -38,7 +38,7 @@ def current_effect(table: Record, state: Record) -> Record:
     return table.effects[table.miscast_rows[state.row - 1].first + state.cursor]
 
 
-@jit
+@jit(forceinline=False)
 def run_effects(table: Record, state: Record) -> float:
     """Play effects until dice or the opponent must decide, or the row is done."""
     points = 0.0
@@ -73,7 +73,7 @@ def _leave_row(table: Record, state: Record) -> None:
         to_nominate(table, state)
 
 
-@jit
+@jit(forceinline=False)
 def _apply(table: Record, state: Record) -> float:
     """One effect that needs no dice and nobody's choice."""
     effect = current_effect(table, state)
@@ -136,7 +136,7 @@ def _lose_dice(table: Record, state: Record, wizard: int, whose: int) -> None:
         state.own_dice[each] = 0
 
 
-@jit
+@jit(forceinline=False)
 def _next_group(table: Record, state: Record) -> bool:
     """Move `group` to the next models in base contact with the caster; whether any is left."""
     wizard = caster(table, state)
@@ -158,7 +158,7 @@ def hit_models(table: Record, state: Record) -> int:
     return int(state.contacts[state.group])
 
 
-@jit
+@jit(forceinline=False)
 def hit_profile(table: Record, state: Record) -> tuple[int, int, int]:
     """Toughness, armour save and ward save of the models hit."""
     if current_effect(table, state).kind == EffectKind.CASTER_HIT:
@@ -168,7 +168,7 @@ def hit_profile(table: Record, state: Record) -> tuple[int, int, int]:
     return int(contact.toughness), int(contact.armour_save), int(contact.ward_save)
 
 
-@jit
+@jit(forceinline=False)
 def hit_chance(table: Record, state: Record) -> float:
     """Chance that one of the pending hits takes a wound."""
     effect = current_effect(table, state)
@@ -177,7 +177,7 @@ def hit_chance(table: Record, state: Record) -> float:
     return wounding_rolls(int(effect.strength), toughness, armour, ward, allowed) / 216.0
 
 
-@jit
+@jit(forceinline=False)
 def resolve_hit(table: Record, state: Record, wounds: int) -> float:
     """So many of the models hit are wounded."""
     army = int(state.active)
@@ -195,7 +195,7 @@ def resolve_hit(table: Record, state: Record, wounds: int) -> float:
     return points
 
 
-@jit
+@jit(forceinline=False)
 def act_free_spell(table: Record, state: Record, action: int) -> None:
     """The opponent declines, or casts a spell of his own at once; it needs no roll."""
     if action == PASS:
@@ -221,7 +221,7 @@ def after_free_spell(state: Record) -> None:
     state.node = Node.MISCAST_EFFECTS
 
 
-@jit
+@jit(forceinline=False)
 def row_cost(table: Record, army: int, wizard: int, row: int) -> float:
     """Expected points that a row costs the army of the wizard who miscast, unhurt before.
 
@@ -264,7 +264,7 @@ def row_cost(table: Record, army: int, wizard: int, row: int) -> float:
     return cost
 
 
-@jit
+@jit(forceinline=False)
 def row_stops(table: Record, row: int) -> bool:
     """Whether a row stops the wizard, or his whole side, from casting on."""
     first = table.miscast_rows[row].first

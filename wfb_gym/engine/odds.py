@@ -24,7 +24,7 @@ HIGHEST_NEED = 160
 _CAST_NEEDS = 32
 
 
-@jit(_nrt=True)
+@jit(_nrt=True, forceinline=False)
 def _cast_table() -> NDArray[np.float64]:
     table = np.zeros((_CAST_NEEDS, DICE + 1))
     for need in range(_CAST_NEEDS):
@@ -43,7 +43,7 @@ def _cast_table() -> NDArray[np.float64]:
     return table
 
 
-@jit(_nrt=True)
+@jit(_nrt=True, forceinline=False)
 def _dispel_table() -> NDArray[np.float64]:
     table = np.zeros((2, HIGHEST_NEED + 1, DICE + 1))
     for double_six in range(2):

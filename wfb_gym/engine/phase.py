@@ -34,7 +34,7 @@ def _play(table: Record, state: Record, action: int) -> float:
     if node == Node.NOMINATE:
         act_nominate(table, state, action)
     elif node == Node.ITEM:
-        act_item(state, action)
+        act_item(table, state, action)
     elif node == Node.RESERVE_DICE:
         act_reserve_dice(state, action)
     elif node == Node.POOL_DICE:
@@ -54,7 +54,7 @@ def _play(table: Record, state: Record, action: int) -> float:
     return 0.0
 
 
-@jit
+@jit(forceinline=False)
 def _settle(table: Record, state: Record, work: Record) -> tuple[float, int]:
     """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
 
@@ -81,7 +81,7 @@ def _settle(table: Record, state: Record, work: Record) -> tuple[float, int]:
             points += _play(table, state, int(work.legal[0]))
 
 
-@jit
+@jit(forceinline=False)
 def begin(table: Record, state: Record, work: Record) -> float:
     """Set up the scenario and go on to its first decision, chance node or end.
 
@@ -98,7 +98,7 @@ def begin(table: Record, state: Record, work: Record) -> float:
     return points
 
 
-@jit
+@jit(forceinline=False)
 def act_listing(table: Record, state: Record, action: int, work: Record) -> tuple[float, int]:
     """`act`, telling also how many actions `work.legal` lists for the next decision.
 
@@ -110,7 +110,7 @@ def act_listing(table: Record, state: Record, action: int, work: Record) -> tupl
     return before + points, count
 
 
-@jit
+@jit(forceinline=False)
 def resolve_listing(table: Record, state: Record, outcome: int, work: Record) -> tuple[float, int]:
     """`resolve`, telling also how many actions `work.legal` lists, as `act_listing` does."""
     before = resolve_outcome(table, state, outcome)
@@ -118,7 +118,7 @@ def resolve_listing(table: Record, state: Record, outcome: int, work: Record) ->
     return before + points, count
 
 
-@jit
+@jit(forceinline=False)
 def act(table: Record, state: Record, action: int, work: Record) -> float:
     """Play a legal action at a decision node.
 
@@ -135,7 +135,7 @@ def act(table: Record, state: Record, action: int, work: Record) -> float:
     return points
 
 
-@jit
+@jit(forceinline=False)
 def resolve(table: Record, state: Record, outcome: int, work: Record) -> float:
     """Go on from a chance node with one of its outcomes; arguments and result as for `act`."""
     points, _ = resolve_listing(table, state, outcome, work)

@@ -9,9 +9,9 @@ from wfb_gym.engine.queries import (
     bit,
     gain,
     last_phase,
-    later_spells,
     may_cast,
     other,
+    without,
 )
 from wfb_gym.engine.spells import close_spells, end_one_turn
 from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Nature, Node, Record
@@ -19,7 +19,7 @@ from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
 from wfb_gym.scenario.packed import DICE, GENERATED, NO_BEARER, DispelUse, Lock
 
 
-@jit
+@jit(forceinline=False)
 def begin_battle(table: Record, state: Record) -> None:
     """Set up the scenario, on the threshold of its first phase."""
     state.open = 0
@@ -51,7 +51,7 @@ def begin_battle(table: Record, state: Record) -> None:
         state.contacts[group] = table.contacts[group].models
 
 
-@jit
+@jit(forceinline=False)
 def begin_phase(table: Record, state: Record) -> None:
     """Locks and spells that last until the owner's next phase end; the rest roll for a 6."""
     army = state.active
@@ -65,7 +65,7 @@ def begin_phase(table: Record, state: Record) -> None:
     next_lock_roll(table, state)
 
 
-@jit
+@jit(forceinline=False)
 def next_lock_roll(table: Record, state: Record) -> None:
     """Go to the next wizard who needs a 6 to cast again, or on to the dice."""
     army = state.active
@@ -137,7 +137,7 @@ def _dispel_dice(table: Record, state: Record, army: int) -> int:
     return min(DICE, dice)
 
 
-@jit
+@jit(forceinline=False)
 def generate_dice(table: Record, state: Record) -> None:
     """Both sides work out their dice, and the casters' spells open."""
     army = state.active
@@ -182,7 +182,7 @@ def clear_roll(state: Record) -> None:
         state.held[face] = 0
 
 
-@jit
+@jit(forceinline=False)
 def to_nominate(table: Record, state: Record) -> None:
     """The active player may cast again."""
     clear_cast(state)
@@ -191,11 +191,14 @@ def to_nominate(table: Record, state: Record) -> None:
     tidy(table, state)
 
 
-@jit
+@jit(forceinline=False)
 def to_in_play(table: Record, state: Record) -> None:
     """Casting is over; the opponent is the first to try spells in play (S0)."""
     clear_cast(state)
     state.open = 0
+    if not state.in_play[0] | state.in_play[1]:
+        state.node = Node.END_PHASE
+        return
     state.node = Node.IN_PLAY
     state.mover = other(state.active)
     tidy(table, state)
@@ -212,7 +215,7 @@ def pass_in_play(state: Record) -> None:
         state.mover = state.active
 
 
-@jit
+@jit(forceinline=False)
 def end_phase(table: Record, state: Record) -> float:
     """Spells in play pay their owners (timing ours), and what lasts one phase ends."""
     points = 0.0
@@ -262,7 +265,7 @@ def _end_battle(table: Record, state: Record) -> None:
         state.contacts[group] = 0
 
 
-@jit
+@jit(forceinline=False)
 def tidy(table: Record, state: Record) -> None:
     """Clear what can no longer matter, wherever a cast or an attempt has just been settled."""
     army = state.active
@@ -276,7 +279,9 @@ def tidy(table: Record, state: Record) -> None:
         state.known[enemy] = 0  # nobody is left to miscast
         for wizard in range(table.armies[enemy].n_wizards):
             _retire(state, enemy, wizard)
-    dispels = later_spells(state, 0) | later_spells(state, 1) | int(state.known[enemy])
+    dispels = int(state.known[enemy])
+    for side in range(2):  # tried or not: the active player's attempts are still to come
+        dispels |= without(state.in_play[side], state.fresh[side])
     for wizard in range(table.armies[army].n_wizards):
         if not state.open & table.armies[army].wizards[wizard].spells:
             _retire(state, army, wizard)

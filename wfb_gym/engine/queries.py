@@ -126,12 +126,11 @@ def barred(table: Record, state: Record, army: int, spell: int) -> bool:
 
 @jit
 def can_nominate(table: Record, state: Record, spell: int) -> bool:
-    """Whether the active army may attempt its spell now."""
-    army = state.active
-    if not (state.open & bit(spell)) or barred(table, state, army, spell):
-        return False
-    wizard = caster_of(table, army, spell)
-    return may_cast(table, state, army, wizard) and state.power + state.own_dice[wizard] > 0
+    """Whether the active army may attempt its spell now.
+
+    A spell is open while its wizard may cast and has dice; what takes that away closes it.
+    """
+    return (state.open & bit(spell)) != 0 and not barred(table, state, state.active, spell)
 
 
 @jit
@@ -213,7 +212,7 @@ def can_answer_cast(table: Record, state: Record) -> bool:
     return False
 
 
-@jit
+@jit(forceinline=False)
 def reroll_item(table: Record, state: Record, all_dice: bool, nature: int) -> int:
     """First item of the mover that may re-roll the pending dice in this way, or -1.
 
@@ -229,6 +228,8 @@ def reroll_item(table: Record, state: Record, all_dice: bool, nature: int) -> in
     """
     casting = state.attempt == Attempt.NONE
     army = int(state.active) if casting else int(state.mover)
+    if not table.armies[army].rerolls:
+        return -1
     for item in range(table.armies[army].n_items):
         entry = table.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel

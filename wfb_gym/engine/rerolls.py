@@ -123,7 +123,7 @@ def _natural(state: Record) -> int:
     return natural
 
 
-@jit
+@jit(forceinline=False)
 def act_keep(table: Record, state: Record, action: int) -> float:
     """Keep the roll, or roll one die or all of them again."""
     if action == PASS:
@@ -138,7 +138,8 @@ def act_keep(table: Record, state: Record, action: int) -> float:
         state.nature = Nature.OPEN
     if casting:
         use_item(table, state, state.mover, item)
-    else:  # spent when it was declared
+    else:  # spent when it was declared; what it adds to the roll stays
+        state.number -= table.armies[state.mover].items[item].dispel_use_bonus
         state.declared = without(state.declared, bit(item))
     if all_dice:
         state.dice = rollable(state)

@@ -28,7 +28,7 @@ def end_spells(state: Record, army: int, mask: int) -> None:
     state.tried[army] = without(state.tried[army], mask)
 
 
-@jit
+@jit(forceinline=False)
 def end_remaining(table: Record, state: Record, army: int, wizard: int) -> None:
     """What the wizard keeps in play ends: he attempts another, or uses such an item."""
     mask = table.armies[army].wizards[wizard].spells & state.in_play[army]
@@ -39,7 +39,7 @@ def end_remaining(table: Record, state: Record, army: int, wizard: int) -> None:
                 end_spells(state, army, bit(spell))
 
 
-@jit
+@jit(forceinline=False)
 def end_with_caster(table: Record, state: Record, army: int, wizard: int) -> None:
     """The wizard is gone: what he kept in play ends, unless the spell says otherwise."""
     mask = table.armies[army].wizards[wizard].spells & state.in_play[army]
@@ -51,7 +51,7 @@ def end_with_caster(table: Record, state: Record, army: int, wizard: int) -> Non
                 end_spells(state, army, bit(spell))
 
 
-@jit
+@jit(forceinline=False)
 def end_one_turn(table: Record, state: Record, army: int) -> None:
     """Spells that last one turn end when their owner's next phase starts (ours)."""
     if state.in_play[army]:
@@ -66,7 +66,7 @@ def close_spells(table: Record, state: Record, wizard: int) -> None:
     state.open = without(state.open, table.armies[state.active].wizards[wizard].spells)
 
 
-@jit
+@jit(forceinline=False)
 def remove_wizard(table: Record, state: Record, army: int, wizard: int) -> float:
     """The wizard dies; his remaining wounds count in proportion to his points (ours)."""
     left = int(state.wounds[army, wizard])
@@ -85,7 +85,7 @@ def remove_wizard(table: Record, state: Record, army: int, wizard: int) -> float
     return gain(other(army), left * table.armies[army].wizards[wizard].points_per_wound)
 
 
-@jit
+@jit(forceinline=False)
 def wound_wizard(table: Record, state: Record, army: int, wizard: int) -> float:
     """The wizard loses one wound."""
     if state.wounds[army, wizard] <= 1:

@@ -30,7 +30,7 @@ ScenarioLike = Any
 
 @dataclass
 class Step:
-    """What one step of a batch gives; every array is new.
+    """What one step of a batch gives; every array but `final` is new.
 
     Attributes:
         observations: float32, (n, size).
@@ -38,7 +38,8 @@ class Step:
         rewards: float64, (n,), the learner's, in points over `points_per_reward`.
         terminations: bool, (n,).
         illegal: bool, (n,): an illegal action was replaced.
-        final: float32, (n, size); rows where `terminations` in SAME_STEP mode, else undefined.
+        final: float32, (n, size); rows where `terminations` in SAME_STEP mode, else undefined;
+            valid until the next step.
     """
 
     observations: NDArray[np.float32]
@@ -103,6 +104,7 @@ class Batch:
         self.envs = np.zeros(num_envs, kernel.ENVIRONMENT).view(np.recarray)
         self.envs.scenario = np.arange(num_envs) % len(tables)
         self._allowed = np.zeros((num_envs, self.codec.n), np.bool_)
+        self._final = np.empty((num_envs, self.layout.size), np.float32)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Key environments' generators with their own seeds, and count from 0; None leaves one."""
@@ -135,7 +137,7 @@ class Batch:
 
     def look(self) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Observations and masks of all environments as they stand."""
-        observations, masks = self._new_views(self.num_envs)
+        observations = np.empty((self.num_envs, self.layout.size), np.float32)
         kernel.show_all(
             np.arange(self.num_envs),
             self.envs,
@@ -146,10 +148,9 @@ class Batch:
             self.codec.index_of,
             self._allowed,
             observations,
-            masks,
             self._scratch,
         )
-        return observations, masks
+        return observations, self._allowed.copy()
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
         """Refuse actions outside the space, and illegal ones if `strict`.
@@ -181,29 +182,23 @@ class Batch:
         waiting = kernel.step_range(
             0, self.num_envs, actions, self.mode, self.envs, self.tables, self.starts,
             self.pool, self.seat, self.scale, self.codec.code_of, self.codec.index_of,
-            self.layout.offsets[0], self.static, self._allowed, out.observations, out.masks,
+            self.layout.offsets[0], self.static, self._allowed, out.observations,
             out.rewards, out.terminations, out.illegal, out.final, self._scratch,
         )  # fmt: skip
         if waiting:
             self._ask_external(out)
+        out.masks = self._allowed.copy()
         return out
-
-    def _new_views(self, count: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        return (
-            np.empty((count, self.layout.size), np.float32),
-            np.empty((count, self.codec.n), np.bool_),
-        )
 
     def _new_step(self) -> Step:
         count = self.num_envs
-        observations, masks = self._new_views(count)
         return Step(
-            observations,
-            masks,
+            np.empty((count, self.layout.size), np.float32),
+            self._allowed,
             np.empty(count),
             np.empty(count, np.bool_),
             np.empty(count, np.bool_),
-            np.empty((count, self.layout.size), np.float32),
+            self._final,
         )
 
     def _ask_external(self, out: Step) -> None:
@@ -215,7 +210,7 @@ class Batch:
             kernel.resume(
                 members, codes, self.mode, self.envs, self.tables, self.starts, self.pool,
                 self.seat, self.scale, self.codec.index_of, self.layout.offsets[0], self.static,
-                self._allowed, out.observations, out.masks, out.rewards, out.terminations,
+                self._allowed, out.observations, out.rewards, out.terminations,
                 out.final, self._scratch,
             )  # fmt: skip
             members = members[self.envs.status[members] >= kernel.WAITING]
@@ -255,8 +250,7 @@ class _OtherSeat:
         batch = self._batch
         kernel.show_all(
             members, batch.envs, batch.tables, 1 - batch.seat, self.layout.offsets[0],
-            self._static, self.codec.index_of, np.empty_like(masks), observations, masks,
-            new_scratch(),
+            self._static, self.codec.index_of, masks, observations, new_scratch(),
         )  # fmt: skip
         actions = np.asarray(policy(observations, masks.copy()))
         if actions.shape != (len(members),) or not np.issubdtype(actions.dtype, np.integer):

@@ -45,7 +45,7 @@ START = np.dtype([("state", STATE), ("points", "f8"), ("count", "i8")], align=Tr
 """A scenario's first position, the points won on the way to it, and its legal actions' number."""
 
 
-@jit
+@jit(forceinline=False)
 def advance(
     table: Record, state: Record, rng: Record, seat: int, policy: int, count: int, work: Record
 ) -> tuple[float, int]:
@@ -78,7 +78,7 @@ def advance(
         points += gained
 
 
-@jit
+@jit(forceinline=False)
 def restart(
     env: Record, tables: Record, starts: Record, pool: NDArray[np.int64], seat: int, work: Record
 ) -> int:
@@ -110,7 +110,7 @@ def restart(
     return int(count)
 
 
-@jit
+@jit(forceinline=False)
 def show(
     i: int,
     env: Record,
@@ -123,19 +123,14 @@ def show(
     indices: NDArray[np.int64],
     allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
-    masks: NDArray[np.bool_],
 ) -> None:
-    """Write an observation and a mask; where nothing is to decide, pass alone is legal."""
+    """Write row i of observations and of masks; where nothing is to decide, pass is legal."""
     observe(tables[env.scenario], env.state, seat, at, static[env.scenario], observations[i])
-    for k in range(masks.shape[1]):
-        masks[i, k] = False
+    for k in range(allowed.shape[1]):
         allowed[i, k] = False
     for k in range(count):
-        index = indices[work.legal[k]]
-        masks[i, index] = True
-        allowed[i, index] = True
+        allowed[i, indices[work.legal[k]]] = True
     if count == 0:
-        masks[i, 0] = True
         allowed[i, 0] = True
 
 
@@ -150,7 +145,7 @@ def admitted(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
     return lowest
 
 
-@jit(nogil=True)
+@jit(nogil=True, forceinline=False)
 def restart_chosen(
     chosen: NDArray[np.bool_],
     envs: Record,
@@ -170,7 +165,7 @@ def restart_chosen(
     return waiting
 
 
-@jit(nogil=True)
+@jit(nogil=True, forceinline=False)
 def show_all(
     members: NDArray[np.int64],
     envs: Record,
@@ -181,20 +176,19 @@ def show_all(
     indices: NDArray[np.int64],
     allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
-    masks: NDArray[np.bool_],
     scratch: Record,
 ) -> None:
-    """Write row j of observations and masks for environment `members[j]`, as a seat sees it."""
+    """Write row j of observations and of masks for environment `members[j]`, as a seat sees it."""
     work = scratch[0]
     for j in range(members.shape[0]):
         env = envs[members[j]]
         count = 0
         if env.state.mover == seat:
             count = legal_actions(tables[env.scenario], env.state, work)
-        show(j, env, tables, seat, count, work, at, static, indices, allowed, observations, masks)
+        show(j, env, tables, seat, count, work, at, static, indices, allowed, observations)
 
 
-@jit(nogil=True)
+@jit(nogil=True, forceinline=False)
 def count_illegal(actions: NDArray[np.int64], allowed: NDArray[np.bool_]) -> tuple[int, int]:
     """First row whose action lies outside the space, and first whose action is illegal; or -1."""
     outside = -1
@@ -207,7 +201,7 @@ def count_illegal(actions: NDArray[np.int64], allowed: NDArray[np.bool_]) -> tup
     return outside, illegal
 
 
-@jit(nogil=True)
+@jit(nogil=True, forceinline=False)
 def step_range(
     low: int,
     high: int,
@@ -225,7 +219,6 @@ def step_range(
     static: NDArray[np.float32],
     allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
-    masks: NDArray[np.bool_],
     rewards: NDArray[np.float64],
     terminations: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
@@ -274,12 +267,12 @@ def step_range(
         else:
             show(
                 i, env, tables, seat, count, work,
-                at, static, indices, allowed, observations, masks,
+                at, static, indices, allowed, observations,
             )  # fmt: skip
     return waiting
 
 
-@jit
+@jit(forceinline=False)
 def _settle_step(
     i: int,
     gained: float,
@@ -317,7 +310,7 @@ def _settle_step(
     return count
 
 
-@jit(nogil=True)
+@jit(nogil=True, forceinline=False)
 def resume(
     members: NDArray[np.int64],
     chosen: NDArray[np.int64],
@@ -333,7 +326,6 @@ def resume(
     static: NDArray[np.float32],
     allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
-    masks: NDArray[np.bool_],
     rewards: NDArray[np.float64],
     terminations: NDArray[np.bool_],
     final: NDArray[np.float32],
@@ -371,6 +363,6 @@ def resume(
         else:
             show(
                 i, env, tables, seat, count, work,
-                at, static, indices, allowed, observations, masks,
+                at, static, indices, allowed, observations,
             )  # fmt: skip
     return waiting

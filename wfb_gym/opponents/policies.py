@@ -63,7 +63,7 @@ class Scripted(IntEnum):
     VETERAN = 2
 
 
-@jit
+@jit(forceinline=False)
 def _best_nomination(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     best = PASS
     most = 0.0
@@ -84,7 +84,7 @@ def _best_nomination(table: Record, state: Record, work: Record, count: int, vet
     return best
 
 
-@jit
+@jit(forceinline=False)
 def _item(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     """A cast item, if it makes the cast likelier; the veteran spares it for unlikely ones."""
     spell = state.spell - 1
@@ -105,7 +105,7 @@ def _item(table: Record, state: Record, work: Record, count: int, veteran: bool)
     return best
 
 
-@jit
+@jit(forceinline=False)
 def _fewest_casting_dice(
     table: Record, state: Record, work: Record, count: int, veteran: bool
 ) -> int:
@@ -123,7 +123,7 @@ def _fewest_casting_dice(
     return best
 
 
-@jit
+@jit(forceinline=False)
 def _fewest_dispel_dice(
     table: Record, state: Record, work: Record, count: int, veteran: bool
 ) -> int:
@@ -153,7 +153,7 @@ def _last_item(table: Record, state: Record, work: Record, count: int, use: int)
     return -1
 
 
-@jit
+@jit(forceinline=False)
 def _dispel(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     threat = pending_threat(table, state)
     if threat <= 0.0 and work.legal[0] == PASS:
@@ -178,7 +178,7 @@ def _dispel(table: Record, state: Record, work: Record, count: int, veteran: boo
     return int(work.legal[count - 1])
 
 
-@jit
+@jit(forceinline=False)
 def _keep(table: Record, state: Record, work: Record, count: int) -> int:
     """Re-roll the lowest die, or all, of a roll that fails; keep any other."""
     natural = 0
@@ -189,7 +189,7 @@ def _keep(table: Record, state: Record, work: Record, count: int) -> int:
     return int(work.legal[1])
 
 
-@jit
+@jit(forceinline=False)
 def _free_spell(table: Record, state: Record, work: Record, count: int) -> int:
     best = PASS
     most = 0.0
@@ -202,7 +202,7 @@ def _free_spell(table: Record, state: Record, work: Record, count: int) -> int:
     return best
 
 
-@jit
+@jit(forceinline=False)
 def _in_play(table: Record, state: Record, work: Record, count: int) -> int:
     best = PASS
     most = 0.0
@@ -216,7 +216,7 @@ def _in_play(table: Record, state: Record, work: Record, count: int) -> int:
     return best
 
 
-@jit
+@jit(forceinline=False)
 def _planned(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     node = state.node
     if node == Node.NOMINATE:

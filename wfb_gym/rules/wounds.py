@@ -57,7 +57,7 @@ def hit_wounds(
     return ward_die < max(2, ward_save)
 
 
-@jit
+@jit(forceinline=False)
 def wounding_rolls(
     strength: int, toughness: int, armour_save: int, ward_save: int, armour_allowed: bool
 ) -> int:

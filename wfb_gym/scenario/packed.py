@@ -179,6 +179,7 @@ ARMY = np.dtype(
         ("n_wizards", "i8"),
         ("n_spells", "i8"),
         ("n_items", "i8"),
+        ("rerolls", "i1"),  # 1: some item of the army re-rolls dice
         ("wizards", WIZARD, (WIZARDS,)),
         ("spells", SPELL, (SPELLS,)),
         ("items", ITEM, (ITEMS,)),

@@ -64,6 +64,7 @@ def pack(scenario: Scenario) -> Table:
     record["phases"] = scenario.phases
     for switch in ("own_dice", "dispel_double_six", "dispel_one_turn", "reroll_all_dice"):
         record[switch] = getattr(rules, switch)
+    record["in_play_recast_side"] = rules.in_play_recast == "side"
     _pack_miscasts(record, scenario.miscast_table)
     _pack_contacts(record, scenario)
     for (_, army), target in zip(scenario.keyed_armies(), record["armies"], strict=True):
@@ -84,6 +85,7 @@ def _pack_army(record: Any, army: Army, rules: Ruleset, catalogue: dict[str, Ite
     record["n_items"] = len(slots)
     for slot, target in zip(slots, record["items"], strict=False):
         _pack_item(target, slot)
+        record["rerolls"] |= bool(target["reroll_cast"] or target["reroll_dispel"])
 
 
 def _pack_character(

@@ -1,0 +1,314 @@
+"""Stable-Baselines3: the batch as its `VecEnv`, and its saved models as opponents.
+
+Imported only on use; needs ``pip install "wfb_gym[train]"``.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    import torch
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
+    from stable_baselines3.common.policies import ActorCriticPolicy
+    from stable_baselines3.common.save_util import load_from_zip_file
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError as error:
+    raise ImportError(
+        'wfb_gym.interop.sb3 needs stable-baselines3 and sb3-contrib: pip install "wfb_gym[train]"'
+    ) from error
+
+from wfb_gym.encoding.limits import Limits
+from wfb_gym.envs import kernel
+from wfb_gym.envs.batch import Batch, ScenarioLike
+from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.opponents.registry import Opponent
+
+SEATS = {"caster": 0, "dispeller": 1}
+"""The learner's army by name."""
+
+_MASKS = "action_masks"
+_Indices = int | Sequence[int] | None
+
+
+class PhaseVecEnv(VecEnv):
+    """Many magic phases as one Stable-Baselines3 `VecEnv`; masks as MaskablePPO asks for them.
+
+    Ended episodes begin anew in the same step. Environment i of ``seed(s)`` plays what a single
+    environment does after ``reset(seed=s + i)``. `reset_infos` stay empty; the legal actions
+    come from ``env_method("action_masks")``. Train with ``gamma=1``: battles are undiscounted.
+
+    Args:
+        num_envs: how many environments.
+        seat: the learner's army: 0 or "caster", 1 or "dispeller".
+        scenario: a bundled name, a path, a `Scenario`, or a sequence of these, which the
+            environments take in turn.
+        opponent: a scripted player's name, a callable over batches, a saved model's path, or a
+            list of these, of which one is drawn for each episode.
+        limits: sizes of the spaces; fitted to the scenarios unless given.
+        points_per_reward: points that make a reward of 1.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        seat: int | str = 0,
+        *,
+        scenario: ScenarioLike | Sequence[ScenarioLike] = "archmage-duel",
+        opponent: Opponent | Sequence[Opponent] = "veteran",
+        limits: Limits | None = None,
+        points_per_reward: float = 100.0,
+    ) -> None:
+        self.batch = Batch(
+            num_envs,
+            scenario,
+            seat_number(seat),
+            opponent,
+            limits,
+            kernel.SAME_STEP,
+            points_per_reward,
+        )
+        self.limits = self.batch.limits
+        self.render_mode = None
+        self._attributes: dict[str, list[Any]] = {}
+        self._masks: NDArray[np.bool_] | None = None
+        self._actions: NDArray[np.int64] | None = None
+        super().__init__(
+            num_envs, observation_space(self.batch.layout), action_space(self.batch.codec)
+        )
+
+    def reset(self) -> NDArray[np.float32]:
+        """Begin episodes everywhere; seeds given by `seed` apply now, once.
+
+        Returns:
+            Observations, float32 (n, size).
+        """
+        if self._masks is None and all(seed is None for seed in self._seeds):
+            fresh = np.random.default_rng().integers(2**63, size=self.num_envs)
+            self._seeds = [int(seed) for seed in fresh]
+        self.batch.seed(self._seeds)
+        self._reset_seeds()
+        self._reset_options()
+        self.batch.reset(np.ones(self.num_envs, np.bool_))
+        self.reset_infos = [{} for _ in range(self.num_envs)]
+        self._actions = None
+        observations, self._masks = self.batch.look()
+        return observations
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """Take the actions of the next step.
+
+        Args:
+            actions: integers, shape (n,), members of the action space.
+
+        Raises:
+            RuntimeError: `reset` was not called.
+            ValueError: wrong shape or dtype, or an action outside the space.
+        """
+        if self._masks is None:
+            raise RuntimeError("call reset() before step()")
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
+            raise ValueError(
+                f"actions: expected integers of shape ({self.num_envs},), "
+                f"found {array.dtype} of shape {array.shape}"
+            )
+        array = np.ascontiguousarray(array, np.int64)
+        self.batch.check_actions(array, strict=False)
+        self._actions = array
+
+    def step_wait(
+        self,
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play the actions that `step_async` took.
+
+        Returns:
+            Observations, rewards, dones and infos. An ended episode's info has its
+            ``terminal_observation`` and ``TimeLimit.truncated``, which is always False; an
+            illegal action, which was replaced, sets ``illegal_action``.
+        """
+        if self._actions is None:
+            raise RuntimeError("call step_async() before step_wait()")
+        out = self.batch.step(self._actions)
+        self._actions = None
+        self._masks = out.masks
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        ended = np.flatnonzero(out.terminations)
+        for i, final in zip(ended.tolist(), out.final[ended], strict=True):
+            infos[i]["terminal_observation"] = final
+            infos[i]["TimeLimit.truncated"] = False
+        for i in np.flatnonzero(out.illegal).tolist():
+            infos[i]["illegal_action"] = True
+        return out.observations, out.rewards.astype(np.float32), out.terminations, infos
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Legal actions of each environment, bool (n, actions); at least one in each row."""
+        if self._masks is None:
+            raise RuntimeError("call reset() before action_masks()")
+        return self._masks.copy()
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: _Indices = None, **method_kwargs: Any
+    ) -> Any:
+        """Call a method of environments: ``action_masks`` is the one they have.
+
+        Returns:
+            The chosen environments' rows of `action_masks`, as one array.
+
+        Raises:
+            AttributeError: another method.
+        """
+        if method_name != _MASKS:
+            raise AttributeError(f"the environments have no method {method_name!r}, only {_MASKS}")
+        masks = self.action_masks()
+        return masks if indices is None else masks[list(self._get_indices(indices))]
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether the environments have an attribute; asks none of them."""
+        return attr_name in self._attributes or hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: _Indices = None) -> list[Any]:
+        """An attribute of each chosen environment: what `set_attr` set, else what all share."""
+        chosen = self._get_indices(indices)
+        if attr_name in self._attributes:
+            values = self._attributes[attr_name]
+            return [values[i] for i in chosen]
+        shared = getattr(self, attr_name)
+        return [shared for _ in chosen]
+
+    def set_attr(self, attr_name: str, value: Any, indices: _Indices = None) -> None:
+        """Attach a value to environments; those not chosen keep theirs, None if they had none.
+
+        Raises:
+            AttributeError: all environments share this attribute, so it cannot be set.
+        """
+        if hasattr(self, attr_name):
+            raise AttributeError(f"{attr_name!r} is shared by all environments and cannot be set")
+        values = self._attributes.setdefault(attr_name, [None] * self.num_envs)
+        for i in self._get_indices(indices):
+            values[i] = value
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: _Indices = None) -> list[bool]:
+        """False for each chosen environment: there is nothing inside to wrap."""
+        return [False for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+class SavedPolicy:
+    """A saved model that answers batches of observations with legal actions.
+
+    Args:
+        policy: Stable-Baselines3's policy.
+        name: what an error names the model.
+        deterministic: take the likeliest legal action instead of drawing one.
+        seed: of the draws.
+    """
+
+    def __init__(self, policy: Any, name: str, deterministic: bool, seed: int | None) -> None:
+        self.name = name
+        self.size = int(policy.observation_space.shape[0])
+        self.actions = int(policy.action_space.n)
+        self._policy = policy
+        self._deterministic = deterministic
+        self._rng = np.random.default_rng(seed)
+
+    def __call__(
+        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Choose among the legal actions.
+
+        Args:
+            observations: float32, (k, size).
+            masks: bool, (k, actions), at least one True in each row.
+
+        Returns:
+            Actions, int64 (k,).
+
+        Raises:
+            ValueError: the arrays do not have the sizes that the model was trained with.
+        """
+        given = (observations.shape[1], masks.shape[1])
+        if given != (self.size, self.actions):
+            raise ValueError(
+                f"{self.name}: the model was trained on observations of size {self.size} and "
+                f"{self.actions} actions, found {given[0]} and {given[1]}; train and play it "
+                "on the same scenario, seat and limits"
+            )
+        scores = np.where(masks, self._preferences(observations), -np.inf)
+        if not self._deterministic:  # the greatest after Gumbel noise is a draw from the softmax
+            scores += self._rng.gumbel(size=scores.shape)
+        return scores.argmax(axis=1)
+
+    def _preferences(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        with torch.no_grad():
+            distribution = self._policy.get_distribution(torch.as_tensor(observations))
+            logits: NDArray[np.float32] = distribution.distribution.logits.numpy()
+        return logits
+
+
+def load_policy(
+    path: str | Path, *, deterministic: bool = False, seed: int | None = None
+) -> SavedPolicy:
+    """A model that MaskablePPO, PPO, A2C or TRPO saved, as a player.
+
+    Loading runs code that the file holds: load only files that you trust.
+
+    Args:
+        path: the .zip file.
+        deterministic: take the likeliest legal action instead of drawing one.
+        seed: of the draws; None draws differently each time.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is no such model.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: expected a saved model, found no file")
+    try:
+        data, parameters, _ = load_from_zip_file(path, device="cpu")
+        assert data is not None
+        kind = data["policy_class"]
+        spaces = (data["observation_space"], data["action_space"])
+    except (ValueError, KeyError, AssertionError) as error:
+        raise ValueError(f"{path}: expected a model saved by Stable-Baselines3") from error
+    if not _gives_distributions(kind):
+        raise ValueError(
+            f"{path}: expected a model of MaskablePPO, PPO, A2C or TRPO, found the policy {kind}"
+        )
+    if len(spaces[0].shape or ()) != 1 or not hasattr(spaces[1], "n"):
+        raise ValueError(
+            f"{path}: expected a flat observation and a discrete action, "
+            f"found {spaces[0]} and {spaces[1]}"
+        )
+    options = {key: value for key, value in data["policy_kwargs"].items() if key != "device"}
+    policy = kind(*spaces, lambda _: 0.0, **options)
+    policy.load_state_dict(parameters["policy"])
+    policy.set_training_mode(False)
+    return SavedPolicy(policy, str(path), deterministic, seed)
+
+
+def _gives_distributions(kind: Any) -> bool:
+    """Whether a policy's class gives a distribution of actions for an observation alone."""
+    if not isinstance(kind, type) or issubclass(kind, RecurrentActorCriticPolicy):
+        return False
+    return issubclass(kind, ActorCriticPolicy | MaskableActorCriticPolicy)
+
+
+def seat_number(seat: int | str) -> int:
+    """0 for the caster and 1 for the dispeller, given as a name or a number.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if seat in SEATS:
+        return SEATS[str(seat)]
+    if seat in SEATS.values():
+        return int(seat)
+    raise ValueError(f'seat: expected 0, 1, "caster" or "dispeller", found {seat!r}')
