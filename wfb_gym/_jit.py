@@ -17,9 +17,14 @@ from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numba
+import numpy as np
 from numba.core import config
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
+"""Widen a small integer of a record. Compiled `int` keeps int8 as int8, and a function called
+with both would be compiled twice."""
 
 _KEEP_SECONDS = 14 * 24 * 3600
 

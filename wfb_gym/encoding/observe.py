@@ -7,7 +7,7 @@ so a policy of observations is a policy of states.
 from numpy import float32
 from numpy.typing import NDArray
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.encoding import layout as _layout
 from wfb_gym.engine.miscasts import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
@@ -238,7 +238,7 @@ def observe(
     _wizards(table, state, seat, at, at.own_wizards, row)
     _wizards(table, state, enemy, at, at.enemy_wizards, row)
     first = at.own_spells if active else at.enemy_spells
-    _castable(table, state, int(state.active), at, first, row)
+    _castable(table, state, int64(state.active), at, first, row)
     if at.spell_known >= 0 or at.spell_lasting >= 0:
         _lasting(table, state, seat, at, at.own_spells, row)
         _lasting(table, state, enemy, at, at.enemy_spells, row)

@@ -1,6 +1,6 @@
 """Cast a spell: nominate it, declare an item, commit dice, read the roll (S0, S2, S4)."""
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.phases import clear_roll, to_in_play, to_nominate
 from wfb_gym.engine.queries import (
@@ -36,7 +36,7 @@ def act_nominate(table: Record, state: Record, action: int) -> None:
     An attempt counts from here: it uses up the spell for this phase, and ends what the wizard
     keeps in play, whatever the dice say (S0; spell texts).
     """
-    army = state.active
+    army = int64(state.active)
     if action == PASS:
         to_in_play(table, state)
     elif action >= FIRST_IN_PLAY:
@@ -56,7 +56,7 @@ def act_nominate(table: Record, state: Record, action: int) -> None:
 @jit
 def to_dice(table: Record, state: Record) -> None:
     """Dice of the wizard's own come first, where he has any."""
-    wizard = caster_of(table, state.active, state.spell - 1)
+    wizard = caster_of(table, int64(state.active), state.spell - 1)
     state.node = Node.RESERVE_DICE if state.own_dice[wizard] > 0 else Node.POOL_DICE
 
 
@@ -78,7 +78,7 @@ def act_reserve_dice(state: Record, action: int) -> None:
 @jit
 def act_pool_dice(table: Record, state: Record, action: int) -> None:
     """Commit shared dice: all that are committed are spent now, cast or not (S0, S2, S4)."""
-    army = state.active
+    army = int64(state.active)
     wizard = caster_of(table, army, state.spell - 1)
     dice = action - FIRST_DICE
     state.power -= dice
@@ -98,7 +98,7 @@ def act_pool_dice(table: Record, state: Record, action: int) -> None:
 @jit
 def cast_bonus(table: Record, state: Record) -> int:
     """What items add to the pending casting roll."""
-    army = state.active
+    army = int64(state.active)
     wizard = caster_of(table, army, state.spell - 1)
     bonus = int(table.armies[army].wizards[wizard].cast_bonus)
     if state.item:

@@ -7,10 +7,9 @@ they cannot disagree about a rule. Outcomes with equal successors are merged.
 from math import comb
 
 import numpy as np
-from numpy import float64, int64
 from numpy.typing import NDArray
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine.generator import next_word
 from wfb_gym.engine.miscasts import (
     current_effect,
@@ -67,8 +66,8 @@ def outcome_of_roll(table: Record, state: Record, work: Record) -> int:
     Args:
         table: the scenario.
         state: at a chance node.
-        work: `work.faces` holds `dice_in_roll` faces, 1 to 6, in the order rolled. For hits: to wound, armour
-            save and ward save of the first model, then of the next.
+        work: `work.faces` holds `dice_in_roll` faces, 1 to 6, in the order rolled. For hits:
+            to wound, armour save and ward save of the first model, then of the next.
     """
     node = state.node
     if node == Node.ROLL_MISCAST:
@@ -118,10 +117,10 @@ def roll_dice(rng: Record, count: int, work: Record) -> None:
     is off its exact chance by more than 2 parts in 10**10.
     """
     left = 0
-    word = 0
+    word = int64(0)
     for die in range(count):
         if left == 0:
-            word = np.int64(next_word(rng) >> np.uint64(64 - _FRACTION_BITS))
+            word = int64(next_word(rng) >> np.uint64(64 - _FRACTION_BITS))
             left = _DICE_PER_WORD
         word *= FACES
         work.faces[die] = (word >> _FRACTION_BITS) + 1
@@ -160,7 +159,11 @@ def resolve_outcome(table: Record, state: Record, outcome: int) -> float:
 
 @jit(_nrt=True, forceinline=False)
 def _roll_outcomes(
-    table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
+    table: Record,
+    state: Record,
+    outcomes: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    start: int,
 ) -> int:
     """Outcomes of casting and dispel dice."""
     reroll = (is_first_roll(state) or rollable(state) > 0) and (
@@ -189,10 +192,10 @@ def _roll_outcomes(
 def _handful_outcomes(
     table: Record,
     state: Record,
-    outcomes: NDArray[int64],
-    chances: NDArray[float64],
+    outcomes: NDArray[np.int64],
+    chances: NDArray[np.float64],
     start: int,
-    merged: NDArray[float64],
+    merged: NDArray[np.float64],
 ) -> int:
     """Every handful of the pending dice; those that stand as they lie go to `merged`."""
     end = start
@@ -231,7 +234,7 @@ def _handful_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def _miscast_outcomes(
-    table: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
+    table: Record, outcomes: NDArray[np.int64], chances: NDArray[np.float64], start: int
 ) -> int:
     rows = np.zeros(MISCAST_ROWS)
     for reading in range(READING_START[2], READING_START[3]):
@@ -247,7 +250,11 @@ def _miscast_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def _hit_outcomes(
-    table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
+    table: Record,
+    state: Record,
+    outcomes: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    start: int,
 ) -> int:
     """Binomial: each model hit is wounded or not."""
     wounded = hit_chance(table, state)
@@ -266,7 +273,11 @@ def _hit_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def chance_outcomes(
-    table: Record, state: Record, outcomes: NDArray[int64], chances: NDArray[float64], start: int
+    table: Record,
+    state: Record,
+    outcomes: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    start: int,
 ) -> int:
     """List what the dice can do.
 

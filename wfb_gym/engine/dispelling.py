@@ -1,6 +1,6 @@
 """Attempt to dispel: a spell just cast, a miscast's free spell, or a spell in play (S0)."""
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.miscasts import after_free_spell
 from wfb_gym.engine.phases import clear_roll, pass_in_play, tidy, to_nominate
@@ -79,7 +79,7 @@ def act_in_play(table: Record, state: Record, action: int) -> None:
         pass_in_play(state)
         return
     index = action - FIRST_IN_PLAY
-    army = int(state.mover) if index < SPELLS else other(state.mover)
+    army = int64(state.mover) if index < SPELLS else other(state.mover)
     target = army * SPELLS + index % SPELLS
     state.target = target + 1
     state.tried[army] |= bit(index % SPELLS)
@@ -101,7 +101,7 @@ def nature_of_dispel(table: Record, ones: int, sixes: int) -> int:
 @jit
 def final_dispel_outcome(table: Record, state: Record, nature: int, natural: int) -> int:
     """Outcome of a dispel roll that stands."""
-    army = state.mover
+    army = int64(state.mover)
     bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
     ones = 2 if nature == Nature.MISCAST else 0
     sixes = 2 if nature == Nature.IRRESISTIBLE else 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import Record
 
 RNG = np.dtype([("key", "u8"), ("dice", "u8"), ("choices", "u8")])
@@ -47,7 +47,7 @@ def next_choice(rng: Record, options: int) -> int:
     """A uniform choice among `options` (1 or more), for an opponent that plays at random."""
     rng.choices += _ONE
     word = mix((rng.key ^ _CHOICES) + rng.choices * _GOLDEN)
-    return np.int64(((word >> _S32) * np.uint64(options)) >> _S32)
+    return int64(((word >> _S32) * np.uint64(options)) >> _S32)
 
 
 def key_of_seed(seed: int) -> np.uint64:

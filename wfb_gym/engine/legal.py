@@ -1,6 +1,6 @@
 """Which actions are open to the player who moves, node by node."""
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.queries import (
     attempt_pool,
@@ -49,7 +49,7 @@ def _dice(work: Record, count: int, least: int, most: int) -> int:
 def _nominate(table: Record, state: Record, work: Record) -> int:
     work.legal[0] = PASS
     count = 1
-    army = state.active
+    army = int64(state.active)
     for spell in range(table.armies[army].n_spells):
         if can_nominate(table, state, spell):
             work.legal[count] = FIRST_CAST + spell
@@ -67,7 +67,7 @@ def _nominate(table: Record, state: Record, work: Record) -> int:
 def _item(table: Record, state: Record, work: Record) -> int:
     work.legal[0] = PASS
     count = 1
-    army = state.active
+    army = int64(state.active)
     wizard = caster_of(table, army, state.spell - 1)
     for item in range(table.armies[army].n_items):
         use = table.armies[army].items[item].cast_use != 0
@@ -79,15 +79,15 @@ def _item(table: Record, state: Record, work: Record) -> int:
 
 @jit
 def _reserve_dice(table: Record, state: Record, work: Record) -> int:
-    wizard = caster_of(table, state.active, state.spell - 1)
-    most = min(int(state.own_dice[wizard]), dice_cap(table, state, state.active, wizard))
+    wizard = caster_of(table, int64(state.active), state.spell - 1)
+    most = min(int(state.own_dice[wizard]), dice_cap(table, state, int64(state.active), wizard))
     return _dice(work, 0, 0 if state.power > 0 else 1, most)
 
 
 @jit
 def _pool_dice(table: Record, state: Record, work: Record) -> int:
-    wizard = caster_of(table, state.active, state.spell - 1)
-    cap = dice_cap(table, state, state.active, wizard) - int(state.reserve)
+    wizard = caster_of(table, int64(state.active), state.spell - 1)
+    cap = dice_cap(table, state, int64(state.active), wizard) - int(state.reserve)
     return _dice(work, 0, 0 if state.reserve > 0 else 1, min(int(state.power), cap))
 
 
@@ -95,12 +95,12 @@ def _pool_dice(table: Record, state: Record, work: Record) -> int:
 def _keep(table: Record, state: Record, work: Record) -> int:
     work.legal[0] = PASS
     count = 1
-    if reroll_item(table, state, False, state.nature) >= 0:
+    if reroll_item(table, state, int64(0), int64(state.nature)) >= 0:
         for face in range(6):
             if state.faces[face] > 0:
                 work.legal[count] = FIRST_REROLL + face
                 count += 1
-    if reroll_item(table, state, True, state.nature) >= 0:
+    if reroll_item(table, state, int64(1), int64(state.nature)) >= 0:
         work.legal[count] = REROLL_ALL
         count += 1
     return count
@@ -109,7 +109,7 @@ def _keep(table: Record, state: Record, work: Record) -> int:
 @jit(forceinline=False)
 def _dispel(table: Record, state: Record, work: Record) -> int:
     """Let it through, an item, or dice; once an item is declared, dice must follow."""
-    army = state.mover
+    army = int64(state.mover)
     count = 0
     later = state.attempt == Attempt.IN_PLAY
     if not later and not state.declared:
@@ -124,7 +124,7 @@ def _dispel(table: Record, state: Record, work: Record) -> int:
 
 @jit
 def _dispel_items(table: Record, state: Record, work: Record, count: int) -> int:
-    army = state.mover
+    army = int64(state.mover)
     later = state.attempt == Attempt.IN_PLAY
     boostable = has_dispel_dice(table, state)
     for item in range(table.armies[army].n_items):

@@ -3,7 +3,7 @@
 The rows are data (`wfb_gym/data/miscasts`); this module plays the primitives they are made of.
 """
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.phases import clear_roll, to_in_play, to_nominate
 from wfb_gym.engine.queries import bit, caster_of, gain, other, without
@@ -77,7 +77,7 @@ def _leave_row(table: Record, state: Record) -> None:
 def _apply(table: Record, state: Record) -> float:
     """One effect that needs no dice and nobody's choice."""
     effect = current_effect(table, state)
-    army = int(state.active)
+    army = int64(state.active)
     wizard = caster(table, state)
     kind = effect.kind
     if kind == EffectKind.POINTS_LOST:
@@ -117,7 +117,7 @@ def _apply(table: Record, state: Record) -> float:
 
 @jit
 def _lock(table: Record, state: Record, wizard: int) -> None:
-    army = state.active
+    army = int64(state.active)
     if state.wounds[army, wizard] == 0:
         return
     effect = current_effect(table, state)
@@ -180,7 +180,7 @@ def hit_chance(table: Record, state: Record) -> float:
 @jit(forceinline=False)
 def resolve_hit(table: Record, state: Record, wounds: int) -> float:
     """So many of the models hit are wounded."""
-    army = int(state.active)
+    army = int64(state.active)
     points = 0.0
     if current_effect(table, state).kind == EffectKind.CASTER_HIT:
         if wounds:
@@ -189,7 +189,7 @@ def resolve_hit(table: Record, state: Record, wounds: int) -> float:
     else:
         contact = table.contacts[state.group]
         state.contacts[state.group] -= wounds
-        points = gain(other(contact.owner), wounds * contact.points)
+        points = gain(other(int64(contact.owner)), wounds * contact.points)
         state.group += 1
     state.node = Node.MISCAST_EFFECTS
     return points

@@ -5,7 +5,7 @@ them (positive: it gained). Nodes with one legal action are played here, so call
 real decisions, chance nodes and the end.
 """
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casting import (
     act_item,
     act_nominate,
@@ -27,7 +27,7 @@ from wfb_gym.engine.rerolls import act_keep
 from wfb_gym.engine.state import Node, Record
 
 
-@jit
+@jit(forceinline=False)
 def _play(table: Record, state: Record, action: int) -> float:
     """One legal action, without what follows by itself."""
     node = state.node
@@ -78,7 +78,7 @@ def _settle(table: Record, state: Record, work: Record) -> tuple[float, int]:
             count = legal_actions(table, state, work)
             if count > 1:
                 return points, count
-            points += _play(table, state, int(work.legal[0]))
+            points += _play(table, state, int64(work.legal[0]))
 
 
 @jit(forceinline=False)

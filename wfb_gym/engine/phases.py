@@ -3,7 +3,7 @@
 `tidy` is what makes the state canonical: it clears whatever can no longer matter.
 """
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine.queries import (
     bearer_can_use,
     bit,
@@ -54,7 +54,7 @@ def begin_battle(table: Record, state: Record) -> None:
 @jit(forceinline=False)
 def begin_phase(table: Record, state: Record) -> None:
     """Locks and spells that last until the owner's next phase end; the rest roll for a 6."""
-    army = state.active
+    army = int64(state.active)
     end_one_turn(table, state, army)
     for wizard in range(table.armies[army].n_wizards):
         if state.lock[army, wizard] % BARS_ITEMS == Lock.OWN_NEXT_PHASE:
@@ -68,7 +68,7 @@ def begin_phase(table: Record, state: Record) -> None:
 @jit(forceinline=False)
 def next_lock_roll(table: Record, state: Record) -> None:
     """Go to the next wizard who needs a 6 to cast again, or on to the dice."""
-    army = state.active
+    army = int64(state.active)
     while state.cursor < table.armies[army].n_wizards:
         if state.lock[army, state.cursor] % BARS_ITEMS == Lock.SIX:
             return
@@ -140,7 +140,7 @@ def _dispel_dice(table: Record, state: Record, army: int) -> int:
 @jit(forceinline=False)
 def generate_dice(table: Record, state: Record) -> None:
     """Both sides work out their dice, and the casters' spells open."""
-    army = state.active
+    army = int64(state.active)
     state.power = _power_dice(table, state, army)
     state.dispel = _dispel_dice(table, state, other(army))
     state.open = 0
@@ -268,7 +268,7 @@ def _end_battle(table: Record, state: Record) -> None:
 @jit(forceinline=False)
 def tidy(table: Record, state: Record) -> None:
     """Clear what can no longer matter, wherever a cast or an attempt has just been settled."""
-    army = state.active
+    army = int64(state.active)
     for wizard in range(table.armies[army].n_wizards):
         if state.power == 0 and state.own_dice[wizard] == 0:
             close_spells(table, state, wizard)

@@ -3,7 +3,7 @@
 Nothing here changes a state.
 """
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import BARS_ITEMS, Attempt, Nature, Node, Record
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario.packed import (
@@ -26,13 +26,13 @@ def bit(index: int) -> int:
 @jit
 def without(mask: int, bits: int) -> int:
     """`mask` with all of `bits` cleared."""
-    return int(mask) & ~int(bits)
+    return int64(mask) & ~int64(bits)
 
 
 @jit
 def other(army: int) -> int:
     """The enemy of an army."""
-    return 1 - int(army)
+    return int64(1 - army)
 
 
 @jit
@@ -108,13 +108,13 @@ def declared_bonus(table: Record, state: Record, army: int) -> int:
 @jit
 def caster_of(table: Record, army: int, spell: int) -> int:
     """The wizard whose spell it is."""
-    return int(table.armies[army].spells[spell].wizard)
+    return int64(table.armies[army].spells[spell].wizard)
 
 
 @jit
 def dice_cap(table: Record, state: Record, army: int, wizard: int) -> int:
     """Most power dice for one spell of the wizard, before an item adds rolled dice."""
-    cap = most_casting_dice(int(state.level[army, wizard]))
+    cap = most_casting_dice(int64(state.level[army, wizard]))
     return min(DICE, cap + int(table.armies[army].wizards[wizard].extra_dice_cap))
 
 
@@ -130,7 +130,7 @@ def can_nominate(table: Record, state: Record, spell: int) -> bool:
 
     A spell is open while its wizard may cast and has dice; what takes that away closes it.
     """
-    return (state.open & bit(spell)) != 0 and not barred(table, state, state.active, spell)
+    return (state.open & bit(spell)) != 0 and not barred(table, state, int64(state.active), spell)
 
 
 @jit
@@ -213,7 +213,7 @@ def can_answer_cast(table: Record, state: Record) -> bool:
 
 
 @jit(forceinline=False)
-def reroll_item(table: Record, state: Record, all_dice: bool, nature: int) -> int:
+def reroll_item(table: Record, state: Record, all_dice: int, nature: int) -> int:
     """First item of the mover that may re-roll the pending dice in this way, or -1.
 
     A cast is re-rolled by an item of its caster or of the army; a dispel by one that was
@@ -223,18 +223,18 @@ def reroll_item(table: Record, state: Record, all_dice: bool, nature: int) -> in
     Args:
         table: the scenario.
         state: with a pending roll of the mover.
-        all_dice: whether all the dice are to be re-rolled, or one.
+        all_dice: 1 if all the dice are to be re-rolled, 0 for one.
         nature: `Nature` of the dice as they lie.
     """
     casting = state.attempt == Attempt.NONE
-    army = int(state.active) if casting else int(state.mover)
+    army = int64(state.active) if casting else int64(state.mover)
     if not table.armies[army].rerolls:
         return -1
     for item in range(table.armies[army].n_items):
         entry = table.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel
         takes_all = way == Reroll.ALL or (casting and table.reroll_all_dice != 0)
-        if way == Reroll.NONE or takes_all != all_dice:
+        if way == Reroll.NONE or takes_all != (all_dice == 1):
             continue
         if nature != Nature.PLAIN and not entry.changes_natural:
             continue
@@ -250,8 +250,8 @@ def reroll_item(table: Record, state: Record, all_dice: bool, nature: int) -> in
 def can_reroll(table: Record, state: Record, nature: int) -> bool:
     """Whether any item of the mover could re-roll the pending dice."""
     return (
-        reroll_item(table, state, False, nature) >= 0
-        or reroll_item(table, state, True, nature) >= 0
+        reroll_item(table, state, int64(0), nature) >= 0
+        or reroll_item(table, state, int64(1), nature) >= 0
     )
 
 

@@ -4,7 +4,7 @@ Natural dice before any re-roll decide miscast, irresistible force and their lik
 that says so has them read again (S4).
 """
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.casting import final_cast_outcome, nature_of_cast, settle_cast
 from wfb_gym.engine.dispelling import (
@@ -39,7 +39,7 @@ def is_first_roll(state: Record) -> bool:
 def nature_after(table: Record, state: Record, ones: int, sixes: int, natural: int) -> int:
     """Nature of the pending roll once its dice read so, all of them taken together."""
     if not is_first_roll(state) and state.nature != Nature.OPEN:
-        return int(state.nature)
+        return int64(state.nature)
     if state.attempt == Attempt.NONE:
         return int(nature_of_cast(table, state, ones, sixes, natural))
     return int(nature_of_dispel(table, ones, sixes))
@@ -127,12 +127,12 @@ def _natural(state: Record) -> int:
 def act_keep(table: Record, state: Record, action: int) -> float:
     """Keep the roll, or roll one die or all of them again."""
     if action == PASS:
-        outcome = final_outcome(table, state, state.nature, _natural(state))
+        outcome = final_outcome(table, state, int64(state.nature), _natural(state))
         if state.attempt == Attempt.NONE:
             return float(settle_cast(table, state, outcome))
         return float(settle_dispel(table, state, outcome))
-    all_dice = action == REROLL_ALL
-    item = reroll_item(table, state, all_dice, state.nature)
+    all_dice = 1 if action == REROLL_ALL else 0
+    item = reroll_item(table, state, all_dice, int64(state.nature))
     casting = state.attempt == Attempt.NONE
     if table.armies[state.mover].items[item].changes_natural:
         state.nature = Nature.OPEN

@@ -37,13 +37,11 @@ def _readings() -> tuple[np.ndarray, ...]:
         for (ones, sixes, total), rolls in sorted(roll_counts(dice).items()):
             rows.append((ones, sixes, total, rolls / FACES**dice))
         start.append(len(rows))
-    ones, sixes, total, chance = zip(*rows, strict=True)
+    columns = list(zip(*rows, strict=True))
     return (
         np.array(start, np.int64),
-        np.array(ones, np.int64),
-        np.array(sixes, np.int64),
-        np.array(total, np.int64),
-        np.array(chance, np.float64),
+        *(np.array(column, np.int64) for column in columns[:3]),
+        np.array(columns[3], np.float64),
     )
 
 

@@ -4,7 +4,7 @@ Each function changes the state and returns the points that changed hands, as th
 sees them, where any can.
 """
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine.queries import bit, caster_of, gain, other, without
 from wfb_gym.engine.state import Record
 from wfb_gym.scenario.packed import Duration, Lock
@@ -106,4 +106,4 @@ def use_item(table: Record, state: Record, army: int, item: int) -> None:
 @jit
 def caster(table: Record, state: Record) -> int:
     """The wizard of the spell being cast."""
-    return caster_of(table, state.active, state.spell - 1)
+    return caster_of(table, int64(state.active), state.spell - 1)

@@ -1,0 +1,1 @@
+"""Gymnasium environments over one batch: thin, no rule in them."""

@@ -79,9 +79,8 @@ class Batch:
         if not points_per_reward > 0:
             raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
         several = isinstance(scenario, Sequence) and not isinstance(scenario, str)
-        self.scenarios: tuple[Scenario, ...] = tuple(
-            load_scenario(each) for each in (scenario if several else [scenario])
-        )
+        members: list[Any] = list(scenario) if several else [scenario]
+        self.scenarios: tuple[Scenario, ...] = tuple(load_scenario(each) for each in members)
         if not self.scenarios:
             raise ValueError("scenario: expected at least one, found none")
         self.num_envs = num_envs

@@ -333,10 +333,8 @@ def resume(
 ) -> int:
     """Play external opponents' actions and go on with the steps that waited for them.
 
-    Args:
-        members: environments that wait.
-        chosen: engine codes, legal, one for each of them.
-        others: as for `step_range`.
+    `members` are the environments that wait, `chosen` a legal engine code for each; the rest
+    is as for `step_range`.
 
     Returns:
         How many environments wait again.

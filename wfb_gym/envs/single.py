@@ -17,7 +17,8 @@ from wfb_gym.scenario.slots import item_slots, spell_slots
 
 
 class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
-    """
+    """One seat of a magic phase, the opponent's play inside `step`.
+
     ## Description
 
     The magic phase of Warhammer Fantasy Battle, 6th edition, or 7th where the scenario says so:
@@ -177,7 +178,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         own, enemy = armies[self.seat], armies[1 - self.seat]
         return action_meanings(
             self.limits,
-            items=tuple(slot.name for slot in item_slots(own, scenario.catalogue)),
+            items=tuple(slot.item.name for slot in item_slots(own, scenario.catalogue)),
             wizards=tuple(character.name for character in own.characters),
             spells=tuple(slot.spell.name for slot in spell_slots(own)),
             enemy_spells=tuple(slot.spell.name for slot in spell_slots(enemy)),
@@ -206,10 +207,12 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
 
 class CasterEnv(MagicPhaseEnv):
-    __doc__ = MagicPhaseEnv.__doc__
+    """The first army's seat, which casts first; see `MagicPhaseEnv`."""
+
     seat = 0
 
 
 class DispellerEnv(MagicPhaseEnv):
-    __doc__ = MagicPhaseEnv.__doc__
+    """The other army's seat, which dispels first; see `MagicPhaseEnv`."""
+
     seat = 1

@@ -1,15 +1,19 @@
 """Gymnasium spaces from layouts and codecs."""
 
-from gymnasium import spaces
+from typing import Any
+
+from gymnasium import Space, spaces
 from numpy import float32, int64
+from numpy.typing import NDArray
 
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.encoding.layout import Layout
 
 
-def observation_space(layout: Layout) -> spaces.Box:
+def observation_space(layout: Layout) -> Space[NDArray[float32]]:
     """One flat float32 vector with finite bounds, shape (size,)."""
-    return spaces.Box(layout.low, layout.high, dtype=float32)
+    box: Space[Any] = spaces.Box(layout.low, layout.high, dtype=float32)
+    return box
 
 
 def action_space(codec: ActionCodec) -> spaces.Discrete:

@@ -1,0 +1,1 @@
+"""Adapters to other libraries, one small module each, imported only on use."""

@@ -17,6 +17,7 @@ try:
     from stable_baselines3.common.policies import ActorCriticPolicy
     from stable_baselines3.common.save_util import load_from_zip_file
     from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 except ImportError as error:
     raise ImportError(
         'wfb_gym.interop.sb3 needs stable-baselines3 and sb3-contrib: pip install "wfb_gym[train]"'
@@ -32,7 +33,6 @@ SEATS = {"caster": 0, "dispeller": 1}
 """The learner's army by name."""
 
 _MASKS = "action_masks"
-_Indices = int | Sequence[int] | None
 
 
 class PhaseVecEnv(VecEnv):
@@ -152,7 +152,11 @@ class PhaseVecEnv(VecEnv):
         return self._masks.copy()
 
     def env_method(
-        self, method_name: str, *method_args: Any, indices: _Indices = None, **method_kwargs: Any
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
     ) -> Any:
         """Call a method of environments: ``action_masks`` is the one they have.
 
@@ -171,7 +175,7 @@ class PhaseVecEnv(VecEnv):
         """Whether the environments have an attribute; asks none of them."""
         return attr_name in self._attributes or hasattr(self, attr_name)
 
-    def get_attr(self, attr_name: str, indices: _Indices = None) -> list[Any]:
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """An attribute of each chosen environment: what `set_attr` set, else what all share."""
         chosen = self._get_indices(indices)
         if attr_name in self._attributes:
@@ -180,7 +184,7 @@ class PhaseVecEnv(VecEnv):
         shared = getattr(self, attr_name)
         return [shared for _ in chosen]
 
-    def set_attr(self, attr_name: str, value: Any, indices: _Indices = None) -> None:
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
         """Attach a value to environments; those not chosen keep theirs, None if they had none.
 
         Raises:
@@ -192,7 +196,7 @@ class PhaseVecEnv(VecEnv):
         for i in self._get_indices(indices):
             values[i] = value
 
-    def env_is_wrapped(self, wrapper_class: Any, indices: _Indices = None) -> list[bool]:
+    def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
         """False for each chosen environment: there is nothing inside to wrap."""
         return [False for _ in self._get_indices(indices)]
 
@@ -243,7 +247,8 @@ class SavedPolicy:
         scores = np.where(masks, self._preferences(observations), -np.inf)
         if not self._deterministic:  # the greatest after Gumbel noise is a draw from the softmax
             scores += self._rng.gumbel(size=scores.shape)
-        return scores.argmax(axis=1)
+        actions: NDArray[np.int64] = scores.argmax(axis=1)
+        return actions
 
     def _preferences(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         with torch.no_grad():

@@ -20,7 +20,7 @@ dispels everything with the dice that make that likeliest, and reads a scroll wh
 
 from enum import IntEnum
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.generator import next_choice
 from wfb_gym.engine.queries import other
@@ -69,7 +69,7 @@ def _best_nomination(table: Record, state: Record, work: Record, count: int, vet
     most = 0.0
     sure = False
     for i in range(count):
-        action = int(work.legal[i])
+        action = int64(work.legal[i])
         if action < FIRST_CAST or action >= FIRST_IN_PLAY:
             continue
         spell = action - FIRST_CAST
@@ -100,7 +100,7 @@ def _item(table: Record, state: Record, work: Record, count: int, veteran: bool)
             chance = pending_cast_chance(table, state, dice)
             if chance > most:
                 most = chance
-                best = int(work.legal[i])
+                best = int64(work.legal[i])
     state.item = 0
     return best
 
@@ -110,14 +110,14 @@ def _fewest_casting_dice(
     table: Record, state: Record, work: Record, count: int, veteran: bool
 ) -> int:
     """Dice that cast likeliest; the veteran stops at the first number that is likely."""
-    best = int(work.legal[0])
+    best = int64(work.legal[0])
     most = -1.0
     for i in range(count):
-        dice = int(work.legal[i]) - FIRST_DICE + int(state.reserve)
+        dice = int64(work.legal[i]) - FIRST_DICE + int(state.reserve)
         chance = pending_cast_chance(table, state, dice)
         if chance > most + 1e-12:
             most = chance
-            best = int(work.legal[i])
+            best = int64(work.legal[i])
             if veteran and chance >= LIKELY:
                 return best
     return best
@@ -131,7 +131,7 @@ def _fewest_dispel_dice(
     best = -1
     most = -1.0
     for i in range(count):
-        action = int(work.legal[i])
+        action = int64(work.legal[i])
         if action < FIRST_DICE or action >= FIRST_ITEM:
             continue
         chance = pending_dispel_chance(table, state, action - FIRST_DICE + int(state.reserve))
@@ -146,7 +146,7 @@ def _fewest_dispel_dice(
 @jit
 def _last_item(table: Record, state: Record, work: Record, count: int, use: int) -> int:
     for i in range(count):
-        action = int(work.legal[i])
+        action = int64(work.legal[i])
         if FIRST_ITEM <= action < FIRST_ITEM + ITEMS:
             if table.armies[state.mover].items[action - FIRST_ITEM].dispel_use == use:
                 return action
@@ -175,7 +175,7 @@ def _dispel(table: Record, state: Record, work: Record, count: int, veteran: boo
         return boost
     if dice >= 0:
         return dice
-    return int(work.legal[count - 1])
+    return int64(work.legal[count - 1])
 
 
 @jit(forceinline=False)
@@ -186,7 +186,7 @@ def _keep(table: Record, state: Record, work: Record, count: int) -> int:
         natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
     if final_outcome(table, state, int(state.nature), natural) != OUTCOME_FAIL:
         return PASS
-    return int(work.legal[1])
+    return int64(work.legal[1])
 
 
 @jit(forceinline=False)
@@ -194,11 +194,11 @@ def _free_spell(table: Record, state: Record, work: Record, count: int) -> int:
     best = PASS
     most = 0.0
     for i in range(1, count):
-        spell = int(work.legal[i]) - FIRST_CAST
+        spell = int64(work.legal[i]) - FIRST_CAST
         worth = value_if_cast(table, state, other(state.active), spell)
         if worth > most:
             most = worth
-            best = int(work.legal[i])
+            best = int64(work.legal[i])
     return best
 
 
@@ -207,12 +207,12 @@ def _in_play(table: Record, state: Record, work: Record, count: int) -> int:
     best = PASS
     most = 0.0
     for i in range(1, count):
-        index = int(work.legal[i]) - FIRST_IN_PLAY
-        army = int(state.mover) if index < SPELLS else other(state.mover)
+        index = int64(work.legal[i]) - FIRST_IN_PLAY
+        army = int64(state.mover) if index < SPELLS else other(state.mover)
         worth = later_worth(table, state, army, index % SPELLS)
         if worth > most:
             most = worth
-            best = int(work.legal[i])
+            best = int64(work.legal[i])
     return best
 
 
@@ -246,10 +246,10 @@ def choose(policy: int, table: Record, state: Record, work: Record, count: int, 
         policy: a member of `Scripted` other than EXTERNAL.
         table: the packed scenario.
         state: at a decision node of that player; as it was when the call returns.
-        legal: int16, the legal actions.
+        work: scratch whose `legal` lists the legal actions.
         count: how many there are, 1 or more.
         rng: the generator's record; only `random` draws from it.
     """
     if policy == Scripted.RANDOM:
-        return int(work.legal[next_choice(rng, count)])
+        return int64(work.legal[next_choice(rng, count)])
     return int(_planned(table, state, work, count, policy == Scripted.VETERAN))

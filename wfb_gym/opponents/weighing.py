@@ -3,7 +3,7 @@
 No rule of the game is written here; chances come from `wfb_gym.engine.odds`.
 """
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.odds import (
     BEST_CAST_CHANCE,
@@ -58,7 +58,7 @@ def best_cast_chance(table: Record, state: Record, army: int, spell: int) -> flo
 @jit
 def pending_cast_chance(table: Record, state: Record, dice: int) -> float:
     """Chance that the pending spell is cast with so many dice, a declared item's included."""
-    army = state.active
+    army = int64(state.active)
     need = cast_need(
         int(table.armies[army].spells[state.spell - 1].casting_value), cast_bonus(table, state)
     )
@@ -70,7 +70,7 @@ def pending_cast_chance(table: Record, state: Record, dice: int) -> float:
 @jit
 def pending_dispel_chance(table: Record, state: Record, dice: int) -> float:
     """Chance that the pending dispel works with so many dice."""
-    army = state.mover
+    army = int64(state.mover)
     bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
     need = dispel_need(int(state.number), bonus)
     return float(DISPEL_CHANCE[int(table.dispel_double_six != 0), need, min(DICE, dice)])
@@ -98,7 +98,7 @@ def later_worth(table: Record, state: Record, army: int, spell: int) -> float:
 def greatest_open_threat(table: Record, state: Record) -> float:
     """Largest worth among the spells that the active army may still attempt this phase."""
     most = 0.0
-    army = state.active
+    army = int64(state.active)
     for spell in range(table.armies[army].n_spells):
         if can_nominate(table, state, spell):
             most = max(most, value_if_cast(table, state, army, spell))
