@@ -103,3 +103,16 @@ def jit(function: Any = None, **options: Any) -> Any:
         return numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before
+
+
+def entry_point(dispatcher: Any) -> Callable[..., Any]:
+    """The compiled code of a function that has been called with one set of types.
+
+    Calling it skips Numba's look at the types of the arguments, which for two dozen arrays takes
+    longer than a step of one environment; the caller answers for them.
+    """
+    compiled = list(getattr(dispatcher, "overloads", {}).values())
+    if len(compiled) != 1:
+        return dispatcher  # type: ignore[no-any-return]
+    entry: Callable[..., Any] = compiled[0].entry_point
+    return entry

@@ -162,7 +162,7 @@ def _items(
     for i in range(table.armies[army].n_items):
         field = first + i * at.item_size
         row[field] = float32(state.items[army, i]) * COUNT_UNIT
-        cast = army == state.active and state.item == i + 1
+        cast = army == state.active and state.cast_item == i + 1
         dispel = army == state.mover and (state.declared & bit(i)) != 0
         if cast or dispel:
             row[field + 1] = _ONE

@@ -64,7 +64,7 @@ def to_dice(table: Record, state: Record) -> None:
 def act_item(table: Record, state: Record, action: int) -> None:
     """Declare an item with the cast, or none."""
     if action != PASS:
-        state.item = action - FIRST_ITEM + 1
+        state.cast_item = action - FIRST_ITEM + 1
     to_dice(table, state)
 
 
@@ -85,8 +85,8 @@ def act_pool_dice(table: Record, state: Record, action: int) -> None:
     state.own_dice[wizard] -= state.reserve
     state.dice = dice + int(state.reserve)
     state.reserve = 0
-    if state.item:
-        item = state.item - 1
+    if state.cast_item:
+        item = state.cast_item - 1
         extra = int(table.armies[army].items[item].cast_extra_dice)
         state.dice = min(DICE, int(state.dice) + extra)
         use_item(table, state, army, item)
@@ -101,17 +101,17 @@ def cast_bonus(table: Record, state: Record) -> int:
     army = int64(state.active)
     wizard = caster_of(table, army, state.spell - 1)
     bonus = int(table.armies[army].wizards[wizard].cast_bonus)
-    if state.item:
-        bonus += int(table.armies[army].items[state.item - 1].cast_use_bonus)
+    if state.cast_item:
+        bonus += int(table.armies[army].items[state.cast_item - 1].cast_use_bonus)
     return bonus
 
 
 @jit
 def may_be_irresistible(table: Record, state: Record) -> bool:
     """Whether no declared item forbids irresistible force."""
-    if state.item == 0:
+    if state.cast_item == 0:
         return True
-    return not table.armies[state.active].items[state.item - 1].cast_not_irresistible
+    return not table.armies[state.active].items[state.cast_item - 1].cast_not_irresistible
 
 
 @jit
@@ -151,7 +151,7 @@ def final_cast_outcome(table: Record, state: Record, nature: int, natural: int) 
 def settle_cast(table: Record, state: Record, outcome: int) -> float:
     """A casting roll stands."""
     clear_roll(state)
-    state.item = 0
+    state.cast_item = 0
     if outcome == OUTCOME_FAIL:
         to_nominate(table, state)
         return 0.0

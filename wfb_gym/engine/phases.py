@@ -157,7 +157,7 @@ def generate_dice(table: Record, state: Record) -> None:
 def clear_cast(state: Record) -> None:
     """Forget everything about the spell being cast or dispelled."""
     state.spell = 0
-    state.item = 0
+    state.cast_item = 0
     state.row = 0
     state.cursor = 0
     state.group = 0

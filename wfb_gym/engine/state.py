@@ -96,7 +96,7 @@ STATE = np.dtype(
         ("power", "i1"),  # dice in the active army's shared pool
         ("dispel", "i1"),  # dice in the other army's pool
         ("spell", "i1"),  # 1 + spell being cast by the active army
-        ("item", "i1"),  # 1 + item declared with the cast
+        ("cast_item", "i1"),  # 1 + item declared with the cast
         ("reserve", "i1"),  # own dice committed to the pending roll
         ("dice", "i1"),  # dice of the pending roll
         ("attempt", "i1"),  # Attempt

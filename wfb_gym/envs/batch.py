@@ -4,25 +4,27 @@ Everything that Gymnasium's single and vector environments share. Numbers in, nu
 shapes of spaces and infos are theirs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._jit import entry_point
 from wfb_gym.encoding.actions import ActionCodec, action_codec
 from wfb_gym.encoding.layout import Layout, layout
 from wfb_gym.encoding.limits import Limits, check_covers, fit, union
 from wfb_gym.encoding.observe import write_static
 from wfb_gym.engine.generator import key_of_seed
-from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.phase import begin
-from wfb_gym.engine.queries import is_decision
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.envs import kernel
+from wfb_gym.envs.crew import CREW, Task
 from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
 from wfb_gym.scenario import Scenario, load_scenario, pack
+
+CHUNK = 1024
+"""Environments that a thread takes at a time; twice as many are worth a second thread."""
 
 ScenarioLike = Any
 """A bundled name, a path to a scenario file, or a `Scenario`."""
@@ -50,6 +52,20 @@ class Step:
     final: NDArray[np.float32]
 
 
+class View:
+    """How one seat sees a batch: layout, action codec and the scenarios' fixed rows."""
+
+    def __init__(self, tables: np.recarray[Any, Any], seat: int, limits: Limits) -> None:
+        self.seat = seat
+        self.limits = limits
+        self.layout: Layout = layout(limits)
+        self.codec: ActionCodec = action_codec(limits)
+        self.at = self.layout.offsets[0]
+        self.static = np.empty((len(tables), self.layout.size), np.float32)
+        for table, row in zip(tables, self.static, strict=True):
+            write_static(table, seat, self.at, row)
+
+
 class Batch:
     """Environments that step together.
 
@@ -74,6 +90,9 @@ class Batch:
         mode: int,
         points_per_reward: float,
     ) -> None:
+        self._made_of = (
+            num_envs, scenario, seat, opponent, limits, mode, points_per_reward,
+        )  # fmt: skip
         if num_envs < 1:
             raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
         if not points_per_reward > 0:
@@ -92,18 +111,26 @@ class Batch:
         self.limits = limits or union([fit(table, seat) for table in tables])
         for table in tables:
             check_covers(self.limits, table, seat)
-        self.layout: Layout = layout(self.limits)
-        self.codec: ActionCodec = action_codec(self.limits)
-        self.static = _static_rows(self.tables, seat, self.layout)
-        self._scratch = new_scratch()
-        self.starts = _starts(self.tables, self._scratch)
+        self.view = View(self.tables, seat, self.limits)
+        self.layout, self.codec = self.view.layout, self.view.codec
+        self._scratch = new_scratch(CREW.size)
+        self.starts = np.zeros(len(tables), kernel.START).view(np.recarray)
         names, self._policies = resolve_pool(opponent)
         self.pool = np.array(names, np.int64)
-        self._other = _OtherSeat(self, tables) if self._policies else None
+        dice = max(fit(table, 1 - seat).dice for table in tables)
+        self._other = View(self.tables, 1 - seat, self.limits.swapped(dice))
         self.envs = np.zeros(num_envs, kernel.ENVIRONMENT).view(np.recarray)
         self.envs.scenario = np.arange(num_envs) % len(tables)
-        self._allowed = np.zeros((num_envs, self.codec.n), np.bool_)
+        self.allowed = np.zeros((num_envs, self.codec.n), np.bool_)
         self._final = np.empty((num_envs, self.layout.size), np.float32)
+        self._members = np.arange(num_envs)
+        self._no_actions = np.zeros(0, np.int64)
+        self._no_outputs = (
+            np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.bool_), self._final[:0],
+        )  # fmt: skip
+        self._kernel: Any = kernel.drive
+        self._drive(kernel.PREPARE, np.arange(len(tables)), self._no_actions, self.new_step())
+        self._kernel = entry_point(kernel.drive)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Key environments' generators with their own seeds, and count from 0; None leaves one."""
@@ -126,30 +153,26 @@ class Batch:
             )
         self.envs[:] = np.frombuffer(environments, kernel.ENVIRONMENT)
 
-    def reset(self, chosen: NDArray[np.bool_]) -> None:
-        """Begin new episodes in the chosen environments, shape (n,)."""
-        waiting = kernel.restart_chosen(
-            chosen, self.envs, self.tables, self.starts, self.pool, self.seat, self._scratch
-        )
-        if waiting:
-            self._ask_external(self._new_step())
+    def reset(self, chosen: NDArray[np.bool_]) -> Step:
+        """Begin new episodes in the chosen environments, shape (n,).
 
-    def look(self) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Observations and masks of all environments as they stand."""
-        observations = np.empty((self.num_envs, self.layout.size), np.float32)
-        kernel.show_all(
-            np.arange(self.num_envs),
-            self.envs,
-            self.tables,
-            self.seat,
-            self.layout.offsets[0],
-            self.static,
-            self.codec.index_of,
-            self._allowed,
-            observations,
-            self._scratch,
-        )
-        return observations, self._allowed.copy()
+        Returns:
+            Observations and masks of all environments; the rest is undefined.
+        """
+        out = self.new_step()
+        if self._drive(kernel.RESTART, np.flatnonzero(chosen), self._no_actions, out):
+            self._ask_external(out)
+        if not chosen.all():
+            self._drive(kernel.LOOK, self._members, self._no_actions, out)
+        out.masks = self.allowed.copy()
+        return out
+
+    def look(self) -> Step:
+        """Observations and masks of all environments as they stand; the rest is undefined."""
+        out = self.new_step()
+        self._drive(kernel.LOOK, self._members, self._no_actions, out)
+        out.masks = self.allowed.copy()
+        return out
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
         """Refuse actions outside the space, and illegal ones if `strict`.
@@ -157,7 +180,7 @@ class Batch:
         Raises:
             ValueError: names the first environment at fault.
         """
-        outside, illegal = kernel.count_illegal(actions, self._allowed)
+        outside, illegal = kernel.count_illegal(actions, self.allowed)
         if outside >= 0:
             raise ValueError(
                 f"action {int(actions[outside])} of environment {outside}: "
@@ -165,7 +188,7 @@ class Batch:
             )
         running = illegal >= 0 and self.envs[illegal].status == kernel.RUNNING
         if strict and running:
-            legal = np.flatnonzero(self._allowed[illegal]).tolist()
+            legal = np.flatnonzero(self.allowed[illegal]).tolist()
             raise ValueError(
                 f"action {int(actions[illegal])} of environment {illegal} is illegal: "
                 f"expected one of {legal}"
@@ -177,23 +200,64 @@ class Batch:
         Args:
             actions: int64, shape (n,), inside the action space.
         """
-        out = self._new_step()
-        waiting = kernel.step_range(
-            0, self.num_envs, actions, self.mode, self.envs, self.tables, self.starts,
-            self.pool, self.seat, self.scale, self.codec.code_of, self.codec.index_of,
-            self.layout.offsets[0], self.static, self._allowed, out.observations,
-            out.rewards, out.terminations, out.illegal, out.final, self._scratch,
-        )  # fmt: skip
-        if waiting:
-            self._ask_external(out)
-        out.masks = self._allowed.copy()
+        out = self.new_step()
+        self.step_into(actions, out)
+        out.masks = self.allowed.copy()
         return out
 
-    def _new_step(self) -> Step:
+    def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
+        """`step` into arrays that `new_step` gave; the masks go to `allowed` alone."""
+        if self.num_envs < 2 * CHUNK or CREW.size == 1:
+            waiting = self._drive(kernel.STEP, self._members, actions, out)
+        else:
+            waiting = CREW.run(self._chunk_task(actions, out), self.num_envs, CHUNK)
+        if waiting:
+            self._ask_external(out)
+
+    def _chunk_task(self, actions: NDArray[np.int64], out: Step) -> Task:
+        arguments = self._arguments(kernel.STEP, self._members, actions, out, self.view)
+        head, tail = arguments[0], arguments[3:-1]
+
+        def task(low: int, high: int, thread: int) -> int:
+            return int(self._kernel(head, low, high, *tail, self._scratch[thread : thread + 1]))
+
+        return task
+
+    def _arguments(
+        self,
+        operation: int,
+        members: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        out: Step,
+        view: View,
+    ) -> tuple[Any, ...]:
+        """Arguments of `kernel.drive`."""
+        masks = self.allowed if view is self.view else out.masks
+        return (
+            operation, 0, len(members), members, actions, self.mode, self.envs, self.tables,
+            self.starts, self.pool, view.seat, self.scale, view.codec.code_of,
+            view.codec.index_of, view.at, view.static, masks, out.observations,
+            out.rewards, out.terminations, out.illegal, out.final, self._scratch,
+        )  # fmt: skip
+
+    def _drive(
+        self,
+        operation: int,
+        members: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        out: Step,
+        view: View | None = None,
+    ) -> int:
+        """Run the kernel for a seat, the learner's by default; how many environments wait."""
+        arguments = self._arguments(operation, members, actions, out, view or self.view)
+        return int(self._kernel(*arguments))
+
+    def new_step(self) -> Step:
+        """Room for what a step gives."""
         count = self.num_envs
         return Step(
             np.empty((count, self.layout.size), np.float32),
-            self._allowed,
+            self.allowed,
             np.empty(count),
             np.empty(count, np.bool_),
             np.empty(count, np.bool_),
@@ -202,84 +266,57 @@ class Batch:
 
     def _ask_external(self, out: Step) -> None:
         """Ask external opponents, once a batch, until no environment waits for one."""
-        assert self._other is not None
         members = np.flatnonzero(self.envs.status >= kernel.WAITING)
         while len(members):
-            codes = self._other.decide(members)
-            kernel.resume(
-                members, codes, self.mode, self.envs, self.tables, self.starts, self.pool,
-                self.seat, self.scale, self.codec.index_of, self.layout.offsets[0], self.static,
-                self._allowed, out.observations, out.rewards, out.terminations,
-                out.final, self._scratch,
-            )  # fmt: skip
+            codes = np.empty(len(members), np.int64)
+            places = self.envs.opponent[members]
+            for place, policy in self._policies.items():
+                mine = np.flatnonzero(places == place)
+                if len(mine):
+                    codes[mine] = self._choices(policy, members[mine])
+            self._drive(kernel.RESUME, members, codes, out)
             members = members[self.envs.status[members] >= kernel.WAITING]
 
-    @property
-    def policies(self) -> dict[int, Policy]:
-        """External opponents by their place in the pool."""
-        return self._policies
+    def _choices(self, policy: Policy, members: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Engine codes that an external opponent chooses in these environments."""
+        view = self._other
+        seen = Step(
+            np.empty((len(members), view.layout.size), np.float32),
+            np.empty((len(members), view.codec.n), np.bool_),
+            *self._no_outputs,
+        )
+        self._drive(kernel.LOOK, members, self._no_actions, seen, view)
+        actions = np.asarray(policy(seen.observations, seen.masks.copy()))
+        return view.codec.code_of[check_choices(actions, seen.masks)]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: vars(self)[key] for key in ("_made_of", "envs", "allowed")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(*state["_made_of"])  # type: ignore[misc]
+        self.restore(state["envs"].tobytes())
+        self.allowed[:] = state["allowed"]
 
 
-class _OtherSeat:
-    """The external opponents' view of a batch."""
+def check_choices(
+    actions: NDArray[np.int64], masks: NDArray[np.bool_], whose: str = "opponent"
+) -> NDArray[np.int64]:
+    """Actions of an external policy, if they are what they should be.
 
-    def __init__(self, batch: Batch, tables: Sequence[np.recarray[Any, Any]]) -> None:
-        self._batch = batch
-        seat = 1 - batch.seat
-        dice = max(fit(table, seat).dice for table in tables)
-        limits = batch.limits.swapped(dice)
-        self.layout = layout(limits)
-        self.codec = action_codec(limits)
-        self._static = _static_rows(batch.tables, seat, self.layout)
-
-    def decide(self, members: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Engine codes that the opponents of these environments choose."""
-        batch = self._batch
-        codes = np.empty(len(members), np.int64)
-        places = batch.envs.opponent[members]
-        for place, policy in batch.policies.items():
-            mine = np.flatnonzero(places == place)
-            if len(mine):
-                codes[mine] = self._ask(policy, members[mine])
-        return codes
-
-    def _ask(self, policy: Callable[..., Any], members: NDArray[np.int64]) -> NDArray[np.int64]:
-        observations = np.empty((len(members), self.layout.size), np.float32)
-        masks = np.empty((len(members), self.codec.n), np.bool_)
-        batch = self._batch
-        kernel.show_all(
-            members, batch.envs, batch.tables, 1 - batch.seat, self.layout.offsets[0],
-            self._static, self.codec.index_of, masks, observations, new_scratch(),
-        )  # fmt: skip
-        actions = np.asarray(policy(observations, masks.copy()))
-        if actions.shape != (len(members),) or not np.issubdtype(actions.dtype, np.integer):
-            raise ValueError(
-                f"opponent: expected integer actions of shape ({len(members)},), "
-                f"found {actions.dtype} of shape {actions.shape}"
-            )
-        legal = (actions >= 0) & (actions < self.codec.n)
-        legal[legal] = masks[np.flatnonzero(legal), actions[legal]]
-        if not legal.all():
-            first = int(np.flatnonzero(~legal)[0])
-            raise ValueError(
-                f"opponent: action {int(actions[first])} is illegal, "
-                f"expected one of {np.flatnonzero(masks[first]).tolist()}"
-            )
-        return self.codec.code_of[actions]
-
-
-def _static_rows(tables: np.recarray[Any, Any], seat: int, shape: Layout) -> NDArray[np.float32]:
-    rows = np.empty((len(tables), shape.size), np.float32)
-    for table, row in zip(tables, rows, strict=True):
-        write_static(table, seat, shape.offsets[0], row)
-    return rows
-
-
-def _starts(tables: np.recarray[Any, Any], scratch: np.recarray[Any, Any]) -> np.recarray[Any, Any]:
-    """First positions of the scenarios: copied at each reset, so that set-up costs nothing."""
-    starts = np.zeros(len(tables), kernel.START).view(np.recarray)
-    for table, start in zip(tables, starts, strict=True):
-        start.points = begin(table, start.state, scratch[0])
-        if is_decision(start.state.node):
-            start.count = legal_actions(table, start.state, scratch[0])
-    return starts
+    Raises:
+        ValueError: wrong shape or dtype, or an action that the masks forbid.
+    """
+    if actions.shape != masks.shape[:1] or not np.issubdtype(actions.dtype, np.integer):
+        raise ValueError(
+            f"{whose}: expected integer actions of shape {masks.shape[:1]}, "
+            f"found {actions.dtype} of shape {actions.shape}"
+        )
+    legal = (actions >= 0) & (actions < masks.shape[1])
+    legal[legal] = masks[np.flatnonzero(legal), actions[legal]]
+    if not legal.all():
+        first = int(np.flatnonzero(~legal)[0])
+        raise ValueError(
+            f"{whose}: action {int(actions[first])} is illegal, "
+            f"expected one of {np.flatnonzero(masks[first]).tolist()}"
+        )
+    return actions

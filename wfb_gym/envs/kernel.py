@@ -7,12 +7,12 @@ which ranges run where. No rule lives here: everything goes through the engine's
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._jit import jit
+from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.observe import observe
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import RNG, next_choice
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.phase import act_listing, resolve_listing
+from wfb_gym.engine.phase import act_listing, begin, resolve_listing
 from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, STATE, Node, Record
 from wfb_gym.opponents.policies import Scripted, choose
 
@@ -20,6 +20,15 @@ NEXT_STEP = 0
 SAME_STEP = 1
 DISABLED = 2
 """Autoreset modes as the kernel knows them."""
+
+PREPARE = 0
+RESTART = 1
+STEP = 2
+RESUME = 3
+LOOK = 4
+"""What `drive` does: work out first positions, begin episodes, play the learner's actions, play
+an external opponent's, or only show. One compiled entry for all, since each entry compiles the
+whole engine."""
 
 RUNNING = 0
 DONE = 1
@@ -78,7 +87,7 @@ def advance(
         points += gained
 
 
-@jit(forceinline=False)
+@jit
 def restart(
     env: Record, tables: Record, starts: Record, pool: NDArray[np.int64], seat: int, work: Record
 ) -> int:
@@ -107,31 +116,14 @@ def restart(
     gained, count = advance(table, state, env.rng, seat, pool[env.opponent], count, work)
     env.carry = start.points + gained
     env.status = FRESH if count > 0 and state.mover != seat else RUNNING
-    return int(count)
+    return int64(count)
 
 
-@jit(forceinline=False)
-def show(
-    i: int,
-    env: Record,
-    tables: Record,
-    seat: int,
-    count: int,
-    work: Record,
-    at: Record,
-    static: NDArray[np.float32],
-    indices: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
-    observations: NDArray[np.float32],
-) -> None:
-    """Write row i of observations and of masks; where nothing is to decide, pass is legal."""
-    observe(tables[env.scenario], env.state, seat, at, static[env.scenario], observations[i])
-    for k in range(allowed.shape[1]):
-        allowed[i, k] = False
-    for k in range(count):
-        allowed[i, indices[work.legal[k]]] = True
-    if count == 0:
-        allowed[i, 0] = True
+@jit
+def prepare(table: Record, start: Record, work: Record) -> None:
+    """Work out the first position of a scenario, so that a reset is no more than a copy."""
+    start.points = begin(table, start.state, work)
+    start.count = legal_actions(table, start.state, work)
 
 
 @jit
@@ -145,47 +137,17 @@ def admitted(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
     return lowest
 
 
-@jit(nogil=True, forceinline=False)
-def restart_chosen(
-    chosen: NDArray[np.bool_],
-    envs: Record,
-    tables: Record,
-    starts: Record,
-    pool: NDArray[np.int64],
-    seat: int,
-    scratch: Record,
-) -> int:
-    """Begin new episodes; returns how many of them wait for an external opponent."""
-    work = scratch[0]
-    waiting = 0
-    for i in range(envs.shape[0]):
-        if chosen[i]:
-            restart(envs[i], tables, starts, pool, seat, work)
-            waiting += envs[i].status == FRESH
-    return waiting
-
-
-@jit(nogil=True, forceinline=False)
-def show_all(
-    members: NDArray[np.int64],
-    envs: Record,
-    tables: Record,
-    seat: int,
-    at: Record,
-    static: NDArray[np.float32],
-    indices: NDArray[np.int64],
-    allowed: NDArray[np.bool_],
-    observations: NDArray[np.float32],
-    scratch: Record,
+@jit
+def write_mask(
+    row: int, count: int, work: Record, indices: NDArray[np.int64], allowed: NDArray[np.bool_]
 ) -> None:
-    """Write row j of observations and of masks for environment `members[j]`, as a seat sees it."""
-    work = scratch[0]
-    for j in range(members.shape[0]):
-        env = envs[members[j]]
-        count = 0
-        if env.state.mover == seat:
-            count = legal_actions(tables[env.scenario], env.state, work)
-        show(j, env, tables, seat, count, work, at, static, indices, allowed, observations)
+    """Write one row of masks; where nothing is to decide, pass is legal."""
+    for k in range(allowed.shape[1]):
+        allowed[row, k] = False
+    for k in range(count):
+        allowed[row, indices[work.legal[k]]] = True
+    if count == 0:
+        allowed[row, 0] = True
 
 
 @jit(nogil=True, forceinline=False)
@@ -202,9 +164,11 @@ def count_illegal(actions: NDArray[np.int64], allowed: NDArray[np.bool_]) -> tup
 
 
 @jit(nogil=True, forceinline=False)
-def step_range(
+def drive(
+    operation: int,
     low: int,
     high: int,
+    members: NDArray[np.int64],
     actions: NDArray[np.int64],
     mode: int,
     envs: Record,
@@ -225,142 +189,76 @@ def step_range(
     final: NDArray[np.float32],
     scratch: Record,
 ) -> int:
-    """One step of every environment in a range; writes every output once.
+    """Do one operation for `members[low:high]`; every output is written once.
 
-    Rewards are the learner's, in points times `scale`. In SAME_STEP mode the last observation
-    of an ended episode goes to `final`. Environments that wait for an external opponent have
-    no observation yet; `resume` goes on with them.
+    Outputs stand in the rows of their environments, but LOOK fills rows from `low` on. RESUME
+    takes engine codes as actions, one for each member; STEP takes indices of the action space,
+    one for each environment. Rewards are the learner's, in points times `scale`. In SAME_STEP
+    mode the last observation of an ended episode goes to `final`. Environments that wait for an
+    external opponent have no observation yet.
 
     Returns:
         How many environments wait.
     """
     work = scratch[0]
     waiting = 0
-    for i in range(low, high):
-        env = envs[i]
-        rewards[i] = 0.0
-        terminations[i] = False
-        illegal[i] = False
-        count = 0
-        if env.status == DONE:
-            if mode == DISABLED:
-                terminations[i] = True
-            else:  # NEXT_STEP: this call only resets
-                count = restart(env, tables, starts, pool, seat, work)
-        else:
-            gained = 0.0
-            if env.state.node != Node.END:
-                index = admitted(i, actions[i], allowed)
-                illegal[i] = index != actions[i]
-                table = tables[env.scenario]
-                first, count = act_listing(table, env.state, codes[index], work)
-                gained, count = advance(
-                    table, env.state, env.rng, seat, pool[env.opponent], count, work
-                )
-                gained += first
-            count = _settle_step(
-                i, gained, count, mode, envs, tables, starts, pool, seat, scale,
-                at, static, rewards, terminations, final, work,
-            )  # fmt: skip
-        if env.status >= WAITING:
-            waiting += 1
-        else:
-            show(
-                i, env, tables, seat, count, work,
-                at, static, indices, allowed, observations,
-            )  # fmt: skip
-    return waiting
-
-
-@jit(forceinline=False)
-def _settle_step(
-    i: int,
-    gained: float,
-    count: int,
-    mode: int,
-    envs: Record,
-    tables: Record,
-    starts: Record,
-    pool: NDArray[np.int64],
-    seat: int,
-    scale: float,
-    at: Record,
-    static: NDArray[np.float32],
-    rewards: NDArray[np.float64],
-    terminations: NDArray[np.bool_],
-    final: NDArray[np.float32],
-    work: Record,
-) -> int:
-    """Pay the learner if the step is over; returns the number of legal actions then."""
-    env = envs[i]
-    env.carry += gained
-    if count > 0 and env.state.mover != seat:
-        env.status = WAITING
-        return count
-    env.status = RUNNING
-    rewards[i] = env.carry * (scale if seat == 0 else -scale)
-    env.carry = 0.0
-    if env.state.node == Node.END:
-        terminations[i] = True
-        env.status = DONE
-        if mode == SAME_STEP:
-            scenario = env.scenario
-            observe(tables[scenario], env.state, seat, at, static[scenario], final[i])
-            return int(restart(env, tables, starts, pool, seat, work))
-    return count
-
-
-@jit(nogil=True, forceinline=False)
-def resume(
-    members: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-    mode: int,
-    envs: Record,
-    tables: Record,
-    starts: Record,
-    pool: NDArray[np.int64],
-    seat: int,
-    scale: float,
-    indices: NDArray[np.int64],
-    at: Record,
-    static: NDArray[np.float32],
-    allowed: NDArray[np.bool_],
-    observations: NDArray[np.float32],
-    rewards: NDArray[np.float64],
-    terminations: NDArray[np.bool_],
-    final: NDArray[np.float32],
-    scratch: Record,
-) -> int:
-    """Play external opponents' actions and go on with the steps that waited for them.
-
-    `members` are the environments that wait, `chosen` a legal engine code for each; the rest
-    is as for `step_range`.
-
-    Returns:
-        How many environments wait again.
-    """
-    work = scratch[0]
-    waiting = 0
-    for j in range(members.shape[0]):
+    if operation == PREPARE:
+        for j in range(low, high):
+            prepare(tables[j], starts[j], work)
+        return 0
+    for j in range(low, high):
         i = members[j]
+        row = i
         env = envs[i]
+        state = env.state
         table = tables[env.scenario]
-        first, count = act_listing(table, env.state, chosen[j], work)
-        gained, count = advance(table, env.state, env.rng, seat, pool[env.opponent], count, work)
-        gained += first
-        if env.status == FRESH:
-            env.carry += gained
-            env.status = FRESH if count > 0 and env.state.mover != seat else RUNNING
-        else:
-            count = _settle_step(
-                i, gained, count, mode, envs, tables, starts, pool, seat, scale,
-                at, static, rewards, terminations, final, work,
-            )  # fmt: skip
-        if env.status >= WAITING:
-            waiting += 1
-        else:
-            show(
-                i, env, tables, seat, count, work,
-                at, static, indices, allowed, observations,
-            )  # fmt: skip
+        count = 0
+        code = -1
+        fresh = operation == RESTART
+        paid = False
+        if operation == STEP:
+            rewards[i] = 0.0
+            terminations[i] = False
+            illegal[i] = False
+            if env.status == DONE:
+                terminations[i] = mode == DISABLED
+                fresh = mode != DISABLED  # NEXT_STEP: this call only resets
+            else:
+                paid = True
+                if state.node != Node.END:
+                    index = admitted(i, actions[i], allowed)
+                    illegal[i] = index != actions[i]
+                    code = codes[index]
+        elif operation == RESUME:
+            code = actions[j]
+            paid = env.status == WAITING
+        elif operation == LOOK:
+            row = j
+            if state.mover == seat:
+                count = legal_actions(table, state, work)
+        if code >= 0:
+            first, count = act_listing(table, state, code, work)
+            gained, count = advance(table, state, env.rng, seat, pool[env.opponent], count, work)
+            env.carry += first + gained
+            if count > 0 and state.mover != seat:
+                env.status = WAITING if paid else FRESH
+                waiting += 1
+                continue
+            env.status = RUNNING
+        if paid:
+            rewards[i] = env.carry * (scale if seat == 0 else -scale)
+            env.carry = 0.0
+            if state.node == Node.END:
+                terminations[i] = True
+                env.status = DONE
+                if mode == SAME_STEP:
+                    observe(table, state, seat, at, static[env.scenario], final[i])
+                    fresh = True
+        if fresh:
+            count = restart(env, tables, starts, pool, seat, work)
+            if env.status == FRESH:
+                waiting += 1
+                continue
+        observe(table, state, seat, at, static[env.scenario], observations[row])
+        write_mask(row, count, work, indices, allowed)
     return waiting

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.actions import action_meanings
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs import kernel
-from wfb_gym.envs.batch import Batch, ScenarioLike
+from wfb_gym.envs.batch import Batch, ScenarioLike, Step
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.opponents.registry import Opponent
 from wfb_gym.scenario.slots import item_slots, spell_slots
@@ -104,6 +104,9 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self.limits = self.batch.limits
         self.observation_space = observation_space(self.batch.layout)
         self.action_space = action_space(self.batch.codec)
+        self._actions_n = self.batch.codec.n
+        self._action = np.zeros(1, np.int64)
+        self._out = self.batch.new_step()
         self._mask: NDArray[np.bool_] | None = None
         self._seeded = False
 
@@ -125,13 +128,11 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         if seed is not None:
             self.batch.seed([seed])
             self._seeded = True
-        self.batch.reset(np.ones(1, np.bool_))
-        return self._look()
+        return self._seen(self.batch.reset(np.ones(1, np.bool_)))
 
-    def _look(self) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        observations, masks = self.batch.look()
-        self._mask = masks[0]
-        return observations[0], self._info(False)
+    def _seen(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        self._mask = out.masks[0]
+        return out.observations[0], self._info(False)
 
     def _info(self, illegal: bool) -> dict[str, Any]:
         assert self._mask is not None
@@ -154,16 +155,23 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         """
         if self._mask is None:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
-        if not self.action_space.contains(action):
-            raise ValueError(f"action: expected a member of {self.action_space}, found {action!r}")
-        actions = np.array([action], np.int64)
+        given: Any = action
+        member = isinstance(given, int | np.integer) and 0 <= given < self._actions_n
+        if not member and not self.action_space.contains(given):
+            raise ValueError(f"action: expected a member of {self.action_space}, found {given!r}")
+        self._action[0] = action
         if self.strict:
-            self.batch.check_actions(actions, strict=True)
-        out = self.batch.step(actions)
-        self._mask = out.masks[0]
-        illegal = bool(out.illegal[0])
-        terminated = bool(out.terminations[0])
-        return out.observations[0], float(out.rewards[0]), terminated, False, self._info(illegal)
+            self.batch.check_actions(self._action, strict=True)
+        out = self._out
+        self.batch.step_into(self._action, out)
+        self._mask = self.batch.allowed[0].copy()
+        return (
+            out.observations[0].copy(),
+            float(out.rewards[0]),
+            bool(out.terminations[0]),
+            False,
+            self._info(bool(out.illegal[0])),
+        )
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, bool (n,); at least one."""
@@ -203,7 +211,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         """
         self.batch.restore(state["envs"])
         self._seeded = state["seeded"]
-        return self._look()
+        return self._seen(self.batch.look())
 
 
 class CasterEnv(MagicPhaseEnv):

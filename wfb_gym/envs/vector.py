@@ -94,9 +94,9 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """
         chosen = self._chosen(options)
         self._reseed(seed, chosen)
-        self.batch.reset(chosen)
-        observations, self._masks = self.batch.look()
-        return observations, self._infos(self._masks, np.zeros(self.num_envs, np.bool_))
+        out = self.batch.reset(chosen)
+        self._masks = out.masks
+        return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
 
     def _chosen(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         if options is None or "reset_mask" not in options:
@@ -222,8 +222,9 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """
         self.batch.restore(state["envs"])
         self._seeded = state["seeded"]
-        observations, self._masks = self.batch.look()
-        return observations, self._infos(self._masks, np.zeros(self.num_envs, np.bool_))
+        out = self.batch.look()
+        self._masks = out.masks
+        return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
 
 
 class CasterVectorEnv(MagicPhaseVectorEnv):

@@ -93,11 +93,11 @@ class PhaseVecEnv(VecEnv):
         self.batch.seed(self._seeds)
         self._reset_seeds()
         self._reset_options()
-        self.batch.reset(np.ones(self.num_envs, np.bool_))
+        out = self.batch.reset(np.ones(self.num_envs, np.bool_))
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._actions = None
-        observations, self._masks = self.batch.look()
-        return observations
+        self._masks = out.masks
+        return out.observations
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Take the actions of the next step.

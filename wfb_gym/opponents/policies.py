@@ -95,13 +95,13 @@ def _item(table: Record, state: Record, work: Record, count: int, veteran: bool)
     most = before
     most_dice = dice_for_cast(table, state, state.active, spell)
     for i in range(1, count):
-        state.item = work.legal[i] - FIRST_ITEM + 1
+        state.cast_item = work.legal[i] - FIRST_ITEM + 1
         for dice in range(1, most_dice + 1):
             chance = pending_cast_chance(table, state, dice)
             if chance > most:
                 most = chance
                 best = int64(work.legal[i])
-    state.item = 0
+    state.cast_item = 0
     return best
 
 

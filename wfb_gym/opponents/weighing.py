@@ -62,8 +62,8 @@ def pending_cast_chance(table: Record, state: Record, dice: int) -> float:
     need = cast_need(
         int(table.armies[army].spells[state.spell - 1].casting_value), cast_bonus(table, state)
     )
-    if state.item:
-        dice += int(table.armies[army].items[state.item - 1].cast_extra_dice)
+    if state.cast_item:
+        dice += int(table.armies[army].items[state.cast_item - 1].cast_extra_dice)
     return float(CAST_CHANCE[need, min(DICE, dice)])
 
 
