@@ -18,7 +18,8 @@ from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import config, types
+from numba.core.dispatcher import Dispatcher
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -100,9 +101,35 @@ def jit(function: Any = None, **options: Any) -> Any:
     try:
         # Plain C division, and no reference counting: no function here allocates unless it says so.
         options = {"error_model": "numpy", "_nrt": False, "forceinline": True, **options}
-        return numba.njit(cache=True, **options)(function)
+        return _with_one_signature(numba.njit(cache=True, **options)(function))
     finally:
         config.CACHE_DIR = before
+
+
+def _wide(kind: Any) -> Any:
+    """The type under which a function is compiled for an argument of type `kind`."""
+    kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
+    if isinstance(kind, types.Integer | types.IntEnumMember) and kind != types.uint64:
+        return types.int64
+    return kind
+
+
+def _with_one_signature(dispatcher: Any) -> Any:
+    """Have compiled callers widen small and literal integers instead of compiling anew.
+
+    A record's int8, a constant and a loop's int64 would make three functions of one, each
+    compiled with everything that it calls.
+    """
+    if not isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT
+        return dispatcher
+    resolve = dispatcher.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        template, pysig, _, _ = resolve(tuple(_wide(kind) for kind in args), kws)
+        return template, pysig, args, kws
+
+    dispatcher.get_call_template = get_call_template  # type: ignore[method-assign]
+    return dispatcher
 
 
 def entry_point(dispatcher: Any) -> Callable[..., Any]:

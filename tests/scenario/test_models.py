@@ -66,8 +66,11 @@ def test_defaults() -> None:
         None,
         False,
     )
-    assert not (anna.items or anna.spells or anna.base_contact)
-    assert not (scenario.dispeller.wizards or scenario.dispeller.units)
+    assert not (anna.items)
+    assert not (anna.spells)
+    assert not (anna.base_contact)
+    assert not (scenario.dispeller.wizards)
+    assert not (scenario.dispeller.units)
     assert not scenario.dispeller.dwarf
 
 

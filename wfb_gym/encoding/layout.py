@@ -56,7 +56,7 @@ LAYOUT = np.dtype(
     [
         (name, "i8")
         for name in (
-            "size",
+            "length",
             "node",
             "casting",
             "phases_left",
@@ -240,7 +240,7 @@ def layout(limits: Limits) -> Layout:
     _army(builder, "own", limits.own, limits)
     _army(builder, "enemy", limits.opponent, limits)
     offsets = builder.offsets
-    offsets["size"] = len(builder.fields)
+    offsets["length"] = len(builder.fields)
     offsets["limit_contacts"] = limits.contacts
     offsets["wizard_size"] = len(WIZARD_FIELDS) + (len(OWN_DICE_FIELDS) if limits.own_dice else 0)
     if limits.own_dice:

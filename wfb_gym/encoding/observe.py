@@ -221,7 +221,7 @@ def observe(
         static: row that `write_static` made for this scenario, seat and layout.
         row: float32, shape (size,), overwritten.
     """
-    for k in range(at.size):
+    for k in range(at.length):
         row[k] = static[k]
     if state.node == Node.END:
         return  # nothing of an ended battle is left to see

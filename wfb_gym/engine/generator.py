@@ -5,12 +5,16 @@ a function of key and counter alone, which lets a renderer show again what was r
 choices count apart, so that another opponent does not shift the dice.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
+from numba.core import config
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import Record
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 RNG = np.dtype([("key", "u8"), ("dice", "u8"), ("choices", "u8")])
 """Key, words drawn for dice, words drawn for choices."""
@@ -27,7 +31,14 @@ _S32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@jit
+def _wrapping(function: _Function) -> _Function:
+    """Compile; without the compiler, silence NumPy's warning that words wrap around."""
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return np.errstate(over="ignore")(function)
+    return jit(function)
+
+
+@_wrapping
 def mix(word: np.uint64) -> np.uint64:
     """SplitMix64's finaliser (Steele, Lea and Flood, OOPSLA 2014): every bit sees every other."""
     word = (word ^ (word >> _S30)) * _FIRST
@@ -35,14 +46,14 @@ def mix(word: np.uint64) -> np.uint64:
     return word ^ (word >> _S31)
 
 
-@jit
+@_wrapping
 def next_word(rng: Record) -> np.uint64:
     """64 random bits for dice."""
     rng.dice += _ONE
     return mix(rng.key + rng.dice * _GOLDEN)
 
 
-@jit
+@_wrapping
 def next_choice(rng: Record, options: int) -> int:
     """A uniform choice among `options` (1 or more), for an opponent that plays at random."""
     rng.choices += _ONE

@@ -4,6 +4,7 @@ Everything that Gymnasium's single and vector environments share. Numbers in, nu
 shapes of spaces and infos are theirs.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,8 +24,10 @@ from wfb_gym.envs.crew import CREW, Task
 from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
 from wfb_gym.scenario import Scenario, load_scenario, pack
 
-CHUNK = 1024
-"""Environments that a thread takes at a time; twice as many are worth a second thread."""
+LEAST_CHUNK = 1024
+"""Fewest environments that a thread takes at a time; fewer cost more to hand over than to step."""
+CHUNKS_PER_THREAD = 4
+"""Chunks that each thread would take if all were alike: room to even out a busy core."""
 
 ScenarioLike = Any
 """A bundled name, a path to a scenario file, or a `Scenario`."""
@@ -117,6 +120,8 @@ class Batch:
         self.starts = np.zeros(len(tables), kernel.START).view(np.recarray)
         names, self._policies = resolve_pool(opponent)
         self.pool = np.array(names, np.int64)
+        kind = [each.model_dump_json() for each in self.scenarios] + [f"{seat} {names} {mode}"]
+        self._identity = hashlib.sha256("\n".join(kind).encode()).hexdigest()
         dice = max(fit(table, 1 - seat).dice for table in tables)
         self._other = View(self.tables, 1 - seat, self.limits.swapped(dice))
         self.envs = np.zeros(num_envs, kernel.ENVIRONMENT).view(np.recarray)
@@ -140,16 +145,25 @@ class Batch:
         rngs["dice"][chosen] = 0
         rngs["choices"][chosen] = 0
 
-    def restore(self, environments: bytes) -> None:
-        """Put back the bytes of `envs`.
+    def get_state(self) -> dict[str, Any]:
+        """Everything that the environments' futures depend on; see `set_state`."""
+        return {"identity": self._identity, "envs": self.envs.tobytes()}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a state that `get_state` of an equal batch gave.
 
         Raises:
-            ValueError: they are of another number or kind of environments.
+            ValueError: the state is of another number or kind of environments.
         """
+        environments, identity = state["envs"], state["identity"]
         if len(environments) != self.envs.nbytes:
             raise ValueError(
                 f"state: expected {self.envs.nbytes} bytes for {self.num_envs} environments, "
                 f"found {len(environments)}"
+            )
+        if identity != self._identity:
+            raise ValueError(
+                "state: expected one of the same scenarios, seat, opponents and autoreset mode"
             )
         self.envs[:] = np.frombuffer(environments, kernel.ENVIRONMENT)
 
@@ -160,8 +174,9 @@ class Batch:
             Observations and masks of all environments; the rest is undefined.
         """
         out = self.new_step()
+        before = self._snapshot()
         if self._drive(kernel.RESTART, np.flatnonzero(chosen), self._no_actions, out):
-            self._ask_external(out)
+            self._ask_external(out, before)
         if not chosen.all():
             self._drive(kernel.LOOK, self._members, self._no_actions, out)
         out.masks = self.allowed.copy()
@@ -180,14 +195,13 @@ class Batch:
         Raises:
             ValueError: names the first environment at fault.
         """
-        outside, illegal = kernel.count_illegal(actions, self.allowed)
+        outside, illegal = kernel.first_faults(actions, self.allowed, self.envs)
         if outside >= 0:
             raise ValueError(
                 f"action {int(actions[outside])} of environment {outside}: "
                 f"expected 0..{self.codec.n - 1}"
             )
-        running = illegal >= 0 and self.envs[illegal].status == kernel.RUNNING
-        if strict and running:
+        if strict and illegal >= 0:
             legal = np.flatnonzero(self.allowed[illegal]).tolist()
             raise ValueError(
                 f"action {int(actions[illegal])} of environment {illegal} is illegal: "
@@ -207,12 +221,14 @@ class Batch:
 
     def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
         """`step` into arrays that `new_step` gave; the masks go to `allowed` alone."""
-        if self.num_envs < 2 * CHUNK or CREW.size == 1:
+        before = self._snapshot()
+        if self.num_envs < 2 * CREW.size * LEAST_CHUNK or CREW.size == 1:
             waiting = self._drive(kernel.STEP, self._members, actions, out)
         else:
-            waiting = CREW.run(self._chunk_task(actions, out), self.num_envs, CHUNK)
+            chunk = max(LEAST_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * CREW.size))
+            waiting = CREW.run(self._chunk_task(actions, out), self.num_envs, chunk)
         if waiting:
-            self._ask_external(out)
+            self._ask_external(out, before)
 
     def _chunk_task(self, actions: NDArray[np.int64], out: Step) -> Task:
         arguments = self._arguments(kernel.STEP, self._members, actions, out, self.view)
@@ -264,7 +280,19 @@ class Batch:
             self._final,
         )
 
-    def _ask_external(self, out: Step) -> None:
+    def _snapshot(self) -> tuple[Any, ...]:
+        """What to go back to if an external opponent fails."""
+        return (self.envs.copy(), self.allowed.copy()) if self._policies else ()
+
+    def _ask_external(self, out: Step, before: tuple[Any, ...]) -> None:
+        """Ask external opponents; if one fails, the batch is as it was `before`."""
+        try:
+            self._ask_until_none_waits(out)
+        except BaseException:
+            self.envs[:], self.allowed[:] = before
+            raise
+
+    def _ask_until_none_waits(self, out: Step) -> None:
         """Ask external opponents, once a batch, until no environment waits for one."""
         members = np.flatnonzero(self.envs.status >= kernel.WAITING)
         while len(members):
@@ -294,7 +322,7 @@ class Batch:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["_made_of"])  # type: ignore[misc]
-        self.restore(state["envs"].tobytes())
+        self.envs[:] = state["envs"]
         self.allowed[:] = state["allowed"]
 
 

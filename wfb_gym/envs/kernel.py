@@ -151,14 +151,19 @@ def write_mask(
 
 
 @jit(nogil=True, forceinline=False)
-def count_illegal(actions: NDArray[np.int64], allowed: NDArray[np.bool_]) -> tuple[int, int]:
-    """First row whose action lies outside the space, and first whose action is illegal; or -1."""
+def first_faults(
+    actions: NDArray[np.int64], allowed: NDArray[np.bool_], envs: Record
+) -> tuple[int, int]:
+    """First row whose action lies outside the space, and first whose action is illegal; or -1.
+
+    Where an episode is over, any action will do.
+    """
     outside = -1
     illegal = -1
     for i in range(actions.shape[0]):
         if actions[i] < 0 or actions[i] >= allowed.shape[1]:
             outside = i if outside < 0 else outside
-        elif not allowed[i, actions[i]]:
+        elif not allowed[i, actions[i]] and envs[i].status == RUNNING:
             illegal = i if illegal < 0 else illegal
     return outside, illegal
 
@@ -225,9 +230,9 @@ def drive(
                 fresh = mode != DISABLED  # NEXT_STEP: this call only resets
             else:
                 paid = True
+                index = admitted(i, actions[i], allowed)
+                illegal[i] = index != actions[i]
                 if state.node != Node.END:
-                    index = admitted(i, actions[i], allowed)
-                    illegal[i] = index != actions[i]
                     code = codes[index]
         elif operation == RESUME:
             code = actions[j]

@@ -198,7 +198,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the environment's future depends on; see `set_state`."""
-        return {"envs": self.batch.envs.tobytes(), "seeded": self._seeded}
+        return {**self.batch.get_state(), "seeded": self._seeded}
 
     def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Go back to a state that `get_state` of an equal environment gave.
@@ -209,7 +209,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         Raises:
             ValueError: the state is of another kind of environment.
         """
-        self.batch.restore(state["envs"])
+        self.batch.set_state(state)
         self._seeded = state["seeded"]
         return self._seen(self.batch.look())
 

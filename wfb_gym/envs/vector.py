@@ -123,6 +123,9 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             seeds = list(seed)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
+        if not self._seeded and not all(chosen[i] and s is not None for i, s in enumerate(seeds)):
+            fresh = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
+            self.batch.seed([int(each) for each in fresh])
         self._seeded = True
         self.batch.seed([each if chosen[i] else None for i, each in enumerate(seeds)])
 
@@ -209,7 +212,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the environments' futures depend on; see `set_state`."""
-        return {"envs": self.batch.envs.tobytes(), "seeded": self._seeded}
+        return {**self.batch.get_state(), "seeded": self._seeded}
 
     def set_state(self, state: dict[str, Any]) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Go back to a state that `get_state` of an equal environment gave.
@@ -220,7 +223,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         Raises:
             ValueError: the state is of another number or kind of environments.
         """
-        self.batch.restore(state["envs"])
+        self.batch.set_state(state)
         self._seeded = state["seeded"]
         out = self.batch.look()
         self._masks = out.masks

@@ -1,0 +1,1 @@
+"""Baseline agents behind one interface: `agents.interface.Agent`."""

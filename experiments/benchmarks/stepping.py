@@ -1,0 +1,179 @@
+"""What steps: our environments under random legal actions, and what they are compared with."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.generator import mix
+
+Round = Callable[[float], dict[str, float]]
+"""Measures for so many seconds; rates by name."""
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@jit(nogil=True)
+def legal_at_random(masks: NDArray[Any], word: np.uint64, actions: NDArray[np.int64]) -> None:
+    """A uniform legal action for each row of masks."""
+    for i in range(masks.shape[0]):
+        word = mix(word + _GOLDEN)
+        legal = 0
+        for k in range(masks.shape[1]):
+            legal += masks[i, k]
+        skip = (np.int64(word >> np.uint64(32)) * legal) >> 32
+        for k in range(masks.shape[1]):
+            if masks[i, k]:
+                if skip == 0:
+                    actions[i] = k
+                    break
+                skip -= 1
+
+
+@jit
+def _three_dice(
+    i: int,
+    counter: np.uint64,
+    observations: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    rewards: NDArray[np.float64],
+    terminations: NDArray[np.bool_],
+    illegal: NDArray[np.bool_],
+) -> None:
+    """The least an environment of these spaces can do: roll three dice and write its outputs."""
+    total = np.uint64(0)
+    for k in range(3):
+        word = mix(counter + np.uint64(3 * i + k) * _GOLDEN)
+        total += ((word >> np.uint64(32)) * np.uint64(6)) >> np.uint64(32)
+    for k in range(observations.shape[1]):
+        observations[i, k] = np.float32(total + np.uint64(k))
+    for k in range(masks.shape[1]):
+        masks[i, k] = total > np.uint64(k)
+    rewards[i] = float(total)
+    terminations[i] = total == np.uint64(0)
+    illegal[i] = False
+
+
+@jit(nogil=True)
+def bare_serial(
+    counter: np.uint64,
+    observations: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    rewards: NDArray[np.float64],
+    terminations: NDArray[np.bool_],
+    illegal: NDArray[np.bool_],
+) -> None:
+    """`_three_dice` for each environment, one after the other."""
+    for i in range(rewards.shape[0]):
+        _three_dice(i, counter, observations, masks, rewards, terminations, illegal)
+
+
+@jit(parallel=True, nogil=True, _nrt=True)
+def bare_parallel(
+    counter: np.uint64,
+    observations: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    rewards: NDArray[np.float64],
+    terminations: NDArray[np.bool_],
+    illegal: NDArray[np.bool_],
+) -> None:
+    """`_three_dice` for each environment, on several threads."""
+    for i in numba.prange(rewards.shape[0]):
+        _three_dice(i, counter, observations, masks, rewards, terminations, illegal)
+
+
+def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
+    """A compiled loop that writes the bytes of a step into new arrays and knows no rules.
+
+    As a trainer does with our environments' outputs, it keeps the last ones until the next step.
+    """
+
+    def measured(seconds: float) -> dict[str, float]:
+        steps = 0
+        began = time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            steps += 1
+            outputs = (
+                np.empty((size, shape[0]), np.float32),
+                np.empty((size, shape[1]), np.bool_),
+                np.empty(size),
+                np.empty(size, np.bool_),
+                np.empty(size, np.bool_),
+            )
+            loop(np.uint64(steps), *outputs)
+        return {"step": steps * size / (time.perf_counter() - began)}
+
+    return measured
+
+
+def batch_round(size: int, opponent: str) -> Round:
+    """Our vector environment under random legal actions."""
+    envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=size, opponent=opponent)
+    _, infos = envs.reset(seed=0)
+    masks = infos["action_mask"]
+    actions = np.zeros(size, np.int64)
+
+    def measured(seconds: float) -> dict[str, float]:
+        nonlocal masks
+        steps, stepping = 0, 0.0
+        began = time.perf_counter()
+        while stepping < seconds:
+            legal_at_random(masks, np.uint64(steps * size), actions)
+            before = time.perf_counter()
+            _, _, _, _, infos = envs.step(actions)
+            stepping += time.perf_counter() - before
+            masks = infos["action_mask"]
+            steps += 1
+        whole = time.perf_counter() - began
+        return {"step": steps * size / stepping, "with_choosing": steps * size / whole}
+
+    return measured
+
+
+def cartpole_round(size: int) -> Round:
+    """Gymnasium's own native vector environment."""
+    envs = gym.make_vec("CartPole-v1", num_envs=size, vectorization_mode="vector_entry_point")
+    envs.reset(seed=0)
+    actions = np.random.default_rng(0).integers(2, size=(16, size))
+
+    def measured(seconds: float) -> dict[str, float]:
+        steps = 0
+        began = time.perf_counter()
+        while time.perf_counter() - began < seconds:
+            envs.step(actions[steps % 16])
+            steps += 1
+        return {"step": steps * size / (time.perf_counter() - began)}
+
+    return measured
+
+
+def single_round(opponent: str) -> Round:
+    """One environment through `gym.make`; resets count as choosing."""
+    env = gym.make("wfb_gym/Caster-v0", opponent=opponent, disable_env_checker=True)
+    _, info = env.reset(seed=0)
+    actions = np.zeros(1, np.int64)
+
+    def measured(seconds: float) -> dict[str, float]:
+        nonlocal info
+        steps, stepping = 0, 0.0
+        began = time.perf_counter()
+        while stepping < seconds:
+            legal_at_random(info["action_mask"].reshape(1, -1), np.uint64(steps), actions)
+            action = actions[0]
+            before = time.perf_counter()
+            _, _, ended, _, info = env.step(action)
+            stepping += time.perf_counter() - before
+            steps += 1
+            if ended:
+                _, info = env.reset()
+        return {
+            "step": steps / stepping,
+            "with_choosing": steps / (time.perf_counter() - began),
+        }
+
+    return measured

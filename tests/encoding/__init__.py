@@ -1,0 +1,1 @@
+"""Tests of limits, observations and actions as agents see them."""

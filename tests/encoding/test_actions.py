@@ -1,0 +1,129 @@
+"""The action space: every legal action has a place in it, and each place one meaning."""
+
+import numpy as np
+import pytest
+
+import wfb_gym
+from wfb_gym.encoding.actions import action_codec, action_meanings
+from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
+from wfb_gym.engine import actions as codes
+from wfb_gym.engine.battle import Battle
+from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.scenario.packed import SPELLS
+
+from ..envs.playing import play_randomly
+from .test_layout import ALL, MOST
+
+SCENARIOS = wfb_gym.bundled_scenarios()
+
+
+@pytest.mark.parametrize("limits", ALL)
+def test_codes_and_indices_are_inverse(limits: Limits) -> None:
+    codec = action_codec(limits)
+    assert codec.code_of[0] == codes.PASS
+    assert codec.index_of[codec.code_of].tolist() == list(range(codec.n))
+    assert len(codec.index_of) == codes.ACTIONS
+    inside = np.flatnonzero(codec.index_of >= 0)
+    assert sorted(codec.code_of.tolist()) == inside.tolist()
+    assert (np.diff(codec.code_of) > 0).all()
+
+
+@pytest.mark.parametrize("limits", ALL)
+def test_ranges_split_the_space(limits: Limits) -> None:
+    codec = action_codec(limits)
+    place = 0
+    for first, size in codec.ranges.values():
+        assert first == place
+        place += size
+    assert place == codec.n
+    sizes = {name: size for name, (_, size) in codec.ranges.items()}
+    lasting = int(limits.in_play)
+    assert sizes == {
+        "pass": 1,
+        "dice": limits.dice + int(limits.own_dice),
+        "items": limits.own.items,
+        "re-rolls": 7 * int(limits.rerolls),
+        "wizards": limits.own.wizards * int(limits.own_dice),
+        "spells": limits.own.spells,
+        "own in play": limits.own.spells * lasting,
+        "enemy in play": limits.opponent.spells * lasting,
+    }
+
+
+def test_the_largest_space_holds_every_code() -> None:
+    codec = action_codec(MOST)
+    assert codec.n == codes.ACTIONS
+    assert (codec.index_of == np.arange(codes.ACTIONS)).all()
+
+
+def test_ranges_hold_what_they_say() -> None:
+    codec = action_codec(
+        Limits(ArmyLimits(2, 3, 2), ArmyLimits(1, 2, 0), 4, own_dice=True, rerolls=True,
+               in_play=True)
+    )  # fmt: skip
+
+    def members(name: str) -> list[int]:
+        first, size = codec.ranges[name]
+        return [int(code) for code in codec.code_of[first : first + size]]
+
+    assert members("dice") == [codes.FIRST_DICE + n for n in range(5)]
+    assert members("items") == [codes.FIRST_ITEM, codes.FIRST_ITEM + 1]
+    assert members("re-rolls")[-1] == codes.REROLL_ALL
+    assert members("wizards") == [codes.FIRST_WIZARD, codes.FIRST_WIZARD + 1]
+    assert members("spells") == [codes.FIRST_CAST + s for s in range(3)]
+    assert members("own in play") == [codes.FIRST_IN_PLAY + s for s in range(3)]
+    assert members("enemy in play") == [codes.FIRST_IN_PLAY + SPELLS + s for s in range(2)]
+
+
+def test_no_dice_are_an_action_only_where_there_are_own_dice() -> None:
+    shared = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3))
+    assert shared.index_of[codes.FIRST_DICE] == -1
+    own = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3, own_dice=True))
+    assert own.index_of[codes.FIRST_DICE] == 1
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_legal_action_has_an_index(scenario: str) -> None:
+    table = pack(load_scenario(scenario))
+    codecs = [action_codec(fit(table, seat)) for seat in (0, 1)]
+    rng = np.random.default_rng(1)
+    seen: list[set[int]] = [set(), set()]
+    for _ in range(60):
+        for battle in play_randomly(Battle(table), rng):
+            legal = battle.legal_actions()
+            indices = codecs[battle.mover].index_of[legal].tolist()
+            assert min(indices) >= 0, (battle.node, legal)
+            assert len(set(indices)) == len(legal)
+            seen[battle.mover] |= set(indices)
+    assert len(seen[0]) >= 5
+    assert len(seen[1]) > 2
+
+
+@pytest.mark.parametrize("limits", ALL)
+def test_meanings_without_names_differ(limits: Limits) -> None:
+    meanings = action_meanings(limits)
+    assert len(meanings) == len(set(meanings)) == action_codec(limits).n
+
+
+def test_meanings_in_words() -> None:
+    limits = Limits(
+        ArmyLimits(1, 2, 1), ArmyLimits(0, 1, 0), 2, own_dice=True, rerolls=True, in_play=True
+    )
+    meanings = action_meanings(
+        limits, items=("Charm",), wizards=("Ann",), spells=("Bolt",), enemy_spells=("Hex",)
+    )
+    assert meanings == [
+        "pass",
+        "0 dice",
+        "1 die",
+        "2 dice",
+        "use Charm",
+        *(f"re-roll a {face}" for face in range(1, 7)),
+        "re-roll all",
+        "own dice of Ann",
+        "cast Bolt",
+        "cast spell 2",
+        "in play: own Bolt",
+        "in play: own spell 2",
+        "in play: enemy Hex",
+    ]

@@ -1,0 +1,163 @@
+"""Limits: fitted, joined, checked."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wfb_gym
+from wfb_gym.encoding.actions import action_codec
+from wfb_gym.encoding.layout import layout
+from wfb_gym.encoding.limits import ArmyLimits, Limits, check_covers, fit, union
+from wfb_gym.engine import actions as codes
+from wfb_gym.engine.battle import Battle
+from wfb_gym.scenario import load_scenario, pack
+
+from ..engine.builders import army, lasting, miscast, spell, wizard
+from ..engine.builders import game as new_game
+from ..envs.playing import play_randomly
+
+SCENARIOS = wfb_gym.bundled_scenarios()
+
+
+def fitted(name: str, seat: int) -> Limits:
+    return fit(pack(load_scenario(name)), seat)
+
+
+def test_the_duel() -> None:
+    caster, dispeller = ArmyLimits(1, 4, 0), ArmyLimits(1, 0, 1)
+    assert fitted("archmage-duel", 0) == Limits(caster, dispeller, dice=5)
+    assert fitted("archmage-duel", 1) == Limits(dispeller, caster, dice=4)
+
+
+def test_a_battle_with_spells_in_play() -> None:
+    limits = fitted("long-siege", 0)
+    assert limits.battle
+    assert limits.in_play
+    assert not limits.own_dice
+    assert not limits.rerolls
+
+
+def test_the_seventh_edition_has_own_dice() -> None:
+    limits = fitted("seventh-edition-duel", 0)
+    assert limits.own_dice
+    assert limits.in_play
+    assert not limits.battle
+
+
+@pytest.mark.parametrize(
+    ("keys", "field"),
+    [
+        ({"caster": army(wizard(2, lasting()))}, "in_play"),
+        ({"dispeller": army(wizard(2, lasting()))}, "in_play"),
+        ({"caster": army(wizard(4, items=["Luckstone"]))}, "rerolls"),
+        ({"phases": 2}, "battle"),
+        ({"ruleset": "7e", "caster": army(wizard(2, spell()))}, "own_dice"),
+        (
+            {
+                "dispeller": army(wizard(2, spell())),
+                **miscast({"kind": "free_spell", "limit": "any"}),
+            },
+            "free_spells",
+        ),
+    ],
+)
+def test_switches_follow_the_scenario(keys: dict[str, Any], field: str) -> None:
+    table = new_game(**keys)._tables
+    plain = new_game()._tables
+    for seat in (0, 1):
+        assert getattr(fit(table, seat), field)
+        assert not getattr(fit(plain, seat), field)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_dice_are_as_many_as_can_be_committed(name: str, seat: int) -> None:
+    """Nothing above is ever legal; with one die fewer the scenario would not fit."""
+    table = pack(load_scenario(name))
+    limits = fit(table, seat)
+    rng = np.random.default_rng(3)
+    most = 1
+    for _ in range(40):
+        for battle in play_randomly(Battle(table), rng):
+            if battle.mover == seat:
+                dice = [c for c in battle.legal_actions() if c < codes.FIRST_ITEM]
+                most = max(most, max(dice) - codes.FIRST_DICE)
+    assert most <= limits.dice
+    if name == "archmage-duel":
+        assert most == limits.dice
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_swapped_is_the_other_seats(name: str) -> None:
+    caster, dispeller = fitted(name, 0), fitted(name, 1)
+    assert caster.swapped(dispeller.dice) == dispeller
+    assert caster.swapped(3).swapped(caster.dice) == caster
+
+
+def test_union_covers_each() -> None:
+    first = Limits(ArmyLimits(1, 5, 0), ArmyLimits(2, 0, 1), dice=3, rerolls=True)
+    second = Limits(ArmyLimits(2, 1, 1), ArmyLimits(1, 0, 0), dice=7, contacts=2)
+    both = Limits(ArmyLimits(2, 5, 1), ArmyLimits(2, 0, 1), dice=7, contacts=2, rerolls=True)
+    assert union([first, second]) == union([second, first]) == both
+    assert union([first]) == first
+    assert union([both, first]) == both
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_union_of_all_covers_all(seat: int) -> None:
+    tables = [pack(load_scenario(name)) for name in SCENARIOS]
+    limits = union([fit(table, seat) for table in tables])
+    for table in tables:
+        check_covers(limits, table, seat)
+    assert layout(limits).size >= max(layout(fit(table, seat)).size for table in tables)
+    assert action_codec(limits).n >= max(action_codec(fit(table, seat)).n for table in tables)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_own_limits_cover(name: str, seat: int) -> None:
+    table = pack(load_scenario(name))
+    check_covers(fit(table, seat), table, seat)
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        (Limits(ArmyLimits(1, 3, 0), ArmyLimits(1, 0, 1), 5), ["own.spells", "needs 4, found 3"]),
+        (Limits(ArmyLimits(0, 4, 0), ArmyLimits(1, 0, 1), 5), ["own.wizards", "needs 1, found 0"]),
+        (Limits(ArmyLimits(1, 4, 0), ArmyLimits(1, 0, 0), 5), ["opponent.items", "needs 1"]),
+        (Limits(ArmyLimits(1, 4, 0), ArmyLimits(1, 0, 1), 4), ["dice", "needs 5, found 4"]),
+    ],
+)
+def test_what_is_too_small_is_named(limits: Limits, told: list[str]) -> None:
+    with pytest.raises(ValueError, match="limits") as caught:
+        check_covers(limits, pack(load_scenario("archmage-duel")), 0)
+    assert all(part in str(caught.value) for part in told)
+    assert str(caught.value).count("needs") == 1
+
+
+def test_switches_that_are_missing_are_named() -> None:
+    table = pack(load_scenario("long-siege"))
+    needed = fit(table, 0)
+    bare = Limits(needed.own, needed.opponent, needed.dice)
+    with pytest.raises(ValueError, match="in_play: the scenario needs True, found False") as caught:
+        check_covers(bare, table, 0)
+    assert "battle: the scenario needs True, found False" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("build", "told"),
+    [
+        (lambda: ArmyLimits(wizards=7), r"wizards: expected 0\.\.6, found 7"),
+        (lambda: ArmyLimits(wizards=-1), r"wizards: expected 0\.\.6, found -1"),
+        (lambda: ArmyLimits(spells=21), r"spells: expected 0\.\.20, found 21"),
+        (lambda: ArmyLimits(items=9), r"items: expected 0\.\.8, found 9"),
+        (lambda: Limits(ArmyLimits(), ArmyLimits(), dice=0), r"dice: expected 1\.\.24, found 0"),
+        (lambda: Limits(ArmyLimits(), ArmyLimits(), dice=25), r"dice: expected 1\.\.24, found 25"),
+        (lambda: Limits(ArmyLimits(), ArmyLimits(), 1, contacts=9), r"contacts: .*0\.\.8, found 9"),
+    ],
+)
+def test_impossible_sizes_are_refused(build: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        build()

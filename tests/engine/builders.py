@@ -1,0 +1,164 @@
+"""Small scenarios for tests, and a battle whose spells and items are called by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wfb_gym.engine import actions
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import Scenario, pack, scenario_from_dict
+from wfb_gym.scenario.packed import SPELLS
+from wfb_gym.scenario.slots import item_slots, spell_slots
+
+Data = dict[str, Any]
+PASS = actions.PASS
+
+
+def spell(name: str = "Bolt", casting_value: int = 5, worth: float = 10.0, **keys: Any) -> Data:
+    """A spell that acts at once, unless `duration` says otherwise."""
+    return {"name": name, "casting_value": casting_value, "worth": worth, **keys}
+
+
+def lasting(name: str = "Ward", casting_value: int = 5, worth: float = 1.0, **keys: Any) -> Data:
+    """A spell that remains in play."""
+    return spell(name, casting_value, worth, **{"duration": "remains_in_play", **keys})
+
+
+def wizard(level: int = 4, *spells: Data, name: str = "Mage", **keys: Any) -> Data:
+    """A wizard with the spells given."""
+    return {"name": name, "level": level, "spells": list(spells), **keys}
+
+
+def army(*wizards: Data, **keys: Any) -> Data:
+    """An army of the wizards given."""
+    return {"wizards": list(wizards), **keys}
+
+
+def game(caster: Data | None = None, dispeller: Data | None = None, **keys: Any) -> "Game":
+    """A battle of two armies; further keys are the scenario's."""
+    document = {"name": "test", "caster": caster or army(), "dispeller": dispeller or army()}
+    return Game(scenario_from_dict({**document, **keys}))
+
+
+def miscast(*effects: Data) -> Data:
+    """Scenario keys that make every miscast do these effects, in order."""
+    rows = [{"roll": [2, 12], "effects": list(effects)}]
+    return {"miscast_tables": {"house": {"rows": rows}}, "rules": {"miscast_table": "house"}}
+
+
+class Game(Battle):
+    """A battle that knows its spells and items by name."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        """Starts the battle."""
+        self.scenario = scenario
+        self.armies = (scenario.caster, scenario.dispeller)
+        super().__init__(pack(scenario))
+
+    def copy(self) -> "Game":
+        """An independent battle in the same position."""
+        twin = Game(self.scenario)
+        twin._states[0] = self._states[0]
+        twin.points = self.points
+        return twin
+
+    def spell(self, name: str, army: int | None = None, wizard: int | None = None) -> int:
+        """Index of the first spell of that name, of the mover's army if none is given."""
+        side = self.mover if army is None else army
+        for index, slot in enumerate(spell_slots(self.armies[side])):
+            if slot.spell.name == name and wizard in (None, slot.wizard):
+                return index
+        raise LookupError(name)
+
+    def item(self, name: str, army: int | None = None) -> int:
+        """Index of the first item of that name."""
+        side = self.mover if army is None else army
+        names = [s.item.name for s in item_slots(self.armies[side], self.scenario.catalogue)]
+        return names.index(name)
+
+    def can(self, action: int) -> bool:
+        """Whether the action is legal."""
+        return action in self.legal_actions()
+
+    def can_cast(self, name: str, wizard: int | None = None) -> bool:
+        """Whether the spell may be nominated, or taken as the free spell."""
+        return self.can(actions.FIRST_CAST + self.spell(name, wizard=wizard))
+
+    def can_use(self, name: str) -> bool:
+        """Whether the mover may use his item now."""
+        return self.can(actions.FIRST_ITEM + self.item(name))
+
+    def nominate(self, name: str, wizard: int | None = None) -> None:
+        """Nominate the spell."""
+        self.act(actions.FIRST_CAST + self.spell(name, wizard=wizard))
+
+    def cast(
+        self, name: str, dice: int, *, own: int = 0, item: str = "", wizard: int | None = None
+    ) -> None:
+        """Nominate the spell and commit `dice` shared and `own` own dice."""
+        army = self.active
+        wizard_index = int(self.table.armies[army].spells[self.spell(name, army, wizard)].wizard)
+        power, reserve = int(self.state.power), int(self.state.own_dice[wizard_index])
+        self.nominate(name, wizard)
+        if self.node == Node.ITEM:
+            self.act(actions.FIRST_ITEM + self.item(item) if item else PASS)
+        if self.node == Node.RESERVE_DICE:
+            self.act(actions.FIRST_DICE + own)
+        if self.node == Node.POOL_DICE:
+            self.act(actions.FIRST_DICE + dice)
+        assert self.node == Node.ROLL_CASTING
+        assert self.state.power == power - dice
+        assert self.state.own_dice[wizard_index] == reserve - own
+
+    def stop(self) -> None:
+        """The caster casts no more."""
+        assert self.node == Node.NOMINATE
+        self.act(PASS)
+
+    def let_through(self) -> None:
+        """No attempt to dispel."""
+        assert self.node == Node.DISPEL
+        self.act(PASS)
+
+    def dispel(self, *faces: int) -> None:
+        """Dispel with as many shared dice as there are faces."""
+        assert self.node == Node.DISPEL
+        self.act(actions.FIRST_DICE + len(faces))
+        self.roll(*faces)
+
+    def use(self, name: str) -> None:
+        """Use or declare an item."""
+        self.act(actions.FIRST_ITEM + self.item(name))
+
+    def end(self, name: str) -> None:
+        """The caster ends his own spell in play."""
+        assert self.node == Node.NOMINATE
+        self.act(actions.FIRST_IN_PLAY + self.spell(name))
+
+    def in_play_action(self, name: str, owner: int) -> int:
+        """The action that tries to dispel a spell in play."""
+        side = 0 if owner == self.mover else 1
+        return actions.FIRST_IN_PLAY + side * SPELLS + self.spell(name, owner)
+
+    def try_in_play(self, name: str, owner: int) -> None:
+        """Nominate a spell in play to dispel at the end of the phase."""
+        assert self.node == Node.IN_PLAY
+        self.act(self.in_play_action(name, owner))
+
+    def is_in_play(self, name: str, army: int, wizard: int | None = None) -> bool:
+        """Whether the army's spell is in play."""
+        return bool(int(self.state.in_play[army]) >> self.spell(name, army, wizard) & 1)
+
+    @property
+    def active(self) -> int:
+        """Army whose phase it is."""
+        return int(self.state.active)
+
+    def most_dice(self) -> int:
+        """Most shared dice that may be committed now."""
+        codes = [c for c in self.legal_actions() if actions.FIRST_DICE <= c < actions.FIRST_ITEM]
+        return codes[-1] - actions.FIRST_DICE
+
+    def outcomes(self) -> Mapping[int, float]:
+        """Chances of the pending node by outcome."""
+        return dict(self.chance_outcomes())

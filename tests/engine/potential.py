@@ -1,0 +1,95 @@
+"""A number that falls with every `act` and every `resolve`: no battle can go round in a circle.
+
+The potential is a tuple of whole numbers, compared from the front. Phases to come weigh most,
+then the stage of the phase; within a stage, whatever the rules use up:
+
+- locks: wizards who have not rolled for theirs yet;
+- casting: spells that may still be attempted, then how far the cast under way has come (its
+  nodes in the order of the rules, effects of the miscast's row still to do), then the active
+  army's spells in play, which it may end for nothing;
+- spells in play: the players whose turn is still to come, then spells they have not tried.
+
+Where a node may follow itself, the last entry tells the visits apart: boosts not yet declared,
+dice not yet re-rolled.
+"""
+
+from typing import Any
+
+from wfb_gym.engine.state import Attempt, Node
+from wfb_gym.scenario.packed import CONTACTS, ITEMS, WIZARDS
+
+_STEPS = (
+    Node.NOMINATE,
+    Node.IN_PLAY,
+    Node.ROLL_HIT,
+    Node.ROLL_MISCAST,
+    Node.REROLL_DISPEL,
+    Node.ROLL_DISPEL,
+    Node.DISPEL_POOL,
+    Node.DISPEL_RESERVE,
+    Node.DISPEL,
+    Node.FREE_SPELL,
+    Node.REROLL_CASTING,
+    Node.ROLL_CASTING,
+    Node.POOL_DICE,
+    Node.RESERVE_DICE,
+    Node.ITEM,
+)
+"""Nodes of one cast, the last of the rules' order first."""
+_KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
+"""Keeping and re-rolling take turns, one die fewer each time: they are one step."""
+
+LOCKS, CASTING, IN_PLAY = 2, 1, 0
+
+
+def potential(table: Any, state: Any) -> tuple[int, ...]:
+    """The potential of a position at which callers meet a state.
+
+    Args:
+        table: the packed scenario's record.
+        state: at a decision, a chance node or the end.
+    """
+    node = Node(int(state.node))
+    phases_left = int(table.phases) - int(state.phase)
+    if node == Node.END:
+        return (phases_left,)
+    if node == Node.ROLL_LOCK:
+        return (phases_left, LOCKS, WIZARDS - int(state.cursor))
+    step, visits = _step(node, state)
+    if node == Node.IN_PLAY or state.attempt == Attempt.IN_PLAY:
+        opponents_turn = int(state.mover != state.active)
+        untried = sum((int(state.in_play[a]) & ~int(state.tried[a])).bit_count() for a in range(2))
+        return (phases_left, IN_PLAY, opponents_turn, untried, step, visits)
+    own = int(state.in_play[state.active]).bit_count()
+    return (
+        phases_left,
+        CASTING,
+        int(state.open).bit_count(),
+        *_progress(table, state, node),
+        step,
+        visits,
+        own,
+    )
+
+
+def _progress(table: Any, state: Any, node: Node) -> tuple[int, int, int]:
+    """Part of the cast (2 the rolls, 1 a miscast's row, 0 done), effects and groups left."""
+    if node == Node.NOMINATE:
+        return (0, 0, 0)
+    if state.row == 0:
+        return (2, 0, 0)
+    effects = int(table.miscast_rows[state.row - 1].count) - int(state.cursor)
+    return (1, effects, CONTACTS - int(state.group))
+
+
+def _step(node: Node, state: Any) -> tuple[int, int]:
+    """Place of the node in the rules' order, and what tells visits of it apart."""
+    dice = sum(int(count) for count in state.faces)
+    if node in _KEEPING:
+        return _STEPS.index(_KEEPING[node]), 2 * dice
+    visits = 0
+    if node in _KEEPING.values():
+        visits = 2 * dice + 1
+    elif node == Node.DISPEL:
+        visits = ITEMS - (int(state.declared) & 255).bit_count()
+    return _STEPS.index(node), visits

@@ -1,0 +1,228 @@
+"""Attempt to dispel a spell that has just been cast."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
+from wfb_gym.engine.state import Node
+
+from .builders import PASS, Data, Game, army, game, lasting, spell, wizard
+
+BOOST = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 2}}
+
+
+def cast(total: int = 8, dispeller: Data | None = None, **keys: Any) -> Game:
+    """Somebody has cast a spell with this total on two dice, or three from 12 on."""
+    mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
+    battle = game(army(mage), dispeller or army(dispel_dice=4), items=[BOOST], **keys)
+    dice = 2 if total < 12 else 3
+    battle.cast("Bolt", dice)
+    low = total // dice
+    battle.roll(*[low + (i < total - low * dice) for i in range(dice)])
+    assert battle.node == Node.DISPEL
+    assert battle.state.number <= total  # what no dispel can match is one number
+    return battle
+
+
+def works(battle: Game) -> bool:
+    """Whether the attempt just made dispelled the spell."""
+    assert battle.node == Node.NOMINATE
+    return battle.points == 0
+
+
+def test_equal_is_enough() -> None:
+    battle = cast(8)
+    battle.dispel(4, 4)
+    assert works(battle)
+
+
+def test_less_is_not() -> None:
+    battle = cast(8)
+    battle.dispel(4, 3)
+    assert not works(battle)
+
+
+def test_two_ones_fail_whatever_the_total() -> None:
+    battle = cast(8)
+    battle.dispel(1, 6, 1, 6)
+    assert not works(battle)
+
+
+@pytest.mark.parametrize("double_six", [False, True])
+def test_two_sixes_dispel_only_where_the_switch_is_on(double_six: bool) -> None:
+    battle = cast(14, rules={"dispel_double_six": double_six})
+    battle.dispel(6, 6)
+    assert works(battle) == double_six
+
+
+def test_two_ones_come_before_two_sixes() -> None:
+    battle = cast(12, rules={"dispel_double_six": True})
+    battle.dispel(1, 1, 6, 6)
+    assert not works(battle)
+
+
+def test_any_number_of_dice_that_there_are() -> None:
+    battle = cast(8, army(dispel_dice=12))
+    assert battle.legal_actions() == [PASS, *(1 + n for n in range(1, 13))]
+
+
+def test_dispel_dice_rolled_are_spent() -> None:
+    battle = cast(8)
+    battle.dispel(1, 2, 3)
+    assert battle.state.dispel == 1
+
+
+def test_one_attempt_a_spell() -> None:
+    battle = cast(8)
+    battle.dispel(2)
+    assert not works(battle)
+    assert battle.mover == 0
+    assert battle.state.dispel == 3
+
+
+def test_letting_a_spell_through_costs_no_dice() -> None:
+    battle = cast(8)
+    battle.let_through()
+    assert battle.points == 10
+    assert battle.state.dispel == 4
+
+
+def test_no_wizard_is_needed() -> None:
+    battle = cast(8, army())
+    battle.dispel(5, 5)
+    assert works(battle)
+
+
+def test_a_scroll_dispels_without_a_roll() -> None:
+    battle = cast(14, army(dispel_dice=2, items=["Dispel Scroll"]))
+    battle.use("Dispel Scroll")
+    assert works(battle)
+    assert battle.state.dispel == 2
+
+
+def test_a_scroll_is_read_once() -> None:
+    battle = cast(8, army(items=["Dispel Scroll"]))
+    battle.use("Dispel Scroll")
+    battle.cast("Second", 2)
+    battle.roll(4, 4)
+    assert not battle.can_use("Dispel Scroll")
+
+
+def test_two_scrolls_are_read_one_at_a_time() -> None:
+    battle = cast(8, army(items=["Dispel Scroll", "Dispel Scroll"]))
+    battle.use("Dispel Scroll")
+    battle.cast("Second", 2)
+    battle.roll(4, 4)
+    battle.use("Dispel Scroll")
+    assert battle.points == 0
+
+
+def test_a_scroll_without_any_dice() -> None:
+    battle = cast(8, army(dispel_dice=0, items=["Dispel Scroll"]))
+    assert len(battle.legal_actions()) == 2
+    battle.use("Dispel Scroll")
+    assert works(battle)
+
+
+def test_a_scroll_not_against_irresistible_force() -> None:
+    battle = game(army(wizard(4, spell(), spell("Second"))), army(items=["Dispel Scroll"]))
+    battle.cast("Bolt", 2)
+    assert battle.roll(6, 6) == 10
+    assert battle.state.items[1, 0] == 1
+
+
+@pytest.mark.parametrize("status", ["fleeing", "dead"])
+def test_a_fleeing_or_dead_wizard_reads_no_scroll(status: str) -> None:
+    battle = cast(8, army(wizard(2, status=status, items=["Dispel Scroll"])))
+    assert not battle.can_use("Dispel Scroll")
+
+
+@pytest.mark.parametrize("status", ["ready", "rallied", "off_table"])
+def test_any_other_wizard_reads_his_scroll(status: str) -> None:
+    battle = cast(8, army(wizard(2, status=status, items=["Dispel Scroll"])))
+    assert battle.can_use("Dispel Scroll")
+
+
+def test_an_item_of_the_army_needs_no_bearer() -> None:
+    battle = cast(8, army(wizard(2, status="dead"), items=["Rune of Spellbreaking"]))
+    battle.use("Rune of Spellbreaking")
+    assert works(battle)
+
+
+def test_a_scroll_ends_the_spells_that_its_reader_keeps_in_play() -> None:
+    reader = wizard(2, lasting(in_play=True), items=["Dispel Scroll"], name="Reader")
+    neighbour = wizard(2, lasting("Veil", in_play=True), name="Neighbour")
+    battle = cast(8, army(reader, neighbour))
+    battle.use("Dispel Scroll")
+    assert not battle.is_in_play("Ward", 1)
+    assert battle.is_in_play("Veil", 1)
+
+
+def test_a_rune_ends_nothing() -> None:
+    reader = wizard(2, lasting(in_play=True), items=["Rune of Spellbreaking"])
+    battle = cast(8, army(reader))
+    battle.use("Rune of Spellbreaking")
+    assert battle.is_in_play("Ward", 1)
+
+
+def test_a_boost_is_declared_before_the_dice_and_dice_must_follow() -> None:
+    battle = cast(8, army(items=["Charm"]))
+    battle.use("Charm")
+    assert battle.node == Node.DISPEL
+    assert battle.legal_actions() == [2, 3]
+    battle.dispel(3, 3)
+    assert works(battle)
+
+
+def test_a_boost_is_spent_though_the_dispel_fails() -> None:
+    battle = cast(9, army(items=["Charm"]))
+    battle.use("Charm")
+    battle.dispel(6)
+    assert not works(battle)
+    assert battle.state.items[1, 0] == 0
+
+
+def test_a_boost_needs_dice_to_boost() -> None:
+    battle = cast(8, army(dispel_dice=0, items=["Charm", "Dispel Scroll"]))
+    assert not battle.can_use("Charm")
+
+
+def test_no_scroll_after_a_boost() -> None:
+    battle = cast(8, army(items=["Charm", "Dispel Scroll"]))
+    battle.use("Charm")
+    assert not battle.can_use("Dispel Scroll")
+    assert not battle.can_use("Charm")
+
+
+def test_two_boosts_add_up() -> None:
+    other = {"name": "Amulet", "uses": 1, "when_dispelling": {"bonus": 1}}
+    mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
+    battle = game(army(mage), army(items=["Charm", "Amulet"]), items=[BOOST, other])
+    battle.cast("Bolt", 2)
+    battle.roll(4, 4)
+    battle.use("Amulet")
+    battle.use("Charm")
+    battle.dispel(5)
+    assert works(battle)
+
+
+def test_a_boost_does_not_undo_two_ones() -> None:
+    battle = cast(3, army(items=["Charm"]))
+    battle.use("Charm")
+    battle.dispel(1, 1)
+    assert not works(battle)
+
+
+@pytest.mark.parametrize("status", ["ready", "fleeing"])
+def test_a_lasting_bonus_needs_its_bearer_neither_dead_nor_fleeing(status: str) -> None:
+    side = army(wizard(2, items=["Staff of Sorcery"], status=status), dispel_dice=2)
+    battle = cast(8, side)
+    battle.dispel(4, 3)
+    assert works(battle) == (status == "ready")
+
+
+def test_chances_of_a_dispel_roll() -> None:
+    battle = cast(8)
+    battle.act(1 + 3)
+    assert battle.outcomes() == pytest.approx({OUTCOME_FAIL: 19 / 108, OUTCOME_WORKS: 89 / 108})

@@ -1,0 +1,326 @@
+"""Laws that hold in every battle: of chances, of points, of counts and of keys."""
+
+import ast
+import importlib
+import os
+import pkgutil
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import wfb_gym.engine
+from wfb_gym.encoding.layout import LAYOUT
+from wfb_gym.engine.chance import chance_outcomes, sample
+from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
+from wfb_gym.engine.queries import is_chance
+from wfb_gym.engine.rolls import is_handful
+from wfb_gym.engine.state import STATE, Node
+from wfb_gym.engine.work import WORK, new_scratch
+from wfb_gym.envs.kernel import ENVIRONMENT, START
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.packed import ARMY, EFFECT, ITEM, SPELL, TABLE, WIZARD
+
+from .builders import Data, Game, army, game, miscast, spell, wizard
+from .potential import potential
+from .strategies import OWN_ITEMS, armies, bundled, scenarios, wander
+
+MERGED = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
+"""Nodes whose outcomes, handfuls apart, lead to different positions or points."""
+SEEDS = st.integers(0, 2**32)
+BUNDLED = pytest.mark.parametrize("scenario", bundled(), ids=lambda scenario: scenario.name)
+RANDOM = settings(
+    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+)
+
+
+def positions(scenario: Scenario, seed: int) -> list[Game]:
+    """Copies of all positions of one random battle, the end included."""
+    return [battle.copy() for battle in wander(Game(scenario), seed)]
+
+
+def check_chances(battle: Game) -> None:
+    outcomes = battle.chance_outcomes()
+    codes = [code for code, _ in outcomes]
+    assert len(set(codes)) == len(codes)
+    assert all(chance > 0 for _, chance in outcomes)
+    assert sum(chance for _, chance in outcomes) == pytest.approx(1, abs=1e-12)
+    if battle.node not in MERGED:
+        return
+    successors = set()
+    plain = [code for code in codes if not is_handful(code)]
+    for code in plain:
+        twin = battle.copy()
+        gained = twin.resolve(code)
+        successors.add((twin.key(), gained))
+    assert len(successors) == len(plain)
+
+
+def check_decision(battle: Game) -> None:
+    legal = battle.legal_actions()
+    assert len(legal) >= 2
+    assert legal == sorted(set(legal))
+
+
+def check_counts(before: Game, after: Game) -> None:
+    old, new = before.state, after.state
+    for field in ("power", "dispel", "own_dice", "wounds", "level", "items", "faces", "dice"):
+        assert np.all(np.asarray(new[field]) >= 0), field
+    for field in ("wounds", "level", "items", "contacts"):
+        assert np.all(np.asarray(new[field]) <= np.asarray(old[field])), field
+    for army_index in range(2):
+        assert int(new.known[army_index]) & ~int(old.known[army_index]) == 0
+        assert int(new.fresh[army_index]) & ~int(new.in_play[army_index]) == 0
+        assert int(new.tried[army_index]) & ~int(new.in_play[army_index]) == 0
+    if new.phase != old.phase:
+        return
+    assert int(new.open) & ~int(old.open) == 0
+    if old.node != Node.ROLL_LOCK:  # the dice are made behind it
+        assert new.power <= old.power
+        assert new.dispel <= old.dispel
+        assert np.all(np.asarray(new.own_dice) <= np.asarray(old.own_dice))
+
+
+def check_battle(scenario: Scenario, seed: int) -> None:
+    before: Game | None = None
+    for battle in positions(scenario, seed):
+        if battle.is_over:
+            assert battle.legal_actions() == []
+        elif is_chance(battle.state.node):
+            check_chances(battle)
+        else:
+            check_decision(battle)
+        if before is not None:
+            check_counts(before, battle)
+            old = potential(before.table, before.state)
+            assert potential(battle.table, battle.state) < old, (before.node, battle.node)
+        before = battle
+
+
+@BUNDLED
+def test_laws_of_a_battle_in_the_bundled_scenarios(scenario: Scenario) -> None:
+    for seed in range(12):
+        check_battle(scenario, seed)
+
+
+@RANDOM
+@given(scenario=scenarios(), seed=SEEDS)
+def test_laws_of_a_battle_in_random_scenarios(scenario: Scenario, seed: int) -> None:
+    check_battle(scenario, seed)
+
+
+@RANDOM
+@given(caster=armies(1), dispeller=armies(0), seed=SEEDS, ruleset=st.sampled_from(["6e", "7e"]))
+def test_what_one_army_gains_the_other_loses(
+    caster: Data, dispeller: Data, seed: int, ruleset: str
+) -> None:
+    """The same phase from the other seat: one side's spells, the other army's phase empty."""
+    for mage in dispeller["wizards"]:
+        mage["spells"] = []
+    for mage in caster["wizards"]:
+        for known in mage["spells"]:
+            known["in_play"] = False
+    first = game(caster, dispeller, ruleset=ruleset, items=OWN_ITEMS)
+    second = game(dispeller, caster, ruleset=ruleset, items=OWN_ITEMS, phases=2)
+    choose = random.Random(seed)
+    while not first.is_over:
+        assert (second.node, second.mover) == (first.node, 1 - first.mover)
+        if is_chance(first.state.node):
+            assert second.chance_outcomes() == first.chance_outcomes()
+            code = choose.choice(first.chance_outcomes())[0]
+            assert second.resolve(code) == -first.resolve(code)
+        else:
+            assert second.legal_actions() == first.legal_actions()
+            action = choose.choice(first.legal_actions())
+            assert second.act(action) == -first.act(action)
+    assert second.is_over
+    assert second.points == -first.points
+
+
+def test_points_of_a_battle_add_up_to_what_happened() -> None:
+    lord = wizard(4, spell("Bolt", 5, 10), spell("Flare", 5, 20), wounds=2, points=80)
+    house = miscast({"kind": "caster_hit", "strength": 10}, {"kind": "points_lost", "points": 3.0})
+    battle = game(army(lord), army(wizard(2, spell("Reply", 5, 7))), phases=2, **house)
+    battle.cast("Bolt", 2)
+    steps = [battle.roll(6, 6)]
+    battle.cast("Flare", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    steps.append(battle.roll(2, 1, 1))
+    battle.cast("Reply", 2)
+    steps.append(battle.roll(6, 6))
+    assert steps == [10, -40 - 3, -7]
+    assert battle.points == sum(steps)
+
+
+@RANDOM
+@given(scenario=scenarios(), seed=SEEDS)
+def test_equal_keys_have_equal_futures(scenario: Scenario, seed: int) -> None:
+    for battle in positions(scenario, seed):
+        twin = Game(scenario)
+        twin._states[0] = np.frombuffer(battle.key(), twin._states.dtype)[0]
+        assert twin.legal_actions() == battle.legal_actions()
+        if is_chance(battle.state.node):
+            assert twin.chance_outcomes() == battle.chance_outcomes()
+            code = battle.chance_outcomes()[-1][0]
+            assert twin.resolve(code) == battle.resolve(code)
+        elif not battle.is_over:
+            action = battle.legal_actions()[-1]
+            assert twin.act(action) == battle.act(action)
+        assert twin.key() == battle.key()
+
+
+def drawn(battle: Game, draws: int, seed: int) -> Counter[int]:
+    """Outcomes of a chance node, drawn by rolling its dice."""
+    rngs, scratch = new_rngs(1), new_scratch()
+    rngs[0].key = key_of_seed(seed)
+    draw = [int(sample(battle.table, battle.state, rngs[0], scratch[0])) for _ in range(draws)]
+    return Counter(draw)
+
+
+def check_sample(battle: Game, draws: int = 6000) -> None:
+    """Chi-square, rare outcomes taken together, against the quantile of 1 in 100,000."""
+    expected = battle.outcomes()
+    found = drawn(battle, draws, seed=11)
+    assert set(found) <= set(expected)
+    rare = [code for code, chance in expected.items() if chance * draws < 10]
+    cells = [(found[code], p * draws) for code, p in expected.items() if code not in rare]
+    if rare:
+        total = draws * sum(expected[code] for code in rare)
+        cells.append((sum(found[code] for code in rare), max(total, 1.0)))
+    statistic = sum((seen - mean) ** 2 / mean for seen, mean in cells)
+    freedom = max(1, len(cells) - 1)
+    z = 4.265  # Wilson and Hilferty's approximation of the quantile
+    limit = freedom * (1 - 2 / (9 * freedom) + z * (2 / (9 * freedom)) ** 0.5) ** 3
+    assert statistic < limit, (battle.node, cells)
+
+
+@BUNDLED
+def test_sampled_dice_follow_the_exact_chances(scenario: Scenario) -> None:
+    nodes: dict[tuple[Node, int], Game] = {}
+    for seed in range(10):
+        for battle in positions(scenario, seed):
+            if is_chance(battle.state.node):
+                nodes.setdefault((battle.node, battle.dice_to_roll), battle)
+    assert nodes
+    for battle in nodes.values():
+        check_sample(battle, 2000)
+
+
+def reroll_position(dice: int) -> Game:
+    """A casting roll that may be re-rolled, by an item that reads the dice again."""
+    way = {"of": "cast", "dice": "one", "changes_natural": True}
+    mage = wizard(4, spell("Bolt", 8), spell("Second"), items=["Charm"])
+    charm = {"name": "Charm", "uses": 1, "reroll": way}
+    battle = game(army(mage), items=[charm])
+    battle.cast("Bolt", dice)
+    return battle
+
+
+def lock_position() -> Game:
+    """A wizard rolls for his six."""
+    mages = wizard(1, spell(), name="A"), wizard(1, spell("Spark"), name="B")
+    battle = game(army(*mages), phases=3, **miscast({"kind": "locked", "until": "six"}))
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    battle.stop()
+    assert battle.node == Node.ROLL_LOCK
+    return battle
+
+
+def hit_position() -> Game:
+    """Twelve models are hit."""
+    contact = [{"side": "own", "models": 12, "armour_save": 3, "ward_save": 5}]
+    mage = wizard(1, spell(), base_contact=contact)
+    battle = game(army(mage), **miscast({"kind": "base_contact_hit", "strength": 5}))
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.dice_to_roll == 36
+    return battle
+
+
+def test_sampled_dice_follow_the_exact_chances_at_every_kind_of_roll() -> None:
+    for battle in (reroll_position(2), reroll_position(3), lock_position(), hit_position()):
+        check_sample(battle)
+
+
+def test_sampled_single_dice_are_fair() -> None:
+    rngs, scratch = new_rngs(1), new_scratch()
+    rngs[0].key = key_of_seed(5)
+    battle = hit_position()
+    faces: Counter[int] = Counter()
+    for _ in range(1000):
+        sample(battle.table, battle.state, rngs[0], scratch[0])
+        faces.update(int(face) for face in scratch[0].faces[:36])
+    assert set(faces) == set(range(1, 7))
+    assert sum((seen - 6000) ** 2 / 6000 for seen in faces.values()) < 30
+
+
+def test_chance_outcomes_stack_in_one_array() -> None:
+    battle = reroll_position(2)
+    outcomes, chances = np.full(400, -7, np.int64), np.zeros(400)
+    end = chance_outcomes(battle.table, battle.state, outcomes, chances, 5)
+    assert end == 5 + len(battle.chance_outcomes())
+    assert list(outcomes[:5]) == [-7] * 5
+    assert chances[5:end].sum() == pytest.approx(1)
+
+
+def play_bundled() -> None:
+    """Every bundled scenario once, so that the engine is compiled."""
+    for scenario in bundled():
+        for battle in positions(scenario, seed=1):
+            if is_chance(battle.state.node):
+                drawn(battle, 1, seed=1)
+
+
+def signatures() -> dict[str, int]:
+    """How often each function of the engine has been compiled in this process, by name."""
+    found = {}
+    for info in pkgutil.iter_modules(wfb_gym.engine.__path__):
+        module = importlib.import_module(f"wfb_gym.engine.{info.name}")
+        for name, value in vars(module).items():
+            if hasattr(value, "signatures") and value.__module__ == module.__name__:
+                found[f"{info.name}.{name}"] = len(value.signatures)
+    return found
+
+
+COMPILED = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason="no compiler")
+
+
+@COMPILED
+def test_one_compiled_signature_per_operation() -> None:
+    play_bundled()
+    counts = signatures()
+    operations: tuple[str, ...] = ("phase.begin", "phase.act", "phase.resolve", "chance.sample")
+    operations += ("chance.chance_outcomes", "legal.legal_actions", "chance.dice_in_roll")
+    assert {name: counts[name] for name in operations} == dict.fromkeys(operations, 1)
+
+
+@COMPILED
+@pytest.mark.slow
+def test_one_compiled_signature_per_engine_function(tmp_path: Path) -> None:
+    # from a cold cache: what is loaded from a warm one leaves no trace of what it calls
+    code = "from tests.engine import test_laws as t; t.play_bundled(); print(t.signatures())"
+    environment = {**os.environ, "WFB_GYM_CACHE_DIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    )
+    counts = ast.literal_eval(run.stdout)
+    assert counts["casting.act_nominate"] >= 1
+    assert {name: count for name, count in counts.items() if count > 1} == {}
+
+
+def test_no_field_is_hidden_by_an_attribute_of_numpys_records() -> None:
+    # without the compiler a field is read as an attribute, and numpy's own come first
+    engine = (STATE, WORK, RNG, TABLE, ARMY, WIZARD, SPELL, ITEM, EFFECT)
+    dtypes = (*engine, LAYOUT, ENVIRONMENT, START)
+    names = {name for dtype in dtypes for name in dtype.names or ()}
+    assert {name for name in names if hasattr(np.void, name)} == set()

@@ -1,0 +1,171 @@
+"""Generate power and dispel dice."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.state import Node
+
+from .builders import Data, army, game, lasting, spell, wizard
+
+BOLT = spell()
+
+
+def item(**keys: Any) -> Data:
+    """The scenario's own item "Thing"."""
+    return {"name": "Thing", **keys}
+
+
+def pools(caster: Data, dispeller: Data | None = None, **keys: Any) -> tuple[int, int]:
+    """Power and dispel dice of the first phase."""
+    battle = game(caster, dispeller, **keys)
+    assert battle.node == Node.NOMINATE
+    return int(battle.state.power), int(battle.state.dispel)
+
+
+def mages(*levels: int, **keys: Any) -> list[Data]:
+    """Wizards of these levels."""
+    return [wizard(n, BOLT, name=f"Mage {i}", **keys) for i, n in enumerate(levels)]
+
+
+@pytest.mark.parametrize(("level", "power"), [(1, 3), (2, 4), (3, 5), (4, 6)])
+def test_power_dice_of_a_level(level: int, power: int) -> None:
+    assert pools(army(wizard(level, BOLT)))[0] == power
+
+
+@pytest.mark.parametrize(("level", "dispel"), [(1, 3), (2, 3), (3, 4), (4, 4)])
+def test_dispel_dice_of_a_level(level: int, dispel: int) -> None:
+    assert pools(army(*mages(1)), army(wizard(level)))[1] == dispel
+
+
+def test_every_army_has_two_dispel_dice_without_any_wizard() -> None:
+    assert pools(army(*mages(1)), army())[1] == 2
+
+
+def test_wizards_add_up() -> None:
+    assert pools(army(*mages(1, 1, 4)), army(*mages(1, 1, 4))) == (8, 6)
+
+
+def test_a_fleeing_wizard_makes_no_dice() -> None:
+    side = army(*mages(1, 1), wizard(4, BOLT, status="fleeing", name="Runner"))
+    assert pools(side, side) == (4, 4)
+
+
+def test_a_dead_wizard_makes_no_dice() -> None:
+    side = army(*mages(1, 1), wizard(4, BOLT, status="dead", name="Late"))
+    assert pools(side, side) == (4, 4)
+
+
+def test_a_rallied_wizard_acts_as_normal() -> None:
+    side = army(wizard(4, BOLT, status="rallied"))
+    assert pools(side, side) == (6, 4)
+    assert game(side).can_cast("Bolt")
+
+
+def test_a_wizard_off_the_table_makes_dice_but_cannot_cast() -> None:
+    away = wizard(3, spell("Far"), status="off_table", name="Away")
+    side = army(*mages(1), away)
+    battle = game(side, side)
+    assert (battle.state.power, battle.state.dispel) == (6, 5)
+    assert battle.can_cast("Bolt")
+    assert not battle.can_cast("Far")
+
+
+def test_a_fleeing_wizard_cannot_cast() -> None:
+    runner = wizard(4, spell("Panic"), status="fleeing", name="Runner")
+    assert not game(army(*mages(1), runner)).can_cast("Panic")
+
+
+def test_a_dwarf_army_has_four_dispel_dice() -> None:
+    assert pools(army(*mages(1)), army(dwarf=True))[1] == 4
+
+
+@pytest.mark.parametrize(("ruleset", "dispel"), [("6e", 7), ("7e", 8)])
+def test_runesmiths_and_runelords(ruleset: str, dispel: int) -> None:
+    runes = [
+        {"name": "Lord", "rank": "runelord"},
+        {"name": "Smith"},
+        {"name": "Younger"},
+    ]
+    dwarfs = army(dwarf=True, runesmiths=runes)
+    assert pools(army(*mages(1)), dwarfs, ruleset=ruleset)[1] == dispel
+
+
+@pytest.mark.parametrize("status", ["fleeing", "dead"])
+def test_a_runesmith_who_flees_or_is_dead_makes_no_dice(status: str) -> None:
+    dwarfs = army(runesmiths=[{"name": "Smith", "status": status}])
+    assert pools(army(*mages(1)), dwarfs)[1] == 2
+
+
+def test_bonus_dice_of_items() -> None:
+    side = army(wizard(1, BOLT, items=["Power Familiar"]))
+    assert pools(side, side) == (4, 4)
+    assert pools(army(*mages(1), items=["Power Familiar"]), army())[0] == 4
+
+
+def test_bonus_dice_of_an_item_need_an_active_bearer() -> None:
+    runner = wizard(1, status="fleeing", items=["Power Familiar"], name="Runner")
+    side = army(*mages(1), runner)
+    assert pools(side, side) == (3, 3)
+
+
+def test_fixed_pools() -> None:
+    caster = army(*mages(4), power_dice=9)
+    dispeller = army(*mages(4), dispel_dice=1, items=["Power Familiar"])
+    assert pools(caster, dispeller) == (9, 1)
+
+
+def test_dice_that_only_their_bearer_may_use() -> None:
+    bearer = wizard(1, spell("Mine"), spell("Mine too"), items=["Jewel of the Dusk"], name="Bearer")
+    battle = game(army(bearer, *mages(1)))
+    assert battle.state.power == 4
+    assert list(battle.state.own_dice)[:2] == [1, 0]
+    battle.nominate("Bolt")
+    assert battle.node == Node.POOL_DICE
+    battle = game(army(bearer, *mages(1)))
+    battle.nominate("Mine")
+    assert battle.node == Node.RESERVE_DICE
+    assert battle.legal_actions() == [1, 2]
+
+
+def test_a_bearers_die_counts_towards_his_limit() -> None:
+    bearer = wizard(1, spell("Mine"), items=["Jewel of the Dusk"])
+    battle = game(army(bearer))
+    battle.nominate("Mine")
+    battle.act(2)
+    assert battle.node == Node.POOL_DICE
+    assert battle.most_dice() == 1
+
+
+def test_all_wizards_share_one_pile() -> None:
+    battle = game(army(*mages(4), wizard(1, spell("Spark"), name="Boy")))
+    battle.cast("Bolt", 5)
+    battle.roll(1, 2, 2, 3, 6)
+    battle.let_through()
+    assert battle.state.power == 2
+    battle.cast("Spark", 2)
+
+
+def test_the_caster_moves_first_and_only_he_casts() -> None:
+    battle = game(army(*mages(2)), army(wizard(2, spell("Other"))))
+    assert battle.mover == battle.active == 0
+    assert [name for name in ("Bolt", "Other") if name == "Bolt" and battle.can_cast(name)]
+    assert len(battle.legal_actions()) == 2
+
+
+def test_dice_left_are_gone_in_the_next_phase() -> None:
+    side = army(*mages(2))
+    battle = game(side, side, phases=2)
+    battle.stop()
+    assert battle.active == 1
+    assert (battle.state.power, battle.state.dispel) == (4, 3)
+
+
+def test_no_wizard_and_nothing_in_play_ends_the_battle_at_once() -> None:
+    assert game(army(), army(*mages(4))).is_over
+
+
+def test_a_spell_in_play_gives_an_army_without_casters_something_to_do() -> None:
+    ward = lasting(in_play=True)
+    battle = game(army(), army(wizard(1, ward)))
+    assert battle.node == Node.IN_PLAY

@@ -1,0 +1,134 @@
+"""How the tests of environments play: choices that follow from what is seen, and their records."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.engine.battle import Battle
+from wfb_gym.scenario import Scenario, scenario_from_dict
+
+IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
+SEAT = {"wfb_gym/Caster-v0": 0, "wfb_gym/Dispeller-v0": 1}
+MOST_STEPS = 2000
+
+
+class Moment(NamedTuple):
+    """What one call of a single environment gave, and the action before it."""
+
+    action: int
+    observation: NDArray[np.float32]
+    reward: float
+    terminated: bool
+    mask: NDArray[np.int8]
+
+
+def registered() -> list[str]:
+    """Every id of the package."""
+    return sorted(name for name in gym.registry if name.startswith("wfb_gym/"))
+
+
+def pick(observation: NDArray[np.float32], mask: NDArray[Any]) -> int:
+    """A legal action that follows from the observation alone, as good as random."""
+    legal = np.flatnonzero(mask)
+    return int(legal[crc32(observation.tobytes()) % len(legal)])
+
+
+def picks(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
+    """`pick` for every row."""
+    rows = zip(observations, masks, strict=True)
+    return np.array([pick(row, mask) for row, mask in rows], np.int64)
+
+
+def lowest(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
+    """The lowest legal action of every row."""
+    return np.array([np.flatnonzero(mask)[0] for mask in masks], np.int64)
+
+
+def highest(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
+    """The highest legal action of every row."""
+    return np.array([np.flatnonzero(mask)[-1] for mask in masks], np.int64)
+
+
+def raw(name: str, **keys: Any) -> Any:
+    """The environment of an id without Gymnasium's wrappers."""
+    return gym.make(name, disable_env_checker=True, **keys).unwrapped
+
+
+def episode(
+    env: Any,
+    seed: int | None,
+    choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
+) -> list[Moment]:
+    """One episode from reset to the end."""
+    observation, info = env.reset(seed=seed)
+    moments = [Moment(-1, observation, 0.0, False, info["action_mask"])]
+    moments.extend(rest(env, observation, info["action_mask"], choose))
+    return moments
+
+
+def rest(
+    env: Any,
+    observation: NDArray[np.float32],
+    mask: NDArray[Any],
+    choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
+) -> Iterator[Moment]:
+    """The steps from here to the end of the episode."""
+    for _ in range(MOST_STEPS):
+        action = choose(observation, mask)
+        observation, reward, terminated, truncated, info = env.step(action)
+        assert not truncated
+        mask = info["action_mask"]
+        yield Moment(action, observation, reward, terminated, mask)
+        if terminated:
+            return
+    raise AssertionError("the episode does not end")
+
+
+def same(left: list[Moment], right: list[Moment]) -> bool:
+    """Whether two records agree bit for bit."""
+    return len(left) == len(right) and all(
+        a.action == b.action
+        and np.array_equal(a.observation, b.observation)
+        and a.reward == b.reward
+        and a.terminated == b.terminated
+        and np.array_equal(a.mask, b.mask)
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def play_randomly(battle: Battle, rng: np.random.Generator) -> Iterator[Battle]:
+    """Play a battle to its end; yields it at every decision node, before the action."""
+    while not battle.is_over:
+        if battle.is_decision():
+            yield battle
+            legal = battle.legal_actions()
+            battle.act(legal[int(rng.integers(len(legal)))])
+        else:
+            battle.roll(*(int(face) for face in rng.integers(1, 7, battle.dice_to_roll)))
+
+
+def no_decision() -> Scenario:
+    """A phase in which the second army never has a choice."""
+    return scenario_from_dict(
+        {
+            "name": "helpless",
+            "caster": {
+                "power_dice": 4,
+                "wizards": [
+                    {
+                        "name": "Mage",
+                        "level": 2,
+                        "spells": [
+                            {"name": "Bolt", "casting_value": 3, "worth": 30.0},
+                            {"name": "Beam", "casting_value": 4, "worth": 50.0},
+                        ],
+                    }
+                ],
+            },
+            "dispeller": {"dispel_dice": 0},
+        }
+    )

@@ -1,0 +1,83 @@
+"""Other people's checkers, with their warnings as errors (pytest turns all of them into such)."""
+
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.env_match import check_environments_match
+from gymnasium.wrappers import PassiveEnvChecker
+
+import wfb_gym
+
+from .playing import IDS, pick, registered
+
+ALL = registered()
+
+
+def test_the_ids_are_registered() -> None:
+    assert set(IDS) <= set(ALL)
+
+
+def test_import_alone_registers() -> None:
+    code = "import gymnasium, wfb_gym; print(*(i for i in gymnasium.registry if 'wfb' in i))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ALL
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_make_imports_the_package(name: str) -> None:
+    env = gym.make(f"wfb_gym:{name}")
+    assert env.spec is not None
+    assert env.spec.id == name
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_gymnasium_check_env(name: str) -> None:
+    check_env(gym.make(name).unwrapped)
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("scenario", wfb_gym.bundled_scenarios())
+def test_passive_checker_is_content_with_an_episode(name: str, scenario: str) -> None:
+    env = gym.make(name, scenario=scenario)
+    inner = env
+    while not isinstance(inner, PassiveEnvChecker):
+        inner = inner.env  # type: ignore[attr-defined]
+    observation, info = env.reset(seed=1, options={})
+    done = False
+    while not done:
+        step = env.step(np.int64(pick(observation, info["action_mask"])))
+        observation, _, done, _, info = step
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_stable_baselines_check_env(name: str) -> None:
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    checker.check_env(gym.make(name).unwrapped, warn=True, skip_render_check=False)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_spec_survives_json(name: str) -> None:
+    spec = EnvSpec.from_json(gym.spec(name).to_json())
+    env = spec.make()
+    assert env.spec is not None
+    assert env.spec.id == name
+    assert env.observation_space == gym.make(name).observation_space
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_made_environment_is_made_again_from_its_spec(name: str) -> None:
+    env = gym.make(name, scenario="apprentice", opponent="greedy", points_per_reward=10.0)
+    assert env.spec is not None
+    again = EnvSpec.from_json(env.spec.to_json()).make()
+    assert again.unwrapped.batch.scenarios == env.unwrapped.batch.scenarios  # type: ignore[attr-defined]
+    check_environments_match(env, again, num_steps=50, seed=3)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_two_builds_match(name: str) -> None:
+    check_environments_match(gym.make(name), gym.make(name), num_steps=300, seed=0)

@@ -1,0 +1,329 @@
+"""PhaseVecEnv against what Stable-Baselines3 asks of a VecEnv, and saved models as opponents."""
+
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
+
+import wfb_gym  # noqa: F401 (registers the ids)
+from wfb_gym.encoding.limits import ArmyLimits
+from wfb_gym.interop.sb3 import PhaseVecEnv, load_policy
+
+SEATS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
+
+
+def chosen(masks: NDArray[np.bool_], step: int) -> NDArray[np.int64]:
+    """A legal action for each row, another one at each step."""
+    legal = [np.flatnonzero(row) for row in masks]
+    return np.array([row[step % len(row)] for row in legal], np.int64)
+
+
+def trajectory(envs: Any, steps: int) -> list[tuple[Any, ...]]:
+    envs.seed(5)
+    seen: list[tuple[Any, ...]] = [(envs.reset(),)]
+    for step in range(steps):
+        masks = envs.env_method("action_masks")
+        seen.append((masks, *envs.step(chosen(masks, step))[:3]))
+    return seen
+
+
+def tiny(kind: type[BaseAlgorithm], envs: Any, **options: Any) -> Any:
+    return kind("MlpPolicy", envs, seed=0, device="cpu", **options)
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """An untrained dispeller."""
+    path = tmp_path / "dispeller.zip"
+    tiny(MaskablePPO, PhaseVecEnv(4, "dispeller"), n_steps=8, batch_size=32).save(path)
+    return path
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_trajectories_equal_those_of_single_environments(seat: str) -> None:
+    envs: Any = PhaseVecEnv(3, seat, opponent=["veteran", "random"])
+    assert envs.seed(40) == [40, 41, 42]
+    singles = [gym.make(SEATS[seat], opponent=["veteran", "random"]) for _ in range(3)]
+    observations = envs.reset()
+    expected = [env.reset(seed=40 + i)[0] for i, env in enumerate(singles)]
+    np.testing.assert_array_equal(observations, expected)
+    episodes = 0
+    for step in range(60):
+        masks = envs.action_masks()
+        actions = chosen(masks, step)
+        observations, rewards, dones, infos = envs.step(actions)
+        assert rewards.dtype == np.float32
+        for i, env in enumerate(singles):
+            single: Any = env.unwrapped
+            np.testing.assert_array_equal(masks[i], single.action_masks())
+            seen, reward, terminated, _, _ = env.step(actions[i])
+            assert rewards[i] == np.float32(reward)
+            assert dones[i] == terminated
+            if terminated:
+                episodes += 1
+                np.testing.assert_array_equal(infos[i]["terminal_observation"], seen)
+                assert infos[i]["TimeLimit.truncated"] is False
+                seen, _ = env.reset()
+            else:
+                assert infos[i] == {}
+            np.testing.assert_array_equal(observations[i], seen)
+    assert episodes > 3
+
+
+def test_the_same_seed_gives_the_same_battles() -> None:
+    first = trajectory(PhaseVecEnv(8), 30)
+    second = trajectory(PhaseVecEnv(8), 30)
+    for one, other in zip(first, second, strict=True):
+        for left, right in zip(one, other, strict=True):
+            np.testing.assert_array_equal(left, right)
+
+
+def test_a_seed_is_used_once_and_the_dice_go_on() -> None:
+    envs = PhaseVecEnv(64)
+    envs.seed(1)
+    envs.reset()
+    keys = envs.batch.envs["rng"]["key"].copy()
+    dice = envs.batch.envs["rng"]["dice"].copy()
+    envs.step(chosen(envs.action_masks(), 1))
+    envs.reset()
+    np.testing.assert_array_equal(envs.batch.envs["rng"]["key"], keys)
+    assert (envs.batch.envs["rng"]["dice"] >= dice).all()
+
+
+def test_unseeded_environments_have_dice_of_their_own() -> None:
+    keys = []
+    for _ in range(2):
+        envs = PhaseVecEnv(16)
+        envs.reset()
+        keys.extend(envs.batch.envs["rng"]["key"].tolist())
+    assert len(set(keys)) == 32
+
+
+def test_results_of_a_step_do_not_change_later() -> None:
+    envs: Any = PhaseVecEnv(64, opponent="random")
+    kept: list[tuple[Any, Any]] = []
+    envs.seed(0)
+    envs.reset()
+    for step in range(20):
+        masks = envs.action_masks()
+        observations, rewards, dones, infos = envs.step(chosen(masks, step))
+        arrays = [masks, observations, rewards, dones]
+        arrays += [info["terminal_observation"] for info in infos if info]
+        kept += [(array, array.copy()) for array in arrays]
+        assert len({id(info) for info in infos}) == 64
+        assert len(envs.reset_infos) == 64
+    for array, copy in kept:
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_masks_are_what_maskable_ppo_asks_for() -> None:
+    envs = PhaseVecEnv(5)
+    envs.reset()
+    assert is_masking_supported(envs)
+    masks = get_action_masks(envs)
+    assert masks.shape == (5, envs.action_space.n)  # type: ignore[attr-defined]
+    assert masks.dtype == np.bool_
+    assert masks.any(axis=1).all()
+    np.testing.assert_array_equal(masks, envs.env_method("action_masks"))
+    assert envs.env_method("action_masks", indices=[3, 1]).shape == (2, masks.shape[1])
+    assert envs.env_method("action_masks", indices=2).shape == (1, masks.shape[1])
+    masks[:] = False
+    assert envs.action_masks().any(axis=1).all()
+
+
+def test_an_illegal_action_is_replaced_and_reported() -> None:
+    envs = PhaseVecEnv(4)
+    envs.seed(0)
+    envs.reset()
+    masks = envs.action_masks()
+    actions = masks.argmax(axis=1)
+    actions[2] = masks[2].argmin()
+    assert not masks[2, actions[2]]
+    infos = envs.step(actions)[3]
+    assert [info.get("illegal_action", False) for info in infos] == [False, False, True, False]
+
+
+def test_attributes() -> None:
+    envs = PhaseVecEnv(3)
+    assert envs.get_attr("render_mode") == [None, None, None]
+    assert envs.get_attr("limits", indices=1) == [envs.limits]
+    assert not envs.has_attr("mood")
+    envs.set_attr("mood", "grim", indices=[0, 2])
+    assert envs.has_attr("mood")
+    assert envs.get_attr("mood") == ["grim", None, "grim"]
+    with pytest.raises(AttributeError, match="shared"):
+        envs.set_attr("batch", None)
+    with pytest.raises(AttributeError):
+        envs.get_attr("nothing_of_the_kind")
+    with pytest.raises(AttributeError, match="action_masks"):
+        envs.env_method("dance")
+    assert envs.env_is_wrapped(gym.Wrapper, indices=[0, 1]) == [False, False]
+    envs.close()
+
+
+@pytest.mark.parametrize("seat", [2, "referee", None])
+def test_an_unknown_seat_is_refused(seat: Any) -> None:
+    with pytest.raises(ValueError, match="seat: expected"):
+        PhaseVecEnv(1, seat)
+
+
+def test_steps_before_a_reset_are_refused() -> None:
+    envs = PhaseVecEnv(2)
+    with pytest.raises(RuntimeError, match="reset"):
+        envs.step(np.zeros(2, np.int64))
+    with pytest.raises(RuntimeError, match="reset"):
+        envs.action_masks()
+    envs.reset()
+    with pytest.raises(RuntimeError, match="step_async"):
+        envs.step_wait()
+
+
+@pytest.mark.parametrize(
+    "actions", [np.zeros(3, np.int64), np.zeros(2), np.array([0, 99]), np.array([-1, 0])]
+)
+def test_bad_actions_are_refused(actions: NDArray[Any]) -> None:
+    envs = PhaseVecEnv(2)
+    envs.reset()
+    with pytest.raises(ValueError, match="expected"):
+        envs.step(actions)
+
+
+def test_vec_monitor_counts_the_points_of_episodes() -> None:
+    envs = VecMonitor(PhaseVecEnv(16, opponent="random", points_per_reward=1.0))
+    envs.seed(0)
+    envs.reset()
+    totals = np.zeros(16)
+    episodes = 0
+    for step in range(40):
+        masks = envs.env_method("action_masks")
+        _, rewards, dones, infos = envs.step(chosen(np.asarray(masks), step))
+        totals += rewards
+        for i in np.flatnonzero(dones):
+            episodes += 1
+            assert infos[i]["episode"]["r"] == pytest.approx(totals[i], abs=1e-4)
+            totals[i] = 0.0
+    assert episodes > 16
+
+
+def test_vec_normalize_normalises_terminal_observations() -> None:
+    envs: Any = VecNormalize(PhaseVecEnv(16), gamma=1.0)
+    envs.seed(0)
+    envs.reset()
+    ends = 0
+    for step in range(20):
+        masks = np.asarray(envs.env_method("action_masks"))
+        observations, _, dones, infos = envs.step(chosen(masks, step))
+        assert np.isfinite(observations).all()
+        for i in np.flatnonzero(dones):
+            ends += 1
+            assert np.abs(infos[i]["terminal_observation"]).max() <= envs.clip_obs
+    assert ends
+
+
+def test_vec_check_nan_finds_nothing() -> None:
+    envs = VecCheckNan(PhaseVecEnv(8), raise_exception=True)
+    envs.reset()
+    for step in range(20):
+        envs.step(chosen(np.asarray(envs.env_method("action_masks")), step))
+
+
+def test_maskable_ppo_learns_evaluates_and_loads(tmp_path: Path) -> None:
+    envs = VecMonitor(PhaseVecEnv(16, opponent=["veteran", "random"]))
+    model = tiny(MaskablePPO, envs, n_steps=16, batch_size=64, n_epochs=2, gamma=1.0)
+    model.learn(512)
+    assert model.num_timesteps == 512
+    mean, _ = evaluate_policy(model, envs, n_eval_episodes=16)
+    assert np.isfinite(mean)
+    path = tmp_path / "model.zip"
+    model.save(path)
+    policy = load_policy(path, deterministic=True)
+    observations = envs.reset()
+    masks = np.asarray(envs.env_method("action_masks"))
+    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    np.testing.assert_array_equal(policy(observations, masks), expected)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [PPO, A2C])
+def test_models_without_masks_play_legally(kind: type[BaseAlgorithm], tmp_path: Path) -> None:
+    path = tmp_path / "model.zip"
+    tiny(kind, PhaseVecEnv(8, "dispeller"), n_steps=8).save(path)
+    envs = PhaseVecEnv(64, opponent=path)  # the batch refuses illegal actions of an opponent
+    envs.seed(0)
+    envs.reset()
+    for step in range(20):
+        envs.step(chosen(envs.action_masks(), step))
+
+
+def test_a_saved_model_draws_in_proportion_to_its_own_chances(saved: Path) -> None:
+    envs = PhaseVecEnv(16, "dispeller")
+    envs.seed(0)
+    observations, masks = envs.reset(), envs.action_masks()
+    row = masks.sum(axis=1).argmax()  # many ways to dispel
+    observations, masks = observations[[row]], masks[[row]]
+    model: Any = MaskablePPO.load(saved, device="cpu")
+    tensor, _ = model.policy.obs_to_tensor(observations)
+    chances = model.policy.get_distribution(tensor, masks).distribution.probs.detach().numpy()[0]
+    count = 20_000
+    actions = load_policy(saved, seed=0)(
+        np.repeat(observations, count, 0), np.repeat(masks, count, 0)
+    )
+    found = np.bincount(actions, minlength=len(chances)) / count
+    assert masks.sum() > 1
+    np.testing.assert_allclose(found, chances, atol=0.02)
+    assert not found[~masks[0]].any()
+
+
+def test_a_saved_model_is_an_opponent(saved: Path) -> None:
+    envs = PhaseVecEnv(32, opponent=["veteran", str(saved)])
+    envs.seed(0)
+    envs.reset()
+    dones = 0
+    for step in range(20):
+        dones += envs.step(chosen(envs.action_masks(), step))[2].sum()
+    assert dones > 32
+
+
+def test_a_model_of_other_sizes_is_refused(saved: Path) -> None:
+    usual = PhaseVecEnv(1).limits
+    envs = PhaseVecEnv(64, opponent=saved, limits=replace(usual, own=ArmyLimits(1, 6, 0)))
+    with pytest.raises(ValueError, match=r"trained on observations of size \d+ and \d+ actions"):
+        played(envs, 20)
+
+
+def played(envs: PhaseVecEnv, steps: int) -> None:
+    envs.seed(0)
+    envs.reset()
+    for step in range(steps):
+        envs.step(chosen(envs.action_masks(), step))
+
+
+def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no file"):
+        load_policy(tmp_path / "missing.zip")
+    text = tmp_path / "text.zip"
+    text.write_text("not a zip")
+    with pytest.raises(ValueError, match="expected a model saved by"):
+        load_policy(text)
+    empty = tmp_path / "empty.zip"
+    with zipfile.ZipFile(empty, "w") as archive:
+        archive.writestr("readme", "nothing here")
+    with pytest.raises(ValueError, match="expected a model saved by"):
+        load_policy(empty)
+
+
+def test_a_model_without_chances_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "dqn.zip"
+    tiny(DQN, PhaseVecEnv(1, "dispeller"), buffer_size=8).save(path)
+    with pytest.raises(ValueError, match="expected a model of MaskablePPO"):
+        load_policy(path)

@@ -1,0 +1,1 @@
+"""Tests of the players who sit opposite the learner."""

@@ -1,0 +1,115 @@
+"""Casting rolls against counted fractions."""
+
+from fractions import Fraction as F
+
+import pytest
+
+from wfb_gym.rules.casting import (
+    Casting,
+    casting_chances,
+    casting_outcome,
+    is_cast,
+    most_casting_dice,
+)
+
+CAST_TABLE = {
+    3: "2/3 35/36 25/27 125/144 3125/3888",
+    5: "1/3 5/6 25/27 125/144 3125/3888",
+    6: "1/6 13/18 197/216 125/144 3125/3888",
+    7: "0 7/12 95/108 125/144 3125/3888",
+    8: "0 5/12 89/108 1121/1296 3125/3888",
+    9: "0 5/18 20/27 277/324 3125/3888",
+    10: "0 1/6 5/8 5/6 6245/7776",
+    11: "0 1/12 1/2 515/648 389/486",
+    12: "0 1/36 3/8 475/648 6169/7776",
+    15: "0 1/36 13/108 575/1296 919/1296",
+}
+MISCAST = ["1/36", "2/27", "19/144", "763/3888", "12281/46656", "7703/23328"]
+IRRESISTIBLE = ["1/36", "2/27", "55/432", "77/432", "3437/15552", "5897/23328"]
+
+
+def outcome(*faces: int, value: int, bonus: int = 0, irresistible: bool = True) -> Casting:
+    """What the dice come to."""
+    ones, sixes = faces.count(1), faces.count(6)
+    return Casting(casting_outcome(ones, sixes, sum(faces), bonus, value, irresistible))
+
+
+@pytest.mark.parametrize("value", CAST_TABLE)
+def test_chance_to_cast(value: int) -> None:
+    for dice, expected in enumerate(CAST_TABLE[value].split(), start=1):
+        chances = casting_chances(dice, value)
+        assert chances[Casting.CAST] + chances[Casting.IRRESISTIBLE] == F(expected), dice
+        assert sum(chances.values()) == 1
+
+
+@pytest.mark.parametrize("dice", range(2, 8))
+def test_chance_of_miscast_and_of_irresistible_force(dice: int) -> None:
+    chances = casting_chances(dice, 8)
+    assert chances[Casting.MISCAST] == F(MISCAST[dice - 2])
+    assert chances[Casting.IRRESISTIBLE] == F(IRRESISTIBLE[dice - 2])
+
+
+def test_one_die_is_neither_miscast_nor_irresistible() -> None:
+    chances = casting_chances(1, 3)
+    assert chances[Casting.MISCAST] == chances[Casting.IRRESISTIBLE] == 0
+
+
+@pytest.mark.parametrize("dice", [1, 2, 3, 4, 5, 7])
+def test_where_irresistible_force_is_forbidden_its_rolls_count_by_their_total(dice: int) -> None:
+    chances = casting_chances(dice, 12, may_be_irresistible=False)
+    assert chances[Casting.IRRESISTIBLE] == 0
+    assert chances[Casting.MISCAST] == casting_chances(dice, 12)[Casting.MISCAST]
+
+
+def test_both_pairs_at_once_are_a_miscast() -> None:
+    assert outcome(1, 1, 6, 6, value=8) == Casting.MISCAST
+    assert outcome(1, 6, 6, 1, 6, value=8) == Casting.MISCAST
+
+
+def test_two_ones_miscast_though_the_total_would_do() -> None:
+    assert outcome(1, 1, 6, value=8) == Casting.MISCAST
+    assert outcome(1, 6, value=8) == Casting.FAIL
+
+
+def test_irresistible_below_the_casting_value() -> None:
+    assert outcome(6, 6, value=15) == Casting.IRRESISTIBLE
+    assert outcome(6, 6, value=15, irresistible=False) == Casting.FAIL
+
+
+def test_a_natural_one_or_two_fails_whatever_the_bonus() -> None:
+    assert outcome(2, value=3, bonus=1) == Casting.FAIL
+    assert outcome(2, value=3, bonus=12) == Casting.FAIL
+    assert outcome(1, value=3, bonus=12) == Casting.FAIL
+    assert not is_cast(2, 12, 3)
+    assert outcome(3, value=3) == Casting.CAST
+
+
+def test_equal_casts() -> None:
+    assert outcome(4, 4, value=8) == Casting.CAST
+    assert outcome(4, 3, value=8) == Casting.FAIL
+
+
+def test_a_bonus_counts_in_the_total_but_is_no_natural_die() -> None:
+    assert outcome(4, 3, value=8, bonus=1) == Casting.CAST
+    assert outcome(6, 5, value=15, bonus=1) == Casting.FAIL
+    assert outcome(1, 1, value=3, bonus=5) == Casting.MISCAST
+
+
+@pytest.mark.parametrize(("level", "dice"), [(1, 2), (2, 3), (3, 4), (4, 5)])
+def test_most_dice_by_level(level: int, dice: int) -> None:
+    assert most_casting_dice(level) == dice
+
+
+@pytest.mark.parametrize(("value", "dice"), [(3, 2), (5, 3), (6, 3), (7, 3), (8, 4)])
+def test_best_number_of_dice(value: int, dice: int) -> None:
+    def works(n: int) -> F:
+        chances = casting_chances(n, value)
+        return chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
+
+    assert max(range(1, 6), key=works) == dice
+
+
+@pytest.mark.parametrize(("dice", "value"), [(0, 8), (-1, 8), (2, 2), (2, 16)])
+def test_impossible_casts_are_refused(dice: int, value: int) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        casting_chances(dice, value)

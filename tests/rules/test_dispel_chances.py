@@ -1,0 +1,102 @@
+"""Dispel rolls, dice of levels, and readings of dice, against counted fractions."""
+
+from fractions import Fraction as F
+from itertools import product
+
+import pytest
+
+from wfb_gym.rules import dice as dice_rules
+from wfb_gym.rules import pools
+from wfb_gym.rules.dispelling import dispel_chance, is_dispelled
+
+ROWS = [
+    (2, 14, "1/36", "0"),
+    (3, 14, "19/108", "35/216"),
+    (3, 16, "19/216", "5/108"),
+    (3, 18, "2/27", "1/216"),
+    (4, 16, "149/432", "145/432"),
+    (2, 8, "5/12", "5/12"),
+    (3, 8, "89/108", "89/108"),
+    (2, 7, "7/12", "7/12"),
+    (3, 7, "95/108", "95/108"),
+]
+THRESHOLDS = {2: 13, 3: 14, 4: 16, 5: 18}
+
+
+def dispelled(*faces: int, number: int, bonus: int = 0, double_six: bool = False) -> bool:
+    """Whether the dice dispel."""
+    ones, sixes = faces.count(1), faces.count(6)
+    return bool(is_dispelled(ones, sixes, sum(faces), bonus, number, double_six))
+
+
+@pytest.mark.parametrize(("dice", "number", "on", "off"), ROWS)
+def test_chance_to_dispel(dice: int, number: int, on: str, off: str) -> None:
+    assert dispel_chance(dice, number, double_six=True) == F(on)
+    assert dispel_chance(dice, number) == F(off)
+
+
+@pytest.mark.parametrize("dice", THRESHOLDS)
+def test_two_sixes_matter_from_these_numbers_on(dice: int) -> None:
+    for number in range(3, 20):
+        matters = dispel_chance(dice, number, double_six=True) != dispel_chance(dice, number)
+        assert matters == (number >= THRESHOLDS[dice]), number
+
+
+def test_equal_is_enough() -> None:
+    assert dispelled(4, 4, number=8)
+    assert not dispelled(4, 3, number=8)
+
+
+def test_two_ones_fail_whatever_the_total() -> None:
+    assert not dispelled(1, 1, 6, number=8)
+    assert not dispelled(1, 1, 6, 6, number=12)
+    assert not dispelled(1, 1, 6, 6, number=12, double_six=True)
+    assert dispelled(1, 6, 6, 6, number=12)
+
+
+def test_two_sixes_dispel_only_where_the_switch_is_on() -> None:
+    assert dispelled(6, 6, number=14, double_six=True)
+    assert not dispelled(6, 6, number=14)
+
+
+def test_a_bonus_counts_in_the_total() -> None:
+    assert dispelled(4, 3, number=8, bonus=1)
+    assert not dispelled(1, 1, number=3, bonus=4)
+
+
+def test_a_dispel_without_dice_is_refused() -> None:
+    with pytest.raises(ValueError, match="1 or more to dispel, found 0"):
+        dispel_chance(0, 8)
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_dice_of_a_level(level: int) -> None:
+    assert pools.power_dice_of_level(level) == level
+    assert pools.dispel_dice_of_level(level) == [0, 1, 1, 2, 2][level]
+
+
+def test_base_dice() -> None:
+    assert pools.BASE_POWER_DICE == 2
+    assert pools.BASE_DISPEL_DICE == 2
+    assert pools.DWARF_DISPEL_DICE == 4
+    assert pools.RUNESMITH_DISPEL_DICE == 1
+
+
+@pytest.mark.parametrize("dice", range(5))
+def test_readings_are_counted_over_all_rolls(dice: int) -> None:
+    counted: dict[tuple[int, int, int], int] = {}
+    for faces in product(range(1, 7), repeat=dice):
+        key = (min(2, faces.count(1)), min(2, faces.count(6)), sum(faces))
+        counted[key] = counted.get(key, 0) + 1
+    assert dice_rules.roll_counts(dice) == counted
+
+
+def test_totals_of_two_dice() -> None:
+    ways = dict.fromkeys(range(2, 13), 0)
+    for (_, _, total), rolls in dice_rules.roll_counts(2).items():
+        ways[total] += rolls
+    assert list(ways.values()) == [1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1]
+
+
+def test_two_or_more_is_a_double() -> None:
+    assert [bool(dice_rules.double(count)) for count in range(4)] == [False, False, True, True]
