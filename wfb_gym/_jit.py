@@ -27,14 +27,17 @@ int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 """Widen a small integer of a record. Compiled `int` keeps int8 as int8, and a function called
 with both would be compiled twice."""
 
+_NEVER_COMPILED = ("cli", "interop")
 _KEEP_SECONDS = 14 * 24 * 3600
 
 
 def _sources_digest() -> str:
-    """Hash of every Python source of the package and of the compiler's version."""
+    """Hash of every source that compiled code may come from, and of the compiler's version."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):
+        if path.parent.name in _NEVER_COMPILED:
+            continue
         digest.update(str(path.relative_to(root)).encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -71,9 +74,22 @@ def _open_cache_folder() -> Path:
 CACHE_FOLDER = _open_cache_folder()
 
 
-def is_cold() -> bool:
-    """Whether nothing has been compiled yet for this version of the sources."""
-    return not any(CACHE_FOLDER.rglob("*.nbi"))
+def announce_compiling(dispatcher: Any) -> None:
+    """Say on stderr that a first call is going to compile, if nothing was kept of an earlier one.
+
+    Args:
+        dispatcher: a compiled function that has not been called yet in this process.
+    """
+    if not isinstance(dispatcher, Dispatcher) or dispatcher.overloads:
+        return
+    function = dispatcher.py_func
+    module = function.__module__.rpartition(".")[2]
+    if not any(CACHE_FOLDER.rglob(f"{module}.{function.__qualname__}-*.nbi")):
+        sys.stderr.write(
+            "wfb_gym: compiling the rules for the first time, which takes about a minute; "
+            f"the result is kept in {CACHE_FOLDER}\n"
+        )
+        sys.stderr.flush()
 
 
 @overload

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._jit import entry_point
+from wfb_gym._jit import announce_compiling, entry_point
 from wfb_gym.encoding.actions import ActionCodec, action_codec
 from wfb_gym.encoding.layout import Layout, layout
 from wfb_gym.encoding.limits import Limits, check_covers, fit, union
@@ -133,6 +133,7 @@ class Batch:
         self._no_outputs = (
             np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.bool_), self._final[:0],
         )  # fmt: skip
+        announce_compiling(kernel.drive)
         self._kernel: Any = kernel.drive
         self._drive(kernel.PREPARE, np.arange(len(tables)), self._no_actions, self.new_step())
         self._kernel = entry_point(kernel.drive)

@@ -177,14 +177,18 @@ def _pack_contacts(record: Any, scenario: Scenario) -> None:
 
 
 def _pack_miscasts(record: Any, miscasts: MiscastTable) -> None:
-    record["n_miscast_rows"] = len(miscasts.rows)
+    """Rows with like effects become one, so that they are one outcome of the dice."""
+    packed: list[tuple[Effect, ...]] = []
     first = 0
-    for index, row in enumerate(miscasts.rows):
-        record["miscast_row"][row.roll[0] : row.roll[1] + 1] = index
-        record["miscast_rows"][index] = (first, len(row.effects))
-        for effect in row.effects:
-            _pack_effect(record["effects"][first], effect)
-            first += 1
+    for row in miscasts.rows:
+        if row.effects not in packed:
+            record["miscast_rows"][len(packed)] = (first, len(row.effects))
+            packed.append(row.effects)
+            for effect in row.effects:
+                _pack_effect(record["effects"][first], effect)
+                first += 1
+        record["miscast_row"][row.roll[0] : row.roll[1] + 1] = packed.index(row.effects)
+    record["n_miscast_rows"] = len(packed)
 
 
 def _pack_effect(record: Any, effect: Effect) -> None:
