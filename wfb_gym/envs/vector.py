@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch, ScenarioLike, Step
+from wfb_gym.envs.infos import StepInfos
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.opponents.registry import Opponent
 
@@ -159,7 +160,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self._masks = out.masks
         infos = self._infos(out.masks, out.illegal)
         if self.batch.mode == kernel.SAME_STEP:
-            self._add_final(infos, out)
+            infos = self._with_final(infos, out)
         truncations = np.zeros(self.num_envs, np.bool_)
         return out.observations, out.rewards, out.terminations, truncations, infos
 
@@ -189,26 +190,34 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             "_illegal_action": every.copy(),
         }
 
-    def _add_final(self, infos: dict[str, Any], out: Step) -> None:
+    def _with_final(self, infos: dict[str, Any], out: Step) -> dict[str, Any]:
         """Gymnasium's account of the episodes that ended in a SAME_STEP step."""
         ended = out.terminations
         members = np.flatnonzero(ended)
         if not len(members):
-            return
-        observations = np.full(self.num_envs, None, object)
-        observations[members] = list(out.final[members])
-        pass_only = np.zeros((self.num_envs, self.batch.codec.n), np.int8)
-        pass_only[members, 0] = 1
-        infos["final_obs"] = observations
+            return infos
         infos["_final_obs"] = ended.copy()
-        infos["final_info"] = {
-            "action_mask": pass_only,
-            "_action_mask": ended.copy(),
-            "illegal_action": out.illegal & ended,
-            "_illegal_action": ended.copy(),
-        }
         infos["_final_info"] = ended.copy()
-        infos["illegal_action"] = out.illegal & ~ended
+        illegal = infos["illegal_action"] & ended
+        infos["illegal_action"] &= ~ended
+        rows, which = out.final[members], ended.copy()
+
+        def final_obs() -> NDArray[Any]:
+            observations = np.full(self.num_envs, None, object)
+            observations[members] = list(rows)
+            return observations
+
+        def final_info() -> dict[str, Any]:
+            pass_only = np.zeros((self.num_envs, self.batch.codec.n), np.int8)
+            pass_only[members, 0] = 1
+            return {
+                "action_mask": pass_only,
+                "_action_mask": which.copy(),
+                "illegal_action": illegal,
+                "_illegal_action": which,
+            }
+
+        return StepInfos(infos, {"final_obs": final_obs, "final_info": final_info})
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the environments' futures depend on; see `set_state`."""
