@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from hypothesis import strategies as st
 
-from wfb_gym.engine.queries import is_chance
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
 
 from .builders import Data, Game
@@ -127,7 +126,7 @@ def wander(battle: Game, seed: int) -> Iterator[Game]:
     choose = random.Random(seed)
     while not battle.is_over:
         yield battle
-        if is_chance(battle.state.node):
+        if battle.is_chance():
             if choose.random() < 0.15:  # dice that go to the heart of the rules
                 battle.roll(*([choose.choice([1, 6])] * battle.dice_to_roll))
             else:

@@ -19,7 +19,6 @@ import wfb_gym.engine
 from wfb_gym.encoding.layout import LAYOUT
 from wfb_gym.engine.chance import chance_outcomes, sample
 from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
-from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.rolls import is_handful
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.engine.work import WORK, new_scratch
@@ -92,7 +91,7 @@ def check_battle(scenario: Scenario, seed: int) -> None:
     for battle in positions(scenario, seed):
         if battle.is_over:
             assert battle.legal_actions() == []
-        elif is_chance(battle.state.node):
+        elif battle.is_chance():
             check_chances(battle)
         else:
             check_decision(battle)
@@ -131,7 +130,7 @@ def test_what_one_army_gains_the_other_loses(
     choose = random.Random(seed)
     while not first.is_over:
         assert (second.node, second.mover) == (first.node, 1 - first.mover)
-        if is_chance(first.state.node):
+        if first.is_chance():
             assert second.chance_outcomes() == first.chance_outcomes()
             code = choose.choice(first.chance_outcomes())[0]
             assert second.resolve(code) == -first.resolve(code)
@@ -166,7 +165,7 @@ def test_equal_keys_have_equal_futures(scenario: Scenario, seed: int) -> None:
         twin = Game(scenario)
         twin._states[0] = np.frombuffer(battle.key(), twin._states.dtype)[0]
         assert twin.legal_actions() == battle.legal_actions()
-        if is_chance(battle.state.node):
+        if battle.is_chance():
             assert twin.chance_outcomes() == battle.chance_outcomes()
             code = battle.chance_outcomes()[-1][0]
             assert twin.resolve(code) == battle.resolve(code)
@@ -206,7 +205,7 @@ def test_sampled_dice_follow_the_exact_chances(scenario: Scenario) -> None:
     nodes: dict[tuple[Node, int], Game] = {}
     for seed in range(10):
         for battle in positions(scenario, seed):
-            if is_chance(battle.state.node):
+            if battle.is_chance():
                 nodes.setdefault((battle.node, battle.dice_to_roll), battle)
     assert nodes
     for battle in nodes.values():
@@ -277,7 +276,7 @@ def play_bundled() -> None:
     """Every bundled scenario once, so that the engine is compiled."""
     for scenario in bundled():
         for battle in positions(scenario, seed=1):
-            if is_chance(battle.state.node):
+            if battle.is_chance():
                 drawn(battle, 1, seed=1)
 
 

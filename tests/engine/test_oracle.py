@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.state import Node
 
 from .builders import Game, army, game, miscast, spell, wizard
@@ -108,7 +107,7 @@ class Minimax:
             return 0.0
         if key not in self.known:
             here = battle._states.copy()
-            if is_chance(battle.state.node):
+            if battle.is_chance():
                 chances = battle.chance_outcomes()
                 found = sum(p * self._after(here, battle.resolve, code) for code, p in chances)
             else:

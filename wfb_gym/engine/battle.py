@@ -65,7 +65,7 @@ class Battle:
     @property
     def dice_to_roll(self) -> int:
         """Number of D6 that the pending chance node takes."""
-        if not is_chance(int(self.state.node)):
+        if not self.is_chance():
             raise ValueError(f"roll: expected a chance node, found {self.node.name}")
         return int(dice_in_roll(self.table, self.state))
 
@@ -129,7 +129,7 @@ class Battle:
         Raises:
             ValueError: not at a chance node.
         """
-        if not is_chance(int(self.state.node)):
+        if not self.is_chance():
             raise ValueError(f"chance outcomes: expected a chance node, found {self.node.name}")
         room = most_outcomes(min(DICE, self.dice_to_roll), rerolls=True)
         outcomes, chances = np.zeros(room, np.int64), np.zeros(room)
@@ -153,3 +153,7 @@ class Battle:
     def is_decision(self) -> bool:
         """Whether a player chooses now."""
         return bool(is_decision(int(self.state.node)))
+
+    def is_chance(self) -> bool:
+        """Whether dice decide now."""
+        return bool(is_chance(int(self.state.node)))
