@@ -4,7 +4,7 @@ Two different states of one scenario never share an observation, and equal state
 so a policy of observations is a policy of states.
 """
 
-from numpy import float32
+from numpy import float32, uint64
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
@@ -29,6 +29,12 @@ ROW_UNIT = float32(1.0 / _layout.ROW_SCALE)
 PHASE_UNIT = float32(1.0 / PHASES)
 NATURE_UNIT = float32(1.0 / 3.0)
 _ONE = float32(1.0)
+
+
+@jit
+def _put(row: NDArray[float32], field: int, value: float32) -> None:
+    """Write one number. An unsigned index is spared the question whether it counts from the end."""
+    row[uint64(field)] = value
 
 
 @jit(forceinline=False)
@@ -102,16 +108,20 @@ def write_static(table: Record, seat: int, at: Record, row: NDArray[float32]) ->
 def _wizards(
     table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
 ) -> None:
+    size = at.wizard_size  # read once: for all the compiler knows, a write to `row` changes `at`
+    own_dice = at.wizard_own_dice
+    active = army == state.active
+    moves = army == state.mover
+    field = first
     for w in range(table.armies[army].n_wizards):
-        field = first + w * at.wizard_size
-        row[field] = float32(state.level[army, w]) * LEVEL_UNIT
-        row[field + 1] = float32(state.wounds[army, w]) * WOUNDS_UNIT
-        row[field + 2] = float32(state.lock[army, w]) * LOCK_UNIT
-        if at.wizard_own_dice >= 0:
-            own = field + at.wizard_own_dice
-            active = army == state.active
-            row[own] = float32(state.own_dice[w]) * DICE_UNIT if active else float32(0.0)
-            row[own + 1] = float32(army == state.mover and state.joined == w + 1)
+        _put(row, field, float32(state.level[army, w]) * LEVEL_UNIT)
+        _put(row, field + 1, float32(state.wounds[army, w]) * WOUNDS_UNIT)
+        _put(row, field + 2, float32(state.lock[army, w]) * LOCK_UNIT)
+        if own_dice >= 0:
+            own = field + own_dice
+            _put(row, own, float32(state.own_dice[w]) * DICE_UNIT if active else float32(0.0))
+            _put(row, own + 1, float32(moves and state.joined == w + 1))
+        field += size
 
 
 @jit
@@ -120,6 +130,7 @@ def _castable(
 ) -> None:
     """What the active army's open spells promise."""
     side = table.armies[army]
+    size = at.spell_size
     phases = float(table.phases - state.phase)
     for w in range(side.n_wizards):
         spells = side.wizards[w].spells & state.open
@@ -127,16 +138,17 @@ def _castable(
             continue
         most = dice_cap(table, state, army, w)
         dice = min(most, int(state.power) + int(state.own_dice[w]))
+        shown = float32(dice) * DICE_UNIT
         bonus = int(side.wizards[w].cast_bonus)
         for s in range(side.n_spells):
             if spells & bit(s):
                 spell = side.spells[s]
                 need = cast_need(int(spell.casting_value), bonus)
                 points = spell.worth + spell.worth_per_phase * phases
-                field = first + s * at.spell_size
-                row[field + 3] = float32(dice) * DICE_UNIT
-                row[field + 4] = _ONE
-                row[field + 5] = float32(BEST_CAST_CHANCE[need, dice] * points * POINTS_UNIT)
+                field = first + s * size
+                _put(row, field + 3, shown)
+                _put(row, field + 4, _ONE)
+                _put(row, field + 5, float32(BEST_CAST_CHANCE[need, dice] * points * POINTS_UNIT))
 
 
 @jit(forceinline=False)
@@ -144,28 +156,34 @@ def _lasting(
     table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
 ) -> None:
     """What is forgotten, in play, fresh and tried."""
+    size = at.spell_size
+    known = at.spell_known
+    lasting = at.spell_lasting
+    field = first
     for s in range(table.armies[army].n_spells):
-        field = first + s * at.spell_size
         mask = bit(s)
-        if at.spell_known >= 0 and state.known[army] & mask:
-            row[field + at.spell_known] = _ONE
-        if at.spell_lasting >= 0 and state.in_play[army] & mask:
-            row[field + at.spell_lasting + 3] = _ONE
-            row[field + at.spell_lasting + 4] = float32((state.fresh[army] & mask) != 0)
-            row[field + at.spell_lasting + 5] = float32((state.tried[army] & mask) != 0)
+        if known >= 0 and state.known[army] & mask:
+            _put(row, field + known, _ONE)
+        if lasting >= 0 and state.in_play[army] & mask:
+            _put(row, field + lasting + 3, _ONE)
+            _put(row, field + lasting + 4, float32((state.fresh[army] & mask) != 0))
+            _put(row, field + lasting + 5, float32((state.tried[army] & mask) != 0))
+        field += size
 
 
 @jit
 def _items(
     table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
 ) -> None:
+    size = at.item_size
+    field = first
     for i in range(table.armies[army].n_items):
-        field = first + i * at.item_size
-        row[field] = float32(state.items[army, i]) * COUNT_UNIT
+        _put(row, field, float32(state.items[army, i]) * COUNT_UNIT)
         cast = army == state.active and state.cast_item == i + 1
         dispel = army == state.mover and (state.declared & bit(i)) != 0
         if cast or dispel:
-            row[field + 1] = _ONE
+            _put(row, field + 1, _ONE)
+        field += size
 
 
 @jit
@@ -173,33 +191,36 @@ def _pending(state: Record, seat: int, at: Record, row: NDArray[float32]) -> Non
     """Mark the spells that the pending roll is about."""
     if state.spell:
         first = at.own_spells if state.active == seat else at.enemy_spells
-        row[first + (state.spell - 1) * at.spell_size + 6] = _ONE
+        _put(row, first + (state.spell - 1) * at.spell_size + 6, _ONE)
     if state.free:
         first = at.own_spells if state.active != seat else at.enemy_spells
-        row[first + (state.free - 1) * at.spell_size + 6] = _ONE
+        _put(row, first + (state.free - 1) * at.spell_size + 6, _ONE)
     if state.target:
         target = state.target - 1
         first = at.own_spells if target // SPELLS == seat else at.enemy_spells
-        row[first + (target % SPELLS) * at.spell_size + 6] = _ONE
+        _put(row, first + (target % SPELLS) * at.spell_size + 6, _ONE)
 
 
 @jit
 def _rare(state: Record, at: Record, row: NDArray[float32]) -> None:
     """Blocks that only some limits have."""
     if at.attempt >= 0 and state.attempt != Attempt.NONE:
-        row[at.attempt + state.attempt - 1] = _ONE
+        _put(row, at.attempt + state.attempt - 1, _ONE)
     if at.reserve >= 0:
-        row[at.reserve] = float32(state.reserve) * DICE_UNIT
+        _put(row, at.reserve, float32(state.reserve) * DICE_UNIT)
     if at.row >= 0:
-        row[at.row] = float32(state.row) * ROW_UNIT
-        row[at.row + 1] = float32(state.cursor) * ROW_UNIT
+        _put(row, at.row, float32(state.row) * ROW_UNIT)
+        _put(row, at.row + 1, float32(state.cursor) * ROW_UNIT)
     if at.faces >= 0:
+        faces = at.faces
+        held = at.held
         for face in range(6):
-            row[at.faces + face] = float32(state.faces[face]) * DICE_UNIT
-            row[at.held + face] = float32(state.held[face]) * DICE_UNIT
-        row[at.nature] = float32(state.nature) * NATURE_UNIT
+            _put(row, faces + face, float32(state.faces[face]) * DICE_UNIT)
+            _put(row, held + face, float32(state.held[face]) * DICE_UNIT)
+        _put(row, at.nature, float32(state.nature) * NATURE_UNIT)
+    contacts = at.contacts
     for group in range(at.limit_contacts):
-        row[at.contacts + group] = float32(state.contacts[group]) * CONTACT_UNIT
+        _put(row, contacts + group, float32(state.contacts[group]) * CONTACT_UNIT)
 
 
 @jit(forceinline=False)
@@ -226,13 +247,13 @@ def observe(
     if state.node == Node.END:
         return  # nothing of an ended battle is left to see
     if Node.NOMINATE <= state.node <= Node.IN_PLAY:
-        row[at.node + state.node - 1] = _ONE
+        _put(row, at.node + state.node - 1, _ONE)
     active = state.active == seat
-    row[at.casting] = float32(active)
-    row[at.phases_left] = float32(table.phases - state.phase) * PHASE_UNIT
-    row[at.own_pool] = float32(state.power if active else state.dispel) * DICE_UNIT
-    row[at.enemy_pool] = float32(state.dispel if active else state.power) * DICE_UNIT
-    row[at.number] = float32(state.number) * NUMBER_UNIT
+    _put(row, at.casting, float32(active))
+    _put(row, at.phases_left, float32(table.phases - state.phase) * PHASE_UNIT)
+    _put(row, at.own_pool, float32(state.power if active else state.dispel) * DICE_UNIT)
+    _put(row, at.enemy_pool, float32(state.dispel if active else state.power) * DICE_UNIT)
+    _put(row, at.number, float32(state.number) * NUMBER_UNIT)
     _rare(state, at, row)
     enemy = other(seat)
     _wizards(table, state, seat, at, at.own_wizards, row)

@@ -22,7 +22,7 @@ from wfb_gym.engine.dispelling import (
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.miscasts import act_free_spell, run_effects
 from wfb_gym.engine.phases import begin_battle, begin_phase, end_phase, generate_dice
-from wfb_gym.engine.queries import is_chance
+from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.rerolls import act_keep
 from wfb_gym.engine.state import Node, Record
 
@@ -64,21 +64,21 @@ def _settle(table: Record, state: Record, work: Record) -> tuple[float, int]:
     points = 0.0
     while True:
         node = state.node
-        if node == Node.END or is_chance(node):
+        if is_decision(node):
+            count = legal_actions(table, state, work)
+            if count > 1:
+                return points, count
+            points += _play(table, state, int64(work.legal[0]))
+        elif node == Node.END or is_chance(node):
             return points, 0
-        if node == Node.BEGIN_PHASE:
+        elif node == Node.BEGIN_PHASE:
             begin_phase(table, state)
         elif node == Node.GENERATE_DICE:
             generate_dice(table, state)
         elif node == Node.MISCAST_EFFECTS:
             points += run_effects(table, state)
-        elif node == Node.END_PHASE:
-            points += end_phase(table, state)
         else:
-            count = legal_actions(table, state, work)
-            if count > 1:
-                return points, count
-            points += _play(table, state, int64(work.legal[0]))
+            points += end_phase(table, state)
 
 
 @jit(forceinline=False)
@@ -98,7 +98,7 @@ def begin(table: Record, state: Record, work: Record) -> float:
     return points
 
 
-@jit(forceinline=False)
+@jit
 def act_listing(table: Record, state: Record, action: int, work: Record) -> tuple[float, int]:
     """`act`, telling also how many actions `work.legal` lists for the next decision.
 
@@ -110,7 +110,7 @@ def act_listing(table: Record, state: Record, action: int, work: Record) -> tupl
     return before + points, count
 
 
-@jit(forceinline=False)
+@jit
 def resolve_listing(table: Record, state: Record, outcome: int, work: Record) -> tuple[float, int]:
     """`resolve`, telling also how many actions `work.legal` lists, as `act_listing` does."""
     before = resolve_outcome(table, state, outcome)

@@ -212,7 +212,7 @@ def can_answer_cast(table: Record, state: Record) -> bool:
     return False
 
 
-@jit(forceinline=False)
+@jit
 def reroll_item(table: Record, state: Record, all_dice: int, nature: int) -> int:
     """First item of the mover that may re-roll the pending dice in this way, or -1.
 
@@ -226,10 +226,16 @@ def reroll_item(table: Record, state: Record, all_dice: int, nature: int) -> int
         all_dice: 1 if all the dice are to be re-rolled, 0 for one.
         nature: `Nature` of the dice as they lie.
     """
-    casting = state.attempt == Attempt.NONE
-    army = int64(state.active) if casting else int64(state.mover)
+    army = int64(state.active if state.attempt == Attempt.NONE else state.mover)
     if not table.armies[army].rerolls:
         return -1
+    return _reroll_item(table, state, army, all_dice, nature)
+
+
+@jit(forceinline=False)
+def _reroll_item(table: Record, state: Record, army: int, all_dice: int, nature: int) -> int:
+    """`reroll_item` of an army that has such items."""
+    casting = state.attempt == Attempt.NONE
     for item in range(table.armies[army].n_items):
         entry = table.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel

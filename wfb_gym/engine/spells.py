@@ -28,15 +28,21 @@ def end_spells(state: Record, army: int, mask: int) -> None:
     state.tried[army] = without(state.tried[army], mask)
 
 
-@jit(forceinline=False)
+@jit
 def end_remaining(table: Record, state: Record, army: int, wizard: int) -> None:
     """What the wizard keeps in play ends: he attempts another, or uses such an item."""
     mask = table.armies[army].wizards[wizard].spells & state.in_play[army]
     if mask:
-        for spell in range(table.armies[army].n_spells):
-            lasting = table.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
-            if lasting and mask & bit(spell):
-                end_spells(state, army, bit(spell))
+        _end_remaining(table, state, army, mask)
+
+
+@jit(forceinline=False)
+def _end_remaining(table: Record, state: Record, army: int, mask: int) -> None:
+    """Spells of the mask that remain in play end."""
+    for spell in range(table.armies[army].n_spells):
+        lasting = table.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
+        if lasting and mask & bit(spell):
+            end_spells(state, army, bit(spell))
 
 
 @jit(forceinline=False)

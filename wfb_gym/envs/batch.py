@@ -63,10 +63,9 @@ class View:
         self.limits = limits
         self.layout: Layout = layout(limits)
         self.codec: ActionCodec = action_codec(limits)
-        self.at = self.layout.offsets[0]
         self.static = np.empty((len(tables), self.layout.size), np.float32)
         for table, row in zip(tables, self.static, strict=True):
-            write_static(table, seat, self.at, row)
+            write_static(table, seat, self.layout.offsets[0], row)
 
 
 class Batch:
@@ -253,7 +252,7 @@ class Batch:
         return (
             operation, 0, len(members), members, actions, self.mode, self.envs, self.tables,
             self.starts, self.pool, view.seat, self.scale, view.codec.code_of,
-            view.codec.index_of, view.at, view.static, masks, out.observations,
+            view.codec.index_of, view.layout.offsets, view.static, masks, out.observations,
             out.rewards, out.terminations, out.illegal, out.final, self._scratch,
         )  # fmt: skip
 

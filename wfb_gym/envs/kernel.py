@@ -184,7 +184,7 @@ def drive(
     scale: float,
     codes: NDArray[np.int64],
     indices: NDArray[np.int64],
-    at: Record,
+    offsets: Record,
     static: NDArray[np.float32],
     allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
@@ -206,6 +206,7 @@ def drive(
         How many environments wait.
     """
     work = scratch[0]
+    at = offsets[0]
     waiting = 0
     if operation == PREPARE:
         for j in range(low, high):
