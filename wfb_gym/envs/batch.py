@@ -24,8 +24,9 @@ from wfb_gym.envs.crew import CREW, Task
 from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
 from wfb_gym.scenario import Scenario, load_scenario, pack
 
-LEAST_CHUNK = 1024
-"""Fewest environments that a thread takes at a time; fewer cost more to hand over than to step."""
+LEAST_CHUNK = 512
+"""Fewest environments that a thread takes at a time; a batch of four such chunks is the smallest
+that gains more by a second thread than the hand-over costs (measured)."""
 CHUNKS_PER_THREAD = 4
 """Chunks that each thread would take if all were alike: room to even out a busy core."""
 
@@ -136,6 +137,8 @@ class Batch:
         self._kernel: Any = kernel.drive
         self._drive(kernel.PREPARE, np.arange(len(tables)), self._no_actions, self.new_step())
         self._kernel = entry_point(kernel.drive)
+        kernel.first_faults(self._members[:0], self.allowed, self.envs)
+        self._first_faults = entry_point(kernel.first_faults)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Key environments' generators with their own seeds, and count from 0; None leaves one."""
@@ -195,7 +198,7 @@ class Batch:
         Raises:
             ValueError: names the first environment at fault.
         """
-        outside, illegal = kernel.first_faults(actions, self.allowed, self.envs)
+        outside, illegal = self._first_faults(actions, self.allowed, self.envs)
         if outside >= 0:
             raise ValueError(
                 f"action {int(actions[outside])} of environment {outside}: "
@@ -222,7 +225,7 @@ class Batch:
     def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
         """`step` into arrays that `new_step` gave; the masks go to `allowed` alone."""
         before = self._snapshot()
-        if self.num_envs < 2 * CREW.size * LEAST_CHUNK or CREW.size == 1:
+        if self.num_envs < 4 * LEAST_CHUNK or CREW.size == 1:
             waiting = self._drive(kernel.STEP, self._members, actions, out)
         else:
             chunk = max(LEAST_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * CREW.size))
