@@ -68,15 +68,6 @@ def count_of(handful: int, face: int) -> int:
 
 
 @jit
-def total_of(handful: int) -> int:
-    """Sum of a handful."""
-    total = 0
-    for face in range(1, FACES + 1):
-        total += face * count_of(handful, face)
-    return total
-
-
-@jit
 def keep_handful(state: Record, handful: int) -> None:
     """The dice of the pending roll lie as they fell."""
     for face in range(FACES):
