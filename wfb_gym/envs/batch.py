@@ -211,6 +211,22 @@ class Batch:
                 f"expected one of {legal}"
             )
 
+    def taken(self, actions: Any, strict: bool = False) -> NDArray[np.int64]:
+        """Actions as a caller gave them, checked and as `step` takes them.
+
+        Raises:
+            ValueError: wrong shape or dtype, and as for `check_actions`.
+        """
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
+            raise ValueError(
+                f"actions: expected integers of shape ({self.num_envs},), "
+                f"found {array.dtype} of shape {array.shape}"
+            )
+        array = np.ascontiguousarray(array, np.int64)
+        self.check_actions(array, strict)
+        return array
+
     def step(self, actions: NDArray[np.int64]) -> Step:
         """Play one action of the learner in every environment.
 

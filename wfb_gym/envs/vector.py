@@ -155,25 +155,13 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """
         if self._masks is None:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
-        actions = self._checked(actions)
-        out = self.batch.step(actions)
+        out = self.batch.step(self.batch.taken(actions, self.strict))
         self._masks = out.masks
         infos = self._infos(out.masks, out.illegal)
         if self.batch.mode == kernel.SAME_STEP:
             infos = self._with_final(infos, out)
         truncations = np.zeros(self.num_envs, np.bool_)
         return out.observations, out.rewards, out.terminations, truncations, infos
-
-    def _checked(self, actions: Any) -> NDArray[np.int64]:
-        array = np.asarray(actions)
-        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
-            raise ValueError(
-                f"actions: expected integers of shape ({self.num_envs},), "
-                f"found {array.dtype} of shape {array.shape}"
-            )
-        array = np.ascontiguousarray(array, np.int64)
-        self.batch.check_actions(array, self.strict)
-        return array
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions of each environment, bool (n, actions); at least one in each row."""

@@ -111,15 +111,7 @@ class PhaseVecEnv(VecEnv):
         """
         if self._masks is None:
             raise RuntimeError("call reset() before step()")
-        array = np.asarray(actions)
-        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
-            raise ValueError(
-                f"actions: expected integers of shape ({self.num_envs},), "
-                f"found {array.dtype} of shape {array.shape}"
-            )
-        array = np.ascontiguousarray(array, np.int64)
-        self.batch.check_actions(array, strict=False)
-        self._actions = array
+        self._actions = self.batch.taken(actions)
 
     def step_wait(
         self,
