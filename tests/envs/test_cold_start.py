@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="compiles nothing"),
+]
 
 
 def test_the_first_make_says_that_it_compiles(tmp_path: Path) -> None:

@@ -88,7 +88,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             seed: environment i gets seed + i and plays what a single environment does under
                 that seed; a sequence gives one for each; None goes on with the dice as they
                 come.
-            options: ``reset_mask``, bool, shape (n,), in DISABLED mode; other keys are ignored.
+            options: ``reset_mask``, bool, shape (n,): reset these alone, as DISABLED mode needs;
+                other keys are ignored.
 
         Returns:
             Observations, float32 (n, size), and infos.
