@@ -1,10 +1,15 @@
 """The eight lores of the rulebook (6th edition), as ``data/lores.toml`` has them."""
 
-from functools import cache
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from functools import cache, cached_property
+from typing import Annotated, Literal, Self
+
+from pydantic import model_validator
 
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.bundled import bundled_data
+from wfb_gym.scenario.effects import EFFECT_KEYS, Effect
+from wfb_gym.scenario.errors import Problem, refusal, shown
 from wfb_gym.scenario.fields import Document, Name, Whole
 from wfb_gym.scenario.validating import validated
 
@@ -12,8 +17,8 @@ CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
 
 
-class LoreSpell(Document):
-    """A spell of a lore, without its effect: what it is worth is the scenario's to say.
+class LoreSpell(Effect):
+    """A spell of a lore, its effect's keys among its own.
 
     Attributes:
         name: as printed, unique among all lores.
@@ -22,7 +27,6 @@ class LoreSpell(Document):
         casting_value: number to equal or beat.
         duration: how the magic phase treats it.
         lasts: how long its effect lasts on the table, where that differs.
-        range_inches: None for spells that need no range, or measure it from elsewhere.
         kind: what it does, roughly.
         confidence: "found" where a source has it.
         source: tags of the sources, explained in the data file.
@@ -35,7 +39,6 @@ class LoreSpell(Document):
     casting_value: CastingValue
     duration: DurationName
     lasts: Name | None = None
-    range_inches: Annotated[int, Whole(1, 72)] | None = None
     kind: Literal[
         "magic_missile",
         "direct",
@@ -49,6 +52,30 @@ class LoreSpell(Document):
     confidence: Name
     source: Name
     note: Name | None = None
+
+    @cached_property
+    def effect(self) -> Effect:
+        """What it does to whom."""
+        return Effect(**{key: getattr(self, key) for key in EFFECT_KEYS})
+
+    @model_validator(mode="after")
+    def _agrees_with_its_effect(self) -> Self:
+        if problems := [*self._problems()]:
+            raise refusal(problems)
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        if self.missile != (self.kind == "magic_missile"):
+            expected = 'true for kind = "magic_missile", and for no other'
+            yield Problem("missile", expected, shown(self.missile))
+        if self.worth is None:
+            return
+        if self.worth.reason is None:
+            expected = "why its worth is what it is: every lore's is an estimate"
+            yield Problem("worth.reason", expected, "no such key")
+        if self.duration == "instant" and self.worth.lasting:
+            expected = 'no worth by phases but for "remains_in_play" or "one_turn"'
+            yield Problem("worth", expected, "a table")
 
 
 class _Lores(Document):

@@ -1,0 +1,308 @@
+"""Hits and wounds of spells against dice enumerated here, and the fractions worked by hand."""
+
+from fractions import Fraction as F
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from wfb_gym.rules.damage import (
+    Hit,
+    hit_chance,
+    hits_law,
+    hits_of_dice,
+    models_lost,
+    strength_against,
+    struck_law,
+    wounds_law,
+    wounds_of_dice,
+)
+
+D6 = range(1, 7)
+NONE = 7
+Floats = NDArray[np.float64]
+
+
+def law_of(results: list[int]) -> list[F]:
+    """Chances of 0, 1, 2 ... among equally likely results."""
+    return [F(results.count(n), len(results)) for n in range(max(results) + 1)]
+
+
+def assert_is(law: Floats, exact: list[F]) -> None:
+    assert len(law) == len(exact)
+    assert law == pytest.approx([float(chance) for chance in exact], rel=1e-12, abs=0)
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+
+
+def mean(law: Floats) -> float:
+    return float(np.arange(len(law)) @ law)
+
+
+@cache
+def chain(hits: int) -> F:
+    """Chance that the chain adds exactly that many hits, pair of dice by pair."""
+    if hits < 0:
+        return F(0)
+    ways = F(0)
+    for caster, opponent in product(D6, D6):
+        ways += chain(hits - caster) if caster > opponent else F(hits == 0)
+    return ways / 36
+
+
+@cache
+def conflagration(hits: int) -> F:
+    return sum((chain(hits - die) for die in D6), F(0)) / 6
+
+
+def test_hits_on_dice() -> None:
+    assert_is(hits_law("1"), [F(0), F(1)])
+    assert_is(hits_law("D6"), law_of(list(D6)))
+    assert_is(hits_law("2D6"), law_of([a + b for a, b in product(D6, D6)]))
+
+
+def test_hits_with_more_dice_on_top() -> None:
+    assert_is(hits_law("D6", "D6"), law_of([a + b for a, b in product(D6, D6)]))
+    assert_is(hits_law("1", "D6"), law_of([1 + a for a in D6]))
+    three = [a + b + c for a, b, c in product(D6, repeat=3)]
+    assert_is(hits_law("2D6", "D6"), law_of(three))
+
+
+def test_chain_adds_the_casters_die_while_it_is_higher() -> None:
+    assert chain(0) == F(7, 12)
+    law = hits_law("D6 chain")
+    exact = [conflagration(n) for n in range(len(law))]
+    assert law[:200] == pytest.approx([float(chance) for chance in exact[:200]], rel=1e-12)
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_chain_is_cut_where_its_rest_is_negligible() -> None:
+    added = len(hits_law("D6 chain")) - len(hits_law("D6")) + 1
+    rest = 1 - sum((chain(n) for n in range(added)), F(0))
+    assert 0 < rest < F(1, 10**18) <= rest + chain(added - 1)
+
+
+def test_mean_hits_of_the_conflagration() -> None:
+    assert mean(hits_law("D6 chain")) == pytest.approx(float(F(41, 6)), rel=1e-14)
+    # Each of 7/12 of the pairs ends it, and the pairs that go on add 70/15 on average.
+    assert F(41, 6) == F(7, 2) + F(70, 36) / F(7, 12)
+
+
+@pytest.mark.parametrize("hits", ["D3", "line", "template", "front_rank", ""])
+def test_no_dice_for_such_hits(hits: str) -> None:
+    with pytest.raises(ValueError, match="hits: expected one of 1, D6, 2D6, D6 chain, found"):
+        hits_law(hits)
+    with pytest.raises(ValueError, match="hits: expected one of"):
+        hits_of_dice(hits, [1, 2, 3])
+
+
+@pytest.mark.parametrize(("struck", "touched", "needed"), [(0, 3, 4), (5, 2, 4), (2, 3, 6)])
+def test_models_only_touched_are_struck_on_a_die(struck: int, touched: int, needed: int) -> None:
+    rolls = product(D6, repeat=touched)
+    exact = law_of([struck + sum(die >= needed for die in roll) for roll in rolls])
+    assert_is(struck_law(struck, touched, needed), exact)
+
+
+def test_models_struck_for_certain() -> None:
+    assert struck_law(4).tolist() == [0, 0, 0, 0, 1]
+    assert struck_law(0).tolist() == [1]
+    assert struck_law(2, 2).tolist() == [0, 0, 1, 0, 0]
+
+
+def patterns(hits: list[F], chance: F, per: int, most: int) -> list[F]:
+    """Chances of wounds, from every way in which the hits may work or fail."""
+    exact = [F(0)] * (most + 1)
+    for number, weight in enumerate(hits):
+        for works in product((True, False), repeat=number):
+            ways = weight
+            for work in works:
+                ways *= chance if work else 1 - chance
+            exact[min(per * sum(works), most)] += ways
+    return exact
+
+
+@pytest.mark.parametrize("chance", [F(2, 3), F(1, 9), F(5, 216)])
+@pytest.mark.parametrize(("per", "most"), [(1, 20), (1, 4), (2, 24), (2, 5), (1, 1), (2, 1)])
+def test_every_hit_wounds_by_itself_and_the_rest_is_lumped(chance: F, per: int, most: int) -> None:
+    two_dice = law_of([a + b for a, b in product(D6, D6)])
+    law = wounds_law(hits_law("2D6"), float(chance), per, most)
+    assert_is(law, patterns(two_dice, chance, per, most))
+
+
+def test_wounds_of_what_always_or_never_wounds() -> None:
+    assert_is(wounds_law(hits_law("D6"), 1.0, 1, 6), law_of(list(D6)))
+    assert wounds_law(hits_law("D6"), 0.0, 1, 3) == pytest.approx([1, 0, 0, 0])
+    assert wounds_law(hits_law("D6"), 0.5, 1, 0) == pytest.approx([1])
+
+
+@pytest.mark.parametrize("most", [1, 8, 40])
+def test_wounds_of_the_conflagration_sum_to_one(most: int) -> None:
+    assert wounds_law(hits_law("D6 chain"), 2 / 3, 1, most).sum() == pytest.approx(1, abs=1e-12)
+
+
+FIRE_BALL, MOST = 4, 30
+TABLE = [
+    (3, 6, NONE, "7/3"),
+    (3, 5, NONE, "35/18"),
+    (3, 4, NONE, "14/9"),
+    (3, 1, NONE, "7/18"),
+    (4, 4, NONE, "7/6"),
+    (4, 6, NONE, "7/4"),
+    (3, NONE, 5, "14/9"),
+]
+
+
+@pytest.mark.parametrize(("toughness", "armour", "ward", "fire_ball"), TABLE)
+def test_mean_wounds_of_fire_ball_and_fiery_blast(
+    toughness: int, armour: int, ward: int, fire_ball: str
+) -> None:
+    chance = float(hit_chance(Hit(FIRE_BALL, toughness, armour, ward)))
+    assert mean(wounds_law(hits_law("D6"), chance, 1, MOST)) == pytest.approx(float(F(fire_ball)))
+    blast = wounds_law(hits_law("2D6"), chance, 1, MOST)
+    assert mean(blast) == pytest.approx(2 * float(F(fire_ball)))
+    flammable = wounds_law(hits_law("D6"), chance, 2, MOST)
+    assert mean(flammable) == pytest.approx(2 * float(F(fire_ball)))
+
+
+def test_mean_wounds_of_creeping_death() -> None:
+    chance = hit_chance(Hit(3, 4, 4, NONE, armour_allowed=False))
+    assert chance == F(1, 3)
+    assert mean(wounds_law(hits_law("D6"), float(chance), 1, MOST)) == pytest.approx(7 / 6)
+
+
+def wounded(dice: tuple[int, ...], strength: int, toughness: int, armour: int, ward: int) -> bool:
+    """The three rolls as players read them; a save of 7 is none."""
+    wound, save, last = dice
+    if toughness - strength > 3 or wound < max(2, min(6, 4 + toughness - strength)):
+        return False
+    worse = armour + max(0, strength - 3)
+    if save != 1 and save >= worse:
+        return False
+    return last == 1 or last < ward
+
+
+@pytest.mark.parametrize(
+    ("strength", "toughness", "armour", "ward"),
+    [(4, 3, 5, NONE), (5, 4, 2, 4), (3, 3, 1, 6), (3, 7, NONE, NONE), (10, 1, NONE, 2)],
+)
+def test_three_dice_a_hit(strength: int, toughness: int, armour: int, ward: int) -> None:
+    hit = Hit(strength, toughness, armour, ward)
+    works = 0
+    for roll in product(D6, repeat=3):
+        expected = wounded(roll, strength, toughness, armour, ward)
+        assert wounds_of_dice(roll, hit) == expected
+        assert wounds_of_dice(roll, hit, per=2) == 2 * expected
+        works += expected
+    assert hit_chance(hit) == F(works, 216)
+
+
+def test_wounds_add_up_over_hits() -> None:
+    hit = Hit(4, 3, 5, NONE)
+    dice = [3, 1, 1, 2, 1, 1, 6, 6, 1, 6, 5, 1]  # wound, no wound, saved, wound
+    assert wounds_of_dice(dice, hit) == 2
+    assert wounds_of_dice(dice, hit, per=2) == 4
+    assert wounds_of_dice([], hit) == 0
+
+
+def test_saves_that_are_not_allowed() -> None:
+    dice = [6, 6, 6]
+    assert wounds_of_dice(dice, Hit(4, 3, 2, NONE)) == 0
+    assert wounds_of_dice(dice, Hit(4, 3, 2, NONE, armour_allowed=False)) == 1
+    assert wounds_of_dice(dice, Hit(4, 3, NONE, 4)) == 0
+    assert wounds_of_dice(dice, Hit(4, 3, NONE, 4, ward_allowed=False)) == 1
+    assert hit_chance(Hit(4, 3, 2, 4, armour_allowed=False, ward_allowed=False)) == F(2, 3)
+
+
+def test_automatic_wounds_need_no_roll_and_may_be_saved() -> None:
+    soul = Hit(None, 10, 2, NONE, armour_allowed=False, automatic=True)
+    assert wounds_of_dice([1, 6, 6], soul) == 1
+    assert hit_chance(soul) == 1
+    assert hit_chance(soul._replace(ward_save=5)) == F(2, 3)
+    armour = Hit(4, 10, 4, NONE, automatic=True)
+    assert hit_chance(armour) == F(2, 3)  # Strength 4 leaves a save of 5+
+
+
+def test_strength_is_asked_for_where_it_counts() -> None:
+    for hit in (Hit(None, 3, 4, NONE, automatic=True), Hit(None, 3, 4, NONE, armour_allowed=False)):
+        with pytest.raises(ValueError, match="strength: expected a Strength"):
+            wounds_of_dice([4, 4, 4], hit)
+        with pytest.raises(ValueError, match="strength: expected a Strength"):
+            hit_chance(hit)
+
+
+@pytest.mark.parametrize(
+    ("armour", "strength"), [(1, 5), (2, 5), (3, 5), (4, 5), (5, 4), (6, 3), (NONE, 3)]
+)
+def test_rule_of_burning_iron(armour: int, strength: int) -> None:
+    assert strength_against((3, 4, 5), armour) == strength
+
+
+@pytest.mark.parametrize(
+    ("hits", "extra", "dice", "read"),
+    [
+        ("1", None, [], (1, 0, 0)),
+        ("1", None, [5], (1, 0, 0)),
+        ("D6", None, [], (0, 0, 1)),
+        ("D6", None, [4], (4, 1, 0)),
+        ("D6", None, [4, 6], (4, 1, 0)),
+        ("2D6", None, [4], (0, 0, 1)),
+        ("2D6", None, [4, 6, 1], (10, 2, 0)),
+        ("D6", "D6", [], (0, 0, 2)),
+        ("D6", "D6", [4], (4, 1, 1)),
+        ("D6", "D6", [4, 6], (10, 2, 0)),
+        ("D6 chain", None, [], (0, 0, 1)),
+        ("D6 chain", None, [3], (3, 1, 2)),
+        ("D6 chain", None, [3, 6], (3, 1, 1)),
+        ("D6 chain", None, [3, 4, 4], (3, 3, 0)),
+        ("D6 chain", None, [3, 4, 5], (3, 3, 0)),
+        ("D6 chain", None, [3, 5, 4], (8, 3, 2)),
+        ("D6 chain", None, [3, 5, 4, 6, 1, 2, 2, 6], (14, 7, 0)),
+    ],
+)
+def test_hits_from_thrown_dice(
+    hits: str, extra: str | None, dice: list[int], read: tuple[int, int, int]
+) -> None:
+    assert hits_of_dice(hits, dice, extra) == read
+
+
+def test_thrown_dice_follow_the_law_of_the_chain() -> None:
+    """All throws of a die and two pairs; those that end before the last pair settle the rest."""
+    settled = [0] * 19
+    for dice in product(D6, repeat=5):
+        read = hits_of_dice("D6 chain", dice)
+        if not read.needed:
+            settled[read.hits] += 1
+    for hits in range(1, 8):
+        # Ends at the first pair, or after one pair that adds k - 1 times in 36 the k.
+        ends = F(7, 12)
+        once = sum((F(k - 1, 36) * F(1 <= hits - k <= 6) for k in D6), F(0)) / 6 * ends
+        assert F(settled[hits], 6**5) == F(hits <= 6) / 6 * ends + once
+
+
+@pytest.mark.parametrize("face", [0, 7, -1])
+def test_dice_have_six_faces(face: int) -> None:
+    with pytest.raises(ValueError, match="dice: expected faces from 1 to 6"):
+        hits_of_dice("D6", [face])
+    with pytest.raises(ValueError, match="dice: expected faces from 1 to 6"):
+        wounds_of_dice([face, 1, 1], Hit(4, 3, NONE, NONE))
+
+
+def test_dice_for_wounds_come_in_threes() -> None:
+    with pytest.raises(ValueError, match="dice: expected 3 for each hit, found 4"):
+        wounds_of_dice([1, 2, 3, 4], Hit(4, 3, NONE, NONE))
+
+
+def test_wounds_take_whole_models_first() -> None:
+    """Against models that lose one wound after the other, the hurt one first."""
+    for per_model, models in product((1, 2, 3), (0, 1, 4)):
+        for hurt in range(per_model if models else 1):
+            left = [per_model - hurt] + [per_model] * (models - 1) if models else []
+            for wounds in range(15):
+                standing = list(left)
+                for _ in range(wounds):
+                    if standing:
+                        standing[0] -= 1
+                        standing = standing if standing[0] else standing[1:]
+                lost = len(left) - len(standing)
+                assert models_lost(sum(left), wounds, per_model) == lost
