@@ -1,6 +1,7 @@
 """The data that comes with the package: lores, items, rulesets, miscast tables, scenarios."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -8,20 +9,43 @@ from wfb_gym.scenario import bundled_scenarios, load_scenario, pack
 from wfb_gym.scenario.bundled import bundled_data
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.lores import find_lore_spell, lore_spells
-from wfb_gym.scenario.miscasts import bundled_miscast_table, bundled_miscast_tables
-from wfb_gym.scenario.packed import NO_SAVE, TABLE, DispelUse, EffectKind, Limit, Lock, Whose
+from wfb_gym.scenario.miscasts import bundled_miscast_table
+from wfb_gym.scenario.packed import (
+    LORE_SPELLS,
+    NO_SAVE,
+    TABLE,
+    DispelUse,
+    EffectKind,
+    Limit,
+    Lock,
+    Whose,
+)
 from wfb_gym.scenario.ruleset import Ruleset
 
 SCENARIOS = (
     "apprentice",
     "archmage-duel",
+    "battle-of-black-gorge",
+    "border-skirmish",
+    "dawn-at-grimmwald",
     "dwarf-hold",
+    "ford-of-the-green-lady",
     "grand-conclave",
+    "horrors-in-the-mist",
     "long-siege",
+    "march-of-the-pale-count",
     "orc-shaman-hunt",
+    "redhorn-pass",
     "seventh-edition-duel",
     "storm-council",
+    "the-crooked-mile",
+    "the-iron-tide",
+    "the-shattered-gate",
+    "the-winds-unbound",
+    "tower-of-the-nine-panes",
 )
+BOUND = ("Ring of Flame", "Storm Stone")
+"""Items of the package that a spell lies bound in."""
 
 
 def test_lores_are_complete() -> None:
@@ -101,7 +125,11 @@ def test_items() -> None:
         name: item.model_dump(exclude_defaults=True, exclude={"name", "source"})
         for name, item in items.items()
     }
+    for keys in written.values():
+        if "bound" in keys:
+            keys["bound"]["spell"] = keys["bound"]["spell"]["name"]
     automatic = {"automatic": True}
+    forgotten = {"automatic": True, "forgotten_on": 4}
     assert written == {
         "Dispel Scroll": {
             "points": 25.0,
@@ -127,6 +155,28 @@ def test_items() -> None:
         "Rune of Spellbreaking": {"points": 25.0, "uses": 1, "when_dispelling": automatic},
         "Master Rune of Spellbinding": {"points": 50.0, "dispel_bonus": 1},
         "Master Rune of Valaya": {"points": 100.0, "dispel_bonus": 2},
+        "Seal of Destruction": {"points": 50.0, "uses": 1, "when_dispelling": forgotten},
+        "Sigil of Asuryan": {"points": 40.0, "uses": 1, "when_dispelling": forgotten},
+        "Spelleater Rune": {"points": 50.0, "uses": 1, "when_dispelling": forgotten},
+        "Book of Hoeth": {"points": 100.0, "any_double": True},
+        "Silver Wand": {"points": 10.0, "extra_spells": 1},
+        "Spell Familiar": {"points": 15.0, "extra_spells": 1},
+        "Master Rune of Balance": {"points": 50.0, "takes_power_dice": 1},
+        "Rod of Power": {
+            "points": 45.0,
+            "stores": {"dice": 3, "check": True},
+            "stores_dice": True,
+        },
+        "Black Periapt": {
+            "points": 15.0,
+            "stores": {"dice": 1, "either_phase": True},
+            "stores_dice": True,
+        },
+        "Ring of Flame": {"points": 30.0, "bound": {"power_level": 3, "spell": "Fire Ball"}},
+        "Storm Stone": {
+            "points": 25.0,
+            "bound": {"power_level": 5, "spell": "Storm of Hail", "uses": 1},
+        },
     }
     assert all(item.source for item in items.values())
 
@@ -161,10 +211,6 @@ def test_miscast_rows_cover_2d6(
     assert all(row.source and row.text for row in table.rows)
 
 
-def test_there_are_two_miscast_tables() -> None:
-    assert bundled_miscast_tables() == ("6e", "7e")
-
-
 HIT, CONTACT = "caster_hit", "base_contact_hit"
 
 
@@ -189,8 +235,11 @@ def test_6e_miscasts() -> None:
             {"kind": "in_play_ends", "whose": "all"},
             {"kind": "casting_ends"},
         ],
-        [{"kind": HIT, "strength": 6, "armour_save": False}, {"kind": "spell_forgotten"}],
-        [{"kind": "spell_forgotten"}, {"kind": "level_lost"}],
+        [
+            {"kind": HIT, "strength": 6, "armour_save": False},
+            {"kind": "spell_forgotten", "whose": "caster"},
+        ],
+        [{"kind": "spell_forgotten", "whose": "caster"}, {"kind": "level_lost"}],
     ]
 
 
@@ -219,9 +268,9 @@ def test_7e_miscasts() -> None:
         [
             {"kind": HIT, "strength": 8, "armour_save": False},
             {"kind": "level_lost"},
-            {"kind": "spell_forgotten"},
+            {"kind": "spell_forgotten", "whose": "caster"},
         ],
-        [{"kind": "spell_succeeds"}, {"kind": "spell_forgotten"}],
+        [{"kind": "spell_succeeds"}, {"kind": "spell_forgotten", "whose": "caster"}],
     ]
 
 
@@ -236,8 +285,15 @@ def test_bundled_scenario_loads_and_packs(name: str) -> None:
     assert scenario.description
     table = pack(scenario)
     assert table.dtype.fields == TABLE.fields
-    assert table[0].armies[0].n_spells == sum(len(w.spells) for w in scenario.caster.wizards)
-    assert table[0].armies[0].n_spells > 0
+    casters = scenario.caster.wizards
+    bound = sum(item in BOUND for who in scenario.caster.characters for item in who.items)
+    known = sum(LORE_SPELLS if who.rolled else len(who.spells) for who in casters)
+    assert table[0].armies[0].n_spells == known + bound > 0
+
+
+def fields_of(record: Any) -> dict[str, float]:
+    """What of a packed record is not 0."""
+    return {key: record[key] for key in record.dtype.names if record[key]}
 
 
 def test_archmage_duel_is_frozen() -> None:
@@ -255,7 +311,6 @@ def test_archmage_duel_is_frozen() -> None:
     profile = {
         "level": 4,
         "dispel_dice": 2,
-        "rune": 0,
         "wounds": 3,
         "toughness": 3,
         "armour_save": NO_SAVE,
@@ -265,33 +320,27 @@ def test_archmage_duel_is_frozen() -> None:
         "uses_items": 1,
         "alive": 1,
         "reserve": -1,
-        "bearer_dice": 0,
-        "extra_dice_cap": 0,
-        "cast_bonus": 0,
         "points_per_wound": 85.0,
-        "spells": 0b1111,
     }
-    for army, spells in ((caster, 0b1111), (dispeller, 0)):
-        wizard = army.wizards[0]
-        assert {key: wizard[key] for key in wizard.dtype.names} == {**profile, "spells": spells}
+    assert fields_of(caster.wizards[0]) == {**profile, "spells": 0b1111}
+    assert fields_of(dispeller.wizards[0]) == profile
     for index, (casting_value, worth) in enumerate([(5, 20), (8, 40), (9, 50), (11, 60)]):
         spell = caster.spells[index]
-        assert {key: spell[key] for key in spell.dtype.names} == {
-            "wizard": 0,
+        assert fields_of(spell) == {
             "casting_value": casting_value,
-            "duration": 0,
-            "in_play": 0,
-            "survives_caster": 0,
+            "namesakes": 1 << index,
             "barred_by": 1 << index,
             "worth": worth,
-            "worth_per_phase": 0,
         }
-    scroll = dispeller.items[0]
-    given = {"count": 1, "dispel_use": DispelUse.AUTOMATIC, "ends_own_spells": 1}
-    assert {key: scroll[key] for key in scroll.dtype.names} == {
-        **dict.fromkeys(scroll.dtype.names, 0),
-        **given,
+    assert fields_of(dispeller.items[0]) == {
+        "count": 1,
+        "dispel_use": DispelUse.AUTOMATIC,
+        "ends_own_spells": 1,
     }
+    switches = ("targets", "draws", "stores", "delayed", "wounds_others")
+    assert not any(record[switch] for switch in switches)
+    assert [army.n_units + army.n_aims for army in record.armies] == [0, 0]
+    assert not record.strikes.tobytes().strip(b"\0")
 
 
 def test_archmage_duel_names_and_miscasts_are_frozen() -> None:
@@ -308,7 +357,8 @@ def test_archmage_duel_names_and_miscasts_are_frozen() -> None:
     # Settled in the file itself, so that no change of the bundled rulesets moves it.
     assert None not in scenario.rules.model_dump().values()
     record = pack(scenario)[0]
-    assert record.miscast_row.tolist() == [0, 0, 0, 1, 2, 3, 3, 4, 5, 5, 6, 6, 7]
+    assert (record.n_miscast_tables, record.miscast_dice.tolist()) == (1, [2, 0, 0])
+    assert record.miscast_row[0].tolist() == [0, 0, 0, 1, 2, 3, 3, 4, 5, 5, 6, 6, 7]
     rows = [(int(row["first"]), int(row["count"])) for row in record.miscast_rows[:8]]
     assert rows == [(0, 2), (2, 1), (3, 1), (4, 2), (6, 1), (7, 3), (10, 2), (12, 2)]
     fields = ("kind", "strength", "armour_save", "until", "bars_items", "whose", "limit")
@@ -330,6 +380,7 @@ def test_archmage_duel_names_and_miscasts_are_frozen() -> None:
         (kind.LEVEL_LOST, 0, 0, 0, 0, 0, 0),
     ]
     assert not record.effects["points"].any()
+    assert not record.effects["dice_faces"].any()
 
 
 def test_grand_conclave_has_the_size_it_is_measured_by() -> None:

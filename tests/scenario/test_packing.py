@@ -201,7 +201,8 @@ def test_slots_name_what_was_packed() -> None:
     battle = scenario({"wizards": [wizard(items=["Starwood Staff", "Power Stone"], spells=[BOLT])]})
     slots = item_slots(battle.caster, battle.catalogue)
     assert [(slot.bearer, slot.item.name, slot.copies) for slot in slots] == [(0, "Power Stone", 1)]
-    assert [(slot.wizard, slot.spell.name) for slot in spell_slots(battle.caster)] == [(0, "Bolt")]
+    spells = spell_slots(battle.caster, battle.catalogue)
+    assert [(slot.wizard, slot.spell.name) for slot in spells] == [(0, "Bolt")]
 
 
 def test_items_that_only_change_their_bearer_need_no_slot() -> None:
@@ -306,6 +307,26 @@ def test_every_effect() -> None:
             {"kind": "free_spell", "limit": "miscast_value"},
             {"kind": EffectKind.FREE_SPELL, "limit": Limit.MISCAST_VALUE},
         ),
+        (
+            {"kind": "spell_forgotten", "whose": "side"},
+            {"kind": EffectKind.SPELL_FORGOTTEN, "whose": Whose.SIDE},
+        ),
+        (
+            {"kind": "caster_hits", "dice": "D6", "strength": 6, "armour_save": False},
+            {"kind": EffectKind.CASTER_HITS, "strength": 6, "dice_faces": 6},
+        ),
+        (
+            {"kind": "caster_hits", "dice": "D3", "strength": 2},
+            {"kind": EffectKind.CASTER_HITS, "strength": 2, "armour_save": 1, "dice_faces": 3},
+        ),
+        (
+            {"kind": "caster_wounds", "dice": "D3"},
+            {"kind": EffectKind.CASTER_WOUNDS, "dice_faces": 3},
+        ),
+        (
+            {"kind": "other_wizards_wounds", "dice": "D6"},
+            {"kind": EffectKind.OTHER_WIZARDS_WOUNDS, "dice_faces": 6},
+        ),
     ]
     rows = [{"roll": [2, 12], "effects": [written for written, _ in effects]}]
     record = packed(rules={"miscast_table": "own"}, miscast_tables={"own": {"rows": rows}})
@@ -313,6 +334,7 @@ def test_every_effect() -> None:
         values = {name: effect[name] for name in effect.dtype.names}
         assert values == {**dict.fromkeys(effect.dtype.names, 0), **expected}
     assert {effect["kind"] for _, effect in effects} == set(EffectKind)
+    assert record.wounds_others == 1
 
 
 def test_miscast_rows() -> None:
@@ -323,8 +345,51 @@ def test_miscast_rows() -> None:
     ]
     record = packed(rules={"miscast_table": "own"}, miscast_tables={"own": {"rows": rows}})
     assert record.n_miscast_rows == 3
-    assert record.miscast_row[2:].tolist() == [2] * 5 + [1] + [0] * 5
+    assert record.miscast_dice.tolist() == [2, 0, 0]
+    assert record.miscast_row[0][2:].tolist() == [2] * 5 + [1] + [0] * 5
     assert [tuple(row) for row in record.miscast_rows[:3]] == [(0, 1), (1, 0), (1, 2)]
+    assert record.wounds_others == 0
+
+
+def test_each_wizard_has_the_table_of_his_own_of_his_army_or_of_the_rules() -> None:
+    """Tables follow one another, the ruleset's first; a table of one die is rolled with one."""
+    hexes = [{"roll": [1, 6], "effects": [{"kind": "level_lost"}]}]
+    record = packed(
+        {"wizards": [wizard(), wizard(name="Berta", miscast_table="hexes")]},
+        {"miscast_table": "gut-magic", "wizards": [wizard()], "runesmiths": [{"name": "Rolf"}]},
+        miscast_tables={"hexes": {"dice": 1, "rows": hexes}},
+    )
+    assert record.n_miscast_tables == 3
+    assert record.miscast_dice.tolist() == [2, 1, 1]
+    own, other = record.armies
+    assert [who.miscast_table for who in own.wizards[:2]] == [0, 1]
+    assert [who.miscast_table for who in other.wizards[:2]] == [2, 0]
+    row = record.miscast_rows[record.miscast_row[1][1]]
+    assert len(set(record.miscast_row[1][1:7].tolist())) == 1
+    assert (row["count"], record.effects[row["first"]].kind) == (1, EffectKind.LEVEL_LOST)
+
+
+def test_rows_with_like_effects_are_one_outcome_whatever_their_table() -> None:
+    like = [{"kind": "level_lost"}]
+    tables = {
+        "a": {"rows": [{"roll": [2, 7], "effects": like}, {"roll": [8, 12]}]},
+        "b": {"dice": 1, "rows": [{"roll": [1, 2]}, {"roll": [3, 6], "effects": like}]},
+    }
+    record = packed(
+        {"miscast_table": "b", "wizards": [wizard()]},
+        rules={"miscast_table": "a"},
+        miscast_tables=tables,
+    )
+    assert record.n_miscast_rows == 2
+    assert record.miscast_row[0][2:].tolist() == [0] * 6 + [1] * 5
+    assert record.miscast_row[1][1:7].tolist() == [1, 1, 0, 0, 0, 0]
+
+
+def test_too_many_miscast_tables() -> None:
+    tables = {name: {"rows": [{"roll": [2, 12]}]} for name in "abc"}
+    mages = [wizard(name=name, miscast_table=name) for name in tables]
+    assert packed({"wizards": mages[:2]}, miscast_tables=tables).n_miscast_tables == 3
+    assert problem_key({"wizards": mages}, miscast_tables=tables) == "miscast_tables"
 
 
 WIZARDS = [{"name": str(i), "level": 4} for i in range(6)]
@@ -377,10 +442,12 @@ def test_too_many_uses_of_one_item() -> None:
 
 
 def test_too_many_contacts_over_both_armies() -> None:
-    caster = {"wizards": [wizard(base_contact=[CONTACT] * 5)]}
-    dispeller = {"wizards": [wizard(base_contact=[CONTACT] * 4)]}
+    caster = {"wizards": [wizard(base_contact=[CONTACT] * 8), wizard(name="Berta")]}
+    dispeller = {"wizards": [wizard(base_contact=[CONTACT] * 8)]}
+    assert packed(caster, dispeller).n_contacts == 16
+    caster["wizards"][1]["base_contact"] = [CONTACT]
     key = problem_key(caster, dispeller=dispeller)
-    assert key == "dispeller.wizards[0].base_contact[3]"
+    assert key == "dispeller.wizards[0].base_contact[7]"
 
 
 def test_too_many_effects() -> None:

@@ -1,157 +1,21 @@
-"""Armies: wizards, Runesmiths, the models around them, and units."""
+"""Armies: units, characters, and what these are to each other.
+
+Units and characters themselves are `units` and `characters`.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from wfb_gym.scenario.characters import Character, Hero, Items, Runesmith, Wizard
 from wfb_gym.scenario.errors import Problem, refusal, shown
-from wfb_gym.scenario.fields import (
-    Characteristic,
-    Dice,
-    Document,
-    Flag,
-    Name,
-    Points,
-    Save,
-    Whole,
-)
-from wfb_gym.scenario.packed import CONTACT_MODELS, SPELLS, WIZARDS
-from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.fields import Dice, Document, Flag, Name, one_of
+from wfb_gym.scenario.packed import SPELLS, UNITS, WIZARDS
+from wfb_gym.scenario.units import Unit
 
-Status = Literal["ready", "rallied", "fleeing", "off_table", "dead"]
-Items = Annotated[tuple[Name, ...], Field(max_length=24)]
-
-
-class BaseContact(Document):
-    """Like models in base contact with a character, his mount among them.
-
-    Attributes:
-        side: whether they are of his own army or of the enemy's.
-        models: how many.
-        toughness: of each.
-        armour_save: D6 needed; None for none.
-        ward_save: D6 needed; None for none.
-        points: per model.
-    """
-
-    side: Literal["own", "enemy"]
-    models: Annotated[int, Whole(1, CONTACT_MODELS)]
-    toughness: Characteristic = 3
-    armour_save: Save | None = None
-    ward_save: Save | None = None
-    points: Points = 5.0
-
-
-class Character(Document):
-    """What wizards, Runesmiths and Runelords have in common.
-
-    Attributes:
-        name: unique in the army.
-        status: fleeing and dead ones bring no dice and use no items; one off the table does
-            both, but does not cast.
-        points: what he costs; a lost wound loses its share.
-        toughness: of the model.
-        wounds: of the model.
-        armour_save: D6 needed; None for none.
-        ward_save: D6 needed; None for none.
-        in_combat: he fights in close combat.
-        base_contact: groups of models in base contact.
-        items: names of the items he carries; a name as often as he has the item.
-    """
-
-    name: Name
-    status: Status = "ready"
-    points: Points = 100.0
-    toughness: Characteristic = 3
-    wounds: Characteristic = 2
-    armour_save: Save | None = None
-    ward_save: Save | None = None
-    in_combat: Flag = False
-    base_contact: tuple[BaseContact, ...] = ()
-    items: Items = ()
-
-    @property
-    def alive(self) -> bool:
-        """Whether he is not dead."""
-        return self.status != "dead"
-
-    @property
-    def active(self) -> bool:
-        """Whether he brings dice and uses items: neither fleeing nor dead (S0)."""
-        return self.alive and self.status != "fleeing"
-
-
-class Wizard(Character):
-    """A wizard.
-
-    Attributes:
-        level: 1 to 4.
-        reserve: fixes his own power dice instead of generating them.
-        spells: what he knows.
-    """
-
-    level: Annotated[int, Whole(1, 4)]
-    reserve: Dice | None = None
-    spells: tuple[Spell, ...] = ()
-
-    @model_validator(mode="after")
-    def _spells_fit_together(self) -> Self:
-        problems = _named_twice("spells", (spell.name for spell in self.spells))
-        lasting = [
-            f"spells[{i}].in_play"
-            for i, spell in enumerate(self.spells)
-            if spell.in_play and spell.duration == "remains_in_play"
-        ]
-        if len(lasting) > 1:
-            expected = "at most one spell of a wizard that remains in play"
-            problems.append(Problem(lasting[1], expected, f"{len(lasting)} of them"))
-        if self.status in ("dead", "off_table"):
-            expected = f"false, or survives_caster, as its wizard is {self.status}"
-            problems += [
-                Problem(f"{key}.in_play", expected, "true")
-                for key, spell in self.keyed_spells()
-                if spell.in_play
-                and spell.duration == "remains_in_play"
-                and not spell.survives_caster
-            ]
-        if problems:
-            raise refusal(problems)
-        return self
-
-    def keyed_spells(self) -> Iterator[tuple[str, Spell]]:
-        """His spells, each with its key from the wizard on."""
-        for i, spell in enumerate(self.spells):
-            yield f"spells[{i}]", spell
-
-
-class Runesmith(Character):
-    """A Runesmith or Runelord: he brings dispel dice and casts nothing."""
-
-    rank: Literal["runesmith", "runelord"] = "runesmith"
-
-
-class Unit(Document):
-    """A unit of fighting models.
-
-    Attributes:
-        name: unique in the army.
-        models: how many.
-        toughness: of each model.
-        wounds: of each model.
-        armour_save: D6 needed; None for none.
-        ward_save: D6 needed; None for none.
-        points: per model.
-    """
-
-    name: Name
-    models: Annotated[int, Whole(1, 200)]
-    toughness: Characteristic
-    wounds: Characteristic = 1
-    armour_save: Save | None = None
-    ward_save: Save | None = None
-    points: Points
+__all__ = ["Army", "Character", "Hero", "Runesmith", "Unit", "Wizard"]
 
 
 class Army(Document):
@@ -163,8 +27,10 @@ class Army(Document):
         power_dice: fixes the shared pool of its own phases instead of generating it.
         dispel_dice: fixes the pool of enemy phases.
         items: names of items that belong to the army itself and need no bearer.
+        miscast_table: of its wizards; None for the ruleset's.
         wizards: its wizards.
         runesmiths: its Runesmiths and Runelords.
+        heroes: its fighting characters.
         units: its units.
     """
 
@@ -173,14 +39,16 @@ class Army(Document):
     power_dice: Dice | None = None
     dispel_dice: Dice | None = None
     items: Items = ()
+    miscast_table: Name | None = None
     wizards: tuple[Wizard, ...] = ()
     runesmiths: tuple[Runesmith, ...] = ()
-    units: tuple[Unit, ...] = ()
+    heroes: tuple[Hero, ...] = ()
+    units: Annotated[tuple[Unit, ...], Field(max_length=UNITS)] = ()
 
     @property
     def characters(self) -> tuple[Character, ...]:
-        """Wizards, then Runesmiths and Runelords: the order in which they are packed."""
-        return (*self.wizards, *self.runesmiths)
+        """Wizards, then Runesmiths and Runelords, then heroes: the order of their packing."""
+        return (*self.wizards, *self.runesmiths, *self.heroes)
 
     def keyed_characters(self) -> Iterator[tuple[str, Character]]:
         """The characters, each with his key from the army on."""
@@ -188,35 +56,91 @@ class Army(Document):
             yield f"wizards[{i}]", wizard
         for i, runesmith in enumerate(self.runesmiths):
             yield f"runesmiths[{i}]", runesmith
+        for i, hero in enumerate(self.heroes):
+            yield f"heroes[{i}]", hero
+
+    def unit_index(self, name: str | None) -> int | None:
+        """Index of the unit of that name; None where there is none, or no name."""
+        for index, unit in enumerate(self.units):
+            if unit.name == name:
+                return index
+        return None
+
+    def unit_of(self, character: Character) -> Unit | None:
+        """The unit that a character has joined, or that he is; None where he stands alone."""
+        index = self.unit_index(character.stands_in)
+        return None if index is None else self.units[index]
+
+    def companions(self, unit: Unit) -> tuple[Character, ...]:
+        """The characters who stand in a unit: alive, in their order."""
+        return tuple(c for c in self.characters if c.on_table and c.stands_in == unit.name)
+
+    def engaged(self, who: Unit | Character) -> bool:
+        """Whether a unit or a character is in close combat: it, or one that it stands with."""
+        unit = who if isinstance(who, Unit) else self.unit_of(who)
+        if unit is None:
+            return who.in_combat
+        together = (unit, who, *self.companions(unit))
+        return any(each.in_combat for each in together)
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        names = {key: character.name for key, character in self.keyed_characters()}
-        problems = [
-            Problem(f"{key}.name", "a name of his own in the army", shown(name))
-            for i, (key, name) in enumerate(names.items())
-            if name in list(names.values())[:i]
-        ]
-        problems += _named_twice("units", (unit.name for unit in self.units))
-        if len(names) > WIZARDS:
-            expected = f"at most {WIZARDS} wizards, Runesmiths and Runelords"
-            key = "wizards" if self.wizards else "runesmiths"
-            problems.append(Problem(key, expected, str(len(names))))
-        spells = sum(len(wizard.spells) for wizard in self.wizards)
+        problems = [*self._name_problems(), *self._joining_problems(), *self._daemon_problems()]
+        if len(self.characters) > WIZARDS:
+            expected = f"at most {WIZARDS} wizards, Runesmiths, Runelords and heroes"
+            key = next(self.keyed_characters())[0].partition("[")[0]
+            problems.append(Problem(key, expected, str(len(self.characters))))
+        spells = sum(len(wizard.candidate_spells) for wizard in self.wizards)
         if spells > SPELLS:
-            expected = f"at most {SPELLS} spells in an army"
+            expected = f"at most {SPELLS} spells in an army, six for a wizard who rolls his"
             problems.append(Problem("wizards", expected, str(spells)))
         if problems:
             raise refusal(problems)
         return self
 
+    def _name_problems(self) -> Iterator[Problem]:
+        seen: set[str] = set()
+        named = [(f"{key}.name", character.name) for key, character in self.keyed_characters()]
+        named += [(f"units[{i}].name", unit.name) for i, unit in enumerate(self.units)]
+        for key, name in named:
+            if name in seen:
+                expected = "a name of its own, as each unit and character of an army has"
+                yield Problem(key, expected, shown(name))
+            seen.add(name)
 
-def _named_twice(key: str, names: Iterable[str]) -> list[Problem]:
-    """A problem for each entry of a list whose name stands there before."""
-    seen: Counter[str] = Counter()
-    problems = []
-    for i, name in enumerate(names):
-        if seen[name]:
-            problems.append(Problem(f"{key}[{i}].name", "each name once", shown(name)))
-        seen[name] += 1
-    return problems
+    def _joining_problems(self) -> Iterator[Problem]:
+        """What cannot be of characters and the units they stand in."""
+        names = [unit.name for unit in self.units]
+        for key, character in self.keyed_characters():
+            where = "unit" if character.unit is not None else "daemon_unit"
+            name = character.stands_in
+            if name is None:
+                continue
+            unit = self.unit_of(character)
+            if unit is None:
+                expected = one_of(names, name, "a unit of his army")
+                yield Problem(f"{key}.{where}", expected, shown(name))
+            elif character.status == "off_table":
+                expected = "no unit, as he is off the table"
+                yield Problem(f"{key}.{where}", expected, shown(name))
+            elif character.alive and unit.fleeing != character.fleeing:
+                if unit.fleeing:
+                    expected = '"fleeing", as his unit flees'
+                else:
+                    expected = "another, as his unit does not flee"
+                yield Problem(f"{key}.status", expected, shown(character.status))
+
+    def _daemon_problems(self) -> Iterator[Problem]:
+        """What cannot be of wizards who are units of Daemons."""
+        casting: Counter[str] = Counter()
+        for i, wizard in enumerate(self.wizards):
+            unit = self.unit_of(wizard)
+            if wizard.daemon_unit is None or unit is None:
+                continue
+            key = f"wizards[{i}].daemon_unit"
+            if "daemons" not in unit.traits:
+                expected = 'a unit whose traits have "daemons"'
+                yield Problem(key, expected, shown(unit.name))
+            elif casting[unit.name]:
+                yield Problem(key, "a unit that is no other wizard", shown(unit.name))
+            casting[unit.name] += 1

@@ -14,9 +14,9 @@ from wfb_gym.scenario.army import Army, Character, Runesmith, Wizard
 from wfb_gym.scenario.errors import Problem
 from wfb_gym.scenario.items import Item
 from wfb_gym.scenario.models import Scenario
-from wfb_gym.scenario.packed import CONTACTS, DICE, EFFECTS, ITEMS
+from wfb_gym.scenario.packed import CONTACTS, DICE, EFFECTS, ITEMS, MISCAST_TABLES, SPELLS
 from wfb_gym.scenario.ruleset import Ruleset
-from wfb_gym.scenario.slots import bearer_total, item_slots
+from wfb_gym.scenario.slots import bearer_total, item_slots, spell_slots
 
 
 def capacity_problems(scenario: Scenario) -> list[Problem]:
@@ -33,11 +33,20 @@ def capacity_problems(scenario: Scenario) -> list[Problem]:
         for below in _army_problems(army, scenario.rules_in_force, scenario.catalogue):
             problems.append(below._replace(key=f"{side}.{below.key}"))
     problems += _contact_problems(scenario)
-    effects = sum(len(row.effects) for row in scenario.miscast_table.rows)
-    if effects > EFFECTS:
-        key = f"miscast_tables.{scenario.rules_in_force.miscast_table}.rows"
-        problems.append(Problem(key, f"at most {EFFECTS} effects in all", str(effects)))
+    problems += _miscast_problems(scenario)
     return problems
+
+
+def _miscast_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Miscast tables, rows and effects beyond those there is room for."""
+    tables = scenario.tables_in_use
+    if len(tables) > MISCAST_TABLES:
+        expected = f"at most {MISCAST_TABLES} of them in one scenario"
+        yield Problem("miscast_tables", expected, ", ".join(tables))
+    effects = sum(len(row.effects) for table in tables.values() for row in table.rows)
+    if effects > EFFECTS:
+        key = f"miscast_tables.{next(iter(tables))}.rows"
+        yield Problem(key, f"at most {EFFECTS} effects in all", str(effects))
 
 
 def base_dispel_dice(army: Army) -> int:
@@ -49,9 +58,10 @@ def dispel_dice_of(character: Character, rules: Ruleset) -> int:
     """Dispel dice that a character brings when he is neither fleeing nor dead."""
     if isinstance(character, Wizard):
         return int(dispel_dice_of_level(character.level))
-    if isinstance(character, Runesmith) and character.rank == "runelord":
-        return rules.runelord_dispel_dice
-    return RUNESMITH_DISPEL_DICE
+    if isinstance(character, Runesmith):
+        runelord = character.rank == "runelord"
+        return rules.runelord_dispel_dice if runelord else RUNESMITH_DISPEL_DICE
+    return 0
 
 
 def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
@@ -64,6 +74,10 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
         for effect in ("uses", "power_dice", "dispel_dice", "dispel_bonus"):
             total = slot.copies * getattr(slot.item, effect)
             yield from _over(slot.key, f"{effect} of these items together", total)
+    spells = len(spell_slots(army, catalogue))
+    if spells > SPELLS:
+        expected = f"at most {SPELLS} spells in an army, bound ones among them"
+        yield Problem("wizards", expected, str(spells))
     active = [character for character in army.characters if character.active]
     levels = [who.level for who in active if isinstance(who, Wizard)]
     if army.power_dice is None:
@@ -95,9 +109,9 @@ def _contact_problems(scenario: Scenario) -> Iterator[Problem]:
     """Groups in base contact beyond those there is room for."""
     keys = [
         f"{side}.{key}.base_contact[{i}]"
-        for side, army in scenario.keyed_armies()
-        for key, character in army.keyed_characters()
-        for i in range(len(character.base_contact))
+        for index, (side, army) in enumerate(scenario.keyed_armies())
+        for who, (key, _) in enumerate(army.keyed_characters())
+        for i in range(len(scenario.contacts_of(index, who)))
     ]
     if len(keys) > CONTACTS:
         expected = f"at most {CONTACTS} groups in base contact, both armies together"

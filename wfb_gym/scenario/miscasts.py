@@ -1,4 +1,4 @@
-"""Miscast tables: rows of effects by the total of 2D6."""
+"""Miscast tables: rows of effects by a D6 or by the total of 2D6."""
 
 from functools import cache
 from typing import Annotated, Any, Literal, Self
@@ -7,12 +7,12 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from wfb_gym.scenario.bundled import bundled_data, bundled_names
-from wfb_gym.scenario.errors import Problem, refusal
-from wfb_gym.scenario.fields import Characteristic, Document, Flag, Name, Points
+from wfb_gym.scenario.errors import Problem, refusal, shown
+from wfb_gym.scenario.fields import Characteristic, Document, Flag, Name, Points, Whole
 from wfb_gym.scenario.validating import validated
 
-LOWEST_ROLL = 2
-HIGHEST_ROLL = 12
+_FACES = 6
+_MOST_DICE = 2
 _FOLDER = "miscasts"
 
 
@@ -37,18 +37,46 @@ class Hit(Document):
     armour_save: Flag = True
 
 
+class Hits(Document):
+    """So many hits on the caster as dice show.
+
+    Attributes:
+        kind: always "caster_hits".
+        dice: for their number.
+        strength: of each.
+        armour_save: whether armour saves are allowed.
+    """
+
+    kind: Literal["caster_hits"]
+    dice: Literal["D3", "D6"]
+    strength: Characteristic
+    armour_save: Flag = True
+
+
+class Wounds(Document):
+    """Wounds without a roll and without saves, as many as dice show.
+
+    Attributes:
+        kind: whom they strike: the caster, or each other wizard of his army.
+        dice: for their number, rolled for each of them.
+    """
+
+    kind: Literal["caster_wounds", "other_wizards_wounds"]
+    dice: Literal["D3", "D6"]
+
+
 class Locked(Document):
     """The caster may not cast.
 
     Attributes:
         kind: always "locked".
-        until: the end of this phase, the start of his own next one, or a D6 of 6 rolled at the
-            start of one of his own phases.
+        until: the end of this phase, the start of his own next one, a D6 of 6 rolled at the
+            start of one of his own phases, or the end of the battle.
         bars_items: he may not use items either.
     """
 
     kind: Literal["locked"]
-    until: Literal["phase_end", "own_next_phase", "six"]
+    until: Literal["phase_end", "own_next_phase", "six", "battle_end"]
     bars_items: Flag = False
 
 
@@ -64,6 +92,18 @@ class InPlayEnds(Document):
 
     kind: Literal["in_play_ends"]
     whose: Literal["caster", "all"]
+
+
+class SpellForgotten(Document):
+    """The miscast spell is forgotten for the rest of the battle.
+
+    Attributes:
+        kind: always "spell_forgotten".
+        whose: "caster" for him alone; "side" for every wizard of his army who knows it.
+    """
+
+    kind: Literal["spell_forgotten"]
+    whose: Literal["caster", "side"] = "caster"
 
 
 class FreeSpell(Document):
@@ -86,34 +126,44 @@ class PlainEffect(Document):
         "stored_dice_lost",
         "casting_ends",
         "phase_ends",
-        "spell_forgotten",
         "level_lost",
         "spell_succeeds",
     ]
 
 
-Effect = PointsLost | Hit | Locked | DiceLost | InPlayEnds | FreeSpell | PlainEffect
+Effect = (
+    PointsLost
+    | Hit
+    | Hits
+    | Wounds
+    | Locked
+    | DiceLost
+    | InPlayEnds
+    | SpellForgotten
+    | FreeSpell
+    | PlainEffect
+)
 
 
 def _as_range(value: Any) -> tuple[int, int]:
-    """One total of 2D6, or two as an inclusive range, as a range."""
+    """One total of the dice, or two as an inclusive range, as a range."""
     ends = [value, value] if isinstance(value, int) else value
     if (
         not isinstance(ends, list | tuple)
         or len(ends) != 2
-        or any(not isinstance(end, int) for end in ends)
-        or not LOWEST_ROLL <= ends[0] <= ends[1] <= HIGHEST_ROLL
+        or any(not isinstance(end, int) or isinstance(end, bool) for end in ends)
+        or not 1 <= ends[0] <= ends[1] <= _MOST_DICE * _FACES
     ):
         raise PydanticCustomError(
             "expected",
             "expected {expected}",
-            {"expected": "a total of 2D6, or two as an inclusive range such as [3, 4]"},
+            {"expected": "a total of 2D6 or D6, or two as an inclusive range such as [3, 4]"},
         )
     return ends[0], ends[1]
 
 
 class MiscastRow(Document):
-    """What happens on some totals of 2D6.
+    """What happens on some totals of the dice.
 
     Attributes:
         roll: first and last total, both included.
@@ -129,21 +179,40 @@ class MiscastRow(Document):
 
 
 class MiscastTable(Document):
-    """Rows for every total from 2 to 12, each total in one row."""
+    """Rows for every total of the dice, each total in one row.
 
+    Attributes:
+        dice: D6 that it is rolled with.
+        rows: in any order.
+    """
+
+    dice: Annotated[int, Whole(1, _MOST_DICE)] = _MOST_DICE
     rows: tuple[MiscastRow, ...]
+
+    @property
+    def totals(self) -> range:
+        """The totals that its dice can show."""
+        return range(self.dice, self.dice * _FACES + 1)
 
     @model_validator(mode="after")
     def _each_total_once(self) -> Self:
+        wanted = self.totals
+        first, last = wanted[0], wanted[-1]
+        problems = [
+            Problem(f"rows[{i}].roll", f"totals from {first} to {last}", shown(row.roll))
+            for i, row in enumerate(self.rows)
+            if row.roll[0] < first or row.roll[1] > last
+        ]
         totals = [n for row in self.rows for n in range(row.roll[0], row.roll[1] + 1)]
-        wanted = range(LOWEST_ROLL, HIGHEST_ROLL + 1)
         missing = [str(n) for n in wanted if n not in totals]
         twice = [str(n) for n in wanted if totals.count(n) > 1]
         if missing or twice:
             parts = [f"no row for {', '.join(missing)}"] if missing else []
             parts += [f"several rows for {', '.join(twice)}"] if twice else []
-            expected = "each total from 2 to 12 in exactly one row"
-            raise refusal([Problem("rows", expected, " and ".join(parts))])
+            expected = f"each total from {first} to {last} in exactly one row"
+            problems.append(Problem("rows", expected, " and ".join(parts)))
+        if problems:
+            raise refusal(problems)
         return self
 
 

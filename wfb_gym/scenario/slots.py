@@ -10,10 +10,19 @@ from wfb_gym.scenario.spells import Spell
 
 
 class SpellSlot(NamedTuple):
-    """A spell of an army and the index of the wizard who knows it."""
+    """A spell of an army.
+
+    Attributes:
+        wizard: index of the character who knows it, or carries it bound in an item.
+        spell: what it is.
+        item: index among the army's item slots, for a bound spell; else None.
+        casting_value: its own, or the power level of a bound spell.
+    """
 
     wizard: int
     spell: Spell
+    item: int | None
+    casting_value: int
 
 
 class ItemSlot(NamedTuple):
@@ -34,13 +43,27 @@ class ItemSlot(NamedTuple):
     key: str
 
 
-def spell_slots(army: Army) -> list[SpellSlot]:
-    """The army's spells in packed order: wizard by wizard, as listed."""
-    return [
-        SpellSlot(index, spell)
+def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
+    """The army's spells in packed order: wizard by wizard, as listed, then bound ones.
+
+    A wizard who rolls for his spells has all six of his lore.
+
+    Args:
+        army: the army.
+        catalogue: items by name (`Scenario.catalogue`).
+    """
+    known = [
+        SpellSlot(index, spell, None, spell.casting_value)
         for index, wizard in enumerate(army.wizards)
-        for spell in wizard.spells
+        for spell in wizard.candidate_spells
     ]
+    bound = [
+        SpellSlot(slot.bearer, slot.item.bound.spell, index, slot.item.bound.power_level)
+        for index, slot in enumerate(item_slots(army, catalogue))
+        if slot.item.bound is not None
+        for _ in range(slot.copies)
+    ]
+    return known + bound
 
 
 def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:

@@ -90,10 +90,11 @@ def _place(root: type[BaseModel], path: Sequence[int | str]) -> tuple[str, list[
             key, known, own_names = joined(key, step), [], False
             continue
         fields = models[0].model_fields if len(models) == 1 else {}
+        gathered = models[0].also_known if fields and issubclass(models[0], Document) else ()
         if step not in fields and (chosen := _tagged(models, step)):
             models = chosen
             continue
-        key, known = joined(key, step), list(fields)
+        key, known = joined(key, step), [*fields, *gathered]
         if step in fields:
             annotation = fields[step].annotation
             models = _models_in(annotation) or models

@@ -1,0 +1,379 @@
+"""The army lists that come with the package, and the battles fought with them."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from wfb_gym.battlefield import outlines, verdicts
+from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.lores import lore_spells
+from wfb_gym.scenario.models import Scenario
+from wfb_gym.scenario.profiles import (
+    CharacterProfile,
+    UnitProfile,
+    army_list,
+    bundled_armies,
+    character_profiles,
+    unit_profiles,
+)
+
+LIMITS = {
+    "border-skirmish": 1000,
+    "ford-of-the-green-lady": 1000,
+    "horrors-in-the-mist": 1000,
+    "redhorn-pass": 1000,
+    "the-crooked-mile": 1000,
+    "tower-of-the-nine-panes": 1000,
+    "battle-of-black-gorge": 2000,
+    "dawn-at-grimmwald": 2000,
+    "march-of-the-pale-count": 2000,
+    "the-iron-tide": 2000,
+    "the-shattered-gate": 2000,
+    "the-winds-unbound": 2000,
+}
+"""Points a side."""
+TEACHING = "border-skirmish"
+LARGEST = "the-winds-unbound"
+CASTING_HORRORS = 49
+"""Points of the champion who makes a unit of Horrors a wizard of level 1."""
+DEPLOYED = 12.0
+"""Inches from a long edge of the table within which no front stands."""
+
+
+def spent(scenario: Scenario, army: Army) -> float:
+    """Points of units, characters and items."""
+    points = sum(unit.models * unit.points for unit in army.units)
+    for character in army.characters:
+        daemons = getattr(character, "daemon_unit", None) is not None
+        points += CASTING_HORRORS if daemons else character.points
+        points += sum(scenario.catalogue[name].points for name in character.items)
+    return points + sum(scenario.catalogue[name].points for name in army.items)
+
+
+@cache
+def battles() -> tuple[Scenario, ...]:
+    return tuple(load_scenario(name) for name in LIMITS)
+
+
+def rows(name: str) -> list[UnitProfile | CharacterProfile]:
+    """All profiles of an army list."""
+    return [*army_list(name).units, *army_list(name).characters]
+
+
+def armies() -> Iterator[tuple[Scenario, Army]]:
+    for scenario in battles():
+        for army in scenario.armies:
+            yield scenario, army
+
+
+def carried() -> set[str]:
+    """Names of all items that somebody brings."""
+    return {
+        name
+        for _, army in armies()
+        for names in (army.items, *(who.items for who in army.characters))
+        for name in names
+    }
+
+
+# ----------------------------------------------------------------------------- army lists
+
+
+def test_army_lists_come_with_the_package() -> None:
+    assert bundled_armies() == (
+        "bretonnia",
+        "daemons",
+        "dwarfs",
+        "empire",
+        "high-elves",
+        "orcs-and-goblins",
+        "skaven",
+        "vampire-counts",
+        "warriors-of-chaos",
+    )
+
+
+@pytest.mark.parametrize("name", bundled_armies())
+def test_every_profile_has_a_source(name: str) -> None:
+    people = army_list(name)
+    assert people.units
+    assert people.characters
+    for row in rows(name):
+        assert row.source.startswith("BS"), row.name
+        sourced, _, ours = row.source.partition("; ours: ")
+        assert sourced == "BS", row.name
+        assert ours or "ours" not in row.source, row.name
+    assert people.source.startswith("BS: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "points", "toughness", "wounds"),
+    [
+        ("Halberdiers", 6, 3, 1),
+        ("Swordsmen", 7, 3, 1),
+        ("Handgunners", 8, 3, 1),
+        ("Greatswords", 12, 3, 1),
+        ("Knightly Orders", 23, 3, 1),
+        ("Flagellants", 11, 4, 1),
+        ("High Elf Spearmen", 11, 3, 1),
+        ("Orc Boyz", 5, 4, 1),
+        ("Goblins", 2, 3, 1),
+        ("Trolls", 50, 4, 3),
+        ("Chaos Knights", 33, 4, 1),
+        ("Horrors", 15, 3, 1),
+        ("Clanrats", 5, 3, 1),
+        ("Skeletons", 8, 3, 1),
+        ("Men-at-Arms", 5, 3, 1),
+        ("Knights of the Realm", 24, 3, 1),
+    ],
+)
+def test_profiles_of_units(name: str, points: float, toughness: int, wounds: int) -> None:
+    profile = unit_profiles()[name]
+    assert (profile.points, profile.toughness, profile.wounds) == (points, toughness, wounds)
+
+
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [
+        ("Battle Wizard", {1: 60, 2: 95}),
+        ("Wizard Lord", {3: 175, 4: 210}),
+        ("Mage", {1: 95, 2: 130}),
+        ("Archmage", {3: 220, 4: 255}),
+        ("Orc Shaman", {1: 65, 2: 100}),
+        ("Orc Great Shaman", {3: 180, 4: 215}),
+        ("Goblin Shaman", {1: 55, 2: 90}),
+        ("Necromancer", {1: 65, 2: 100}),
+        ("Master Necromancer", {3: 185, 4: 220}),
+        ("Damsel of the Lady", {1: 70, 2: 105}),
+        ("Prophetess of the Lady", {3: 190, 4: 225}),
+        ("Exalted Sorcerer of Chaos", {3: 235, 4: 270}),
+    ],
+)
+def test_wizards_cost_by_level(name: str, points: dict[int, float]) -> None:
+    profile = character_profiles()[name]
+    assert {level: profile.points_at(level) for level in range(1, 5)} == {
+        level: points.get(level) for level in range(1, 5)
+    }
+
+
+def test_profiles_say_what_generated_armies_ask() -> None:
+    known = {spell.lore for spell in lore_spells()}
+    for unit in unit_profiles().values():
+        assert 1 <= unit.min_models <= unit.max_models, unit.name
+    for who in character_profiles().values():
+        assert bool(who.lores) == (who.kind == "wizard"), who.name
+        assert set(who.lores) <= known, who.name
+        assert isinstance(who.points, dict) == (who.kind == "wizard"), who.name
+    for name in bundled_armies():
+        assert any(unit.slot == "core" for unit in army_list(name).units), name
+
+
+def test_daemons_have_no_ward_save_against_spells() -> None:
+    daemons = [unit for unit in unit_profiles().values() if "daemons" in unit.traits]
+    assert len(daemons) == len(army_list("daemons").units)
+    assert {unit.ward_save for unit in daemons} == {None}
+
+
+# -------------------------------------------------------------------------------- battles
+
+
+def test_every_battle_of_the_package_is_looked_at_here() -> None:
+    fought = {name for name in bundled_scenarios() if load_scenario(name).battlefield is not None}
+    assert fought == set(LIMITS)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_armies_fit_their_points(name: str) -> None:
+    scenario = load_scenario(name)
+    for army in scenario.armies:
+        assert 0.95 * LIMITS[name] <= spent(scenario, army) <= LIMITS[name], army.name
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_armies_are_of_one_people_in_units_of_their_size(name: str) -> None:
+    for army in load_scenario(name).armies:
+        names = [unit.profile for unit in army.units] + [
+            who.profile for who in army.characters if who.profile is not None
+        ]
+        people = [
+            each for each in bundled_armies() if {row.name for row in rows(each)}.issuperset(names)
+        ]
+        assert len(people) == 1, army.name
+        for unit in army.units:
+            profile = unit_profiles()[str(unit.profile)]
+            assert profile.min_models <= unit.models <= profile.max_models, unit.name
+
+
+def test_battles_are_whole_ones() -> None:
+    assert load_scenario(TEACHING).phases == 6
+    for scenario in battles():
+        if LIMITS[scenario.name] == 2000:
+            assert scenario.phases == 12
+        elif scenario.name != TEACHING:
+            assert 8 <= scenario.phases <= 12
+        field = scenario.battlefield
+        assert field is not None
+        assert (field.width, field.depth) == (72.0, 48.0)
+        assert field.terrain
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_fronts_stand_clear_of_the_long_edges(name: str) -> None:
+    for army in load_scenario(name).armies:
+        placed = [unit.position for unit in army.units]
+        placed += [who.position for who in army.characters if who.stands_in is None]
+        for position in placed:
+            assert position is not None
+            assert DEPLOYED <= position[1] <= 48.0 - DEPLOYED
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_units_in_combat_touch_an_enemy_and_no_others_do(name: str) -> None:
+    scenario = load_scenario(name)
+    shapes = outlines(scenario)
+    sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
+    fighting = 0
+    for (own, army), (theirs, _) in (sides, sides[::-1]):
+        for unit in army.units:
+            gaps = [own[unit.name].distance(shape) for shape in theirs.values()]
+            assert unit.in_combat == (min(gaps) < 0.01), unit.name
+            fighting += unit.in_combat
+    assert fighting >= 2
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_every_wizard_has_something_to_cast_at(name: str) -> None:
+    scenario = load_scenario(name)
+    for side, army in enumerate(scenario.armies):
+        for index, wizard in enumerate(army.wizards):
+            legal = [
+                verdict
+                for spell in wizard.candidate_spells
+                if spell.effect is not None
+                for verdict in verdicts(scenario, side, index, spell.effect, spell.range_inches)
+                if verdict.legal
+            ]
+            assert legal, wizard.name
+
+
+def test_all_eight_lores_are_cast() -> None:
+    cast = {
+        spell.lore
+        for _, army in armies()
+        for wizard in army.wizards
+        for spell in wizard.spells
+        if spell.lore is not None
+    }
+    assert cast == {spell.lore for spell in lore_spells()}
+
+
+def test_rolled_selection_is_played_in_at_least_three_battles() -> None:
+    rolled = {
+        scenario.name
+        for scenario, army in armies()
+        for wizard in army.wizards
+        if wizard.lore is not None
+    }
+    assert len(rolled) >= 3
+
+
+def test_items_of_the_armies_that_are_there_are_brought() -> None:
+    known = set(battles()[0].catalogue)
+    # Items of the Dark Elves, who have no army list.
+    assert known - carried() == {"Darkstar Cloak", "Seal of Ghrond"}
+
+
+def test_dwarfs_bring_runes() -> None:
+    throngs = [(scenario, army) for scenario, army in armies() if army.dwarf]
+    ranks = {rune.rank for _, army in throngs for rune in army.runesmiths}
+    assert ranks == {"runesmith", "runelord"}
+    for _, army in throngs:
+        assert len(army.runesmiths) >= 2
+        assert all(who.items and "Rune" in who.items[0] for who in army.runesmiths)
+        assert not army.wizards
+
+
+def test_units_of_daemons_cast() -> None:
+    hosts = [
+        (scenario, army, wizard)
+        for scenario, army in armies()
+        for wizard in army.wizards
+        if wizard.daemon_unit is not None
+    ]
+    assert {scenario.name for scenario, _, _ in hosts} == {
+        "horrors-in-the-mist",
+        "the-shattered-gate",
+    }
+    for scenario, army, wizard in hosts:
+        assert scenario.table_name_of(army, wizard) == "daemons"
+
+
+def test_both_editions_are_played() -> None:
+    editions = [scenario.ruleset for scenario in battles()]
+    assert editions.count("7e") >= 1
+    assert editions.count("6e") >= 1
+
+
+def test_magic_resistance_is_met() -> None:
+    of_units = {unit.magic_resistance for _, army in armies() for unit in army.units}
+    of_characters = {who.magic_resistance for _, army in armies() for who in army.characters}
+    assert of_units == of_characters == {0, 1, 2}
+
+
+def test_bound_spells_are_cast() -> None:
+    catalogue = battles()[0].catalogue
+    assert {name for name in carried() if catalogue[name].bound is not None} == {
+        "Ring of Flame",
+        "Storm Stone",
+    }
+
+
+def test_a_wizard_is_locked_in_combat_whose_missiles_are_barred() -> None:
+    scenario = load_scenario("dawn-at-grimmwald")
+    army = scenario.caster
+    index, wizard = next(
+        (i, wizard) for i, wizard in enumerate(army.wizards) if army.engaged(wizard)
+    )
+    assert {contact.owner for contact in scenario.contacts_of(0, index)} == {0, 1}
+    assert wizard.name == "Astromancer"
+    light = load_scenario("horrors-in-the-mist")
+    locked = next(
+        (i, wizard) for i, wizard in enumerate(light.dispeller.wizards) if wizard.base_contact
+    )
+    missile = next(spell for spell in locked[1].spells if spell.effect and spell.effect.missile)
+    assert missile.effect is not None
+    found = verdicts(light, 1, locked[0], missile.effect, missile.range_inches)
+    assert not any(verdict.legal for verdict in found)
+
+
+def test_a_unit_flees_that_beasts_can_rally() -> None:
+    for name in ("the-iron-tide", "tower-of-the-nine-panes"):
+        army = load_scenario(name).dispeller
+        assert sum(unit.fleeing for unit in army.units) == 1
+        spells = {spell.name for wizard in army.wizards for spell in wizard.spells}
+        assert "The Oxen Stands" in spells
+
+
+def test_the_largest_uses_the_room_there_is() -> None:
+    scenario = load_scenario(LARGEST)
+    for army in scenario.armies:
+        assert len(army.units) == 10
+        assert len(army.characters) == 6
+        bound = sum(
+            scenario.catalogue[name].bound is not None
+            for who in army.characters
+            for name in who.items
+        )
+        assert sum(len(wizard.candidate_spells) for wizard in army.wizards) + bound == 24
+        assert sum(len(set(who.items)) for who in army.characters) == 8
+
+
+def test_the_teaching_battle_is_small() -> None:
+    scenario = load_scenario(TEACHING)
+    for army in scenario.armies:
+        (wizard,) = army.wizards
+        assert len(wizard.spells) == 2
+        assert wizard.lore is None
+        assert len(army.units) == 4

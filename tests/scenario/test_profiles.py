@@ -1,0 +1,159 @@
+"""Profiles of the army lists, and what they fill in."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.scenario import Scenario, ScenarioError, profiles, scenario_from_dict
+from wfb_gym.scenario.lores import lore_spells
+from wfb_gym.scenario.profiles import (
+    army_list,
+    bundled_armies,
+    character_profiles,
+    unit_profiles,
+)
+
+
+def scenario(**caster: Any) -> Scenario:
+    read = scenario_from_dict({"name": "test", "caster": caster, "dispeller": {}})
+    assert scenario_from_dict(read.model_dump()) == read
+    return read
+
+
+def refused(**caster: Any) -> str:
+    """What is said of a scenario with one thing wrong."""
+    with pytest.raises(ScenarioError) as caught:
+        scenario(**caster)
+    assert len(caught.value.problems) == 1, str(caught.value)
+    return str(caught.value)
+
+
+def test_a_unit_takes_from_its_profile_what_it_does_not_say() -> None:
+    halberdiers = scenario(units=[{"profile": "Halberdiers", "models": 15}]).caster.units[0]
+    given = unit_profiles()["Halberdiers"]
+    assert halberdiers.name == "Halberdiers"
+    for key in ("points", "toughness", "wounds", "armour_save", "ward_save", "troop", "base"):
+        assert getattr(halberdiers, key) == getattr(given, key)
+    assert (halberdiers.armour_save, halberdiers.points) == (6, 6.0)
+
+
+def test_what_a_unit_says_goes_before_its_profile() -> None:
+    written = {"name": "Guard", "toughness": 5, "armour_save": 3, "points": 9, "base": [25, 25]}
+    guard = scenario(units=[{"profile": "Halberdiers", "models": 9, **written}]).caster.units[0]
+    assert (guard.name, guard.toughness, guard.armour_save) == ("Guard", 5, 3)
+    assert (guard.points, guard.base, guard.wounds) == (9.0, (25.0, 25.0), 1)
+
+
+def test_a_profile_brings_traits_and_magic_resistance() -> None:
+    hounds = scenario(units=[{"profile": "Flesh Hounds", "models": 5}]).caster.units[0]
+    assert "daemons" in hounds.traits
+    assert hounds.magic_resistance == 2
+
+
+def test_a_profile_does_not_say_how_many() -> None:
+    assert refused(units=[{"profile": "Halberdiers"}]) == (
+        "scenario: caster.units[0].models: expected a value, as the key is required, "
+        "found no such key"
+    )
+
+
+def test_an_unknown_profile_is_told_with_those_like_it() -> None:
+    assert refused(units=[{"profile": "Swordsman", "models": 9}]).startswith(
+        "scenario: caster.units[0].profile: expected a unit of an army list (did you mean Swordsmen"
+    )
+    assert refused(heroes=[{"profile": "Dwarf Thain"}]).startswith(
+        "scenario: caster.heroes[0].profile: expected a hero of an army list (did you mean "
+        "Dwarf Thane"
+    )
+
+
+@pytest.mark.parametrize(("level", "points"), [(1, 60.0), (2, 95.0)])
+def test_a_wizard_costs_what_his_level_does(level: int, points: float) -> None:
+    wizard = {"profile": "Battle Wizard", "level": level}
+    mage = scenario(wizards=[wizard]).caster.wizards[0]
+    assert (mage.name, mage.points, mage.wounds) == ("Battle Wizard", points, 2)
+
+
+def test_a_wizard_has_a_level_of_his_profile() -> None:
+    assert refused(wizards=[{"profile": "Battle Wizard", "level": 4}]) == (
+        "scenario: caster.wizards[0].level: expected 1 or 2, as Battle Wizard has points for, "
+        "found 4"
+    )
+    dear = scenario(wizards=[{"profile": "Battle Wizard", "level": 4, "points": 9}])
+    assert dear.caster.wizards[0].points == 9.0
+
+
+@pytest.mark.parametrize(
+    ("wizard", "message"),
+    [
+        ({"profile": "Wizard Lord"}, "level: expected a value, as the key is required, found no"),
+        ({"profile": "Wizard Lord", "level": "3"}, "level: expected a whole number from 1 to 4"),
+    ],
+)
+def test_a_level_that_is_none_is_told_as_ever(wizard: dict[str, Any], message: str) -> None:
+    assert refused(wizards=[wizard]).startswith(f"scenario: caster.wizards[0].{message}")
+
+
+@pytest.mark.parametrize("rank", ["runesmith", "runelord"])
+def test_a_runesmith_has_the_rank_of_his_profile(rank: str) -> None:
+    smith = scenario(runesmiths=[{"profile": rank.capitalize()}]).caster.runesmiths[0]
+    assert (smith.rank, smith.name) == (rank, rank.capitalize())
+
+
+@pytest.mark.parametrize(
+    ("place", "profile", "kind"),
+    [
+        ("wizards", "Dwarf Thane", "wizard"),
+        ("runesmiths", "Dwarf Thane", "runesmith or runelord"),
+        ("heroes", "Runelord", "hero"),
+    ],
+)
+def test_a_profile_is_of_the_right_kind(place: str, profile: str, kind: str) -> None:
+    message = refused(**{place: [{"profile": profile, "level": 1}]})
+    assert message.startswith(
+        f"scenario: caster.{place}[0].profile: expected a {kind} of an army list ("
+    )
+    assert message.endswith(f'found "{profile}"')
+
+
+def test_a_profile_is_a_text() -> None:
+    unit = {"profile": 5, "name": "U", "models": 3, "toughness": 3, "points": 1}
+    assert refused(units=[unit]) == (
+        "scenario: caster.units[0].profile: expected a text, not empty, found 5"
+    )
+
+
+def test_every_list_can_be_read_and_fielded() -> None:
+    for name in bundled_armies():
+        for unit in army_list(name).units:
+            fielded = scenario(units=[{"profile": unit.name, "models": unit.min_models}])
+            assert fielded.caster.units[0].points == unit.points
+
+
+def test_every_character_can_be_fielded() -> None:
+    places = {"wizard": "wizards", "runesmith": "runesmiths", "runelord": "runesmiths"}
+    for profile in character_profiles().values():
+        entry: dict[str, Any] = {"profile": profile.name}
+        place = places.get(profile.kind, "heroes")
+        for level in profile.points if isinstance(profile.points, dict) else [""]:
+            more = {"level": int(level)} if level else {}
+            army = scenario(**{place: [{**entry, **more}]}).caster
+            assert army.characters[0].toughness == profile.toughness
+
+
+def test_wizards_may_choose_from_known_lores() -> None:
+    lores = {spell.lore for spell in lore_spells()}
+    for profile in character_profiles().values():
+        assert set(profile.lores) <= lores
+        assert bool(profile.lores) == (profile.kind == "wizard")
+
+
+def test_a_name_stands_in_one_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    halberdiers = unit_profiles()["Halberdiers"]
+    monkeypatch.setattr(profiles, "bundled_armies", lambda: ("one", "two"))
+    with pytest.raises(ScenarioError) as caught:
+        profiles._by_name("units", [[halberdiers], [halberdiers]])
+    assert str(caught.value) == (
+        "armies/two.toml: units[0].name: expected a name of its own in all lists, "
+        'found "Halberdiers"'
+    )
