@@ -52,6 +52,11 @@ def _register() -> None:
             entry_point=f"wfb_gym.envs.single:{seat}Env",
             vector_entry_point=f"wfb_gym.envs.vector:{seat}VectorEnv",
         )
+    register(
+        id="wfb_gym/Battle-v0",
+        entry_point="wfb_gym.envs.battles:BattleEnv",
+        vector_entry_point="wfb_gym.envs.battles:BattleVectorEnv",
+    )
 
 
 _register()

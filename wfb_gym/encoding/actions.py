@@ -3,12 +3,13 @@
 | range | meaning |
 |---|---|
 | 0 | pass: stop casting, no item, keep the roll, let it through, decline, done |
-| dice | commit n dice; n from 0 where wizards may have own dice, else from 1 |
+| dice | commit n dice; n from 0 where other dice may join or dice may be kept, else from 1 |
 | items | use or declare own item i |
 | re-rolls | re-roll a die that shows 1..6; re-roll all (only with re-roll items) |
 | wizards | own wizard w adds his own dice to a dispel (only with own dice) |
-| spells | nominate own spell s, or take it as the free spell |
+| spells | nominate own spell s, take it as the free spell, or swap it for the lore's first |
 | in play | own spell s in play, then the opponent's: end it, or try to dispel it |
+| targets | no target but the spell's own; own units and characters; the opponent's |
 """
 
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import Limits
+from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.engine import actions as codes
-from wfb_gym.scenario.packed import SPELLS
+from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ActionCodec:
 @lru_cache(maxsize=64)
 def action_codec(limits: Limits) -> ActionCodec:
     """Codec of the action space that `limits` size."""
-    least = 0 if limits.own_dice else 1
+    least = 0 if limits.own_dice or limits.resistance or limits.stored_dice else 1
     own, enemy = limits.own.spells, limits.opponent.spells
     parts: list[tuple[str, list[int]]] = [
         ("pass", [codes.PASS]),
@@ -62,6 +63,9 @@ def action_codec(limits: Limits) -> ActionCodec:
             "enemy in play",
             [codes.FIRST_IN_PLAY + SPELLS + s for s in range(enemy)] if limits.in_play else [],
         ),
+        ("no target", [codes.FIRST_TARGET] if limits.targets else []),
+        ("own targets", _target_codes(limits.own, 0) if limits.targets else []),
+        ("enemy targets", _target_codes(limits.opponent, TARGETS) if limits.targets else []),
     ]
     code_of: list[int] = []
     ranges: dict[str, tuple[int, int]] = {}
@@ -73,12 +77,21 @@ def action_codec(limits: Limits) -> ActionCodec:
     return ActionCodec(np.array(code_of, np.int64), index_of, ranges)
 
 
+def _target_codes(army: ArmyLimits, first: int) -> list[int]:
+    """Codes of an army's units, then of its characters."""
+    indices = [*range(army.units), *(UNITS + w for w in range(army.wizards))]
+    return [codes.FIRST_TARGET + 1 + first + index for index in indices]
+
+
 def action_meanings(
     limits: Limits,
     items: tuple[str, ...] = (),
     wizards: tuple[str, ...] = (),
     spells: tuple[str, ...] = (),
     enemy_spells: tuple[str, ...] = (),
+    units: tuple[str, ...] = (),
+    enemy_units: tuple[str, ...] = (),
+    enemy_wizards: tuple[str, ...] = (),
 ) -> list[str]:
     """What each action means, in words.
 
@@ -89,6 +102,9 @@ def action_meanings(
         wizards: names of own wizards.
         spells: names of own spells.
         enemy_spells: names of the opponent's spells.
+        units: names of own units.
+        enemy_units: names of the opponent's units.
+        enemy_wizards: names of his characters.
     """
 
     def name(names: tuple[str, ...], index: int, kind: str) -> str:
@@ -114,7 +130,17 @@ def action_meanings(
         elif code < codes.FIRST_IN_PLAY + SPELLS:
             own = name(spells, code - codes.FIRST_IN_PLAY, "spell")
             meanings.append(f"in play: own {own}")
-        else:
+        elif code < codes.FIRST_TARGET:
             enemy = name(enemy_spells, code - codes.FIRST_IN_PLAY - SPELLS, "spell")
             meanings.append(f"in play: enemy {enemy}")
+        elif code == codes.FIRST_TARGET:
+            meanings.append("no target")
+        else:
+            side, index = divmod(code - codes.FIRST_TARGET - 1, TARGETS)
+            known = ((units, wizards), (enemy_units, enemy_wizards))[side]
+            if index < UNITS:
+                target = name(known[0], index, "unit")
+            else:
+                target = name(known[1], index - UNITS, "wizard")
+            meanings.append(f"at {('own', 'enemy')[side]} {target}")
     return meanings

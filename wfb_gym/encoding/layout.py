@@ -4,7 +4,7 @@ An observation is one flat float32 vector from a seat. Numbers are scaled, never
 `layout` builds the table; `wfb_gym.encoding.observe` writes the vectors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -12,8 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import ArmyLimits, Limits
-from wfb_gym.engine.state import DECISIONS, FIRST_DECISION, Attempt, Node
-from wfb_gym.scenario.packed import DICE, MAX_POINTS, PHASES
+from wfb_gym.engine.state import (
+    COMMON_DECISIONS,
+    DECISIONS,
+    FIRST_DECISION,
+    Attempt,
+    Node,
+)
+from wfb_gym.scenario.packed import ARMIES, DICE, MARKS, MAX_POINTS, PHASES, TARGETS
 
 DICE_SCALE = 10.0
 NUMBER_SCALE = 15.0
@@ -25,6 +31,10 @@ LOCK_SCALE = 16.0
 BONUS_SCALE = 5.0
 CONTACT_SCALE = 20.0
 ROW_SCALE = 12.0
+UNIT_SCALE = 20.0
+CODE_SCALE = float(1 + ARMIES * TARGETS)
+MARK_SCALE = float((1 << TARGETS) - 1)
+MARKER_SCALE = 12.0
 
 _MOST_DICE = DICE / DICE_SCALE
 _MOST_NUMBER = 255 / NUMBER_SCALE
@@ -58,6 +68,7 @@ LAYOUT = np.dtype(
         for name in (
             "length",
             "node",
+            "rare_node",
             "casting",
             "phases_left",
             "own_pool",
@@ -85,6 +96,15 @@ LAYOUT = np.dtype(
             "spell_lasting",
             "item_size",
             "limit_contacts",
+            "own_units",
+            "enemy_units",
+            "unit_size",
+            "limit_units",
+            "wizard_aimed",
+            "wizard_markers",
+            "spell_aim",
+            "own_marks",
+            "enemy_marks",
         )
     ]
 )
@@ -110,6 +130,20 @@ SPELL_FIELDS = (
     Field("best", 0.0, _MOST_TOTAL_POINTS, "expected points with the best dice at hand / 100"),
     Field("pending", 0.0, 1.0, "1 while it is being cast or dispelled"),
 )
+_PROMISED = ("worth", "best", "worth per phase")
+"""Fields of a spell that follow from its aims where it is aimed: they may be high, or a loss."""
+AIMED_FIELDS = (
+    Field("aimed at", 0.0, 1.5, "1 while the spell being cast is aimed at it, 0.5 a free one"),
+    Field("promise", -_MOST_LOSS, _MOST_LOSS, "points of the pending spell, aimed at it / 100"),
+)
+MARKER_FIELDS = (Field("markers", 0.0, 2.0, "on this wizard's Comet / 12"),)
+UNIT_FIELDS = (
+    Field("wounds", 0.0, 2000 / UNIT_SCALE, "wounds left of all its models together / 20"),
+    Field("wounds each", 0.0, 2.0, "wounds of one model / 5"),
+    Field("points", 0.0, _MOST_POINTS, "points per model / 100"),
+    *AIMED_FIELDS,
+)
+ON_FIELDS = (Field("lies on", 0.0, 1.0, "code of the target it is in play on / 33"),)
 KNOWN_FIELDS = (Field("known", 0.0, 1.0, "1 unless it is forgotten"),)
 LASTING_FIELDS = (
     Field("worth per phase", 0.0, _MOST_POINTS, "points at each end of phase / 100"),
@@ -187,16 +221,48 @@ def _army(builder: _Builder, owner: str, army: ArmyLimits, limits: Limits) -> No
             for f in fields
         ]
 
-    wizard = WIZARD_FIELDS + (OWN_DICE_FIELDS if limits.own_dice else ())
+    wizard = _wizard_fields(limits)
     spell = _spell_fields(limits)
     builder.block(f"{owner}_wizards", many("wizard", army.wizards, wizard))
     builder.block(f"{owner}_spells", many("spell", army.spells, spell))
     builder.block(f"{owner}_items", many("item", army.items, ITEM_FIELDS))
+    builder.block(f"{owner}_units", many("unit", army.units, UNIT_FIELDS))
+    if limits.marks:
+        marks = [
+            Field(f"{owner} mark {m + 1}", 0.0, 1.0, "targets that keep it, as bits / 65535")
+            for m in range(MARKS)
+        ]
+        builder.block(f"{owner}_marks", marks)
+
+
+def _wizard_fields(limits: Limits) -> tuple[Field, ...]:
+    own_dice = OWN_DICE_FIELDS if limits.own_dice else ()
+    aimed = AIMED_FIELDS if limits.targets else ()
+    return WIZARD_FIELDS + own_dice + aimed + (MARKER_FIELDS if limits.comets else ())
+
+
+def _shows_known(limits: Limits) -> bool:
+    return limits.battle or limits.free_spells or limits.selection
 
 
 def _spell_fields(limits: Limits) -> tuple[Field, ...]:
-    known = KNOWN_FIELDS if limits.battle or limits.free_spells else ()
-    return SPELL_FIELDS + known + (LASTING_FIELDS if limits.in_play else ())
+    known = KNOWN_FIELDS if _shows_known(limits) else ()
+    lasting = LASTING_FIELDS if limits.in_play else ()
+    fields = SPELL_FIELDS + known + lasting
+    if limits.targets:
+        fields = tuple(_promising(field) for field in fields)
+    return fields + (ON_FIELDS if _shows_aims(limits) else ())
+
+
+def _promising(field: Field) -> Field:
+    """The field with the bounds of an aim's promise, where it shows one."""
+    if field.name not in _PROMISED:
+        return field
+    return replace(field, low=-_MOST_LOSS, high=_MOST_LOSS)
+
+
+def _shows_aims(limits: Limits) -> bool:
+    return limits.targets and limits.in_play
 
 
 def _one(name: str, high: float, meaning: str, low: float = 0.0) -> list[Field]:
@@ -207,8 +273,11 @@ def _one(name: str, high: float, meaning: str, low: float = 0.0) -> list[Field]:
 def layout(limits: Limits) -> Layout:
     """Layout of the observations that `limits` size."""
     builder = _Builder()
-    nodes = [Node(FIRST_DECISION + k).name.lower().replace("_", " ") for k in range(DECISIONS)]
-    builder.block("node", [Field(f"node {n}", 0.0, 1.0, "1 at this decision") for n in nodes])
+    names = [Node(FIRST_DECISION + k).name.lower().replace("_", " ") for k in range(DECISIONS)]
+    nodes = [Field(f"node {name}", 0.0, 1.0, "1 at this decision") for name in names]
+    builder.block("node", nodes[:COMMON_DECISIONS])
+    if limits.targets or limits.selection or limits.stored_dice:
+        builder.block("rare_node", nodes[COMMON_DECISIONS:])
     builder.block("casting", _one("own phase", 1.0, "1 if the observer is the active player"))
     builder.block("phases_left", _one("phases left", 1.0, "phases still to end / 12"))
     builder.block("own_pool", _one("own pool", _MOST_DICE, "shared dice of the observer / 10"))
@@ -223,7 +292,7 @@ def layout(limits: Limits) -> Layout:
     if limits.own_dice:
         builder.block("reserve", _one("own dice committed", _MOST_DICE, "to this roll / 10"))
     if limits.free_spells:
-        row = [Field("miscast row", 0.0, 1.0, "row / 12"), Field("effect", 0.0, 4.0, "done / 12")]
+        row = [Field("miscast row", 0.0, 3.0, "row / 12"), Field("effect", 0.0, 4.0, "done / 12")]
         builder.block("row", row)
     if limits.rerolls:
         for key, what in (("faces", "may be re-rolled"), ("held", "have been re-rolled")):
@@ -242,13 +311,20 @@ def layout(limits: Limits) -> Layout:
     offsets = builder.offsets
     offsets["length"] = len(builder.fields)
     offsets["limit_contacts"] = limits.contacts
-    offsets["wizard_size"] = len(WIZARD_FIELDS) + (len(OWN_DICE_FIELDS) if limits.own_dice else 0)
-    if limits.own_dice:
-        offsets["wizard_own_dice"] = len(WIZARD_FIELDS)
-    offsets["spell_size"] = len(_spell_fields(limits))
-    if limits.battle or limits.free_spells:
-        offsets["spell_known"] = len(SPELL_FIELDS)
-    if limits.in_play:
-        offsets["spell_lasting"] = len(_spell_fields(limits)) - len(LASTING_FIELDS)
+    wizard, spell = _wizard_fields(limits), _spell_fields(limits)
+    offsets["wizard_size"] = len(wizard)
+    offsets["spell_size"] = len(spell)
+    offsets["unit_size"] = len(UNIT_FIELDS)
+    offsets["limit_units"] = limits.own.units + limits.opponent.units
+    for key, fields, block, shown in (
+        ("wizard_own_dice", wizard, OWN_DICE_FIELDS, limits.own_dice),
+        ("wizard_aimed", wizard, AIMED_FIELDS, limits.targets),
+        ("wizard_markers", wizard, MARKER_FIELDS, limits.comets),
+        ("spell_known", spell, KNOWN_FIELDS, _shows_known(limits)),
+        ("spell_lasting", spell, LASTING_FIELDS, limits.in_play),
+        ("spell_aim", spell, ON_FIELDS, _shows_aims(limits)),
+    ):
+        if shown:
+            offsets[key] = [field.name for field in fields].index(block[0].name)
     offsets["item_size"] = len(ITEM_FIELDS)
     return Layout(tuple(builder.fields), offsets.view(np.recarray))

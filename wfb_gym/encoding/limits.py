@@ -23,19 +23,22 @@ class ArmyLimits:
     """Sizes of one army.
 
     Attributes:
-        wizards: wizards, Runesmiths and Runelords, 0 to 6.
-        spells: spells of them all, 0 to 20.
+        wizards: characters: wizards, Runesmiths and Runelords, heroes; 0 to 6.
+        spells: spells of them all, bound ones among them, 0 to 24.
         items: kinds of item by bearer, 0 to 8.
+        units: units whose models matter, 0 to 10.
     """
 
     wizards: int = 1
     spells: int = 0
     items: int = 0
+    units: int = 0
 
     def __post_init__(self) -> None:
         _check("wizards", self.wizards, packed.WIZARDS)
         _check("spells", self.spells, packed.SPELLS)
         _check("items", self.items, packed.ITEMS)
+        _check("units", self.units, packed.UNITS)
 
 
 @dataclass(frozen=True)
@@ -46,12 +49,18 @@ class Limits:
         own: the learner's army.
         opponent: the other army.
         dice: most dice of one action of the learner, 1 to 24.
-        contacts: groups of models in base contact with wizards, 0 to 8.
+        contacts: groups of models in base contact with wizards, 0 to 16.
         own_dice: whether wizards may have dice of their own (7th edition, some items).
         rerolls: whether items may re-roll dice.
         in_play: whether spells may stay in play.
         free_spells: whether a miscast may give the opponent a free spell.
         battle: whether there may be several phases.
+        targets: whether spells may be aimed at units and characters.
+        resistance: whether Magic Resistance may bring dispel dice.
+        marks: whether spells may leave marks, so that they are not cast at a target again.
+        comets: whether spells may land some turns after they were cast.
+        selection: whether wizards may draw their spells when the battle begins.
+        stored_dice: whether items may keep dice from one phase for another.
     """
 
     own: ArmyLimits
@@ -63,6 +72,12 @@ class Limits:
     in_play: bool = False
     free_spells: bool = False
     battle: bool = False
+    targets: bool = False
+    resistance: bool = False
+    marks: bool = False
+    comets: bool = False
+    selection: bool = False
+    stored_dice: bool = False
 
     def __post_init__(self) -> None:
         _check("dice", self.dice, packed.DICE, least=1)
@@ -78,8 +93,19 @@ def _check(name: str, value: int, most: int, least: int = 0) -> None:
         raise ValueError(f"limits: {name}: expected {least}..{most}, found {value}")
 
 
-def _army(army: Any) -> ArmyLimits:
-    return ArmyLimits(int(army.n_wizards), int(army.n_spells), int(army.n_items))
+def _army(record: Any, index: int) -> ArmyLimits:
+    army = record.armies[index]
+    return ArmyLimits(
+        int(army.n_wizards), int(army.n_spells), int(army.n_items), _units(record, index)
+    )
+
+
+def _units(record: Any, index: int) -> int:
+    """Units of an army, where anything could ever happen to one of them."""
+    touched = [record.contacts[g].unit for g in range(int(record.n_contacts))]
+    focal = [record.armies[a].wizards[w].daemons for a in range(2) for w in range(packed.WIZARDS)]
+    matter = record.targets or any(touched) or any(focal)
+    return int(record.armies[index].n_units) if matter else 0
 
 
 def _wizards(army: Any) -> list[Any]:
@@ -97,8 +123,8 @@ def _spells(army: Any) -> list[Any]:
 def _power(army: Any, own_dice: bool) -> int:
     """Most dice in the army's shared power pool."""
     if army.fixed_power != packed.GENERATED:
-        return int(army.fixed_power)
-    dice = int(army.base_power) + sum(int(i.power_dice) for i in _items(army))
+        return int(army.fixed_power) + sum(int(i.stores) for i in _items(army))
+    dice = int(army.base_power) + sum(int(i.power_dice + i.stores) for i in _items(army))
     if not own_dice:
         dice += sum(int(w.level) for w in _wizards(army) if w.makes_dice)
     return dice
@@ -116,9 +142,10 @@ def _reserves(army: Any, own_dice: bool) -> list[int]:
 
 
 def _dispel(army: Any) -> int:
+    more = sum(int(i.takes_power + i.store_either * i.stores) for i in _items(army))
     if army.fixed_dispel != packed.GENERATED:
-        return int(army.fixed_dispel)
-    dice = int(army.base_dispel) + sum(int(i.dispel_dice) for i in _items(army))
+        return int(army.fixed_dispel) + more
+    dice = more + int(army.base_dispel) + sum(int(i.dispel_dice) for i in _items(army))
     return dice + sum(int(w.dispel_dice) for w in _wizards(army) if w.makes_dice)
 
 
@@ -146,6 +173,8 @@ def _most_dice(record: Any, seat: int) -> int:
     most = 1
     if record.phases > 1 or seat == 1:
         most = max(most, _dispel(army))
+    if record.phases > 1:  # an item may keep more dice than one cast takes
+        most = max([most, *(int(i.stores) for i in _items(army))])
     if record.phases > 1 or seat == 0:
         caps = [
             most_casting_dice(int(w.level)) + int(w.extra_dice_cap)
@@ -166,9 +195,10 @@ def fit(table: Table, seat: int) -> Limits:
         seat: 0 for the first army, the caster; 1 for the other.
     """
     record = table[0]
+    armies = (record.armies[0], record.armies[1])
     return Limits(
-        own=_army(record.armies[seat]),
-        opponent=_army(record.armies[1 - seat]),
+        own=_army(record, seat),
+        opponent=_army(record, 1 - seat),
         dice=_most_dice(record, seat),
         contacts=int(record.n_contacts),
         own_dice=any(
@@ -182,7 +212,18 @@ def fit(table: Table, seat: int) -> Limits:
         in_play=_has_in_play(record),
         free_spells=_has_free_spell(record),
         battle=bool(record.phases > 1),
+        targets=bool(record.targets),
+        resistance=bool(record.targets) and any(map(_resists, armies)),
+        marks=any(spell.mark for army in armies for spell in _spells(army)),
+        comets=bool(record.delayed),
+        selection=bool(record.draws),
+        stored_dice=bool(record.stores),
     )
+
+
+def _resists(army: Any) -> bool:
+    units = [army.units[u].magic_resistance for u in range(int(army.n_units))]
+    return any(units) or any(w.magic_resistance for w in _wizards(army))
 
 
 def union(limits: Sequence[Limits]) -> Limits:

@@ -13,8 +13,28 @@ from wfb_gym.engine.miscasts import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
 from wfb_gym.engine.queries import bit, dice_cap, other
 from wfb_gym.engine.rolls import READING_CHANCE, READING_START, READING_TOTAL
-from wfb_gym.engine.state import Attempt, Node, Record
-from wfb_gym.scenario.packed import PHASES, SPELLS, WIZARDS, Duration, Reroll
+from wfb_gym.engine.state import COMMON_DECISIONS, Attempt, Node, Record
+from wfb_gym.engine.storing import storing_item
+from wfb_gym.engine.targets import (
+    army_of,
+    can_aim,
+    index_of,
+    target_code,
+    worth_now,
+    worth_of_aim,
+)
+from wfb_gym.scenario.packed import (
+    ARMIES,
+    MARK_WORDS,
+    MARKS_PER_WORD,
+    PHASES,
+    SPELLS,
+    TARGETS,
+    UNITS,
+    WIZARDS,
+    Duration,
+    Reroll,
+)
 
 DICE_UNIT = float32(1.0 / _layout.DICE_SCALE)
 NUMBER_UNIT = float32(1.0 / _layout.NUMBER_SCALE)
@@ -27,6 +47,11 @@ BONUS_UNIT = float32(1.0 / _layout.BONUS_SCALE)
 CONTACT_UNIT = float32(1.0 / _layout.CONTACT_SCALE)
 ROW_UNIT = float32(1.0 / _layout.ROW_SCALE)
 PHASE_UNIT = float32(1.0 / PHASES)
+UNIT_UNIT = float32(1.0 / _layout.UNIT_SCALE)
+CODE_UNIT = float32(1.0 / _layout.CODE_SCALE)
+MARK_UNIT = 1.0 / _layout.MARK_SCALE
+MARKER_UNIT = float32(1.0 / _layout.MARKER_SCALE)
+_WORD_MASK = (1 << TARGETS) - 1
 NATURE_UNIT = float32(1.0 / 3.0)
 _ONE = float32(1.0)
 
@@ -52,8 +77,10 @@ def _static_army(
         field = wizards + w * at.wizard_size
         row[field + 3] = float32(side.wizards[w].casts)
         cost = 0.0
-        for reading in range(READING_START[2], READING_START[3]):
-            chosen = table.miscast_row[READING_TOTAL[reading]]
+        which = int64(side.wizards[w].miscast_table)
+        dice = int64(table.miscast_dice[which])
+        for reading in range(READING_START[dice], READING_START[dice + 1]):
+            chosen = table.miscast_row[which, READING_TOTAL[reading]]
             cost += READING_CHANCE[reading] * row_cost(table, army, w, chosen)
         row[field + 4] = float32(cost * POINTS_UNIT)
     for s in range(side.n_spells):
@@ -96,12 +123,24 @@ def write_static(table: Record, seat: int, at: Record, row: NDArray[float32]) ->
     row[at.rules + 3] = float32(table.in_play_recast_side)
     row[at.rules + 4] = float32(table.reroll_all_dice)
     stops = 0.0
-    for reading in range(READING_START[2], READING_START[3]):
-        if row_stops(table, table.miscast_row[READING_TOTAL[reading]]):
+    dice = int64(table.miscast_dice[0])
+    for reading in range(READING_START[dice], READING_START[dice + 1]):
+        if row_stops(table, table.miscast_row[0, READING_TOTAL[reading]]):
             stops += READING_CHANCE[reading]
     row[at.miscast_stop] = float32(stops)
     _static_army(table, seat, at, at.own_wizards, at.own_spells, at.own_items, row)
     _static_army(table, other(seat), at, at.enemy_wizards, at.enemy_spells, at.enemy_items, row)
+    if at.limit_units:
+        _static_units(table, seat, at, at.own_units, row)
+        _static_units(table, other(seat), at, at.enemy_units, row)
+
+
+@jit(forceinline=False)
+def _static_units(table: Record, army: int, at: Record, first: int, row: NDArray[float32]) -> None:
+    for u in range(table.armies[army].n_units):
+        unit = table.armies[army].units[u]
+        row[first + u * at.unit_size + 1] = float32(unit.wounds) * WOUNDS_UNIT
+        row[first + u * at.unit_size + 2] = float32(unit.points * POINTS_UNIT)
 
 
 @jit
@@ -144,11 +183,127 @@ def _castable(
             if spells & bit(s):
                 spell = side.spells[s]
                 need = cast_need(int(spell.casting_value), bonus)
-                points = spell.worth + spell.worth_per_phase * phases
+                if spell.targeted:
+                    points = worth_now(table, state, army, s, table.phases - state.phase)
+                else:
+                    points = spell.worth + spell.worth_per_phase * phases
                 field = first + s * size
                 _put(row, field + 3, shown)
                 _put(row, field + 4, _ONE)
                 _put(row, field + 5, float32(BEST_CAST_CHANCE[need, dice] * points * POINTS_UNIT))
+
+
+@jit(forceinline=False)
+def _bound(
+    table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
+) -> None:
+    """What the active army's bound spells promise: they need no dice."""
+    phases = table.phases - state.phase
+    for s in range(table.armies[army].n_spells):
+        if table.armies[army].bound & state.open & bit(s):
+            field = first + s * at.spell_size
+            points = worth_now(table, state, army, s, phases)
+            _put(row, field + 4, _ONE)
+            _put(row, field + 5, float32(points * POINTS_UNIT))
+
+
+@jit(forceinline=False)
+def _units(
+    table: Record, state: Record, army: int, at: Record, first: int, row: NDArray[float32]
+) -> None:
+    size = at.unit_size
+    for u in range(table.armies[army].n_units):
+        _put(row, first + u * size, float32(state.unit_wounds[army, u]) * UNIT_UNIT)
+
+
+@jit
+def _target_field(at: Record, seat: int, army: int, index: int) -> int:
+    """Where a target's "aimed at" stands; its promise follows."""
+    own = army == seat
+    if index < UNITS:
+        first = at.own_units if own else at.enemy_units
+        return int64(first + index * at.unit_size + 3)
+    first = at.own_wizards if own else at.enemy_wizards
+    return int64(first + (index - UNITS) * at.wizard_size + at.wizard_aimed)
+
+
+@jit(forceinline=False)
+def _aims(table: Record, state: Record, seat: int, at: Record, row: NDArray[float32]) -> None:
+    """Where the pending spells are aimed, or what each aim open to the mover promises."""
+    phases = table.phases - state.phase
+    if state.node == Node.TARGET:
+        army = int64(state.mover)
+        spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
+        for aim in range(table.armies[army].spells[spell].n_aims):
+            code = target_code(table, army, spell, aim)
+            if code != 0 and can_aim(table, state, army, spell, aim):
+                field = _target_field(at, seat, army_of(army, code), index_of(code))
+                points = worth_of_aim(table, army, spell, aim, phases)
+                _put(row, field + 1, float32(points * POINTS_UNIT))
+    for side in range(ARMIES):
+        army = int64(state.active) if side == 0 else other(state.active)
+        spell = int64(state.spell - 1) if side == 0 else int64(state.free - 1)
+        aim = int64(state.aim - 1) if side == 0 else int64(state.free_aim - 1)
+        if aim < 0:
+            continue
+        code = target_code(table, army, spell, aim)
+        if code != 0:
+            field = _target_field(at, seat, army_of(army, code), index_of(code))
+            row[field] += _ONE if side == 0 else float32(0.5)
+            points = worth_of_aim(table, army, spell, aim, phases)
+            _put(row, field + 1, float32(points * POINTS_UNIT))
+
+
+@jit(forceinline=False)
+def _marks(state: Record, army: int, first: int, row: NDArray[float32]) -> None:
+    for word in range(MARK_WORDS):
+        for place in range(MARKS_PER_WORD):
+            bits = (state.marked[army, word] >> (place * TARGETS)) & _WORD_MASK
+            field = first + word * MARKS_PER_WORD + place
+            _put(row, field, float32(bits * MARK_UNIT))
+
+
+@jit(forceinline=False)
+def _battle(table: Record, state: Record, seat: int, at: Record, row: NDArray[float32]) -> None:
+    """Blocks of battles on units: what each is left of, aims, marks, Comets, kept dice."""
+    for side in range(ARMIES):
+        army = seat if side == 0 else other(seat)
+        if at.limit_units:
+            _units(table, state, army, at, at.own_units if side == 0 else at.enemy_units, row)
+        if at.own_marks >= 0:
+            _marks(state, army, at.own_marks if side == 0 else at.enemy_marks, row)
+        if at.spell_aim >= 0 and state.in_play[army]:
+            first = at.own_spells if side == 0 else at.enemy_spells
+            for s in range(table.armies[army].n_spells):
+                if state.aims[army, s]:
+                    code = target_code(table, army, s, int64(state.aims[army, s] - 1))
+                    field = first + s * at.spell_size + at.spell_aim
+                    _put(row, field, float32(code) * CODE_UNIT)
+        if at.wizard_markers >= 0:
+            first = at.own_wizards if side == 0 else at.enemy_wizards
+            for w in range(table.armies[army].n_wizards):
+                field = first + w * at.wizard_size + at.wizard_markers
+                _put(row, field, float32(state.markers[army, w]) * MARKER_UNIT)
+    if at.wizard_aimed >= 0:
+        _aims(table, state, seat, at, row)
+    first = at.own_spells if state.active == seat else at.enemy_spells
+    _bound(table, state, int64(state.active), at, first, row)
+    if state.node == Node.SWAP_SPELL:
+        _swapping(table, state, seat, at, row)
+    if state.node == Node.STORE_DICE:
+        first = at.own_items if state.mover == seat else at.enemy_items
+        _put(row, first + storing_item(state) * at.item_size + 1, _ONE)
+
+
+@jit(forceinline=False)
+def _swapping(table: Record, state: Record, seat: int, at: Record, row: NDArray[float32]) -> None:
+    """Mark the spells of the wizard who may swap one."""
+    army = int64(state.mover)
+    wizard = table.armies[army].wizards[state.cursor % WIZARDS]
+    first = at.own_spells if army == seat else at.enemy_spells
+    for s in range(table.armies[army].n_spells):
+        if wizard.spells & state.known[army] & bit(s):
+            _put(row, first + s * at.spell_size + 6, _ONE)
 
 
 @jit(forceinline=False)
@@ -248,6 +403,8 @@ def observe(
         return  # nothing of an ended battle is left to see
     if Node.NOMINATE <= state.node <= Node.IN_PLAY:
         _put(row, at.node + state.node - 1, _ONE)
+    elif at.rare_node >= 0 and Node.TARGET <= state.node <= Node.STORE_DICE:
+        _put(row, at.rare_node + state.node - 1 - COMMON_DECISIONS, _ONE)
     active = state.active == seat
     _put(row, at.casting, float32(active))
     _put(row, at.phases_left, float32(table.phases - state.phase) * PHASE_UNIT)
@@ -266,3 +423,5 @@ def observe(
     _pending(state, seat, at, row)
     _items(table, state, seat, at, at.own_items, row)
     _items(table, state, enemy, at, at.enemy_items, row)
+    if at.rare_node >= 0 or at.limit_units or table.armies[state.active].bound:
+        _battle(table, state, seat, at, row)

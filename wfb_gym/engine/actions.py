@@ -4,7 +4,7 @@ Codes are relative to the player who moves: his own spells and items come first.
 show only the part of the range that their limits admit (`wfb_gym.encoding`).
 """
 
-from wfb_gym.scenario.packed import DICE, ITEMS, SPELLS, WIZARDS
+from wfb_gym.scenario.packed import ARMIES, DICE, ITEMS, SPELLS, TARGETS, WIZARDS
 
 PASS = 0
 """Stop casting, use no item, keep the roll, let the spell through, decline, be done."""
@@ -19,8 +19,11 @@ REROLL_ALL = FIRST_REROLL + 6
 FIRST_WIZARD = REROLL_ALL + 1
 """FIRST_WIZARD + w: own wizard w adds own dice to the dispel roll."""
 FIRST_CAST = FIRST_WIZARD + WIZARDS
-"""FIRST_CAST + s: nominate own spell s, or take it as the free spell."""
+"""FIRST_CAST + s: nominate own spell s, take it as the free spell, or swap it for the first."""
 FIRST_IN_PLAY = FIRST_CAST + SPELLS
 """FIRST_IN_PLAY + s: own spell s in play; + SPELLS + s: the other army's. End it, where the
 caster nominates; try to dispel it, at the end of the phase."""
-ACTIONS = FIRST_IN_PLAY + 2 * SPELLS
+FIRST_TARGET = FIRST_IN_PLAY + 2 * SPELLS
+"""FIRST_TARGET: no target but the spell's own; + 1 + t: own target t; + 1 + TARGETS + t: the
+enemy's. Units come first, then characters."""
+ACTIONS = FIRST_TARGET + 1 + ARMIES * TARGETS

@@ -5,7 +5,8 @@ compiled functions directly (`wfb_gym.envs.kernel`).
 """
 
 from collections.abc import Sequence
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from wfb_gym.engine.chance import (
 )
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance, is_decision
+from wfb_gym.engine.scripted import is_open, read_dice
 from wfb_gym.engine.state import Node, new_states
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.rules.dice import FACES
@@ -63,21 +65,40 @@ class Battle:
         return self.node == Node.END
 
     @property
-    def dice_to_roll(self) -> int:
-        """Number of D6 that the pending chance node takes."""
-        if not self.is_chance():
-            raise ValueError(f"roll: expected a chance node, found {self.node.name}")
-        return int(dice_in_roll(self.table, self.state))
+    def dice_to_roll(self) -> int | None:
+        """Number of D6 that the pending chance node takes; None where it follows from the dice.
+
+        It does for the hits of a spell, the wounds of a miscast and spells drawn from a lore:
+        ask `dice_missing` as the dice fall.
+
+        Raises:
+            ValueError: not at a chance node.
+        """
+        self._expect_chance("roll")
+        return None if is_open(self.state) else int(dice_in_roll(self.table, self.state))
+
+    def dice_missing(self, *faces: int) -> int:
+        """Number of D6 to throw on top of these; once it is 0 they can be given to `roll`.
+
+        Where the dice say how many there must be, there may be more missing after that.
+
+        Raises:
+            ValueError: not at a chance node.
+        """
+        needed = self.dice_to_roll
+        if needed is None:
+            return read_dice(self.table, self.state, faces).missing
+        return max(0, needed - len(faces))
 
     def key(self) -> bytes:
         """Bytes of the canonical state: equal keys, one position."""
         return self._states.tobytes()
 
-    def copy(self) -> "Battle":
-        """An independent battle in the same position."""
-        twin = Battle(self._tables)
-        twin._states[0] = self._states[0]
-        twin.points = self.points
+    def copy(self) -> Self:
+        """An independent battle in the same position; the packed scenario is shared."""
+        twin = copy(self)
+        twin._states = self._states.copy()
+        twin._scratch = new_scratch()
         return twin
 
     def legal_actions(self) -> list[int]:
@@ -105,14 +126,25 @@ class Battle:
     def roll(self, *faces: int) -> float:
         """Resolve a chance node with the dice given; returns the points that changed hands.
 
-        For hits on models give three dice each: to wound, armour save, ward save.
+        Hits take three dice each: to wound, armour save, ward save. In what order the dice of a
+        node stand whose number is open, `wfb_gym.engine.scripted.read_dice` tells.
 
         Raises:
             ValueError: wrong number of dice, or a face outside 1..6.
         """
         needed = self.dice_to_roll
-        if len(faces) != needed or not all(1 <= face <= FACES for face in faces):
-            raise ValueError(f"roll: expected {needed} dice with faces 1..6, found {faces}")
+        fair = all(1 <= face <= FACES for face in faces)
+        if needed is None:
+            read = read_dice(self.table, self.state, faces if fair else ())
+            if not fair or read.missing or read.used != len(faces):
+                number = read.used + read.missing
+                expected = f"{'at least ' if read.missing else ''}{number} dice"
+                raise ValueError(
+                    f"roll: expected {expected} with faces 1..{FACES} ({read.what}), found {faces}"
+                )
+            return self.resolve(read.outcome)
+        if len(faces) != needed or not fair:
+            raise ValueError(f"roll: expected {needed} dice with faces 1..{FACES}, found {faces}")
         work = self._scratch[0]
         work.faces[:needed] = faces
         return self.resolve(int(outcome_of_roll(self.table, self.state, work)))
@@ -129,11 +161,11 @@ class Battle:
         Raises:
             ValueError: not at a chance node.
         """
-        if not self.is_chance():
-            raise ValueError(f"chance outcomes: expected a chance node, found {self.node.name}")
-        room = most_outcomes(min(DICE, self.dice_to_roll), rerolls=True)
+        self._expect_chance("chance outcomes")
+        room = most_outcomes(min(DICE, self.dice_to_roll or 0), rerolls=True)
         outcomes, chances = np.zeros(room, np.int64), np.zeros(room)
-        end = int(chance_outcomes(self.table, self.state, outcomes, chances, 0))
+        work = self._scratch[0]
+        end = int(chance_outcomes(self.table, self.state, outcomes, chances, 0, work))
         return [(int(o), float(p)) for o, p in zip(outcomes[:end], chances[:end], strict=True)]
 
     def play(self, script: Sequence[int | tuple[int, ...]]) -> float:
@@ -149,6 +181,10 @@ class Battle:
             else:
                 self.act(item)
         return self.points - before
+
+    def _expect_chance(self, what: str) -> None:
+        if not self.is_chance():
+            raise ValueError(f"{what}: expected a chance node, found {self.node.name}")
 
     def is_decision(self) -> bool:
         """Whether a player chooses now."""

@@ -2,6 +2,7 @@
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.miscasts import begin_free_attempt
 from wfb_gym.engine.phases import clear_roll, to_in_play, to_nominate
 from wfb_gym.engine.queries import (
     bit,
@@ -16,9 +17,11 @@ from wfb_gym.engine.rolls import (
     OUTCOME_FAIL,
     OUTCOME_IRRESISTIBLE,
     OUTCOME_MISCAST,
+    has_double,
 )
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
-from wfb_gym.engine.state import Attempt, Nature, Node, Record
+from wfb_gym.engine.state import Attempt, Back, Nature, Node, Record
+from wfb_gym.engine.targets import aim_at
 from wfb_gym.rules.casting import Casting, casting_outcome, is_cast
 from wfb_gym.scenario.packed import DICE
 
@@ -27,30 +30,71 @@ FIRST_DICE = _actions.FIRST_DICE
 FIRST_ITEM = _actions.FIRST_ITEM
 FIRST_CAST = _actions.FIRST_CAST
 FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
+FIRST_TARGET = _actions.FIRST_TARGET
 
 
 @jit
-def act_nominate(table: Record, state: Record, action: int) -> None:
+def act_nominate(table: Record, state: Record, action: int) -> float:
     """Stop casting, end an own spell in play, or nominate a spell.
 
     An attempt counts from here: it uses up the spell for this phase, and ends what the wizard
-    keeps in play, whatever the dice say (S0; spell texts).
+    keeps in play, whatever the dice say (S0; spell texts). A bound spell is no attempt of its
+    bearer's at a spell of his own (ours).
     """
     army = int64(state.active)
     if action == PASS:
         to_in_play(table, state)
     elif action >= FIRST_IN_PLAY:
-        end_spells(state, army, bit(action - FIRST_IN_PLAY))
+        end_spells(table, state, army, bit(action - FIRST_IN_PLAY))
         to_nominate(table, state)
-    else:  # go straight to the first node that can offer a choice
+    else:
         spell = action - FIRST_CAST
         state.spell = spell + 1
         state.open = without(state.open, bit(spell))
-        end_remaining(table, state, army, caster_of(table, army, spell))
-        if table.armies[army].n_items:
-            state.node = Node.ITEM
+        if not table.armies[army].spells[spell].bound:
+            end_remaining(table, state, army, caster_of(table, army, spell))
+        if table.armies[army].spells[spell].targeted:
+            state.node = Node.TARGET
         else:
-            to_dice(table, state)
+            return float(_to_cast(table, state))
+    return 0.0
+
+
+@jit
+def act_target(table: Record, state: Record, action: int) -> float:
+    """Aim the nominated spell, or the other army's free spell, before any dice (S0, S2, S4)."""
+    code = action - FIRST_TARGET
+    if state.free:
+        state.free_aim = aim_at(table, state.mover, state.free - 1, code) + 1
+        begin_free_attempt(table, state)
+        return 0.0
+    state.aim = aim_at(table, state.active, state.spell - 1, code) + 1
+    return float(_to_cast(table, state))
+
+
+@jit(forceinline=False)
+def _to_cast(table: Record, state: Record) -> float:
+    """Go straight to the first node that can offer a choice."""
+    army = int64(state.active)
+    if table.armies[army].spells[state.spell - 1].bound:
+        return float(_cast_bound(table, state))
+    if table.armies[army].n_items:
+        state.node = Node.ITEM
+    else:
+        to_dice(table, state)
+    return 0.0
+
+
+@jit(forceinline=False)
+def _cast_bound(table: Record, state: Record) -> float:
+    """A bound spell needs no dice and no roll; its power level is the number to match."""
+    army = int64(state.active)
+    entry = table.armies[army].spells[state.spell - 1]
+    if entry.bound_in:
+        use_item(table, state, army, entry.bound_in - 1)
+    if can_answer_cast(table, state):
+        return float(settle_cast(table, state, FIRST_TOTAL + int(entry.casting_value)))
+    return float(settle_cast(table, state, OUTCOME_IRRESISTIBLE))
 
 
 @jit
@@ -115,7 +159,9 @@ def may_be_irresistible(table: Record, state: Record) -> bool:
 
 
 @jit
-def nature_of_cast(table: Record, state: Record, ones: int, sixes: int, natural: int) -> int:
+def nature_of_cast(
+    table: Record, state: Record, ones: int, sixes: int, natural: int, handful: int
+) -> int:
     """What the natural dice of the pending cast settle."""
     value = int(table.armies[state.active].spells[state.spell - 1].casting_value)
     bonus = cast_bonus(table, state)
@@ -125,7 +171,19 @@ def nature_of_cast(table: Record, state: Record, ones: int, sixes: int, natural:
         return Nature.MISCAST.value
     if casting == Casting.IRRESISTIBLE:
         return Nature.IRRESISTIBLE.value
+    if allowed and casting == Casting.CAST and doubles_count(table, state):
+        if has_double(handful):
+            return Nature.IRRESISTIBLE.value
     return Nature.PLAIN.value
+
+
+@jit
+def doubles_count(table: Record, state: Record) -> bool:
+    """Whether any double of the pending cast is irresistible, if the spell is cast."""
+    if state.attempt != Attempt.NONE or state.spell == 0:
+        return False
+    wizard = caster_of(table, int64(state.active), state.spell - 1)
+    return table.armies[state.active].wizards[wizard].any_double != 0
 
 
 @jit
@@ -147,7 +205,7 @@ def final_cast_outcome(table: Record, state: Record, nature: int, natural: int) 
     return FIRST_TOTAL + min(natural + bonus, highest_dispel(table, state))
 
 
-@jit
+@jit(forceinline=False)
 def settle_cast(table: Record, state: Record, outcome: int) -> float:
     """A casting roll stands."""
     clear_roll(state)
@@ -159,8 +217,11 @@ def settle_cast(table: Record, state: Record, outcome: int) -> float:
         state.node = Node.ROLL_MISCAST
         return 0.0
     if outcome == OUTCOME_IRRESISTIBLE:
-        points = take_effect(table, state, state.active, state.spell - 1)
-        to_nominate(table, state)
+        points = take_effect(
+            table, state, state.active, state.spell - 1, state.aim, Back.NOMINATE.value
+        )
+        if state.striking == 0:
+            to_nominate(table, state)
         return points
     state.number = outcome - FIRST_TOTAL
     state.attempt = Attempt.CAST

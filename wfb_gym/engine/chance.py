@@ -10,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine.casting import doubles_count
+from wfb_gym.engine.comets import LANDS_ON, resolve_comet, resolve_radius
+from wfb_gym.engine.dispelling import forgotten_on, resolve_forget
 from wfb_gym.engine.generator import next_word
 from wfb_gym.engine.miscasts import (
     current_effect,
@@ -18,9 +21,11 @@ from wfb_gym.engine.miscasts import (
     hit_profile,
     resolve_hit,
     resolve_miscast,
+    resolve_wounds,
+    wounds_law,
 )
 from wfb_gym.engine.phases import resolve_lock_roll
-from wfb_gym.engine.queries import can_reroll
+from wfb_gym.engine.queries import bit, can_reroll, caster_of
 from wfb_gym.engine.rerolls import is_first_roll, read_roll, resolve_roll
 from wfb_gym.engine.rolls import (
     OUTCOME_FAIL,
@@ -35,28 +40,56 @@ from wfb_gym.engine.rolls import (
     is_handful,
     rollable,
 )
+from wfb_gym.engine.selection import draws, resolve_spells
 from wfb_gym.engine.state import Nature, Node, Record
-from wfb_gym.engine.work import DICE_PER_HIT
+from wfb_gym.engine.storing import resolve_stored
+from wfb_gym.engine.strikes import resolve_strike, strike_law
+from wfb_gym.engine.work import DICE_PER_HIT, MOST_LAW
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.wounds import hit_wounds
-from wfb_gym.scenario.packed import MISCAST_ROWS
+from wfb_gym.scenario.packed import LORE_SPELLS, MISCAST_ROWS
 
 _DICE_PER_WORD = 10
 _FRACTION_BITS = 58
 _FRACTION = (1 << _FRACTION_BITS) - 1
+_UNIT = 1.0 / (1 << 53)
+
+
+@jit
+def miscast_table_of(table: Record, state: Record) -> int:
+    """Which of the scenario's miscast tables the caster rolls on."""
+    army = int64(state.active)
+    wizard = caster_of(table, army, int64(state.spell - 1))
+    return int64(table.armies[army].wizards[wizard].miscast_table)
+
+
+@jit
+def has_law(node: int) -> bool:
+    """Whether one draw decides the node, from chances of 0, 1, 2 ... wounds."""
+    return node == Node.ROLL_STRIKE or node == Node.ROLL_WOUNDS
+
+
+@jit(forceinline=False)
+def law(table: Record, state: Record, work: Record) -> int:
+    """Write the chances of such a node to `work.law`; how many there are."""
+    if state.node == Node.ROLL_STRIKE:
+        return int64(strike_law(table, state, work))
+    return int64(wounds_law(table, state, work))
 
 
 @jit
 def dice_in_roll(table: Record, state: Record) -> int:
-    """Number of D6 that decide the pending chance node."""
+    """Number of D6 that decide the pending chance node; 0 where their number is open."""
     node = state.node
     if node == Node.ROLL_MISCAST:
-        return 2
-    if node == Node.ROLL_LOCK:
-        return 1
+        return int64(table.miscast_dice[miscast_table_of(table, state)])
     if node == Node.ROLL_HIT:
         return DICE_PER_HIT * hit_models(table, state)
-    return int(state.dice)
+    if has_law(node) or node == Node.ROLL_SPELLS:
+        return 0
+    if node < Node.ROLL_MISCAST:
+        return int(state.dice)
+    return 1
 
 
 @jit
@@ -70,12 +103,8 @@ def outcome_of_roll(table: Record, state: Record, work: Record) -> int:
             to wound, armour save and ward save of the first model, then of the next.
     """
     node = state.node
-    if node == Node.ROLL_MISCAST:
-        return int(table.miscast_row[int(work.faces[0]) + int(work.faces[1])])
-    if node == Node.ROLL_LOCK:
-        return OUTCOME_WORKS if work.faces[0] == FACES else OUTCOME_FAIL
-    if node == Node.ROLL_HIT:
-        return _wounds_of_roll(table, state, work)
+    if node > Node.REROLL_DISPEL:
+        return int(_outcome_of_other_roll(table, state, work))
     ones = 0
     sixes = 0
     natural = 0
@@ -87,6 +116,36 @@ def outcome_of_roll(table: Record, state: Record, work: Record) -> int:
         natural += face
         handful += die_in_handful(face)
     return int(read_roll(table, state, ones, sixes, natural, handful))
+
+
+@jit(forceinline=False)
+def _outcome_of_other_roll(table: Record, state: Record, work: Record) -> int:
+    """`outcome_of_roll` of anything but a cast and a dispel."""
+    node = state.node
+    if node == Node.ROLL_MISCAST:
+        chosen = miscast_table_of(table, state)
+        total = int64(work.faces[0])
+        if table.miscast_dice[chosen] > 1:
+            total += int64(work.faces[1])
+        return int64(table.miscast_row[chosen, total])
+    if node == Node.ROLL_HIT:
+        return int64(_wounds_of_roll(table, state, work))
+    if node == Node.ROLL_RADIUS:
+        return int64(work.faces[0])
+    return OUTCOME_WORKS if work.faces[0] >= needed(table, state) else OUTCOME_FAIL
+
+
+@jit(forceinline=False)
+def needed(table: Record, state: Record) -> int:
+    """Least face that works where one D6 decides between two outcomes."""
+    node = state.node
+    if node == Node.ROLL_FORGET:
+        return int64(forgotten_on(table, state))
+    if node == Node.ROLL_COMET:
+        return LANDS_ON
+    if node == Node.ROLL_STORED:
+        return int64(state.items[state.active, state.cursor])
+    return FACES  # a lock
 
 
 @jit(forceinline=False)
@@ -129,8 +188,33 @@ def roll_dice(rng: Record, count: int, work: Record) -> None:
 
 
 @jit(forceinline=False)
+def _draw(table: Record, state: Record, rng: Record, work: Record) -> int:
+    """Draw the outcome of a node that no fixed number of dice decides."""
+    if state.node == Node.ROLL_SPELLS:
+        drawn = 0
+        left = draws(table, state)
+        while left > 0:  # a repeat is rolled again
+            roll_dice(rng, 1, work)
+            spell = bit(int64(work.faces[0]) - 1)
+            if not drawn & spell:
+                drawn |= spell
+                left -= 1
+        return drawn
+    count = law(table, state, work)
+    point = float(next_word(rng) >> np.uint64(11)) * _UNIT
+    chosen = 0
+    for k in range(count):
+        if work.law[k] > 0.0:
+            chosen = k
+            point -= work.law[k]
+            if point < 0.0:
+                return chosen
+    return chosen
+
+
+@jit(forceinline=False)
 def sample(table: Record, state: Record, rng: Record, work: Record) -> int:
-    """Draw one outcome of a chance node by rolling its dice.
+    """Draw one outcome of a chance node by rolling its dice, or casualties by one draw.
 
     Args:
         table: the scenario.
@@ -138,6 +222,8 @@ def sample(table: Record, state: Record, rng: Record, work: Record) -> int:
         rng: the generator's record; moves on.
         work: scratch; `work.faces` holds the dice afterwards.
     """
+    if has_law(state.node) or state.node == Node.ROLL_SPELLS:
+        return int64(_draw(table, state, rng, work))
     roll_dice(rng, dice_in_roll(table, state), work)
     return outcome_of_roll(table, state, work)
 
@@ -145,16 +231,36 @@ def sample(table: Record, state: Record, rng: Record, work: Record) -> int:
 @jit
 def resolve_outcome(table: Record, state: Record, outcome: int) -> float:
     """Go on from a chance node; see `wfb_gym.engine.phase.resolve` for the whole step."""
+    if state.node <= Node.REROLL_DISPEL:
+        return float(resolve_roll(table, state, outcome))
+    return float(_resolve_other(table, state, outcome))
+
+
+@jit(forceinline=False)
+def _resolve_other(table: Record, state: Record, outcome: int) -> float:
+    """`resolve_outcome` of anything but a cast and a dispel."""
     node = state.node
     if node == Node.ROLL_MISCAST:
         resolve_miscast(table, state, outcome)
-        return 0.0
-    if node == Node.ROLL_LOCK:
-        resolve_lock_roll(table, state, outcome == OUTCOME_WORKS)
-        return 0.0
-    if node == Node.ROLL_HIT:
+    elif node == Node.ROLL_HIT:
         return float(resolve_hit(table, state, outcome))
-    return float(resolve_roll(table, state, outcome))
+    elif node == Node.ROLL_STRIKE:
+        return float(resolve_strike(table, state, outcome))
+    elif node == Node.ROLL_WOUNDS:
+        return float(resolve_wounds(table, state, outcome))
+    elif node == Node.ROLL_FORGET:
+        return float(resolve_forget(table, state, outcome == OUTCOME_WORKS))
+    elif node == Node.ROLL_COMET:
+        resolve_comet(table, state, outcome == OUTCOME_WORKS)
+    elif node == Node.ROLL_RADIUS:
+        resolve_radius(table, state, outcome)
+    elif node == Node.ROLL_STORED:
+        resolve_stored(table, state, outcome == OUTCOME_WORKS)
+    elif node == Node.ROLL_SPELLS:
+        resolve_spells(table, state, outcome)
+    else:
+        resolve_lock_roll(table, state, outcome == OUTCOME_WORKS)
+    return 0.0
 
 
 @jit(_nrt=True, forceinline=False)
@@ -172,7 +278,7 @@ def _roll_outcomes(
     )
     merged = np.zeros(READINGS)
     end = start
-    if reroll:
+    if reroll or doubles_count(table, state):
         end = _handful_outcomes(table, state, outcomes, chances, start, merged)
     else:
         dice = int(state.dice)
@@ -234,11 +340,17 @@ def _handful_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def _miscast_outcomes(
-    table: Record, outcomes: NDArray[np.int64], chances: NDArray[np.float64], start: int
+    table: Record,
+    state: Record,
+    outcomes: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    start: int,
 ) -> int:
     rows = np.zeros(MISCAST_ROWS)
-    for reading in range(READING_START[2], READING_START[3]):
-        rows[table.miscast_row[READING_TOTAL[reading]]] += READING_CHANCE[reading]
+    chosen = miscast_table_of(table, state)
+    dice = int64(table.miscast_dice[chosen])
+    for reading in range(READING_START[dice], READING_START[dice + 1]):
+        rows[table.miscast_row[chosen, READING_TOTAL[reading]]] += READING_CHANCE[reading]
     end = start
     for row in range(MISCAST_ROWS):
         if rows[row] > 0.0:
@@ -278,6 +390,7 @@ def chance_outcomes(
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
+    work: Record,
 ) -> int:
     """List what the dice can do.
 
@@ -287,22 +400,66 @@ def chance_outcomes(
         outcomes: int64, filled from `start`; `most_outcomes` says how much room is needed.
         chances: float64, alike; the probabilities, which sum to 1.
         start: first entry to fill, so that a caller can stack lists in one array.
+        work: scratch; `work.law` is overwritten.
 
     Returns:
         The entry behind the last.
     """
     node = state.node
     if node == Node.ROLL_MISCAST:
-        return _miscast_outcomes(table, outcomes, chances, start)
-    if node == Node.ROLL_LOCK:
-        outcomes[start] = OUTCOME_FAIL
-        chances[start] = 5.0 / 6.0
-        outcomes[start + 1] = OUTCOME_WORKS
-        chances[start + 1] = 1.0 / 6.0
-        return start + 2
+        return _miscast_outcomes(table, state, outcomes, chances, start)
     if node == Node.ROLL_HIT:
         return _hit_outcomes(table, state, outcomes, chances, start)
+    if has_law(node):
+        count = law(table, state, work)
+        end = start
+        for k in range(count):
+            if work.law[k] > 0.0:
+                outcomes[end] = k
+                chances[end] = work.law[k]
+                end += 1
+        return end
+    if node == Node.ROLL_SPELLS:
+        return _spell_outcomes(table, state, outcomes, chances, start)
+    if node == Node.ROLL_RADIUS:
+        for face in range(FACES):
+            outcomes[start + face] = face + 1
+            chances[start + face] = 1.0 / FACES
+        return start + FACES
+    if node > Node.REROLL_DISPEL:
+        works = (FACES + 1 - needed(table, state)) / float(FACES)
+        end = start
+        for outcome in (OUTCOME_FAIL, OUTCOME_WORKS):
+            chance = works if outcome == OUTCOME_WORKS else 1.0 - works
+            if chance > 0.0:
+                outcomes[end] = outcome
+                chances[end] = chance
+                end += 1
+        return end
     return _roll_outcomes(table, state, outcomes, chances, start)
+
+
+@jit(_nrt=True, forceinline=False)
+def _spell_outcomes(
+    table: Record,
+    state: Record,
+    outcomes: NDArray[np.int64],
+    chances: NDArray[np.float64],
+    start: int,
+) -> int:
+    """Every set of so many spells of the six is as likely as any other."""
+    wanted = draws(table, state)
+    end = start
+    for drawn in range(1 << LORE_SPELLS):
+        spells = 0
+        for k in range(LORE_SPELLS):
+            spells += (drawn >> k) & 1
+        if spells == wanted:
+            outcomes[end] = drawn
+            end += 1
+    for k in range(start, end):
+        chances[k] = 1.0 / (end - start)
+    return end
 
 
 def most_outcomes(dice: int, rerolls: bool) -> int:
@@ -312,4 +469,4 @@ def most_outcomes(dice: int, rerolls: bool) -> int:
         dice: most dice of one casting or dispel roll.
         rerolls: whether any item of the scenario re-rolls dice.
     """
-    return READINGS + (comb(dice + FACES - 1, FACES - 1) if rerolls else 0)
+    return max(READINGS, MOST_LAW) + (comb(dice + FACES - 1, FACES - 1) if rerolls else 0)

@@ -8,15 +8,18 @@ from wfb_gym.engine.queries import (
     bit,
     declared_bonus,
     dispel_bonus,
+    last_phase,
     number_against,
     other,
+    without,
 )
 from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.spells import end_spells, take_effect, use_item
-from wfb_gym.engine.state import Attempt, Nature, Node, Record
+from wfb_gym.engine.state import Attempt, Back, Nature, Node, Record
+from wfb_gym.engine.targets import resistance
 from wfb_gym.rules.dice import double
 from wfb_gym.rules.dispelling import is_dispelled
-from wfb_gym.scenario.packed import SPELLS, DispelUse
+from wfb_gym.scenario.packed import DICE, SPELLS, DispelUse
 
 PASS = _actions.PASS
 FIRST_DICE = _actions.FIRST_DICE
@@ -37,12 +40,49 @@ def act_dispel(table: Record, state: Record, action: int) -> float:
     if action >= FIRST_ITEM:
         item = action - FIRST_ITEM
         use_item(table, state, state.mover, item)
-        if table.armies[state.mover].items[item].dispel_use == DispelUse.AUTOMATIC:
+        entry = table.armies[state.mover].items[item]
+        if entry.dispel_use == DispelUse.AUTOMATIC:
+            if entry.forgotten_on and forgetting_matters(table, state):
+                state.declared |= bit(item)
+                state.node = Node.ROLL_FORGET
+                return 0.0
             return settle_dispel(table, state, OUTCOME_WORKS)
         state.declared |= bit(item)
         return 0.0
-    roll_dispel(state, action - FIRST_DICE)
+    roll_dispel(table, state, action - FIRST_DICE)
     return 0.0
+
+
+@jit
+def forgetting_matters(table: Record, state: Record) -> bool:
+    """Whether the spell just cast could be cast again, so that it matters who knows it."""
+    if state.attempt == Attempt.FREE:
+        return True
+    bound = table.armies[state.active].spells[state.spell - 1].bound
+    return not (bound or last_phase(table, state))
+
+
+@jit
+def forgotten_on(table: Record, state: Record) -> int:
+    """D6 on which the spell is forgotten that the declared item dispels."""
+    number = 0
+    for item in range(table.armies[state.mover].n_items):
+        if state.declared & bit(item):
+            number = int(table.armies[state.mover].items[item].forgotten_on)
+    return number
+
+
+@jit(forceinline=False)
+def resolve_forget(table: Record, state: Record, forgotten: bool) -> float:
+    """An item has dispelled the spell; its caster may forget it for the battle."""
+    if forgotten:
+        if state.attempt == Attempt.FREE:
+            army = other(state.active)
+            state.known[army] = without(state.known[army], bit(state.free - 1))
+        else:
+            army = int64(state.active)
+            state.known[army] = without(state.known[army], bit(state.spell - 1))
+    return float(settle_dispel(table, state, OUTCOME_WORKS))
 
 
 @jit
@@ -53,20 +93,20 @@ def act_dispel_reserve(state: Record, action: int) -> None:
 
 
 @jit
-def act_dispel_pool(state: Record, action: int) -> None:
+def act_dispel_pool(table: Record, state: Record, action: int) -> None:
     """Shared dice on top of a wizard's own."""
     state.own_dice[state.joined - 1] -= state.reserve
-    roll_dispel(state, action - FIRST_DICE)
+    roll_dispel(table, state, action - FIRST_DICE)
 
 
 @jit
-def roll_dispel(state: Record, shared: int) -> None:
-    """All dice rolled are spent, whatever they show (S4)."""
+def roll_dispel(table: Record, state: Record, shared: int) -> None:
+    """All dice rolled are spent, whatever they show (S4); Magic Resistance adds its own."""
     if state.mover == state.active:
         state.power -= shared
     else:
         state.dispel -= shared
-    state.dice = shared + int(state.reserve)
+    state.dice = min(DICE, shared + int(state.reserve) + resistance(table, state))
     state.reserve = 0
     state.joined = 0
     state.node = Node.ROLL_DISPEL
@@ -76,7 +116,7 @@ def roll_dispel(state: Record, shared: int) -> None:
 def act_in_play(table: Record, state: Record, action: int) -> None:
     """Be done with the spells in play, or try to dispel one: its casting value is to match."""
     if action == PASS:
-        pass_in_play(state)
+        pass_in_play(table, state)
         return
     index = action - FIRST_IN_PLAY
     army = int64(state.mover) if index < SPELLS else other(state.mover)
@@ -118,16 +158,31 @@ def settle_dispel(table: Record, state: Record, outcome: int) -> float:
     points = 0.0
     if state.attempt == Attempt.CAST:
         if not dispelled:
-            points = take_effect(table, state, state.active, state.spell - 1)
-        to_nominate(table, state)
+            points = take_effect(
+                table, state, state.active, state.spell - 1, state.aim, Back.NOMINATE.value
+            )
+        if state.striking == 0:
+            to_nominate(table, state)
+        else:
+            clear_roll(state)
     elif state.attempt == Attempt.FREE:
         if not dispelled:
-            points = take_effect(table, state, other(state.active), state.free - 1)
-        after_free_spell(state)
+            points = take_effect(
+                table,
+                state,
+                other(state.active),
+                state.free - 1,
+                state.free_aim,
+                Back.FREE_SPELL.value,
+            )
+        if state.striking == 0:
+            after_free_spell(state)
+        else:
+            clear_roll(state)
     else:
         if dispelled:
-            target = state.target - 1
-            end_spells(state, target // SPELLS, bit(target % SPELLS))
+            target = int64(state.target - 1)
+            end_spells(table, state, target // SPELLS, bit(target % SPELLS))
         clear_roll(state)
         state.node = Node.IN_PLAY
         tidy(table, state)

@@ -18,10 +18,14 @@ from wfb_gym.engine.queries import (
     serves_cast,
 )
 from wfb_gym.engine.state import Attempt, Node, Record
+from wfb_gym.engine.storing import storable
+from wfb_gym.engine.targets import can_aim, resistance, target_code
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.packed import (
     DICE,
+    LORE_SPELLS,
     SPELLS,
+    WIZARDS,
     DispelUse,
     Duration,
     Limit,
@@ -35,6 +39,7 @@ REROLL_ALL = _actions.REROLL_ALL
 FIRST_WIZARD = _actions.FIRST_WIZARD
 FIRST_CAST = _actions.FIRST_CAST
 FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
+FIRST_TARGET = _actions.FIRST_TARGET
 
 
 @jit
@@ -108,14 +113,18 @@ def _keep(table: Record, state: Record, work: Record) -> int:
 
 @jit(forceinline=False)
 def _dispel(table: Record, state: Record, work: Record) -> int:
-    """Let it through, an item, or dice; once an item is declared, dice must follow."""
+    """Let it through, an item, or dice; once an item is declared, dice must follow.
+
+    No dice of one's own are enough where Magic Resistance brings some.
+    """
     army = int64(state.mover)
     count = 0
     later = state.attempt == Attempt.IN_PLAY
     if not later and not state.declared:
         work.legal[0] = PASS
         count = 1
-    dice = _dice(work, count, 1, attempt_pool(state))
+    least = 0 if resistance(table, state) > 0 else 1
+    dice = _dice(work, count, least, attempt_pool(state))
     items = _dispel_items(table, state, work, dice)
     if army != state.active:
         return items
@@ -190,6 +199,33 @@ def _in_play(table: Record, state: Record, work: Record) -> int:
 
 
 @jit(forceinline=False)
+def _target(table: Record, state: Record, work: Record) -> int:
+    """Every aim of the pending spell that is open."""
+    army = int64(state.mover)
+    spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
+    count = 0
+    for aim in range(table.armies[army].spells[spell].n_aims):
+        if can_aim(table, state, army, spell, aim):
+            work.legal[count] = FIRST_TARGET + target_code(table, army, spell, aim)
+            count += 1
+    return count
+
+
+@jit(forceinline=False)
+def _swap_spell(table: Record, state: Record, work: Record) -> int:
+    """Keep the spells as they were rolled, or swap one of them for the lore's first."""
+    work.legal[0] = PASS
+    count = 1
+    army = int64(state.mover)
+    first = int64(table.armies[army].wizards[state.cursor % WIZARDS].first_spell)
+    for spell in range(first + 1, first + LORE_SPELLS):
+        if state.known[army] & bit(spell):
+            work.legal[count] = FIRST_CAST + spell
+            count += 1
+    return count
+
+
+@jit(forceinline=False)
 def legal_actions(table: Record, state: Record, work: Record) -> int:
     """List the actions open to the player to move.
 
@@ -223,4 +259,10 @@ def legal_actions(table: Record, state: Record, work: Record) -> int:
         return _free_spell(table, state, work)
     if node == Node.IN_PLAY:
         return _in_play(table, state, work)
+    if node == Node.TARGET:
+        return _target(table, state, work)
+    if node == Node.SWAP_SPELL:
+        return _swap_spell(table, state, work)
+    if node == Node.STORE_DICE:
+        return _dice(work, 0, 0, storable(table, state))
     return 0

@@ -11,8 +11,10 @@ from wfb_gym.engine.casting import (
     act_nominate,
     act_pool_dice,
     act_reserve_dice,
+    act_target,
 )
 from wfb_gym.engine.chance import resolve_outcome
+from wfb_gym.engine.comets import next_comet
 from wfb_gym.engine.dispelling import (
     act_dispel,
     act_dispel_pool,
@@ -20,11 +22,20 @@ from wfb_gym.engine.dispelling import (
     act_in_play,
 )
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.miscasts import act_free_spell, run_effects
-from wfb_gym.engine.phases import begin_battle, begin_phase, end_phase, generate_dice
+from wfb_gym.engine.miscasts import act_free_spell, after_free_spell, run_effects
+from wfb_gym.engine.phases import (
+    begin_battle,
+    begin_phase,
+    end_phase,
+    generate_dice,
+    to_nominate,
+)
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.rerolls import act_keep
-from wfb_gym.engine.state import Node, Record
+from wfb_gym.engine.selection import act_swap, next_selection
+from wfb_gym.engine.state import Back, Node, Record
+from wfb_gym.engine.storing import act_store, next_store, next_stored
+from wfb_gym.engine.strikes import next_strike
 
 
 @jit(forceinline=False)
@@ -32,8 +43,8 @@ def _play(table: Record, state: Record, action: int) -> float:
     """One legal action, without what follows by itself."""
     node = state.node
     if node == Node.NOMINATE:
-        act_nominate(table, state, action)
-    elif node == Node.ITEM:
+        return float(act_nominate(table, state, action))
+    if node == Node.ITEM:
         act_item(table, state, action)
     elif node == Node.RESERVE_DICE:
         act_reserve_dice(state, action)
@@ -46,12 +57,36 @@ def _play(table: Record, state: Record, action: int) -> float:
     elif node == Node.DISPEL_RESERVE:
         act_dispel_reserve(state, action)
     elif node == Node.DISPEL_POOL:
-        act_dispel_pool(state, action)
+        act_dispel_pool(table, state, action)
     elif node == Node.FREE_SPELL:
         act_free_spell(table, state, action)
     elif node == Node.IN_PLAY:
         act_in_play(table, state, action)
+    elif node == Node.TARGET:
+        return float(act_target(table, state, action))
+    elif node == Node.SWAP_SPELL:
+        act_swap(table, state, action)
+    elif node == Node.STORE_DICE:
+        act_store(state, action)
     return 0.0
+
+
+@jit(forceinline=False)
+def _strike(table: Record, state: Record) -> None:
+    """Strike the next victim, or go back to where the spell was cast."""
+    if next_strike(table, state):
+        return
+    back = int64(state.back)
+    state.back = Back.NOMINATE
+    if back == Back.FREE_SPELL:
+        after_free_spell(state)
+    elif back == Back.MISCAST_ROW:
+        state.cursor += 1
+        state.node = Node.MISCAST_EFFECTS
+    elif back == Back.COMETS:
+        state.node = Node.COMETS
+    else:
+        to_nominate(table, state)
 
 
 @jit(forceinline=False)
@@ -77,8 +112,18 @@ def _settle(table: Record, state: Record, work: Record) -> tuple[float, int]:
             generate_dice(table, state)
         elif node == Node.MISCAST_EFFECTS:
             points += run_effects(table, state)
-        else:
+        elif node == Node.END_PHASE:
             points += end_phase(table, state)
+        elif node == Node.STRIKES:
+            _strike(table, state)
+        elif node == Node.COMETS:
+            next_comet(table, state)
+        elif node == Node.STORED_DICE:
+            next_stored(table, state)
+        elif node == Node.STORING:
+            next_store(table, state)
+        else:
+            next_selection(table, state)
 
 
 @jit(forceinline=False)

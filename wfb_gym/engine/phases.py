@@ -13,17 +13,29 @@ from wfb_gym.engine.queries import (
     other,
     without,
 )
+from wfb_gym.engine.reach import tidy_targets, within_reach
 from wfb_gym.engine.spells import close_spells, end_one_turn
-from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Nature, Node, Record
+from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Back, Nature, Node, Record
+from wfb_gym.engine.storing import stored_dice
+from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
-from wfb_gym.scenario.packed import DICE, GENERATED, NO_BEARER, DispelUse, Lock
+from wfb_gym.scenario.packed import (
+    DICE,
+    GENERATED,
+    LORE_SPELLS,
+    MARK_WORDS,
+    NO_BEARER,
+    UNITS,
+    DispelUse,
+    Lock,
+)
 
 
 @jit(forceinline=False)
 def begin_battle(table: Record, state: Record) -> None:
     """Set up the scenario, on the threshold of its first phase."""
     state.open = 0
-    state.node = Node.BEGIN_PHASE
+    state.node = Node.SELECT_SPELLS if table.draws else Node.BEGIN_PHASE
     state.mover = 0
     state.active = 0
     state.phase = 0
@@ -36,9 +48,17 @@ def begin_battle(table: Record, state: Record) -> None:
         state.in_play[army] = 0
         state.fresh[army] = 0
         state.tried[army] = 0
+        for word in range(MARK_WORDS):
+            state.marked[army, word] = 0
+        for spell in range(len(state.aims[army])):
+            state.aims[army, spell] = 0
         for spell in range(side.n_spells):
             if side.spells[spell].in_play:
                 state.in_play[army] |= bit(spell)
+                state.aims[army, spell] = side.spells[spell].in_play_aim
+        for unit in range(UNITS):
+            entry = side.units[unit]
+            state.unit_wounds[army, unit] = int(entry.models) * int(entry.wounds)
         for item in range(len(state.items[army])):
             state.items[army, item] = side.items[item].count
         for wizard in range(len(state.own_dice)):
@@ -47,6 +67,11 @@ def begin_battle(table: Record, state: Record) -> None:
             state.level[army, wizard] = side.wizards[wizard].level if alive else 0
             state.lock[army, wizard] = Lock.NONE
             state.own_dice[wizard] = 0
+            state.markers[army, wizard] = 0
+            if side.wizards[wizard].draws:  # known once he has rolled for them
+                lore = bit(LORE_SPELLS) - 1
+                first = int64(side.wizards[wizard].first_spell)
+                state.known[army] = without(state.known[army], lore << first)
     for group in range(len(state.contacts)):
         state.contacts[group] = table.contacts[group].models
 
@@ -67,14 +92,14 @@ def begin_phase(table: Record, state: Record) -> None:
 
 @jit(forceinline=False)
 def next_lock_roll(table: Record, state: Record) -> None:
-    """Go to the next wizard who needs a 6 to cast again, or on to the dice."""
+    """Go to the next wizard who needs a 6 to cast again, or on with the phase's beginning."""
     army = int64(state.active)
     while state.cursor < table.armies[army].n_wizards:
         if state.lock[army, state.cursor] % BARS_ITEMS == Lock.SIX:
             return
         state.cursor += 1
     state.cursor = 0
-    state.node = Node.GENERATE_DICE
+    state.node = Node.COMETS
 
 
 @jit
@@ -137,17 +162,45 @@ def _dispel_dice(table: Record, state: Record, army: int) -> int:
     return min(DICE, dice)
 
 
+@jit
+def _dice_taken(table: Record, state: Record, army: int) -> int:
+    """Power dice that the army's runes take from the enemy's pool for its own dispels."""
+    dice = 0
+    for item in range(table.armies[army].n_items):
+        taken = table.armies[army].items[item].takes_power
+        if taken != 0 and bearer_can_use(table, state, army, item):
+            dice += int(taken)
+    return dice
+
+
+@jit
+def _uses_bound(table: Record, state: Record, army: int, wizard: int) -> bool:
+    """Whether a character may use the bound spells he carries: as any item (S0, ours)."""
+    return (
+        table.armies[army].wizards[wizard].uses_items != 0
+        and state.wounds[army, wizard] > 0
+        and state.lock[army, wizard] < BARS_ITEMS
+    )
+
+
 @jit(forceinline=False)
 def generate_dice(table: Record, state: Record) -> None:
     """Both sides work out their dice, and the casters' spells open."""
     army = int64(state.active)
-    state.power = _power_dice(table, state, army)
-    state.dispel = _dispel_dice(table, state, other(army))
+    enemy = other(army)
+    power = _power_dice(table, state, army) + stored_dice(table, state, army)
+    dispel = _dispel_dice(table, state, enemy) + stored_dice(table, state, enemy)
+    taken = min(power, _dice_taken(table, state, enemy))
+    state.power = min(DICE, power - taken)
+    state.dispel = min(DICE, dispel + taken)
     state.open = 0
     for wizard in range(table.armies[army].n_wizards):
+        entry = table.armies[army].wizards[wizard]
         state.own_dice[wizard] = _own_dice(table, state, army, wizard)
         if may_cast(table, state, army, wizard):
-            state.open |= table.armies[army].wizards[wizard].spells & state.known[army]
+            state.open |= entry.spells & state.known[army]
+        if entry.bound and _uses_bound(table, state, army, wizard):
+            state.open |= entry.bound & state.known[army]
     if last_phase(table, state):
         state.known[army] = 0  # `open` says all that is left
     to_nominate(table, state)
@@ -157,12 +210,15 @@ def generate_dice(table: Record, state: Record) -> None:
 def clear_cast(state: Record) -> None:
     """Forget everything about the spell being cast or dispelled."""
     state.spell = 0
+    state.aim = 0
     state.cast_item = 0
     state.row = 0
     state.cursor = 0
     state.group = 0
     state.after = After.CAST_AGAIN
     state.free = 0
+    state.free_aim = 0
+    state.back = Back.NOMINATE
     clear_roll(state)
 
 
@@ -197,7 +253,7 @@ def to_in_play(table: Record, state: Record) -> None:
     clear_cast(state)
     state.open = 0
     if not state.in_play[0] | state.in_play[1]:
-        state.node = Node.END_PHASE
+        leave_phase(table, state)
         return
     state.node = Node.IN_PLAY
     state.mover = other(state.active)
@@ -205,12 +261,22 @@ def to_in_play(table: Record, state: Record) -> None:
 
 
 @jit
-def pass_in_play(state: Record) -> None:
+def leave_phase(table: Record, state: Record) -> None:
+    """The phase is over but for the dice that items keep."""
+    state.node = Node.END_PHASE
+    if table.stores:
+        clear_cast(state)
+        state.open = 0
+        state.node = Node.STORING
+
+
+@jit
+def pass_in_play(table: Record, state: Record) -> None:
     """Done with spells in play: the active player is next, then the phase ends."""
     state.tried[0] = 0
     state.tried[1] = 0
     if state.mover == state.active:
-        state.node = Node.END_PHASE
+        leave_phase(table, state)
     else:
         state.mover = state.active
 
@@ -223,7 +289,9 @@ def end_phase(table: Record, state: Record) -> float:
         if state.in_play[army]:
             for spell in range(table.armies[army].n_spells):
                 if state.in_play[army] & bit(spell):
-                    points += gain(army, table.armies[army].spells[spell].worth_per_phase)
+                    points += gain(army, worth_per_phase(table, state, army, spell))
+        for word in range(MARK_WORDS):
+            state.marked[army, word] &= table.armies[army].staying[word]
         state.fresh[army] = 0
         state.tried[army] = 0
         for wizard in range(table.armies[army].n_wizards):
@@ -255,9 +323,16 @@ def _end_battle(table: Record, state: Record) -> None:
     for army in range(2):
         state.known[army] = 0
         state.in_play[army] = 0
+        for word in range(MARK_WORDS):
+            state.marked[army, word] = 0
+        for spell in range(len(state.aims[army])):
+            state.aims[army, spell] = 0
+        for unit in range(UNITS):
+            state.unit_wounds[army, unit] = 0
         for item in range(len(state.items[army])):
             state.items[army, item] = 0
         for wizard in range(len(state.own_dice)):
+            state.markers[army, wizard] = 0
             state.level[army, wizard] = 0
             state.wounds[army, wizard] = 0
             state.lock[army, wizard] = 0
@@ -275,16 +350,23 @@ def tidy(table: Record, state: Record) -> None:
     if not last_phase(table, state):
         return
     enemy = other(army)
-    if state.open == 0:
+    if not without(state.open, table.armies[army].bound):
         state.known[enemy] = 0  # nobody is left to miscast
+    if state.open == 0:
         for wizard in range(table.armies[enemy].n_wizards):
             _retire(state, enemy, wizard)
     dispels = int(state.known[enemy])
     for side in range(2):  # tried or not: the active player's attempts are still to come
         dispels |= without(state.in_play[side], state.fresh[side])
+    wounds_matter = (state.open & table.armies[army].healing) != 0
+    if table.wounds_others and without(state.open, table.armies[army].bound):
+        wounds_matter = True
     for wizard in range(table.armies[army].n_wizards):
-        if not state.open & table.armies[army].wizards[wizard].spells:
-            _retire(state, army, wizard)
+        entry = table.armies[army].wizards[wizard]
+        if not state.open & (entry.spells | entry.bound):
+            if not (wounds_matter or within_reach(table, state, army, UNITS + wizard)):
+                _retire(state, army, wizard)
+        if not state.open & entry.spells:
             if not dispels:
                 state.own_dice[wizard] = 0
     for group in range(table.n_contacts):
@@ -296,6 +378,8 @@ def tidy(table: Record, state: Record) -> None:
         for item in range(table.armies[side].n_items):
             if not _item_matters(table, state, side, item):
                 state.items[side, item] = 0
+    if table.targets:
+        tidy_targets(table, state)
 
 
 @jit
@@ -310,7 +394,8 @@ def _item_matters(table: Record, state: Record, army: int, item: int) -> bool:
         return False
     if entry.bearer == NO_BEARER:
         return bool(state.open != 0)
-    return (state.open & table.armies[army].wizards[entry.bearer].spells) != 0
+    bearer = table.armies[army].wizards[entry.bearer]
+    return (state.open & (bearer.spells | bearer.bound)) != 0
 
 
 @jit

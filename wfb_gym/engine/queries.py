@@ -4,7 +4,17 @@ Nothing here changes a state.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import BARS_ITEMS, Attempt, Nature, Node, Record
+from wfb_gym.engine.state import (
+    BARS_ITEMS,
+    FIRST_CHANCE,
+    FIRST_DECISION,
+    LAST_CHANCE,
+    LAST_DECISION,
+    Attempt,
+    Nature,
+    Record,
+)
+from wfb_gym.engine.targets import has_aim, resistance, resistance_to_cast
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario.packed import (
     DICE,
@@ -20,7 +30,7 @@ from wfb_gym.scenario.packed import (
 @jit
 def bit(index: int) -> int:
     """The mask with bit `index` set."""
-    return 1 << index
+    return int64(1) << int64(index)
 
 
 @jit
@@ -128,9 +138,23 @@ def barred(table: Record, state: Record, army: int, spell: int) -> bool:
 def can_nominate(table: Record, state: Record, spell: int) -> bool:
     """Whether the active army may attempt its spell now.
 
-    A spell is open while its wizard may cast and has dice; what takes that away closes it.
+    A spell is open while its wizard may cast and has dice; what takes that away closes it. One
+    that needs a target needs one that is there.
     """
-    return (state.open & bit(spell)) != 0 and not barred(table, state, int64(state.active), spell)
+    army = int64(state.active)
+    return (
+        (state.open & bit(spell)) != 0
+        and not barred(table, state, army, spell)
+        and has_aim(table, state, army, spell)
+        and has_bound_use(table, state, army, spell)
+    )
+
+
+@jit
+def has_bound_use(table: Record, state: Record, army: int, spell: int) -> bool:
+    """Whether the item that a bound spell lies in has a use left, where its uses are counted."""
+    item = table.armies[army].spells[spell].bound_in
+    return item == 0 or state.items[army, item - 1] > 0
 
 
 @jit
@@ -138,7 +162,9 @@ def can_cast_free(table: Record, state: Record, army: int, spell: int, highest: 
     """Whether `army` may take its spell as a miscast's free spell."""
     return (
         (state.known[army] & bit(spell)) != 0
+        and not table.armies[army].spells[spell].bound
         and table.armies[army].spells[spell].casting_value <= highest
+        and has_aim(table, state, army, spell)
         and not barred(table, state, army, spell)
         and may_cast(table, state, army, caster_of(table, army, spell))
     )
@@ -169,7 +195,7 @@ def attempt_pool(state: Record) -> int:
 @jit
 def has_dispel_dice(table: Record, state: Record) -> bool:
     """Whether the mover has any die to dispel with."""
-    if attempt_pool(state) > 0:
+    if attempt_pool(state) > 0 or resistance(table, state) > 0:
         return True
     if state.mover == state.active:
         for wizard in range(table.armies[state.active].n_wizards):
@@ -197,13 +223,14 @@ def highest_dispel(table: Record, state: Record) -> int:
     for item in range(table.armies[army].n_items):
         if state.items[army, item] > 0:
             bonus += max(0, int(table.armies[army].items[item].dispel_use_bonus))
-    return 6 * int(state.dispel) + bonus + 1
+    dice = int(state.dispel) + resistance_to_cast(table, state)
+    return 6 * dice + bonus + 1
 
 
 @jit
 def can_answer_cast(table: Record, state: Record) -> bool:
     """Whether the inactive army has anything to stop a spell with."""
-    if state.dispel > 0:
+    if state.dispel > 0 or resistance_to_cast(table, state) > 0:
         return True
     army = other(state.active)
     for item in range(table.armies[army].n_items):
@@ -270,10 +297,10 @@ def number_against(table: Record, target: int) -> int:
 @jit
 def is_decision(node: int) -> bool:
     """Whether a player chooses at this node."""
-    return Node.NOMINATE <= node <= Node.IN_PLAY
+    return FIRST_DECISION <= node <= LAST_DECISION
 
 
 @jit
 def is_chance(node: int) -> bool:
     """Whether dice decide at this node."""
-    return Node.ROLL_CASTING <= node <= Node.ROLL_LOCK
+    return FIRST_CHANCE <= node <= LAST_CHANCE

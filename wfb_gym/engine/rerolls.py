@@ -15,6 +15,7 @@ from wfb_gym.engine.dispelling import (
 from wfb_gym.engine.queries import bit, can_reroll, reroll_item, without
 from wfb_gym.engine.rolls import (
     HANDFUL,
+    handful_of,
     hold_handful,
     is_handful,
     keep_handful,
@@ -36,12 +37,14 @@ def is_first_roll(state: Record) -> bool:
 
 
 @jit
-def nature_after(table: Record, state: Record, ones: int, sixes: int, natural: int) -> int:
+def nature_after(
+    table: Record, state: Record, ones: int, sixes: int, natural: int, handful: int
+) -> int:
     """Nature of the pending roll once its dice read so, all of them taken together."""
     if not is_first_roll(state) and state.nature != Nature.OPEN:
         return int64(state.nature)
     if state.attempt == Attempt.NONE:
-        return int(nature_of_cast(table, state, ones, sixes, natural))
+        return int(nature_of_cast(table, state, ones, sixes, natural, handful))
     return int(nature_of_dispel(table, ones, sixes))
 
 
@@ -73,14 +76,15 @@ def read_roll(
         ones: 1s among the dice now rolled.
         sixes: 6s among them.
         natural: their total.
-        handful: their faces; looked at only where a re-roll may follow.
+        handful: their faces; looked at only where a re-roll may follow or any double counts.
     """
     if not is_first_roll(state):
         ones += int(state.faces[0]) + int(state.held[0])
         sixes += int(state.faces[5]) + int(state.held[5])
         for face in range(FACES):
             natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
-    nature = nature_after(table, state, ones, sixes, natural)
+    whole = handful if is_first_roll(state) else handful + handful_of(state)
+    nature = nature_after(table, state, ones, sixes, natural, whole)
     if may_reroll_after(table, state, nature):
         return HANDFUL | handful
     return int(final_outcome(table, state, nature, natural))
@@ -97,7 +101,7 @@ def resolve_roll(table: Record, state: Record, outcome: int) -> float:
             hold_handful(state, outcome)
         ones = int(state.faces[0]) + int(state.held[0])
         sixes = int(state.faces[5]) + int(state.held[5])
-        state.nature = nature_after(table, state, ones, sixes, _natural(state))
+        state.nature = nature_after(table, state, ones, sixes, _natural(state), handful_of(state))
         state.dice = 0
         _to_keep(state)
         return 0.0

@@ -67,6 +67,15 @@ def count_of(handful: int, face: int) -> int:
     return (handful >> (_BITS * (face - 1))) & _MASK
 
 
+@jit(forceinline=False)
+def has_double(handful: int) -> bool:
+    """Whether two dice of a handful show one face."""
+    doubles = 0
+    for face in range(FACES):
+        doubles += count_of(handful, face + 1) > 1
+    return doubles > 0
+
+
 @jit
 def keep_handful(state: Record, handful: int) -> None:
     """The dice of the pending roll lie as they fell."""
@@ -80,6 +89,16 @@ def hold_handful(state: Record, handful: int) -> None:
     """Dice that have been rolled again stay as they fell (no die is re-rolled twice)."""
     for face in range(FACES):
         state.held[face] += count_of(handful, face + 1)
+
+
+@jit(forceinline=False)
+def handful_of(state: Record) -> int:
+    """All dice of the pending roll that lie."""
+    handful = 0
+    for face in range(FACES):
+        dice = int(state.faces[face]) + int(state.held[face])
+        handful += dice * die_in_handful(face + 1)
+    return handful
 
 
 @jit

@@ -1,31 +1,120 @@
-"""Spells take effect, stay in play and end; wizards are wounded and die.
+"""Spells take effect, stay in play and end; items are used.
+
+Whom they strike and wound is told in `strikes` and `casualties`.
 
 Each function changes the state and returns the points that changed hands, as the first army
 sees them, where any can.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.queries import bit, caster_of, gain, other, without
-from wfb_gym.engine.state import Record
-from wfb_gym.scenario.packed import Duration, Lock
+from wfb_gym.engine.queries import bit, caster_of, gain, without
+from wfb_gym.engine.state import Node, Record
+from wfb_gym.engine.targets import army_of, index_of, mark_bit
+from wfb_gym.scenario.packed import MARKS_PER_WORD, SPELLS, UNITS, Duration
 
 
 @jit
-def take_effect(table: Record, state: Record, army: int, spell: int) -> float:
-    """The army's spell works: its worth is paid, and it stays in play if it lasts (S4)."""
+def take_effect(table: Record, state: Record, army: int, spell: int, aim: int, back: int) -> float:
+    """The army's spell works: its worth is paid, and it stays in play if it lasts (S4).
+
+    A spell with somebody to strike leaves the state at `Node.STRIKES`; any other leaves the
+    node to the caller.
+
+    Args:
+        table: the scenario.
+        state: changed in place.
+        army: the spell's owner.
+        spell: what works.
+        aim: 1 + which of its aims; 0 for a spell of fixed worth.
+        back: member of `Back`, where to go on when all are struck.
+    """
     entry = table.armies[army].spells[spell]
     if entry.duration != Duration.INSTANT:
         state.in_play[army] |= bit(spell)
         state.fresh[army] |= bit(spell)
-    return gain(army, entry.worth)
+    if aim == 0:
+        return gain(army, entry.worth)
+    return _take_aimed_effect(table, state, army, spell, aim - 1, back)
+
+
+@jit(forceinline=False)
+def _take_aimed_effect(
+    table: Record, state: Record, army: int, spell: int, aim: int, back: int
+) -> float:
+    entry = table.armies[army].spells[spell]
+    way = table.armies[army].aims[entry.first_aim + aim]
+    points = gain(army, way.worth)
+    if entry.mark:
+        mark = int64(entry.mark - 1)
+        bits = mark_bit(mark, index_of(int64(way.target)))
+        state.marked[army, mark // MARKS_PER_WORD] |= bits
+    if entry.heals and way.target != 0:
+        points += _heal(table, state, int64(way.target), army)
+    if entry.duration != Duration.INSTANT:
+        state.aims[army, spell] = aim + 1
+    if entry.duration == Duration.DELAYED:
+        state.markers[army, entry.wizard] = 1
+    elif way.n_strikes:
+        state.striking = army * SPELLS + spell + 1
+        state.strike = 0
+        state.radius = 0
+        state.back = back
+        state.node = Node.STRIKES
+    return points
+
+
+@jit(forceinline=False)
+def _heal(table: Record, state: Record, code: int, owner: int) -> float:
+    """All lost wounds of a model come back (Healing Hand), and with them their points."""
+    army = army_of(owner, code)
+    index = index_of(code)
+    if index < UNITS:
+        each = int(table.armies[army].units[index].wounds)
+        left = int(state.unit_wounds[army, index])
+        state.unit_wounds[army, index] = (left + each - 1) // each * each
+        return 0.0
+    wizard = table.armies[army].wizards[index - UNITS]
+    lost = int(wizard.wounds) - int(state.wounds[army, index - UNITS])
+    if lost <= 0:
+        return 0.0
+    state.wounds[army, index - UNITS] = wizard.wounds
+    return gain(army, lost * wizard.points_per_wound)
 
 
 @jit
-def end_spells(state: Record, army: int, mask: int) -> None:
+def end_spells(table: Record, state: Record, army: int, mask: int) -> None:
     """Spells of the army leave play."""
     state.in_play[army] = without(state.in_play[army], mask)
     state.fresh[army] = without(state.fresh[army], mask)
     state.tried[army] = without(state.tried[army], mask)
+    if table.targets:
+        _forget_aims(table, state, army, mask)
+
+
+@jit(forceinline=False)
+def _forget_aims(table: Record, state: Record, army: int, mask: int) -> None:
+    """Where the ended spells were aimed matters no more."""
+    for spell in range(table.armies[army].n_spells):
+        if mask & bit(spell) and state.aims[army, spell]:
+            state.aims[army, spell] = 0
+            if table.armies[army].spells[spell].duration == Duration.DELAYED:
+                state.markers[army, table.armies[army].spells[spell].wizard] = 0
+
+
+@jit(forceinline=False)
+def end_spells_at(table: Record, state: Record, army: int, index: int) -> None:
+    """A target is gone: what was in play on it ends."""
+    for owner in range(2):
+        if not state.in_play[owner]:
+            continue
+        for spell in range(table.armies[owner].n_spells):
+            aim = int64(state.aims[owner, spell])
+            entry = table.armies[owner].spells[spell]
+            if aim == 0 or entry.duration == Duration.DELAYED:
+                continue
+            code = int64(table.armies[owner].aims[entry.first_aim + aim - 1].target)
+            if code != 0 and army_of(owner, code) == army and index_of(code) == index:
+                end_spells(table, state, owner, bit(spell))
 
 
 @jit
@@ -42,19 +131,20 @@ def _end_remaining(table: Record, state: Record, army: int, mask: int) -> None:
     for spell in range(table.armies[army].n_spells):
         lasting = table.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
         if lasting and mask & bit(spell):
-            end_spells(state, army, bit(spell))
+            end_spells(table, state, army, bit(spell))
 
 
 @jit(forceinline=False)
 def end_with_caster(table: Record, state: Record, army: int, wizard: int) -> None:
     """The wizard is gone: what he kept in play ends, unless the spell says otherwise."""
-    mask = table.armies[army].wizards[wizard].spells & state.in_play[army]
+    each = table.armies[army].wizards[wizard]
+    mask = (each.spells | each.bound) & state.in_play[army]
     if mask:
         for spell in range(table.armies[army].n_spells):
             entry = table.armies[army].spells[spell]
             lasting = entry.duration == Duration.REMAINS_IN_PLAY and not entry.survives_caster
             if lasting and mask & bit(spell):
-                end_spells(state, army, bit(spell))
+                end_spells(table, state, army, bit(spell))
 
 
 @jit(forceinline=False)
@@ -63,41 +153,19 @@ def end_one_turn(table: Record, state: Record, army: int) -> None:
     if state.in_play[army]:
         for spell in range(table.armies[army].n_spells):
             if table.armies[army].spells[spell].duration == Duration.ONE_TURN:
-                end_spells(state, army, bit(spell))
+                end_spells(table, state, army, bit(spell))
 
 
 @jit
 def close_spells(table: Record, state: Record, wizard: int) -> None:
-    """A wizard of the active army attempts nothing more this phase."""
+    """A wizard of the active army casts nothing more this phase."""
     state.open = without(state.open, table.armies[state.active].wizards[wizard].spells)
 
 
-@jit(forceinline=False)
-def remove_wizard(table: Record, state: Record, army: int, wizard: int) -> float:
-    """The wizard dies; his remaining wounds count in proportion to his points (ours)."""
-    left = int(state.wounds[army, wizard])
-    if left == 0:
-        return 0.0
-    state.wounds[army, wizard] = 0
-    state.level[army, wizard] = 0
-    state.lock[army, wizard] = Lock.NONE
-    end_with_caster(table, state, army, wizard)
-    for item in range(table.armies[army].n_items):
-        if table.armies[army].items[item].bearer == wizard:
-            state.items[army, item] = 0
-    if army == state.active:
-        state.own_dice[wizard] = 0
-        close_spells(table, state, wizard)
-    return gain(other(army), left * table.armies[army].wizards[wizard].points_per_wound)
-
-
-@jit(forceinline=False)
-def wound_wizard(table: Record, state: Record, army: int, wizard: int) -> float:
-    """The wizard loses one wound."""
-    if state.wounds[army, wizard] <= 1:
-        return remove_wizard(table, state, army, wizard)
-    state.wounds[army, wizard] -= 1
-    return gain(other(army), table.armies[army].wizards[wizard].points_per_wound)
+@jit
+def close_bound(table: Record, state: Record, wizard: int) -> None:
+    """A character of the active army uses no bound spell any more this phase."""
+    state.open = without(state.open, table.armies[state.active].wizards[wizard].bound)
 
 
 @jit

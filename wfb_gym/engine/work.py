@@ -15,8 +15,12 @@ DICE_PER_HIT = 3
 MOST_FACES = max(DICE, DICE_PER_HIT * CONTACT_MODELS)
 """Most dice of one chance node."""
 
+MOST_LAW = 512
+"""Most chances of one law: every number of wounds that a unit can take, and none."""
+
 WORK = np.dtype(
     [
+        ("law", "f8", (MOST_LAW,)),  # chances of 0, 1, 2 ... wounds, from the front
         ("legal", "i2", (ACTIONS,)),  # legal actions, ascending, from the front
         ("faces", "i1", (MOST_FACES,)),  # the dice rolled last
     ],

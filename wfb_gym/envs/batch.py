@@ -15,23 +15,20 @@ from numpy.typing import NDArray
 from wfb_gym._jit import announce_compiling, entry_point
 from wfb_gym.encoding.actions import ActionCodec, action_codec
 from wfb_gym.encoding.layout import Layout, layout
-from wfb_gym.encoding.limits import Limits, check_covers, fit, union
+from wfb_gym.encoding.limits import Limits, Table, check_covers, fit, union
 from wfb_gym.encoding.observe import write_static
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.envs import kernel
 from wfb_gym.envs.crew import CREW, Task
+from wfb_gym.envs.scenarios import ScenarioLike, resolve_programme
 from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
-from wfb_gym.scenario import Scenario, load_scenario, pack
 
 LEAST_CHUNK = 512
 """Fewest environments that a thread takes at a time; a batch of four such chunks is the smallest
 that gains more by a second thread than the hand-over costs (measured)."""
 CHUNKS_PER_THREAD = 4
 """Chunks that each thread would take if all were alike: room to even out a busy core."""
-
-ScenarioLike = Any
-"""A bundled name, a path to a scenario file, or a `Scenario`."""
 
 
 @dataclass
@@ -75,7 +72,8 @@ class Batch:
     Args:
         num_envs: how many, 1 or more.
         scenario: what they play: a name, a path, a `Scenario`, or a sequence of these, which
-            the environments take in turn.
+            the environments take in turn; or "generated", "generated:test" or a
+            `wfb_gym.generating.Generated`, of which each episode draws one.
         seat: the learner's army: 0 casts first, 1 dispels.
         opponent: who plays the other army; see `wfb_gym.opponents.registry.resolve_pool`.
         limits: sizes of the spaces; fitted to the scenarios unless given.
@@ -100,17 +98,13 @@ class Batch:
             raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
         if not points_per_reward > 0:
             raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
-        several = isinstance(scenario, Sequence) and not isinstance(scenario, str)
-        members: list[Any] = list(scenario) if several else [scenario]
-        self.scenarios: tuple[Scenario, ...] = tuple(load_scenario(each) for each in members)
-        if not self.scenarios:
-            raise ValueError("scenario: expected at least one, found none")
+        self.scenarios, self.tables, self.redraw, wanted = resolve_programme(scenario)
+        limits = limits or wanted
         self.num_envs = num_envs
         self.seat = seat
         self.mode = mode
         self.scale = 1.0 / points_per_reward
-        tables = [pack(each) for each in self.scenarios]
-        self.tables = np.concatenate(tables).view(np.recarray)
+        tables: list[Table] = [self.tables[k : k + 1] for k in range(len(self.tables))]
         self.limits = limits or union([fit(table, seat) for table in tables])
         for table in tables:
             check_covers(self.limits, table, seat)
@@ -120,9 +114,12 @@ class Batch:
         self.starts = np.zeros(len(tables), kernel.START).view(np.recarray)
         names, self._policies = resolve_pool(opponent)
         self.pool = np.array(names, np.int64)
-        kind = [each.model_dump_json() for each in self.scenarios] + [f"{seat} {names} {mode}"]
-        self._identity = hashlib.sha256("\n".join(kind).encode()).hexdigest()
-        dice = max(fit(table, 1 - seat).dice for table in tables)
+        digest = hashlib.sha256(self.tables.tobytes())
+        digest.update(f"{seat} {names} {mode} {self.redraw}".encode())
+        self._identity = digest.hexdigest()
+        # Where the scenarios come with limits, those hold for either seat, whatever the seeds.
+        fitted = max(fit(table, 1 - seat).dice for table in tables)
+        dice = fitted if wanted is None else wanted.dice
         self._other = View(self.tables, 1 - seat, self.limits.swapped(dice))
         self.envs = np.zeros(num_envs, kernel.ENVIRONMENT).view(np.recarray)
         self.envs.scenario = np.arange(num_envs) % len(tables)
@@ -270,7 +267,7 @@ class Batch:
         masks = self.allowed if view is self.view else out.masks
         return (
             operation, 0, len(members), members, actions, self.mode, self.envs, self.tables,
-            self.starts, self.pool, view.seat, self.scale, view.codec.code_of,
+            self.starts, self.redraw, self.pool, view.seat, self.scale, view.codec.code_of,
             view.codec.index_of, view.layout.offsets, view.static, masks, out.observations,
             out.rewards, out.terminations, out.illegal, out.final, self._scratch,
         )  # fmt: skip

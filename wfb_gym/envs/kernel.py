@@ -89,7 +89,13 @@ def advance(
 
 @jit
 def restart(
-    env: Record, tables: Record, starts: Record, pool: NDArray[np.int64], seat: int, work: Record
+    env: Record,
+    tables: Record,
+    starts: Record,
+    redraw: bool,
+    pool: NDArray[np.int64],
+    seat: int,
+    work: Record,
 ) -> int:
     """Begin the next episode of an environment and go on to its first decision.
 
@@ -97,6 +103,7 @@ def restart(
         env: the environment.
         tables: packed scenarios.
         starts: their first positions (`START`).
+        redraw: draw a scenario for the episode; else the environment keeps its own.
         pool: members of `Scripted`; one is drawn for the episode if there are several.
         seat: the learner's army.
         work: scratch; lists the actions of whoever must decide.
@@ -104,6 +111,8 @@ def restart(
     Returns:
         How many actions `work.legal` lists.
     """
+    if redraw:
+        env.scenario = next_choice(env.rng, starts.shape[0])
     start = starts[env.scenario]
     env.state = start.state
     if pool.shape[0] > 1:
@@ -179,6 +188,7 @@ def drive(
     envs: Record,
     tables: Record,
     starts: Record,
+    redraw: bool,
     pool: NDArray[np.int64],
     seat: int,
     scale: float,
@@ -261,7 +271,8 @@ def drive(
                     observe(table, state, seat, at, static[env.scenario], final[i])
                     fresh = True
         if fresh:
-            count = restart(env, tables, starts, pool, seat, work)
+            count = restart(env, tables, starts, redraw, pool, seat, work)
+            table = tables[env.scenario]
             if env.status == FRESH:
                 waiting += 1
                 continue

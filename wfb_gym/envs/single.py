@@ -1,7 +1,7 @@
 """The Gymnasium environments of one battle: `wfb_gym/Caster-v0` and `wfb_gym/Dispeller-v0`."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.actions import action_meanings
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs import kernel
-from wfb_gym.envs.batch import Batch, ScenarioLike, Step
+from wfb_gym.envs.batch import Batch, Step
+from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.opponents.registry import Opponent
 from wfb_gym.scenario.slots import item_slots, spell_slots
@@ -29,9 +30,10 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     ## Action Space
 
     `Discrete(n)`: micro-actions whose ranges `wfb_gym.encoding.actions` lists: pass, dice,
-    items, re-rolls, wizards, spells, spells in play. `action_meanings()` puts them in words;
-    `action_masks()` and `info["action_mask"]` say which are legal. An illegal action becomes
-    pass where pass is legal, else the lowest legal action, and sets `info["illegal_action"]`.
+    items, re-rolls, wizards, spells, spells in play, targets. `action_meanings()` puts them in
+    words; `action_masks()` and `info["action_mask"]` say which are legal. An illegal action
+    becomes pass where pass is legal, else the lowest legal action, and sets
+    `info["illegal_action"]`.
 
     ## Observation Space
 
@@ -65,7 +67,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     | parameter | default | meaning |
     |---|---|---|
-    | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario` |
+    | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario`; or \
+    "generated": a new one each episode |
     | `opponent` | "veteran" | name, callable, path of a saved model, or a list of these |
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
     | `points_per_reward` | 100 | points that make a reward of 1 |
@@ -81,7 +84,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     * v0: initial version
     """
 
-    seat: ClassVar[int] = 0
+    seat: int = 0
     metadata: dict[str, Any] = {"render_modes": []}
 
     def __init__(
@@ -181,15 +184,18 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     def action_meanings(self) -> list[str]:
         """What each action means in this scenario, in words."""
-        scenario = self.batch.scenarios[0]
+        scenario = self.batch.scenarios[int(self.batch.envs.scenario[0])]
         armies = (scenario.caster, scenario.dispeller)
         own, enemy = armies[self.seat], armies[1 - self.seat]
         return action_meanings(
             self.limits,
             items=tuple(slot.item.name for slot in item_slots(own, scenario.catalogue)),
             wizards=tuple(character.name for character in own.characters),
-            spells=tuple(slot.spell.name for slot in spell_slots(own)),
-            enemy_spells=tuple(slot.spell.name for slot in spell_slots(enemy)),
+            spells=tuple(slot.spell.name for slot in spell_slots(own, scenario.catalogue)),
+            units=tuple(unit.name for unit in own.units),
+            enemy_units=tuple(unit.name for unit in enemy.units),
+            enemy_wizards=tuple(character.name for character in enemy.characters),
+            enemy_spells=tuple(slot.spell.name for slot in spell_slots(enemy, scenario.catalogue)),
         )
 
     def named(self, observation: NDArray[np.float32]) -> dict[str, float]:

@@ -5,7 +5,7 @@ Spaces, infos and autoreset as Gymnasium's documentation has them; the stepping 
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs import kernel
-from wfb_gym.envs.batch import Batch, ScenarioLike, Step
+from wfb_gym.envs.batch import Batch, Step
 from wfb_gym.envs.infos import StepInfos
+from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.opponents.registry import Opponent
 
@@ -43,7 +44,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         render_mode: None; single environments render.
     """
 
-    seat: ClassVar[int] = 0
+    seat: int = 0
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(

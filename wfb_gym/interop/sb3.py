@@ -25,7 +25,8 @@ except ImportError as error:
 
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs import kernel
-from wfb_gym.envs.batch import Batch, ScenarioLike
+from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.opponents.registry import Opponent
 

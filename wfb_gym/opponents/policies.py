@@ -16,6 +16,9 @@ dispels everything with the dice that make that likeliest, and reads a scroll wh
   that dispel it in 60 % of cases. A scroll is read against a spell worth at least as much as
   anything to come, where dice would fail more often than that.
 - *Spells in play*: the enemy's dearest first, with the same 60 % rule.
+
+Both aim where a spell promises most, swap their least promising spell for the first of its
+lore where that promises more, and keep all the dice that an item can keep.
 """
 
 from enum import IntEnum
@@ -23,10 +26,12 @@ from enum import IntEnum
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.generator import next_choice
-from wfb_gym.engine.queries import other
+from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
+from wfb_gym.engine.queries import caster_of, dice_cap, other
 from wfb_gym.engine.rerolls import final_outcome
 from wfb_gym.engine.rolls import OUTCOME_FAIL
 from wfb_gym.engine.state import Attempt, Node, Record
+from wfb_gym.engine.targets import aim_at, worth_of_aim
 from wfb_gym.opponents.weighing import (
     best_cast_chance,
     dice_for_cast,
@@ -36,9 +41,10 @@ from wfb_gym.opponents.weighing import (
     pending_cast_chance,
     pending_dispel_chance,
     pending_threat,
+    phases_left,
     value_if_cast,
 )
-from wfb_gym.scenario.packed import ITEMS, SPELLS, DispelUse
+from wfb_gym.scenario.packed import ITEMS, SPELLS, WIZARDS, DispelUse
 
 PASS = _actions.PASS
 FIRST_DICE = _actions.FIRST_DICE
@@ -47,6 +53,7 @@ FIRST_WIZARD = _actions.FIRST_WIZARD
 FIRST_CAST = _actions.FIRST_CAST
 FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
 FIRST_REROLL = _actions.FIRST_REROLL
+FIRST_TARGET = _actions.FIRST_TARGET
 
 LIKELY = 0.6
 """The chance at which the veteran is content."""
@@ -217,6 +224,50 @@ def _in_play(table: Record, state: Record, work: Record, count: int) -> int:
 
 
 @jit(forceinline=False)
+def _target(table: Record, state: Record, work: Record, count: int) -> int:
+    """The target that promises most."""
+    army = int64(state.mover)
+    spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
+    phases = phases_left(table, state)
+    best = int64(work.legal[0])
+    most = 0.0
+    for i in range(count):
+        aim = aim_at(table, army, spell, int64(work.legal[i]) - FIRST_TARGET)
+        worth = worth_of_aim(table, army, spell, aim, phases)
+        if i == 0 or worth > most:
+            most = worth
+            best = int64(work.legal[i])
+    return best
+
+
+@jit(forceinline=False)
+def _swap(table: Record, state: Record, work: Record, count: int) -> int:
+    """Swap the least promising spell for the first of the lore, if that promises more."""
+    army = int64(state.mover)
+    worst = PASS
+    least = _promise(table, state, army, int64(work.legal[1]) - FIRST_CAST)
+    for i in range(1, count):
+        promise = _promise(table, state, army, int64(work.legal[i]) - FIRST_CAST)
+        if promise <= least:
+            least = promise
+            worst = int64(work.legal[i])
+    first = int64(table.armies[army].wizards[state.cursor % WIZARDS].first_spell)
+    return worst if _promise(table, state, army, first) > least else PASS
+
+
+@jit(forceinline=False)
+def _promise(table: Record, state: Record, army: int, spell: int) -> float:
+    """Expected points of a spell with the dice that its wizard may roll at most."""
+    wizard = caster_of(table, army, spell)
+    need = cast_need(
+        int(table.armies[army].spells[spell].casting_value),
+        int(table.armies[army].wizards[wizard].cast_bonus),
+    )
+    chance = BEST_CAST_CHANCE[need, dice_cap(table, state, army, wizard)]
+    return float(chance * value_if_cast(table, state, army, spell))
+
+
+@jit(forceinline=False)
 def _planned(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
     node = state.node
     if node == Node.NOMINATE:
@@ -235,6 +286,12 @@ def _planned(table: Record, state: Record, work: Record, count: int, veteran: bo
         return int(_fewest_dispel_dice(table, state, work, count, veteran))
     if node == Node.FREE_SPELL:
         return int(_free_spell(table, state, work, count))
+    if node == Node.TARGET:
+        return int(_target(table, state, work, count))
+    if node == Node.SWAP_SPELL:
+        return int(_swap(table, state, work, count))
+    if node == Node.STORE_DICE:  # dice left over are lost otherwise
+        return int64(work.legal[count - 1])
     return int(_in_play(table, state, work, count))
 
 

@@ -22,7 +22,14 @@ from wfb_gym.engine.queries import (
     other,
 )
 from wfb_gym.engine.state import Attempt, Record
-from wfb_gym.scenario.packed import DICE, SPELLS
+from wfb_gym.engine.targets import (
+    resistance,
+    worth_now,
+    worth_of_aim,
+    worth_of_pending,
+    worth_per_phase,
+)
+from wfb_gym.scenario.packed import DICE, SPELLS, Duration
 
 
 @jit
@@ -34,8 +41,7 @@ def phases_left(table: Record, state: Record) -> int:
 @jit
 def value_if_cast(table: Record, state: Record, army: int, spell: int) -> float:
     """Points that a spell brings its owner, if nobody ends it early."""
-    entry = table.armies[army].spells[spell]
-    return float(entry.worth + entry.worth_per_phase * phases_left(table, state))
+    return float(worth_now(table, state, army, spell, phases_left(table, state)))
 
 
 @jit
@@ -49,6 +55,8 @@ def dice_for_cast(table: Record, state: Record, army: int, spell: int) -> int:
 @jit
 def best_cast_chance(table: Record, state: Record, army: int, spell: int) -> float:
     """Chance to cast a spell with the best number of dice at hand."""
+    if table.armies[army].spells[spell].bound:
+        return 1.0
     wizard = caster_of(table, army, spell)
     bonus = int(table.armies[army].wizards[wizard].cast_bonus)
     need = cast_need(int(table.armies[army].spells[spell].casting_value), bonus)
@@ -73,16 +81,19 @@ def pending_dispel_chance(table: Record, state: Record, dice: int) -> float:
     army = int64(state.mover)
     bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
     need = dispel_need(int(state.number), bonus)
+    dice += resistance(table, state)
     return float(DISPEL_CHANCE[int(table.dispel_double_six != 0), need, min(DICE, dice)])
 
 
 @jit
 def pending_threat(table: Record, state: Record) -> float:
     """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
+    phases = phases_left(table, state)
     if state.attempt == Attempt.CAST:
-        return float(value_if_cast(table, state, state.active, state.spell - 1))
+        return float(worth_of_pending(table, state.active, state.spell - 1, state.aim, phases))
     if state.attempt == Attempt.FREE:
-        return float(value_if_cast(table, state, other(state.active), state.free - 1))
+        army = other(state.active)
+        return float(worth_of_pending(table, army, state.free - 1, state.free_aim, phases))
     target = state.target - 1
     return later_worth(table, state, target // SPELLS, target % SPELLS)
 
@@ -90,7 +101,9 @@ def pending_threat(table: Record, state: Record) -> float:
 @jit
 def later_worth(table: Record, state: Record, army: int, spell: int) -> float:
     """Points that a spell in play still pays, from the mover's view a threat if not his own."""
-    worth = table.armies[army].spells[spell].worth_per_phase * phases_left(table, state)
+    worth = worth_per_phase(table, state, army, spell) * phases_left(table, state)
+    if table.armies[army].spells[spell].duration == Duration.DELAYED:
+        worth += worth_of_aim(table, army, spell, int64(state.aims[army, spell] - 1), 0)
     return float(worth if army != state.mover else -worth)
 
 

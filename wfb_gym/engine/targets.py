@@ -1,0 +1,246 @@
+"""What a spell can be aimed at, and what of it is left: read-only questions.
+
+Which aims the battlefield allows was settled when the scenario was packed; here only what
+changes in play is asked: who is alive, who stands alone, who bears a mark. Codes of targets
+are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions`).
+"""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.state import Attempt, Record
+from wfb_gym.scenario.packed import MARKS_PER_WORD, TARGETS, UNITS, Opening
+
+
+@jit
+def army_of(owner: int, code: int) -> int:
+    """The army of a target code that is not 0."""
+    return owner if code <= TARGETS else int64(1 - owner)
+
+
+@jit
+def index_of(code: int) -> int:
+    """The target's index in its army, units first."""
+    return (code - 1) % TARGETS
+
+
+@jit
+def unit_stands(state: Record, army: int, unit: int) -> bool:
+    """Whether the unit has a model left."""
+    return state.unit_wounds[army, unit] > 0
+
+
+@jit
+def wounds_left(state: Record, army: int, index: int) -> int:
+    """Wounds left of a target: all its models' together, or a character's."""
+    if index < UNITS:
+        return int(state.unit_wounds[army, index])
+    return int(state.wounds[army, index - UNITS])
+
+
+@jit
+def models_left(table: Record, state: Record, army: int, unit: int) -> int:
+    """Models left in a unit: whole models go first, and the last may be wounded."""
+    each = int(table.armies[army].units[unit].wounds)
+    return (int(state.unit_wounds[army, unit]) + each - 1) // each
+
+
+@jit
+def wounded(table: Record, state: Record, army: int, index: int) -> bool:
+    """Whether a target has a model with a wound lost and a wound left."""
+    if index < UNITS:
+        each = int(table.armies[army].units[index].wounds)
+        return int(state.unit_wounds[army, index]) % each != 0
+    left = state.wounds[army, index - UNITS]
+    return 0 < left < table.armies[army].wizards[index - UNITS].wounds
+
+
+@jit(forceinline=False)
+def can_aim(table: Record, state: Record, army: int, spell: int, aim: int) -> bool:
+    """Whether the army's spell may now be aimed so.
+
+    Args:
+        table: the scenario.
+        state: at any node.
+        army: the spell's owner.
+        spell: one that is aimed.
+        aim: which of its aims.
+    """
+    entry = table.armies[army].spells[spell]
+    way = table.armies[army].aims[entry.first_aim + aim]
+    code = int64(way.target)
+    if code == 0:
+        return way.n_strikes == 0 or _strikes_anybody(table, state, army, spell, aim)
+    side = army_of(army, code)
+    index = index_of(code)
+    if wounds_left(state, side, index) == 0:
+        return False
+    if way.open != Opening.ALWAYS:
+        unit = table.armies[side].wizards[index - UNITS].unit if index >= UNITS else 0
+        if way.open == Opening.NEVER or (unit != 0 and unit_stands(state, side, int64(unit - 1))):
+            return False
+    if entry.heals and not wounded(table, state, side, index):
+        return False
+    if entry.mark:
+        mark = int64(entry.mark - 1)
+        return (state.marked[army, mark // MARKS_PER_WORD] & mark_bit(mark, index)) == 0
+    return True
+
+
+@jit
+def mark_bit(mark: int, index: int) -> int:
+    """Bit of a mark on a target in its word of `marked`."""
+    return int64(1) << ((mark % MARKS_PER_WORD) * TARGETS + index)
+
+
+@jit
+def _strikes_anybody(table: Record, state: Record, army: int, spell: int, aim: int) -> bool:
+    entry = table.armies[army].spells[spell]
+    way = table.armies[army].aims[entry.first_aim + aim]
+    found = 0
+    for k in range(way.n_strikes):
+        found += can_strike(table, state, way.first_strike + k)
+    return found > 0
+
+
+@jit
+def can_strike(table: Record, state: Record, strike: int) -> bool:
+    """Whether the victim of a strike is there to be struck: alive and not within a unit."""
+    victim = int64(table.strikes[strike].victim)
+    side = victim // TARGETS
+    index = victim % TARGETS
+    if wounds_left(state, side, index) == 0:
+        return False
+    if index < UNITS or not table.strikes[strike].alone:
+        return True
+    unit = table.armies[side].wizards[index - UNITS].unit
+    return unit == 0 or not unit_stands(state, side, int64(unit - 1))
+
+
+@jit
+def has_aim(table: Record, state: Record, army: int, spell: int) -> bool:
+    """Whether a spell has anything to be cast at; one of fixed worth needs nothing."""
+    entry = table.armies[army].spells[spell]
+    if not entry.targeted:
+        return True
+    return best_aim(table, state, army, spell) >= 0
+
+
+@jit(forceinline=False)
+def best_aim(table: Record, state: Record, army: int, spell: int) -> int:
+    """The open aim that promises most against whole units, or -1 where none is open."""
+    entry = table.armies[army].spells[spell]
+    for k in range(entry.n_aims):
+        aim = int64(table.armies[army].aims[entry.first_aim + k].ranked)
+        if can_aim(table, state, army, spell, aim):
+            return aim
+    return -1
+
+
+@jit(forceinline=False)
+def aim_at(table: Record, army: int, spell: int, code: int) -> int:
+    """Which aim of the spell has this target code, or -1."""
+    entry = table.armies[army].spells[spell]
+    for k in range(entry.n_aims):
+        if table.armies[army].aims[entry.first_aim + k].target == code:
+            return k
+    return -1
+
+
+@jit
+def target_code(table: Record, army: int, spell: int, aim: int) -> int:
+    """The target code of one of a spell's aims."""
+    entry = table.armies[army].spells[spell]
+    return int64(table.armies[army].aims[entry.first_aim + aim].target)
+
+
+@jit
+def worth_now(table: Record, state: Record, army: int, spell: int, phases: int) -> float:
+    """Points that a spell promises its owner with its best aim, if it takes effect now.
+
+    Args:
+        table: the scenario.
+        state: at any node.
+        army: the spell's owner.
+        spell: any of his.
+        phases: phases that end while it is in play.
+    """
+    entry = table.armies[army].spells[spell]
+    if not entry.targeted:
+        return float(entry.worth + entry.worth_per_phase * phases)
+    aim = best_aim(table, state, army, spell)
+    if aim < 0:
+        return 0.0
+    return worth_of_aim(table, army, spell, aim, phases)
+
+
+@jit
+def worth_of_aim(table: Record, army: int, spell: int, aim: int, phases: int) -> float:
+    """`worth_now` of one aim."""
+    entry = table.armies[army].spells[spell]
+    way = table.armies[army].aims[entry.first_aim + aim]
+    return float(way.promise + way.worth_per_phase * phases)
+
+
+@jit
+def worth_of_pending(table: Record, army: int, spell: int, aim_plus_one: int, phases: int) -> float:
+    """`worth_now` of a spell as it has been aimed."""
+    entry = table.armies[army].spells[spell]
+    if not entry.targeted or aim_plus_one == 0:
+        return float(entry.worth + entry.worth_per_phase * phases)
+    return worth_of_aim(table, army, spell, aim_plus_one - 1, phases)
+
+
+@jit
+def worth_per_phase(table: Record, state: Record, army: int, spell: int) -> float:
+    """Points that a spell in play pays its owner at the end of a phase."""
+    entry = table.armies[army].spells[spell]
+    aim = int64(state.aims[army, spell])
+    if not entry.targeted or aim == 0:
+        return float(entry.worth_per_phase)
+    return float(table.armies[army].aims[entry.first_aim + aim - 1].worth_per_phase)
+
+
+@jit(forceinline=False)
+def _resistance_of(table: Record, state: Record, army: int, spell: int, aim: int) -> int:
+    """Magic Resistance of what the army's spell is aimed at, if that is an enemy.
+
+    A unit and the characters in it share the best that any of them has (DW).
+    """
+    code = target_code(table, army, spell, aim)
+    if code <= TARGETS:
+        return 0
+    enemy = int64(1 - army)
+    index = index_of(code)
+    unit = index
+    best = int64(0)
+    if index >= UNITS:
+        best = int64(table.armies[enemy].wizards[index - UNITS].magic_resistance)
+        unit = int64(table.armies[enemy].wizards[index - UNITS].unit) - 1
+        if unit < 0 or not unit_stands(state, enemy, unit):
+            return best
+    best = max(best, int64(table.armies[enemy].units[unit].magic_resistance))
+    for wizard in range(table.armies[enemy].n_wizards):
+        entry = table.armies[enemy].wizards[wizard]
+        if entry.unit == unit + 1 and state.wounds[enemy, wizard] > 0:
+            best = max(best, int64(entry.magic_resistance))
+    return best
+
+
+@jit
+def resistance_to_cast(table: Record, state: Record) -> int:
+    """Dice that Magic Resistance adds to a dispel of the spell being cast."""
+    if state.aim == 0:
+        return 0
+    return _resistance_of(
+        table, state, int64(state.active), int64(state.spell - 1), int64(state.aim - 1)
+    )
+
+
+@jit
+def resistance(table: Record, state: Record) -> int:
+    """Dice that Magic Resistance adds to the pending dispel of a spell just cast (DW)."""
+    if state.attempt == Attempt.CAST:
+        return resistance_to_cast(table, state)
+    if state.attempt == Attempt.FREE and state.free_aim:
+        enemy = int64(1 - state.active)
+        return _resistance_of(table, state, enemy, int64(state.free - 1), int64(state.free_aim - 1))
+    return 0

@@ -1,0 +1,63 @@
+"""Whole battles: `wfb_gym/Battle-v0`, one army through all its own phases and the enemy's.
+
+The stepping, observations and actions are those of `single` and `vector`; only the seat is a
+matter of choice here, and the scenario has several phases.
+"""
+
+from typing import Any
+
+from wfb_gym.envs.single import MagicPhaseEnv
+from wfb_gym.envs.vector import MagicPhaseVectorEnv
+
+BATTLE = "border-skirmish"
+"""The battle that is played unless another is asked for."""
+
+
+def _checked(seat: int) -> int:
+    if isinstance(seat, bool) or seat not in (0, 1):
+        raise ValueError(f"seat: expected 0 for the first army or 1 for the other, found {seat!r}")
+    return int(seat)
+
+
+class BattleEnv(MagicPhaseEnv):
+    """One army through a whole battle; see `MagicPhaseEnv` for spaces, rewards and info.
+
+    ## Description
+
+    Up to six turns a side. The armies cast in turn: the learner casts in its own phases and
+    dispels in the enemy's. Spells in play carry over and end as the rules say; scrolls, stones
+    and stored dice are spent for good; wounds, lost levels and forgotten spells stay; units that
+    are wiped out are gone. Nobody moves: units stand where the scenario puts them.
+
+    ## Rewards
+
+    The change of (enemy points lost - own points lost) over `points_per_reward`; their sum is
+    the difference of points at the battle's end.
+
+    ## Arguments
+
+    | parameter | default | meaning |
+    |---|---|---|
+    | `scenario` | "border-skirmish" | as for `MagicPhaseEnv` |
+    | `seat` | 0 | the learner's army: 0 has the first phase, 1 the second |
+
+    The others are those of `MagicPhaseEnv`.
+
+    ## Version History
+
+    * v0: initial version
+    """
+
+    def __init__(self, *, scenario: Any = BATTLE, seat: int = 0, **kwargs: Any) -> None:
+        self.seat = _checked(seat)
+        super().__init__(scenario=scenario, **kwargs)
+
+
+class BattleVectorEnv(MagicPhaseVectorEnv):
+    """Many whole battles side by side; see `BattleEnv` and `MagicPhaseVectorEnv`."""
+
+    def __init__(
+        self, num_envs: int = 1, *, scenario: Any = BATTLE, seat: int = 0, **kwargs: Any
+    ) -> None:
+        self.seat = _checked(seat)
+        super().__init__(num_envs, scenario=scenario, **kwargs)
