@@ -1,0 +1,101 @@
+"""Seeds of the two splits, and scenarios of many of them."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from wfb_gym.generating import (
+    TEST_SEEDS,
+    TRAIN_SEEDS,
+    Generated,
+    Generation,
+    Sizes,
+    generate,
+    seeds,
+)
+from wfb_gym.scenario import ScenarioError
+
+FIRST = "seeds: first: expected seeds below 2147483648, as the split"
+
+
+def test_the_splits_share_no_seed_and_have_them_all() -> None:
+    assert set(TRAIN_SEEDS[:: 2**20]).isdisjoint(TEST_SEEDS[:: 2**20])
+    assert TRAIN_SEEDS.stop == TEST_SEEDS.start
+    assert (TRAIN_SEEDS.start, TEST_SEEDS.stop) == (0, 2**32)
+
+
+def test_seeds_are_counted_from_the_first_of_a_split() -> None:
+    assert list(seeds("train", 3)) == [0, 1, 2]
+    assert list(seeds("train", 2, first=5)) == [5, 6]
+    assert list(seeds("test", 2, first=5)) == [2**31 + 5, 2**31 + 6]
+    assert seeds("train", 2**31)[-1] == 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (("valid", 1, 0), 'seeds: split: expected "train" or "test", found "valid"'),
+        (("train", 0, 0), "seeds: count: expected a whole number from 1 on, found 0"),
+        (("train", 1, -1), "seeds: first: expected a whole number from 0 on, found -1"),
+        (
+            ("train", 2, 2**31 - 1),
+            f'{FIRST} "train" has no more, found 2 from 2147483647 on',
+        ),
+        (
+            ("test", 1, 2**31),
+            f'{FIRST} "test" has no more, found 1 from 2147483648 on',
+        ),
+    ],
+)
+def test_a_split_refuses_seeds_that_are_not_its_own(asked: Any, message: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        seeds(*asked)
+    assert str(caught.value) == message
+    split, count, first = asked
+    with pytest.raises(ScenarioError, match="seeds: "):
+        Generated(split=split, count=count, first=first)
+
+
+def test_a_word_stands_for_each_split() -> None:
+    assert Generated.parse("generated") == Generated.parse("generated:train") == Generated()
+    assert Generated.parse("generated:test") == Generated(split="test")
+    assert Generated().count == 256
+
+
+@pytest.mark.parametrize("text", ["generate", "generated:", "generated:Test", "generated:7", ""])
+def test_other_words_are_refused(text: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Generated.parse(text)
+    assert str(caught.value) == (
+        f'scenario: expected generated or generated:train or generated:test, found "{text}"'
+    )
+
+
+def test_scenarios_are_those_of_the_seeds() -> None:
+    options = Generation(points=500)
+    generated = Generated(split="test", count=3, first=7, options=options)
+    expected = tuple(generate(2**31 + 7 + i, options) for i in range(3))
+    assert generated.scenarios() == expected
+    assert generated.scenarios() is Generated("test", 3, 7, options).scenarios()
+
+
+def test_sizes_are_those_of_the_options() -> None:
+    options = Generation(characters=4, units=6, spells=10, items=5)
+    assert Generated(options=options).sizes == Sizes(4, 6, 10, 5)
+    assert Generated().sizes == Sizes(characters=3, units=5, spells=9, items=4)
+
+
+def test_progress_is_told_only_where_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = Generation(points=501)
+    Generated(count=2, options=options).scenarios()
+    assert capsys.readouterr().err == ""
+    clock = itertools.count(0.0, 1.5)
+    monkeypatch.setattr("wfb_gym.generating.pools.time.monotonic", lambda: next(clock))
+    Generated(count=4, first=10, options=options).scenarios()
+    assert capsys.readouterr() == (
+        "",
+        "wfb_gym: 2 of 4 scenarios generated\nwfb_gym: 4 of 4 scenarios generated\n",
+    )
