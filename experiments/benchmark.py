@@ -42,6 +42,9 @@ SIZES = (1, 64, 1024, 16_384)
 LARGE = (1024, 16_384)
 """Sizes that the batched step's budget speaks of."""
 OPPONENTS = ("random", "veteran")
+DUEL = "archmage-duel"
+BATTLE = "the-winds-unbound"
+"""The default scenario, and the largest bundled battle."""
 THREADS = 2
 
 
@@ -103,17 +106,29 @@ def best(cases: dict[str, Round], plan: Plan, label: str) -> dict[str, dict[str,
 
 def stepping(plan: Plan) -> dict[str, Any]:
     """Rates of the batched and the single step, and of what they are compared with."""
-    space = gym.make_vec("wfb_gym/Caster-v0", num_envs=1)
+    single = {f"opponent {name}": single_round(name) for name in OPPONENTS}
+    large = tuple(size for size in plan.sizes if size in LARGE) or plan.sizes[-1:]
+    return {
+        "batched": batches(plan, plan.sizes, DUEL),
+        "battle": batches(plan, large, BATTLE),
+        "single": best(single, plan, "single environment"),
+    }
+
+
+def batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
+    """Rates of the batched step by size, and of what they are compared with."""
+    space = gym.make_vec("wfb_gym/Caster-v0", num_envs=1, scenario=scenario)
     shape = (space.single_observation_space.shape[0], int(space.single_action_space.n))  # type: ignore[index, attr-defined]
     batched = {}
-    for size in plan.sizes:
-        cases = {f"wfb_gym, opponent {name}": batch_round(size, name) for name in OPPONENTS}
+    for size in sizes:
+        cases = {
+            f"wfb_gym, opponent {name}": batch_round(size, name, scenario) for name in OPPONENTS
+        }
         cases["CartPoleVectorEnv"] = cartpole_round(size)
         cases["bare loop, serial"] = bare_round(size, shape, bare_serial)
         cases[f"bare loop, {THREADS} threads"] = bare_round(size, shape, bare_parallel)
-        batched[str(size)] = best(cases, plan, f"{size} environments")
-    single = {f"opponent {name}": single_round(name) for name in OPPONENTS}
-    return {"batched": batched, "single": best(single, plan, "single environment")}
+        batched[str(size)] = best(cases, plan, f"{scenario}, {size}")
+    return batched
 
 
 def training(plan: Plan) -> dict[str, Any]:
@@ -166,12 +181,14 @@ def starting(plan: Plan) -> dict[str, float]:
 def budgets(results: dict[str, Any]) -> list[Budget]:
     """The design's budgets that the results speak to."""
     found = []
-    for size, rates in results["batched"].items():
-        ours = rates["wfb_gym, opponent random"]["step"]
-        if int(size) in LARGE:
-            found.append(Budget(f"batched step, {size}", ours / 1e6, 15.0, "million/s"))
-            bare = max(rates["bare loop, serial"]["step"], _parallel(rates))
-            found.append(Budget(f"bare loop over it, {size}", bare / ours, 2.0, "x", most=True))
+    for scenario, part in ((DUEL, "batched"), (BATTLE, "battle")):
+        for size, rates in results[part].items():
+            ours = rates["wfb_gym, opponent random"]["step"]
+            if int(size) in LARGE:
+                what = f"{scenario}, {size}"
+                found.append(Budget(f"batched step, {what}", ours / 1e6, 15.0, "million/s"))
+                bare = max(rates["bare loop, serial"]["step"], _parallel(rates))
+                found.append(Budget(f"bare loop over it, {what}", bare / ours, 2.0, "x", most=True))
     single = results["single"]["opponent random"]["step"]
     found.append(Budget("single step", single / 1e3, 150.0, "thousand/s"))
     found.append(Budget("training over a free one", results["training"]["ratio"], 0.9, "x"))
@@ -196,14 +213,9 @@ def measured(plan: Plan) -> dict[str, Any]:
 
 def tables(results: dict[str, Any]) -> list[Table]:
     """The results for people."""
-    rates = Table(title="million env-steps/s (with the choosing of actions)")
-    rates.add_column("environments")
-    for size in results["batched"]:
-        rates.add_column(f"{int(size):,}", justify="right", no_wrap=True)
-    for name in next(iter(results["batched"].values())):
-        rates.add_row(name, *(_millions(each[name]) for each in results["batched"].values()))
+    rates = [_rates(DUEL, results["batched"]), _rates(BATTLE, results["battle"])]
     for name, each in results["single"].items():
-        rates.add_row(f"gym.make, {name}", _millions(each))
+        rates[0].add_row(f"gym.make, {name}", _millions(each))
     held = Table(title="budgets")
     for heading in ("what", "measured", "budget", "holds"):
         held.add_column(heading)
@@ -211,7 +223,17 @@ def tables(results: dict[str, Any]) -> list[Table]:
         limit = f"{'at most' if each['most'] else 'at least'} {each['limit']:g} {each['unit']}"
         verdict = "yes" if each["holds"] else "[red]no[/red]"
         held.add_row(each["what"], f"{each['value']:.3g} {each['unit']}", limit, verdict)
-    return [rates, held]
+    return [*rates, held]
+
+
+def _rates(scenario: str, found: dict[str, Any]) -> Table:
+    rates = Table(title=f"{scenario}: million env-steps/s (with the choosing of actions)")
+    rates.add_column("environments")
+    for size in found:
+        rates.add_column(f"{int(size):,}", justify="right", no_wrap=True)
+    for name in next(iter(found.values())):
+        rates.add_row(name, *(_millions(each[name]) for each in found.values()))
+    return rates
 
 
 def _millions(rates: dict[str, float]) -> str:

@@ -15,6 +15,7 @@ from wfb_gym.engine.generator import mix
 Round = Callable[[float], dict[str, float]]
 """Measures for so many seconds; rates by name."""
 
+WARM_STEPS = 100
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -111,12 +112,17 @@ def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
     return measured
 
 
-def batch_round(size: int, opponent: str) -> Round:
+def batch_round(size: int, opponent: str, scenario: str) -> Round:
     """Our vector environment under random legal actions."""
-    envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=size, opponent=opponent)
+    envs: Any = gym.make_vec(
+        "wfb_gym/Caster-v0", num_envs=size, opponent=opponent, scenario=scenario
+    )
     _, infos = envs.reset(seed=0)
     masks = infos["action_mask"]
     actions = np.zeros(size, np.int64)
+    for step in range(WARM_STEPS):  # battles spread over all their phases
+        legal_at_random(masks, np.uint64(step * size), actions)
+        masks = envs.step(actions)[4]["action_mask"]
 
     def measured(seconds: float) -> dict[str, float]:
         nonlocal masks

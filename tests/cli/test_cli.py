@@ -223,7 +223,7 @@ def test_no_command_prints_the_help() -> None:
     assert "roll" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["scenarios", "roll"])
+@pytest.mark.parametrize("command", ["scenarios", "roll", "targets"])
 def test_help_of_a_command(capsys: Capture, command: str) -> None:
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])

@@ -40,7 +40,10 @@ def _summaries() -> list[dict[str, Any]]:
                 "ruleset": scenario.ruleset,
                 "phases": scenario.phases,
                 "wizards": {side: len(his) for side, his in wizards.items()},
-                "spells": {side: sum(len(w.spells) for w in his) for side, his in wizards.items()},
+                "spells": {
+                    side: sum(len(w.spells) or scenario.spells_drawn(w) for w in his)
+                    for side, his in wizards.items()
+                },
                 "description": scenario.description,
             }
         )

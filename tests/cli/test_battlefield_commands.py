@@ -1,0 +1,114 @@
+"""Commands about a battlefield: who can be cast at, and a picture of it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wfb_gym.cli import draw, main
+from wfb_gym.scenario import load_scenario
+
+Capture = pytest.CaptureFixture[str]
+SKIRMISH = "border-skirmish"
+
+
+def output(capsys: Capture, *arguments: str) -> str:
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def refused(capsys: Capture, *arguments: str) -> str:
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    captured = capsys.readouterr()
+    assert (end.value.code, captured.out) == (2, "")
+    return captured.err
+
+
+def targets(capsys: Capture, *arguments: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(output(capsys, "targets", *arguments, "--json"))
+    return found
+
+
+def test_targets_of_every_spell_of_both_sides(capsys: Capture) -> None:
+    found = targets(capsys, SKIRMISH)
+    assert {(each["side"], each["spell"]) for each in found} == {
+        ("caster", "Fire Ball"),
+        ("caster", "Fiery Blast"),
+        ("dispeller", "Dark Hand of Death"),
+        ("dispeller", "Wind of Death"),
+    }
+
+
+def test_a_reason_stands_where_a_target_is_illegal(capsys: Capture) -> None:
+    (spell,) = targets(capsys, SKIRMISH, "--spell", "Fire Ball")
+    rows = {row["target"]: row for row in spell["targets"]}
+    assert rows["Chaos Warriors"]["legal"]
+    assert rows["Chaos Warriors"]["reason"] == ""
+    assert not rows["Marauder Horsemen"]["legal"]
+    assert "close combat" in rows["Marauder Horsemen"]["reason"]
+
+
+def test_one_side_and_one_wizard_alone(capsys: Capture) -> None:
+    assert {each["side"] for each in targets(capsys, SKIRMISH, "--side", "dispeller")} == {
+        "dispeller"
+    }
+    assert {each["wizard"] for each in targets(capsys, SKIRMISH, "--wizard", "Battle Wizard")} == {
+        "Battle Wizard"
+    }
+
+
+def test_targets_in_words(capsys: Capture) -> None:
+    lines = output(capsys, "targets", SKIRMISH, "--spell", "Fire Ball").splitlines()
+    assert lines[0] == "Fire Ball, Battle Wizard (caster)"
+    assert any(line.split()[-1] == "yes" for line in lines[1:])
+    assert any("no: is in close combat" in line for line in lines[1:])
+
+
+def test_a_spell_that_there_is_none_of(capsys: Capture) -> None:
+    message = refused(capsys, "targets", SKIRMISH, "--spell", "Fireball")
+    assert "expected an aimed spell of a wizard of the scenario" in message
+
+
+def test_a_scenario_that_there_is_none_of(capsys: Capture) -> None:
+    assert "the name of a bundled one" in refused(capsys, "targets", "nowhere")
+    assert "the name of a bundled one" in refused(capsys, "draw", "nowhere")
+
+
+def test_a_picture_of_the_battlefield(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "field.png"
+    assert output(capsys, "draw", SKIRMISH, "--out", str(path)) == f"{path}\n"
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
+    scenario = load_scenario("the-winds-unbound")
+    (axes,) = draw.figure(scenario).axes
+    texts = "\n".join(text.get_text() for text in axes.texts)
+    assert scenario.battlefield is not None
+    named = [terrain.name for terrain in scenario.battlefield.terrain]
+    for army in scenario.armies:
+        named += [unit.name for unit in army.units]
+        named += [who.name for who in army.characters]
+    assert [name for name in named if name not in texts] == []
+
+
+def test_every_model_has_its_place_in_the_picture() -> None:
+    scenario = load_scenario(SKIRMISH)
+    (axes,) = draw.figure(scenario).axes
+    models = sum(unit.models for army in scenario.armies for unit in army.units)
+    characters = sum(len(army.characters) for army in scenario.armies)
+    assert scenario.battlefield is not None
+    assert len(axes.patches) == models + characters + len(scenario.battlefield.terrain)
+
+
+def test_no_picture_without_a_battlefield(capsys: Capture) -> None:
+    message = refused(capsys, "draw", "archmage-duel")
+    assert "expected one with a battlefield, found archmage-duel" in message
+
+
+def test_no_picture_where_none_can_be_written(capsys: Capture, tmp_path: Path) -> None:
+    assert "--out" in refused(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.png"))

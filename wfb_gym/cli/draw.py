@@ -1,0 +1,130 @@
+"""``draw``: the battlefield of a scenario as a picture."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from wfb_gym.cli.parser import Commands
+
+_COLOURS = {"caster": "tab:blue", "dispeller": "tab:red"}
+_TERRAIN = {
+    "wood": "forestgreen",
+    "hill": "tan",
+    "water": "lightskyblue",
+    "rocks": "grey",
+    "ruins": "darkgrey",
+    "building": "sienna",
+    "wall": "black",
+}
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "draw",
+        help="draw a scenario's battlefield",
+        description="Draw the battlefield of a scenario: units, characters, terrain.",
+    )
+    parser.add_argument("scenario", help="bundled name or file")
+    parser.add_argument("--out", type=Path, help="the picture (default: SCENARIO.png)")
+    parser.set_defaults(run=_run, parser=parser)
+
+
+def _run(given: argparse.Namespace) -> None:
+    from wfb_gym.scenario import ScenarioError, load_scenario
+
+    try:
+        scenario = load_scenario(given.scenario)
+    except ScenarioError as error:
+        given.parser.error(str(error))
+    if scenario.battlefield is None:
+        given.parser.error(f"scenario: expected one with a battlefield, found {scenario.name}")
+    path = given.out or Path(f"{scenario.name}.png")
+    try:
+        figure(scenario).savefig(path, dpi=130)
+    except ImportError:
+        given.parser.error('drawing needs matplotlib: pip install "wfb_gym[train]"')
+    except (OSError, ValueError) as error:
+        given.parser.error(f"--out: {error}")
+    print(path)
+
+
+def figure(scenario: Any) -> Any:
+    """The battlefield as a matplotlib figure.
+
+    Args:
+        scenario: one with a battlefield.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Polygon
+
+    from wfb_gym.battlefield import outlines
+
+    field = scenario.battlefield
+    drawn = Figure(figsize=(12, 12 * field.depth / field.width + 0.6), layout="constrained")
+    axes = drawn.subplots()
+    axes.set_xlim(0, field.width)
+    axes.set_ylim(0, field.depth)
+    axes.set_aspect("equal")
+    shapes = outlines(scenario)
+    kinds = {terrain.name: terrain.kind for terrain in field.terrain}
+    for name, shape in shapes["terrain"].items():
+        polygons = _polygons(shape)
+        for polygon in polygons:
+            colour = _TERRAIN[kinds[name]]
+            axes.add_patch(Polygon(polygon, facecolor=colour, alpha=0.4, edgecolor=colour))
+        _label(axes, polygons, name, "dimgrey", below=True)
+    for side, army in scenario.keyed_armies():
+        units = {unit.name: unit for unit in army.units}
+        wizards = {wizard.name for wizard in army.wizards}
+        for name, shape in shapes[side].items():
+            polygons = _polygons(shape)
+            unit = units.get(name)
+            hatch = "xx" if unit is not None and unit.in_combat else None
+            for polygon in polygons:
+                axes.add_patch(
+                    Polygon(
+                        polygon,
+                        facecolor="gold" if name in wizards else _COLOURS[side],
+                        alpha=0.35 if unit is not None and unit.fleeing else 0.8,
+                        edgecolor="black",
+                        linewidth=0.3,
+                        hatch=hatch,
+                    )
+                )
+            if any(name == who.name and army.unit_of(who) for who in army.characters):
+                continue  # named with his unit
+            named = name if unit is None else _with_companions(army, unit)
+            _label(axes, polygons, named, "black", below=side == "caster")
+    axes.set_title(
+        f"{scenario.name}: {scenario.caster.name or 'caster'} (blue) against "
+        f"{scenario.dispeller.name or 'dispeller'} (red), wizards in gold, close combat hatched",
+        fontsize=10,
+    )
+    axes.set_xlabel("inches")
+    return drawn
+
+
+def _polygons(shape: Any) -> list[list[tuple[float, float]]]:
+    """Corners of each polygon of a shape."""
+    return [list(part.exterior.coords) for part in getattr(shape, "geoms", [shape])]
+
+
+def _with_companions(army: Any, unit: Any) -> str:
+    """A unit's name, and who stands in it."""
+    names = [who.name for who in army.companions(unit)]
+    return str(unit.name) + ("\nwith " + ", ".join(names) if names else "")
+
+
+def _label(
+    axes: Any, polygons: list[list[tuple[float, float]]], name: str, colour: str, *, below: bool
+) -> None:
+    """A name in front of or behind what it names, away from the middle of the table."""
+    points = [point for polygon in polygons for point in polygon]
+    x = (min(point[0] for point in points) + max(point[0] for point in points)) / 2
+    heights = [point[1] for point in points]
+    y, align = (min(heights) - 0.3, "top") if below else (max(heights) + 0.3, "bottom")
+    axes.text(x, y, name, ha="center", va=align, fontsize=6, color=colour)

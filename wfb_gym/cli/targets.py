@@ -1,0 +1,90 @@
+"""``targets``: what each spell of a scenario can be cast at, and why not at the rest."""
+
+import argparse
+import json
+from typing import Any
+
+from wfb_gym.cli.parser import Commands
+
+_SIDES = {"caster": 0, "dispeller": 1}
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "targets",
+        help="what spells can be cast at, and why not",
+        description="Say for each spell which targets are legal when the battle begins, and why\n"
+        "the others are not.",
+    )
+    parser.add_argument("scenario", help="bundled name or file")
+    parser.add_argument("--side", choices=sorted(_SIDES), help="one army alone")
+    parser.add_argument("--wizard", help="one wizard alone")
+    parser.add_argument("--spell", help="one spell alone")
+    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    parser.set_defaults(run=_run, parser=parser)
+
+
+def _run(given: argparse.Namespace) -> None:
+    from wfb_gym.scenario import ScenarioError
+
+    try:
+        found = _explained(given)
+    except (ScenarioError, ValueError) as error:
+        given.parser.error(str(error))
+    if given.json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        print(_text(found))
+
+
+def _explained(given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Every spell asked for, with its targets.
+
+    Raises:
+        ScenarioError: there is no such scenario, or it is refused.
+        ValueError: no spell is left to tell about.
+    """
+    from wfb_gym.battlefield import explain
+    from wfb_gym.scenario import load_scenario
+
+    scenario = load_scenario(given.scenario)
+    found = []
+    for side, army in scenario.keyed_armies():
+        for wizard in army.wizards:
+            for spell in wizard.candidate_spells:
+                wanted = zip(
+                    (given.side, given.wizard, given.spell),
+                    (side, wizard.name, spell.name),
+                    strict=True,
+                )
+                if spell.effect is None or any(ask not in (None, name) for ask, name in wanted):
+                    continue
+                rows = explain(scenario, _SIDES[side], wizard.name, spell.name)
+                found.append(
+                    {
+                        "side": side,
+                        "wizard": wizard.name,
+                        "spell": spell.name,
+                        "targets": [
+                            {"target": row.target, "legal": row.legal, "reason": row.reason}
+                            for row in rows
+                        ],
+                    }
+                )
+    if not found:
+        raise ValueError(
+            "spell: expected an aimed spell of a wizard of the scenario, found none by that name"
+        )
+    return found
+
+
+def _text(found: list[dict[str, Any]]) -> str:
+    lines = []
+    for entry in found:
+        lines.append(f"{entry['spell']}, {entry['wizard']} ({entry['side']})")
+        width = max((len(row["target"]) for row in entry["targets"]), default=0)
+        for row in entry["targets"]:
+            why = f"no: {row['reason']}" if not row["legal"] else "yes"
+            lines.append(f"  {row['target'].ljust(width)}  {why}")
+    return "\n".join(lines)
