@@ -9,8 +9,11 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LEDGER = ROOT / "docs" / "rules.md"
-SECTIONS = ("S0", "S2", "S4", "C")
-OPEN = re.compile(r"open \(next: [a-z A-Z]+\)")
+TEXTS = ("S0", "S2", "S4")
+CHAPTERS = ("B", "T", "L", "I", "W", "D", "M")
+"""Sections whose rows name their sources behind the number."""
+CHOICES = "C"
+NUMBER = re.compile(r"([A-Z]\d?)\.(\d+)(?: \(([^)]+)\))?")
 
 
 def rows() -> list[list[str]]:
@@ -19,10 +22,17 @@ def rows() -> list[list[str]]:
     cells = [
         [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if "|" in line
     ]
-    return [row for row in cells if re.fullmatch(r"(S\d|C)\.\d+", row[1:2][0] if row[1:] else "")]
+    return [row for row in cells if len(row) > 1 and NUMBER.fullmatch(row[1])]
 
 
 ROWS = rows()
+
+
+def number_of(row: list[str]) -> tuple[str, int, list[str]]:
+    """Section, number and sources of a row."""
+    found = NUMBER.fullmatch(row[1])
+    assert found is not None
+    return found[1], int(found[2]), found[3].split(", ") if found[3] else []
 
 
 @cache
@@ -50,26 +60,49 @@ def test_the_ledger_has_rows_of_four_cells() -> None:
     assert {len(row) for row in ROWS} == {4}
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+def test_every_line_of_a_table_is_a_row() -> None:
+    lines = LEDGER.read_text(encoding="utf-8").splitlines()
+    rulers = [line for line in lines if re.fullmatch(r"[|-]+", line) and line]
+    tables = [line for line in lines if line.startswith("|")]
+    assert len(tables) == len(ROWS) + 2 * len(rulers)
+
+
+@pytest.mark.parametrize("section", [*TEXTS, *CHAPTERS, CHOICES])
 def test_rows_are_numbered_one_by_one(section: str) -> None:
-    numbers = [int(row[1].split(".")[1]) for row in ROWS if row[1].startswith(f"{section}.")]
+    numbers = [number_of(row)[1] for row in ROWS if number_of(row)[0] == section]
     assert numbers == list(range(1, len(numbers) + 1))
     assert numbers
 
 
+def test_there_are_no_other_sections() -> None:
+    assert {number_of(row)[0] for row in ROWS} == {*TEXTS, *CHAPTERS, CHOICES}
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[1])
-def test_every_row_is_held_by_tests_that_exist_or_is_open(row: list[str]) -> None:
+def test_rows_of_chapters_name_sources_that_the_ledger_explains(row: list[str]) -> None:
+    text = LEDGER.read_text(encoding="utf-8")
+    section, _, sources = number_of(row)
+    assert bool(sources) == (section in CHAPTERS)
+    for source in sources:
+        assert f"**{source}**" in text, source
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[1])
+def test_every_row_is_held_by_tests_that_exist(row: list[str]) -> None:
     tests = quoted(row[3])
-    assert tests or OPEN.fullmatch(row[3])
+    assert tests
     for test in tests:
         path, _, name = test.partition("::")
-        assert name in names_in(ROOT / "tests" / path), test
+        file = ROOT / "tests" / path
+        assert file.is_file(), test
+        assert name.startswith("test_"), test
+        assert name in names_in(file), test
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[1])
 def test_every_row_names_code_that_exists(row: list[str]) -> None:
     places = [place for place in quoted(row[2]) if "/" in place]
-    assert places or OPEN.search(row[3]) or "no rule of the engine" in row[2]
+    assert places or "no rule of the engine" in row[2]
     for place in places:
         path, _, name = place.partition(":")
         file = ROOT / "wfb_gym" / path
@@ -77,6 +110,12 @@ def test_every_row_names_code_that_exists(row: list[str]) -> None:
         assert bool(name) == (file.suffix == ".py"), place
         if name:
             assert name in names_in(file), place
+
+
+def test_nothing_is_open_any_more() -> None:
+    text = LEDGER.read_text(encoding="utf-8")
+    assert "open (next" not in text
+    assert "not played yet" not in text
 
 
 def test_the_ledger_says_that_the_project_is_unofficial() -> None:

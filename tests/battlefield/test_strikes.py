@@ -37,6 +37,16 @@ def test_a_wall_of_fire_strikes_as_many_as_the_front_rank_still_holds() -> None:
     assert strike == Strike(16, (0, 1, 2, 3, 4, 5, 5, 5), None, 0.0, False)
 
 
+def test_a_wall_of_fire_strikes_the_characters_in_the_front_rank_too() -> None:
+    unit = Unit("Foe", 7, 5, (36.0, 20.0), 180.0)
+    where = scenario((KARL,), (unit, Character("Champion", unit="Foe")))
+    found = strikes(where, 0, 0, front_rank(), 24, 16)
+    assert found == [
+        Strike(16, (0, 1, 2, 3, 4, 4, 4, 4), None, 0.0, False),
+        Strike(26, (0, 1), None, 0.0, False),
+    ]
+
+
 def test_a_spell_on_the_caster_strikes_him_and_one_on_the_player_nobody() -> None:
     assert strikes(scenario((KARL,)), 0, 0, effect("caster", None), None, None) == [
         Strike(10, None, None, 0.0, False)

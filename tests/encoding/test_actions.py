@@ -8,10 +8,9 @@ from wfb_gym.encoding.actions import action_codec, action_meanings
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.engine import actions as codes
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import load_scenario, pack
-from wfb_gym.scenario.packed import SPELLS
+from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
 
-from ..envs.playing import play_randomly
+from ..envs.playing import play_randomly, some, table_of
 from .test_layout import ALL, MOST
 
 SCENARIOS = wfb_gym.bundled_scenarios()
@@ -37,16 +36,20 @@ def test_ranges_split_the_space(limits: Limits) -> None:
         place += size
     assert place == codec.n
     sizes = {name: size for name, (_, size) in codec.ranges.items()}
-    lasting = int(limits.in_play)
+    lasting, aimed = int(limits.in_play), int(limits.targets)
+    nothing = limits.own_dice or limits.resistance or limits.stored_dice
     assert sizes == {
         "pass": 1,
-        "dice": limits.dice + int(limits.own_dice),
+        "dice": limits.dice + int(nothing),
         "items": limits.own.items,
         "re-rolls": 7 * int(limits.rerolls),
         "wizards": limits.own.wizards * int(limits.own_dice),
         "spells": limits.own.spells,
         "own in play": limits.own.spells * lasting,
         "enemy in play": limits.opponent.spells * lasting,
+        "no target": aimed,
+        "own targets": (limits.own.units + limits.own.wizards) * aimed,
+        "enemy targets": (limits.opponent.units + limits.opponent.wizards) * aimed,
     }
 
 
@@ -58,8 +61,8 @@ def test_the_largest_space_holds_every_code() -> None:
 
 def test_ranges_hold_what_they_say() -> None:
     codec = action_codec(
-        Limits(ArmyLimits(2, 3, 2), ArmyLimits(1, 2, 0), 4, own_dice=True, rerolls=True,
-               in_play=True)
+        Limits(ArmyLimits(2, 3, 2, 2), ArmyLimits(1, 2, 0, 3), 4, own_dice=True, rerolls=True,
+               in_play=True, targets=True)
     )  # fmt: skip
 
     def members(name: str) -> list[int]:
@@ -73,22 +76,26 @@ def test_ranges_hold_what_they_say() -> None:
     assert members("spells") == [codes.FIRST_CAST + s for s in range(3)]
     assert members("own in play") == [codes.FIRST_IN_PLAY + s for s in range(3)]
     assert members("enemy in play") == [codes.FIRST_IN_PLAY + SPELLS + s for s in range(2)]
+    assert members("no target") == [codes.FIRST_TARGET]
+    own, enemy = codes.FIRST_TARGET + 1, codes.FIRST_TARGET + 1 + TARGETS
+    assert members("own targets") == [own + t for t in (0, 1, UNITS, UNITS + 1)]
+    assert members("enemy targets") == [enemy + t for t in (0, 1, 2, UNITS)]
 
 
-def test_no_dice_are_an_action_only_where_there_are_own_dice() -> None:
-    shared = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3))
-    assert shared.index_of[codes.FIRST_DICE] == -1
-    own = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3, own_dice=True))
-    assert own.index_of[codes.FIRST_DICE] == 1
+@pytest.mark.parametrize("switch", ["own_dice", "resistance", "stored_dice"])
+def test_no_dice_are_an_action_where_others_may_join_or_be_kept(switch: str) -> None:
+    plain = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3, battle=True, in_play=True))
+    assert plain.index_of[codes.FIRST_DICE] == -1
+    codec = action_codec(Limits(ArmyLimits(), ArmyLimits(), 3, **{switch: True}))
+    assert codec.index_of[codes.FIRST_DICE] == 1
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_legal_action_has_an_index(scenario: str) -> None:
-    table = pack(load_scenario(scenario))
+def check_indices(scenario: str, games: int) -> None:
+    table = table_of(scenario)
     codecs = [action_codec(fit(table, seat)) for seat in (0, 1)]
     rng = np.random.default_rng(1)
     seen: list[set[int]] = [set(), set()]
-    for _ in range(60):
+    for _ in range(games):
         for battle in play_randomly(Battle(table), rng):
             legal = battle.legal_actions()
             indices = codecs[battle.mover].index_of[legal].tolist()
@@ -97,6 +104,17 @@ def test_every_legal_action_has_an_index(scenario: str) -> None:
             seen[battle.mover] |= set(indices)
     assert len(seen[0]) >= 5
     assert len(seen[1]) > 2
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_legal_action_has_an_index(scenario: str) -> None:
+    check_indices(scenario, some(scenario, 60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_legal_action_of_many_games_has_an_index(scenario: str) -> None:
+    check_indices(scenario, some(scenario, 600, 60))
 
 
 @pytest.mark.parametrize("limits", ALL)
@@ -126,4 +144,24 @@ def test_meanings_in_words() -> None:
         "in play: own Bolt",
         "in play: own spell 2",
         "in play: enemy Hex",
+    ]
+
+
+def test_meanings_of_targets() -> None:
+    limits = Limits(ArmyLimits(2, 0, 0, 2), ArmyLimits(1, 0, 0, 2), 1, targets=True)
+    meanings = action_meanings(
+        limits, wizards=("Ann",), units=("Spears",), enemy_units=("Boyz", "Wolves"),
+        enemy_wizards=("Gork",),
+    )  # fmt: skip
+    assert meanings == [
+        "pass",
+        "1 die",
+        "no target",
+        "at own Spears",
+        "at own unit 2",
+        "at own Ann",
+        "at own wizard 2",
+        "at enemy Boyz",
+        "at enemy Wolves",
+        "at enemy Gork",
     ]

@@ -11,17 +11,19 @@ from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, check_covers, fit, union
 from wfb_gym.engine import actions as codes
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.engine.state import Node
 
-from ..engine.builders import army, lasting, miscast, spell, wizard
+from ..engine.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
 from ..engine.builders import game as new_game
-from ..envs.playing import play_randomly
+from ..envs.playing import play_randomly, some, table_of
 
 SCENARIOS = wfb_gym.bundled_scenarios()
+CURSE = aimed("Curse", worth={"points": 5.0})
+BRAVE = unit("Brave", magic_resistance=1)
 
 
 def fitted(name: str, seat: int) -> Limits:
-    return fit(pack(load_scenario(name)), seat)
+    return fit(table_of(name), seat)
 
 
 def test_the_duel() -> None:
@@ -60,6 +62,15 @@ def test_the_seventh_edition_has_own_dice() -> None:
             },
             "free_spells",
         ),
+        ({"caster": army(wizard(4, CURSE))}, "targets"),
+        ({"dispeller": army(wizard(4, CURSE))}, "targets"),
+        ({"caster": army(wizard(4, CURSE)), "dispeller": army(units=[BRAVE])}, "resistance"),
+        ({"caster": army(wizard(4, {**CURSE, "once": True}))}, "marks"),
+        ({"caster": army(wizard(4, known("The Comet of Casandora")))}, "comets"),
+        ({"caster": army(wizard(4, known("The Comet of Casandora")))}, "in_play"),
+        ({"dispeller": army({"name": "Mage", "level": 2, "lore": "Fire"})}, "selection"),
+        ({"dispeller": army(wizard(4, items=["Rod of Power"]))}, "stored_dice"),
+        ({"caster": army(wizard(4, items=["Black Periapt"]))}, "stored_dice"),
     ],
 )
 def test_switches_follow_the_scenario(keys: dict[str, Any], field: str) -> None:
@@ -70,19 +81,63 @@ def test_switches_follow_the_scenario(keys: dict[str, Any], field: str) -> None:
         assert not getattr(fit(plain, seat), field)
 
 
+def test_magic_resistance_without_aimed_spells_is_nothing_to_show() -> None:
+    limits = fit(new_game(dispeller=army(units=[BRAVE]))._tables, 0)
+    assert not limits.resistance
+    assert limits.opponent.units == 0
+
+
+def test_units_are_shown_where_anything_can_happen_to_them() -> None:
+    """To aim at, in base contact with a wizard, or Daemons that cast."""
+    unit_of = unit("Guard")
+    horrors = wizard(1, spell(), daemon_unit="Guard")
+    idle = new_game(army(wizard(4, spell()), units=[unit_of]), army(units=[unit_of]))
+    assert [fit(idle._tables, 0).own.units, fit(idle._tables, 1).own.units] == [0, 0]
+    for caster, units in (
+        (army(wizard(4, spell(), CURSE), units=[unit_of]), 1),
+        (army(wizard(4, spell(), unit="Guard"), units=[unit_of]), 1),
+        (army(horrors, units=[unit("Guard", traits=["daemons"])]), 1),
+    ):
+        limits = fit(new_game(caster, army(units=[unit_of]))._tables, 0)
+        assert (limits.own.units, limits.opponent.units) == (units, units)
+
+
+def test_characters_of_every_kind_are_counted() -> None:
+    battle = new_game(
+        army(wizard(2, spell()), heroes=[{"name": "Captain"}]),
+        army(runesmiths=[{"name": "Smith"}], heroes=[{"name": "Thane"}, {"name": "Lord"}]),
+    )
+    limits = fit(battle._tables, 0)
+    assert (limits.own.wizards, limits.opponent.wizards) == (2, 3)
+
+
+def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
+    """A wizard of level 1 casts with two dice; his rod keeps three."""
+    battle = new_game(
+        army(wizard(1, spell(), items=["Rod of Power"]), power_dice=6, dispel_dice=0),
+        phases=3,
+        **miscast({"kind": "level_lost"}),
+    )
+    assert fit(battle._tables, 0).dice == 3
+    battle.stop()
+    assert battle.node == Node.STORE_DICE
+    codec = action_codec(fit(battle._tables, 0))
+    assert [int(codec.index_of[code]) for code in battle.legal_actions()] == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
 def test_dice_are_as_many_as_can_be_committed(name: str, seat: int) -> None:
     """Nothing above is ever legal; with one die fewer the scenario would not fit."""
-    table = pack(load_scenario(name))
+    table = table_of(name)
     limits = fit(table, seat)
     rng = np.random.default_rng(3)
     most = 1
-    for _ in range(40):
+    for _ in range(some(name, 40)):
         for battle in play_randomly(Battle(table), rng):
             if battle.mover == seat:
                 dice = [c for c in battle.legal_actions() if c < codes.FIRST_ITEM]
-                most = max(most, max(dice) - codes.FIRST_DICE)
+                most = max(most, max(dice, default=0) - codes.FIRST_DICE)
     assert most <= limits.dice
     if name == "archmage-duel":
         assert most == limits.dice
@@ -106,7 +161,7 @@ def test_union_covers_each() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_union_of_all_covers_all(seat: int) -> None:
-    tables = [pack(load_scenario(name)) for name in SCENARIOS]
+    tables = [table_of(name) for name in SCENARIOS]
     limits = union([fit(table, seat) for table in tables])
     for table in tables:
         check_covers(limits, table, seat)
@@ -117,7 +172,7 @@ def test_union_of_all_covers_all(seat: int) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
 def test_own_limits_cover(name: str, seat: int) -> None:
-    table = pack(load_scenario(name))
+    table = table_of(name)
     check_covers(fit(table, seat), table, seat)
 
 
@@ -132,13 +187,13 @@ def test_own_limits_cover(name: str, seat: int) -> None:
 )
 def test_what_is_too_small_is_named(limits: Limits, told: list[str]) -> None:
     with pytest.raises(ValueError, match="limits") as caught:
-        check_covers(limits, pack(load_scenario("archmage-duel")), 0)
+        check_covers(limits, table_of("archmage-duel"), 0)
     assert all(part in str(caught.value) for part in told)
     assert str(caught.value).count("needs") == 1
 
 
 def test_switches_that_are_missing_are_named() -> None:
-    table = pack(load_scenario("long-siege"))
+    table = table_of("long-siege")
     needed = fit(table, 0)
     bare = Limits(needed.own, needed.opponent, needed.dice)
     with pytest.raises(ValueError, match="in_play: the scenario needs True, found False") as caught:
@@ -151,11 +206,12 @@ def test_switches_that_are_missing_are_named() -> None:
     [
         (lambda: ArmyLimits(wizards=7), r"wizards: expected 0\.\.6, found 7"),
         (lambda: ArmyLimits(wizards=-1), r"wizards: expected 0\.\.6, found -1"),
-        (lambda: ArmyLimits(spells=21), r"spells: expected 0\.\.20, found 21"),
+        (lambda: ArmyLimits(spells=25), r"spells: expected 0\.\.24, found 25"),
         (lambda: ArmyLimits(items=9), r"items: expected 0\.\.8, found 9"),
         (lambda: Limits(ArmyLimits(), ArmyLimits(), dice=0), r"dice: expected 1\.\.24, found 0"),
         (lambda: Limits(ArmyLimits(), ArmyLimits(), dice=25), r"dice: expected 1\.\.24, found 25"),
-        (lambda: Limits(ArmyLimits(), ArmyLimits(), 1, contacts=9), r"contacts: .*0\.\.8, found 9"),
+        (lambda: ArmyLimits(units=11), r"units: expected 0\.\.10, found 11"),
+        (lambda: Limits(ArmyLimits(), ArmyLimits(), 1, contacts=17), r"contacts: .*0\.\.16"),
     ],
 )
 def test_impossible_sizes_are_refused(build: Any, told: str) -> None:

@@ -16,11 +16,11 @@ from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.scenario.packed import ARMIES, TARGETS
 
-from ..engine.builders import Game, army, lasting, miscast, spell, wizard
+from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
 from ..engine.builders import game as new_game
-from ..envs.playing import play_randomly
+from ..envs.playing import play_randomly, some, table_of
 
 SCENARIOS = wfb_gym.bundled_scenarios()
 FREE = miscast({"kind": "points_lost", "points": 5.0}, {"kind": "free_spell", "limit": "any"})
@@ -106,11 +106,82 @@ def custom() -> dict[str, Game]:
                 {"kind": "level_lost"},
             ),
         ),
+        **of_units(),
+    }
+
+
+def of_units() -> dict[str, Game]:
+    """What only battles of units know: aims, marks, Comets, healing, kept and drawn spells."""
+    spears, boyz = unit("Spears", 4, wounds=2), unit("Boyz", 5, magic_resistance=1)
+    strike = aimed("Strike", 3, damage={"hits": "D6", "strength": 4})
+    once = aimed("Curse", 3, once=True, worth={"points": 5.0})
+    doom = aimed("Doom", 4, duration="remains_in_play", worth={"points_per_phase": 3.0})
+    return {
+        "aims": new_game(
+            army(wizard(4, strike, once, doom), units=[spears], power_dice=9),
+            army(wizard(3, strike, doom, unit="Boyz"), units=[boyz, unit("Wolves", 3)]),
+            phases=4,
+            **FREE,
+        ),
+        "marks": new_game(
+            army(
+                wizard(4, once, aimed("Hex", 3, worth={"points": 4.0})),
+                wizard(2, aimed("Hex", 3, worth={"points": 4.0}), name="Second"),
+                power_dice=9,
+            ),
+            army(wizard(1, once), units=[boyz, spears, unit("Wolves", 3)], dispel_dice=2),
+            phases=3,
+        ),
+        "Comets": new_game(
+            army(wizard(4, known("The Comet of Casandora"), strike), units=[spears], power_dice=9),
+            army(wizard(2, known("The Comet of Casandora")), units=[boyz], dispel_dice=2),
+            phases=5,
+        ),
+        "healing": new_game(
+            army(wizard(4, known("Healing Hand"), known("Steal Soul"), wounds=3), power_dice=9),
+            army(wizard(4, known("Steal Soul"), wounds=4), units=[spears], dispel_dice=2),
+            phases=3,
+        ),
+        "bound spells": new_game(
+            army(wizard(2, strike, items=["Storm Stone"]), units=[spears]),
+            army(wizard(1), heroes=[{"name": "Hero", "items": ["Ring of Flame"]}], units=[boyz]),
+            phases=4,
+        ),
+        "Daemons": new_game(
+            army(
+                wizard(2, strike, daemon_unit="Horrors", miscast_table="daemons"),
+                units=[unit("Horrors", 8, traits=["daemons"])],
+                power_dice=8,
+            ),
+            army(wizard(2, strike, unit="Boyz"), units=[boyz], dispel_dice=2),
+            phases=4,
+        ),
+        "other wizards": new_game(
+            army(
+                *(
+                    wizard(2, strike, name=name, miscast_table="gut-magic", wounds=3)
+                    for name in "AB"
+                ),
+                power_dice=9,
+            ),
+            army(wizard(2, strike), units=[boyz], dispel_dice=2),
+            phases=3,
+        ),
+        "kept dice": new_game(
+            army(wizard(4, spell("Bolt", 7), items=["Rod of Power", "Black Periapt"])),
+            army(wizard(2, spell("Bolt", 7), items=["Black Periapt"])),
+            phases=5,
+        ),
+        "drawn spells": new_game(
+            army({"name": "Anna", "level": 2, "lore": "Fire"}, units=[spears]),
+            army({"name": "Berta", "level": 1, "lore": "Death"}, wizard(1, strike), units=[boyz]),
+            phases=2,
+        ),
     }
 
 
 def bundled(name: str) -> Battle:
-    return Battle(pack(load_scenario(name)))
+    return Battle(table_of(name))
 
 
 def census(table: Any, games: int, seed: int) -> list[Census]:
@@ -124,29 +195,34 @@ def census(table: Any, games: int, seed: int) -> list[Census]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_positions_and_observations_are_one_to_one(name: str) -> None:
-    counts = census(pack(load_scenario(name)), 150, 5)
-    assert all(len(count.keys) == len(count.rows) > 10 for count in counts)
+    counts = census(table_of(name), some(name, 150, 3), 5)
+    assert all(len(count.keys) == len(count.rows) > some(name, 10, 3) for count in counts)
+
+
+RARE = {
+    "free spells": {Node.FREE_SPELL, Node.IN_PLAY},
+    "re-rolls": {Node.KEEP_CASTING, Node.KEEP_DISPEL},
+    "7e battle": {Node.RESERVE_DICE, Node.DISPEL_RESERVE, Node.IN_PLAY},
+    "miscasts": {Node.NOMINATE, Node.DISPEL},
+    "aims": {Node.TARGET, Node.FREE_SPELL, Node.IN_PLAY},
+    "kept dice": {Node.STORE_DICE},
+    "drawn spells": {Node.SWAP_SPELL},
+}
+"""Nodes that must be met in the scenarios made for them."""
 
 
 @pytest.mark.parametrize("name", list(custom()))
 def test_rare_positions_and_observations_are_one_to_one(name: str) -> None:
-    counts = census(custom()[name]._tables, 300, 6)
+    counts = census(custom()[name]._tables, 100, 6)
     assert all(len(count.keys) == len(count.rows) > 10 for count in counts)
-    nodes = counts[0].nodes | counts[1].nodes
-    rare = {
-        "free spells": {Node.FREE_SPELL, Node.IN_PLAY},
-        "re-rolls": {Node.KEEP_CASTING, Node.KEEP_DISPEL},
-        "7e battle": {Node.RESERVE_DICE, Node.DISPEL_RESERVE, Node.IN_PLAY},
-        "miscasts": {Node.NOMINATE, Node.DISPEL},
-    }
-    assert rare[name] <= nodes
+    assert RARE.get(name, set()) <= counts[0].nodes | counts[1].nodes
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SCENARIOS, *custom()])
 def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
-    table = custom()[name]._tables if name in custom() else pack(load_scenario(name))
-    census(table, 1200, 7)
+    table = custom()[name]._tables if name in custom() else table_of(name)
+    census(table, 1200 if name in custom() else some(name, 1200, 100), 7)
 
 
 @pytest.mark.parametrize("name", ["apprentice"])
@@ -179,9 +255,9 @@ def test_every_position_of_a_small_scenario(name: str) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
 def test_nothing_is_left_to_see_of_an_ended_battle(name: str, seat: int) -> None:
-    eye = Eye(pack(load_scenario(name)), seat)
+    eye = Eye(table_of(name), seat)
     rng = np.random.default_rng(2)
-    for _ in range(5):
+    for _ in range(some(name, 5, 1)):
         battle = bundled(name)
         for _ in play_randomly(battle, rng):
             pass
@@ -337,12 +413,222 @@ def test_faces_are_seen_where_a_re_roll_is_open() -> None:
     assert battle.legal_actions()[0] == PASS
 
 
+# What only battles of units know.
+
+
+def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:
+    """A wizard with these spells against two units, with nothing to dispel."""
+    return new_game(
+        army(wizard(4, *spells, wounds=2), power_dice=12, units=[unit("Guard", 5)]),
+        army(units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)], dispel_dice=0, **enemy),
+        phases=phases,
+    )
+
+
+STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
+
+
+def test_units_are_seen_with_all_their_wounds() -> None:
+    seen = told(skirmish(STRIKE), 0)
+    wounds = {name: value for name, value in seen.items() if name.endswith("wounds")}
+    assert wounds["own unit 1 wounds"] == pytest.approx(5 / 20)
+    assert wounds["enemy unit 1 wounds"] == pytest.approx(10 / 20)
+    assert wounds["enemy unit 2 wounds"] == pytest.approx(8 / 20)
+    assert seen["enemy unit 2 points"] == pytest.approx(0.09)
+    assert seen["enemy unit 2 wounds each"] == pytest.approx(0.2)
+    mirrored = told(skirmish(STRIKE), 1)
+    assert mirrored["own unit 2 wounds"] == pytest.approx(8 / 20)
+
+
+def test_each_target_is_seen_with_what_the_spell_promises_there() -> None:
+    """3.5 hits that wound two times in three, 6 and 9 points a model."""
+    battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
+    battle.nominate("Strike")
+    seen = told(battle, 0)
+    assert seen["node target"] == 1.0
+    assert seen["own spell 1 pending"] == 1.0
+    promises = {name: value for name, value in seen.items() if name.endswith("promise")}
+    assert promises == {
+        "enemy unit 1 promise": pytest.approx(3.5 * 2 / 3 * 6 / 100),
+        "enemy unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
+    }
+    assert not any("aimed at" in name for name in seen)
+
+
+def test_the_target_chosen_is_seen_with_its_promise() -> None:
+    battle = skirmish(STRIKE)
+    battle.nominate("Strike")
+    battle.aim("Boyz")
+    assert battle.node == Node.POOL_DICE
+    for seat, owner in ((0, "enemy"), (1, "own")):
+        seen = told(battle, seat)
+        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "promise"))}
+        assert found == {
+            f"{owner} unit 2 aimed at": 1.0,
+            f"{owner} unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
+        }
+
+
+def test_what_a_spell_still_pays_is_part_of_its_promise() -> None:
+    doom = aimed(
+        "Doom", 5, duration="remains_in_play", worth={"points": 1.0, "points_per_phase": 3.0}
+    )
+    battle = skirmish(doom, phases=4)
+    battle.nominate("Doom")
+    assert told(battle, 0)["enemy unit 1 promise"] == pytest.approx((1.0 + 4 * 3.0) / 100)
+
+
+def test_characters_are_seen_as_targets() -> None:
+    sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
+    battle = skirmish(sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
+    battle.nominate("Sting")
+    assert told(battle, 0)["enemy wizard 1 promise"] == pytest.approx(0.07)
+    battle.aim("Hero")
+    assert told(battle, 0)["enemy wizard 1 aimed at"] == 1.0
+
+
+def test_the_target_of_a_free_spell_is_half_one() -> None:
+    battle = new_game(
+        army(wizard(4, STRIKE), units=[unit("Guard", 5), unit("Cooks", 3)], power_dice=9),
+        army(wizard(4, STRIKE, name="Foe"), units=[unit("Spears"), unit("Boyz")], dispel_dice=3),
+        **FREE,
+    )
+    battle.nominate("Strike")
+    battle.aim("Spears")
+    battle.play([FIRST_DICE + 2, (1, 1), (3, 4)])
+    assert battle.node == Node.FREE_SPELL
+    battle.act(FIRST_CAST)
+    assert battle.node == Node.TARGET
+    seen = told(battle, 1)
+    assert seen["node target"] == 1.0
+    assert not any("aimed at" in name for name in seen)  # the miscast spell is lost
+    assert seen["own spell 1 pending"] == seen["enemy spell 1 pending"] == 1.0
+    assert 0.0 < seen["enemy unit 2 promise"] < seen["enemy unit 1 promise"]  # three models, five
+    battle.aim("Guard")
+    assert battle.node == Node.DISPEL
+    assert told(battle, 0)["own unit 1 aimed at"] == 0.5
+    assert told(battle, 1)["enemy unit 1 aimed at"] == 0.5
+
+
+def test_a_spell_in_play_says_what_it_lies_on() -> None:
+    doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
+    battle = skirmish(doom)
+    battle.works("Doom", "Boyz")
+    codes = 1 + ARMIES * TARGETS
+    assert told(battle, 0)["own spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
+    assert told(battle, 1)["enemy spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
+
+
+def test_marks_are_seen_bit_by_bit() -> None:
+    once = aimed("Curse", 5, once=True, worth={"points": 5.0})
+    battle = new_game(
+        army(wizard(4, once, spell()), wizard(4, once, name="Second"), power_dice=12),
+        army(units=[unit("Spears"), unit("Boyz")], dispel_dice=0),
+        phases=2,
+    )
+    for seat, owner in ((0, "own"), (1, "enemy")):
+        assert f"{owner} mark 1" not in told(battle, seat)
+    battle.works("Curse", "Boyz", wizard=0)
+    assert told(battle, 0)["own mark 1"] == pytest.approx(2 / 65535)
+    battle.nominate("Curse", wizard=1)  # Spears are all that is left to curse
+    battle.play([FIRST_DICE + 2, (6, 6)])
+    assert told(battle, 0)["own mark 1"] == pytest.approx(3 / 65535)
+    assert told(battle, 1)["enemy mark 1"] == pytest.approx(3 / 65535)
+
+
+def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
+    battle = skirmish(known("The Comet of Casandora"), phases=3)
+    assert "own wizard 1 markers" not in told(battle, 0)
+    battle.works("The Comet of Casandora", "Boyz")
+    seen = told(battle, 0)
+    assert seen["own wizard 1 markers"] == pytest.approx(1 / 12)
+    assert seen["own spell 1 in play"] == 1.0
+    assert "own spell 1 remains in play" not in seen
+    assert "own spell 1 lasts one turn" not in seen
+
+
+def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
+    battle = new_game(
+        army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
+        army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
+    )
+    seen = told(battle, 0)
+    assert seen["own spell 1 open"] == 1.0
+    assert "own spell 1 most dice" not in seen
+    assert seen["own spell 1 best"] == pytest.approx(seen["own spell 1 worth"])
+    assert seen["own spell 1 casting value"] == pytest.approx(3 / 15)
+
+
+def test_the_item_that_may_keep_dice_is_marked() -> None:
+    battle = new_game(
+        army(wizard(2, spell(), items=["Dispel Scroll", "Rod of Power"]), power_dice=3), phases=3
+    )
+    battle.stop()
+    assert battle.node == Node.STORE_DICE
+    seen = told(battle, 0)
+    assert seen["node store dice"] == 1.0
+    declared = [name for name in seen if name.endswith("declared")]
+    assert declared == ["own item 2 declared"]
+    battle.act(FIRST_DICE + 2)
+    assert told(battle, 0)["own item 2 uses"] == pytest.approx(2 / 4)
+
+
+def test_the_spells_that_were_drawn_are_marked() -> None:
+    """The wizard rolls a 3 and a 5: with these he may swap for the lore's first."""
+    battle = new_game(
+        army(wizard(4, spell()), {"name": "Anna", "level": 2, "lore": "Fire"}),
+        army(units=[unit("Spears")]),
+    )
+    battle.roll(3, 5)
+    assert battle.node == Node.SWAP_SPELL
+    seen = told(battle, 0)
+    assert seen["node swap spell"] == 1.0
+    pending = [name for name in seen if name.endswith("pending")]
+    assert pending == ["own spell 4 pending", "own spell 6 pending"]
+    assert [n for n in seen if n.endswith("known")] == [f"own spell {k} known" for k in (1, 4, 6)]
+
+
+def test_a_loss_is_seen_as_a_loss() -> None:
+    """A Comet beside one's own regiment promises less than nothing, within the bounds."""
+    field = {"width": 48.0, "depth": 48.0}
+    battle = new_game(
+        army(
+            wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0]),
+            units=[unit("Guard", 40, points=50.0, position=[24.0, 20.0])],
+        ),
+        army(units=[unit("Wolves", 1, points=1.0, position=[24.0, 22.0], facing=180.0)]),
+        battlefield=field,
+        phases=3,
+    )
+    for seat in (0, 1):
+        Census(Eye(battle._tables, seat)).count(battle)
+    assert told(battle, 0)["own spell 1 worth"] < -0.1
+    assert told(battle, 0)["own spell 1 best"] < 0.0
+
+
+def test_a_spell_is_worth_its_best_aim_that_is_open_from_the_beginning() -> None:
+    """The wizard in the unit is the dearest, but out of reach while it stands."""
+    battle = skirmish(
+        STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
+    )
+    seen = told(battle, 0)
+    assert seen["own spell 1 worth"] == pytest.approx(3.5 * 2 / 3 * 9 / 100)
+
+
 @pytest.mark.slow
-def test_uncompiled_code_sees_the_same() -> None:
+@pytest.mark.parametrize("made", ["Caster-v0'", "Battle-v0', scenario='border-skirmish'"])
+def test_uncompiled_code_sees_the_same(made: str) -> None:
     code = (
-        "import gymnasium, wfb_gym\n"
-        "env = gymnasium.make('wfb_gym/Caster-v0', disable_env_checker=True)\n"
-        "print(env.reset(seed=1)[0].tobytes().hex())"
+        "import gymnasium, numpy, wfb_gym\n"
+        f"env = gymnasium.make('wfb_gym/{made}, disable_env_checker=True)\n"
+        "seen, info = env.reset(seed=1)\n"
+        "for _ in range(8):\n"
+        "    print(seen.tobytes().hex())\n"
+        "    legal = numpy.flatnonzero(info['action_mask'])\n"
+        "    seen, reward, done, _, info = env.step(legal[-1])\n"
+        "    print(reward)\n"
+        "    if done:\n"
+        "        seen, info = env.reset()\n"
     )
     outputs = [
         subprocess.run(

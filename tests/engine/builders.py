@@ -7,7 +7,7 @@ from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario, pack, scenario_from_dict
-from wfb_gym.scenario.packed import SPELLS
+from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import item_slots, spell_slots
 
 Data = dict[str, Any]
@@ -27,6 +27,21 @@ def lasting(name: str = "Ward", casting_value: int = 5, worth: float = 1.0, **ke
 def wizard(level: int = 4, *spells: Data, name: str = "Mage", **keys: Any) -> Data:
     """A wizard with the spells given."""
     return {"name": name, "level": level, "spells": list(spells), **keys}
+
+
+def known(name: str, **keys: Any) -> Data:
+    """A spell of a lore, with the lore's effect."""
+    return {"name": name, **keys}
+
+
+def aimed(name: str = "Strike", casting_value: int = 5, **keys: Any) -> Data:
+    """A spell of the scenario's own that is aimed at an enemy unit, unless it says otherwise."""
+    return {"name": name, "casting_value": casting_value, "target": "enemy_unit", **keys}
+
+
+def unit(name: str = "Spears", models: int = 10, **keys: Any) -> Data:
+    """A unit of Toughness 3 without saves, 6 points a model."""
+    return {"name": name, "models": models, "toughness": 3, "points": 6.0, **keys}
 
 
 def army(*wizards: Data, **keys: Any) -> Data:
@@ -55,17 +70,10 @@ class Game(Battle):
         self.armies = (scenario.caster, scenario.dispeller)
         super().__init__(pack(scenario))
 
-    def copy(self) -> "Game":
-        """An independent battle in the same position."""
-        twin = Game(self.scenario)
-        twin._states[0] = self._states[0]
-        twin.points = self.points
-        return twin
-
     def spell(self, name: str, army: int | None = None, wizard: int | None = None) -> int:
         """Index of the first spell of that name, of the mover's army if none is given."""
         side = self.mover if army is None else army
-        for index, slot in enumerate(spell_slots(self.armies[side])):
+        for index, slot in enumerate(spell_slots(self.armies[side], self.scenario.catalogue)):
             if slot.spell.name == name and wizard in (None, slot.wizard):
                 return index
         raise LookupError(name)
@@ -148,6 +156,60 @@ class Game(Battle):
     def is_in_play(self, name: str, army: int, wizard: int | None = None) -> bool:
         """Whether the army's spell is in play."""
         return bool(int(self.state.in_play[army]) >> self.spell(name, army, wizard) & 1)
+
+    def code(self, name: str, seat: int | None = None) -> int:
+        """Action that aims at a unit or character, from the seat of the mover or the one given."""
+        seat = self.mover if seat is None else seat
+        for side in (seat, 1 - seat):
+            own = self.armies[side]
+            targets = [unit.name for unit in own.units]
+            offset = 0 if side == seat else TARGETS
+            if name in targets:
+                return actions.FIRST_TARGET + 1 + offset + targets.index(name)
+            characters = [who.name for who in own.characters]
+            if name in characters:
+                return actions.FIRST_TARGET + 1 + offset + UNITS + characters.index(name)
+        raise LookupError(name)
+
+    def targets(self) -> set[str]:
+        """Names of the targets open to the mover at a TARGET node."""
+        assert self.node == Node.TARGET
+        names = [unit.name for own in self.armies for unit in own.units]
+        names += [who.name for own in self.armies for who in own.characters]
+        return {name for name in names if self.can(self.code(name))}
+
+    def aim(self, name: str) -> None:
+        """Pick the target, where there is more than one."""
+        if self.node == Node.TARGET:
+            self.act(self.code(name))
+
+    def works(self, name: str, target: str = "", *, wizard: int | None = None) -> float:
+        """Cast the spell with two 6s; returns the points that it brings at once."""
+        before = self.points
+        self.nominate(name, wizard)
+        self.aim(target)
+        if self.node == Node.ITEM:
+            self.act(PASS)
+        if self.node == Node.RESERVE_DICE:
+            self.act(actions.FIRST_DICE)
+        self.act(actions.FIRST_DICE + 2)
+        self.roll(6, 6)
+        return self.points - before
+
+    def units_left(self, army: int) -> list[int]:
+        """Wounds left in each unit of the army."""
+        return [int(left) for left in self.state.unit_wounds[army][: len(self.armies[army].units)]]
+
+    def mean(self) -> float:
+        """Points that the pending chance node brings on average, with chance nodes behind it."""
+        total = 0.0
+        for code, chance in self.chance_outcomes():
+            twin = self.copy()
+            gained = twin.resolve(code)
+            if twin.node == Node.ROLL_STRIKE:
+                gained += twin.mean()
+            total += chance * gained
+        return total
 
     @property
     def active(self) -> int:

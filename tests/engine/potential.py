@@ -3,43 +3,75 @@
 The potential is a tuple of whole numbers, compared from the front. Phases to come weigh most,
 then the stage of the phase; within a stage, whatever the rules use up:
 
-- locks: wizards who have not rolled for theirs yet;
+- spells drawn, locks, Comets, stored dice, dice put away: how far the engine's list has come;
 - casting: spells that may still be attempted, then how far the cast under way has come (its
   nodes in the order of the rules, effects of the miscast's row still to do), then the active
   army's spells in play, which it may end for nothing;
 - spells in play: the players whose turn is still to come, then spells they have not tried.
 
 Where a node may follow itself, the last entry tells the visits apart: boosts not yet declared,
-dice not yet re-rolled.
+dice not yet re-rolled, victims not yet struck.
 """
 
 from typing import Any
 
-from wfb_gym.engine.state import Attempt, Node
-from wfb_gym.scenario.packed import CONTACTS, ITEMS, WIZARDS
+from wfb_gym.engine.state import Attempt, Back, Node
+from wfb_gym.scenario.packed import CONTACTS, ITEMS, STRIKES
 
+_FREE_TARGET = -1
+"""Aiming the opponent's free spell, which comes behind taking it."""
 _STEPS = (
     Node.NOMINATE,
     Node.IN_PLAY,
+    Node.ROLL_STRIKE,
     Node.ROLL_HIT,
+    Node.ROLL_WOUNDS,
     Node.ROLL_MISCAST,
+    Node.ROLL_FORGET,
     Node.REROLL_DISPEL,
     Node.ROLL_DISPEL,
     Node.DISPEL_POOL,
     Node.DISPEL_RESERVE,
     Node.DISPEL,
+    _FREE_TARGET,
     Node.FREE_SPELL,
     Node.REROLL_CASTING,
     Node.ROLL_CASTING,
     Node.POOL_DICE,
     Node.RESERVE_DICE,
     Node.ITEM,
+    Node.TARGET,
 )
 """Nodes of one cast, the last of the rules' order first."""
 _KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
 """Keeping and re-rolling take turns, one die fewer each time: they are one step."""
 
-LOCKS, CASTING, IN_PLAY = 2, 1, 0
+SELECTION, LOCKS, COMETS, STORED, CASTING, IN_PLAY, STORING = range(6, -1, -1)
+_LISTED = {
+    Node.ROLL_SPELLS: SELECTION,
+    Node.SWAP_SPELL: SELECTION,
+    Node.ROLL_LOCK: LOCKS,
+    Node.ROLL_COMET: COMETS,
+    Node.ROLL_RADIUS: COMETS,
+    Node.ROLL_STORED: STORED,
+    Node.STORE_DICE: STORING,
+}
+"""Stages in which the engine goes through a list, by `cursor`."""
+_SECOND = (Node.SWAP_SPELL, Node.ROLL_RADIUS)
+"""Nodes that come behind another at the same place of the list."""
+_LONGEST = 64
+
+
+def stage(state: Any) -> int:
+    """Stage of the phase that a position belongs to, the last of them 0."""
+    node = Node(int(state.node))
+    if node in _LISTED:
+        return _LISTED[node]
+    if node == Node.ROLL_STRIKE and state.back == Back.COMETS:
+        return COMETS
+    if node == Node.IN_PLAY or state.attempt == Attempt.IN_PLAY:
+        return IN_PLAY
+    return CASTING
 
 
 def potential(table: Any, state: Any) -> tuple[int, ...]:
@@ -53,10 +85,14 @@ def potential(table: Any, state: Any) -> tuple[int, ...]:
     phases_left = int(table.phases) - int(state.phase)
     if node == Node.END:
         return (phases_left,)
-    if node == Node.ROLL_LOCK:
-        return (phases_left, LOCKS, WIZARDS - int(state.cursor))
+    here = stage(state)
+    if here not in (CASTING, IN_PLAY):
+        left = 3 * (_LONGEST - int(state.cursor)) - (node in _SECOND)
+        if node == Node.ROLL_STRIKE:  # the cursor is on the next Comet already
+            left += 1
+        return (phases_left, here, left, STRIKES - int(state.strike))
     step, visits = _step(node, state)
-    if node == Node.IN_PLAY or state.attempt == Attempt.IN_PLAY:
+    if here == IN_PLAY:
         opponents_turn = int(state.mover != state.active)
         untried = sum((int(state.in_play[a]) & ~int(state.tried[a])).bit_count() for a in range(2))
         return (phases_left, IN_PLAY, opponents_turn, untried, step, visits)
@@ -87,9 +123,13 @@ def _step(node: Node, state: Any) -> tuple[int, int]:
     dice = sum(int(count) for count in state.faces)
     if node in _KEEPING:
         return _STEPS.index(_KEEPING[node]), 2 * dice
+    if node == Node.TARGET and state.free:
+        return _STEPS.index(_FREE_TARGET), 0
     visits = 0
     if node in _KEEPING.values():
         visits = 2 * dice + 1
     elif node == Node.DISPEL:
         visits = ITEMS - (int(state.declared) & 255).bit_count()
+    elif node == Node.ROLL_STRIKE:
+        visits = STRIKES - int(state.strike)
     return _STEPS.index(node), visits

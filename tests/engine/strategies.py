@@ -1,13 +1,13 @@
 """Small random scenarios, and random play of a battle."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from hypothesis import strategies as st
 
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
 
-from .builders import Data, Game
+from .builders import Data, Game, aimed, known
 
 ITEMS = [
     "Dispel Scroll",
@@ -20,7 +20,23 @@ ITEMS = [
     "Whirl",
     "Charm",
 ]
+FURTHER_ITEMS = [
+    "Rod of Power",
+    "Black Periapt",
+    "Seal of Destruction",
+    "Book of Hoeth",
+    "Master Rune of Balance",
+    "Ring of Frost",
+    "Cold Stone",
+]
+"""Items of targets and of dice that are kept, which some laws leave out."""
+_FROST = {"target": "enemy_unit", "damage": {"hits": "D6", "strength": 3}}
 OWN_ITEMS: list[Data] = [
+    {"name": "Ring of Frost", "bound": {"power_level": 4, "spell": {"name": "Frost", **_FROST}}},
+    {
+        "name": "Cold Stone",
+        "bound": {"power_level": 3, "uses": 1, "spell": {"name": "Hail", **_FROST}},
+    },
     {"name": "Whirl", "uses": 1, "reroll": {"of": "both", "dice": "all", "changes_natural": True}},
     {"name": "Charm", "uses": 2, "when_dispelling": {"bonus": 1}},
 ]
@@ -42,6 +58,10 @@ EFFECTS: list[Data] = [
     {"kind": "spell_forgotten"},
     {"kind": "level_lost"},
     {"kind": "spell_succeeds"},
+    {"kind": "caster_hits", "dice": "D6", "strength": 4},
+    {"kind": "caster_wounds", "dice": "D3"},
+    {"kind": "other_wizards_wounds", "dice": "D3"},
+    {"kind": "spell_forgotten", "whose": "side"},
     {"kind": "free_spell", "limit": "any"},
     {"kind": "free_spell", "limit": "miscast_value"},
 ]
@@ -63,9 +83,58 @@ def spells(draw: st.DrawFn, index: int) -> Data:
     return data
 
 
+AIMED: list[Data] = [
+    *(
+        known(name)
+        for name in (
+            "Fire Ball",
+            "Burning Head",
+            "Conflagration of Doom",
+            "Wall of Fire",
+            "Rule of Burning Iron",
+            "Transmutation of Lead",
+            "Bane of Forged Steel",
+            "Pelt of Midnight",
+            "Pit of Shades",
+            "The Rain Lord",
+            "Storm of Cronos",
+            "The Comet of Casandora",
+            "Healing Hand",
+            "Guardian Light",
+            "Steal Soul",
+            "Blinding Light",
+        )
+    ),
+    aimed("Great Bolt", 4, damage={"hits": "2D6", "strength": 6, "flaming": True}),
+]
+"""Spells with targets, one of each kind."""
+
+
 @st.composite
-def wizards(draw: st.DrawFn, index: int) -> Data:
-    """A wizard with up to three spells and two items."""
+def aimed_spells(draw: st.DrawFn) -> list[Data]:
+    """A few of those; a wizard lists none twice."""
+    return draw(st.lists(st.sampled_from(AIMED), max_size=3, unique_by=lambda each: each["name"]))
+
+
+@st.composite
+def units(draw: st.DrawFn, index: int) -> Data:
+    """A small unit."""
+    return {
+        "name": f"Unit {index}",
+        "models": draw(st.integers(1, 8)),
+        "toughness": draw(st.integers(2, 5)),
+        "wounds": draw(st.sampled_from([1, 1, 2, 3])),
+        "armour_save": draw(st.sampled_from([None, 4, 6])),
+        "points": float(draw(st.integers(2, 20))),
+        "magic_resistance": draw(st.sampled_from([0, 0, 1, 2])),
+        "traits": draw(st.sampled_from([[], ["flammable"], ["daemons"], ["undead"]])),
+        "in_combat": draw(st.sampled_from([False, False, True])),
+    }
+
+
+@st.composite
+def wizards(draw: st.DrawFn, index: int, further: bool, names: list[str]) -> Data:
+    """A wizard with up to three spells of fixed worth, two items, and, with `further`, more."""
     data: Data = {
         "name": f"Wizard {index}",
         "level": draw(st.integers(1, 4)),
@@ -73,8 +142,16 @@ def wizards(draw: st.DrawFn, index: int) -> Data:
         "points": 90.0,
         "status": draw(st.sampled_from(["ready"] * 4 + ["rallied", "fleeing"])),
         "spells": [draw(spells(i)) for i in range(draw(st.integers(0, 3)))],
-        "items": draw(st.lists(st.sampled_from(ITEMS), max_size=2)),
     }
+    items = ITEMS + (FURTHER_ITEMS if further else [])
+    data["items"] = draw(st.lists(st.sampled_from(items), max_size=2))
+    if further:
+        data["spells"] += draw(aimed_spells())
+        if not any(each.get("in_play") for each in data["spells"]) and draw(st.booleans()):
+            del data["spells"]
+            data["lore"] = draw(st.sampled_from(["Fire", "Life", "Death"]))
+        if names and data["status"] == "ready" and draw(st.booleans()):
+            data["unit"] = draw(st.sampled_from(names))
     if draw(st.booleans()):
         side = draw(st.sampled_from(["own", "enemy"]))
         data["base_contact"] = [{"side": side, "models": draw(st.integers(1, 3)), "points": 4.0}]
@@ -82,22 +159,38 @@ def wizards(draw: st.DrawFn, index: int) -> Data:
 
 
 @st.composite
-def armies(draw: st.DrawFn, least: int) -> Data:
-    """An army of up to two wizards."""
-    return {
-        "wizards": [draw(wizards(i)) for i in range(draw(st.integers(least, 2)))],
-        "items": draw(st.lists(st.sampled_from(["Dispel Scroll", "Power Stone"]), max_size=1)),
+def armies(draw: st.DrawFn, least: int, further: bool = False) -> Data:
+    """An army of up to two wizards; with `further` there are units, and a hero."""
+    data: Data = {
+        "items": draw(st.lists(st.sampled_from(["Dispel Scroll", "Power Stone"]), max_size=1))
     }
+    names: list[str] = []
+    if further:
+        data["units"] = [draw(units(i)) for i in range(draw(st.integers(0, 2)))]
+        names = [each["name"] for each in data["units"]]
+        hero = {"name": "Hero", "points": 60.0, "magic_resistance": draw(st.integers(0, 2))}
+        if draw(st.booleans()) and names:
+            hero["unit"] = names[0]
+        data["heroes"] = [hero] if draw(st.booleans()) else []
+    count = draw(st.integers(least, 2))
+    data["wizards"] = [draw(wizards(i, further, names)) for i in range(count)]
+    daemons = [each for each in data.get("units", []) if "daemons" in each["traits"]]
+    if draw(st.booleans()) and daemons:
+        spell = draw(st.sampled_from(AIMED))
+        focal = {"name": "Horror", "level": 2, "daemon_unit": daemons[0]["name"], "spells": [spell]}
+        data["wizards"].append(focal)
+    return data
 
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    """A small scenario of either edition, with any mixture of items and miscasts."""
+    """A small scenario of either edition, with any mixture of items, targets and miscasts."""
     count = draw(st.integers(1, 3))
     effects = [draw(st.lists(st.sampled_from(EFFECTS), max_size=3)) for _ in range(count)]
     cuts = [2, *sorted(draw(st.permutations(range(3, 13)))[: count - 1]), 13]
     rows = [{"roll": [cuts[i], cuts[i + 1] - 1], "effects": effects[i]} for i in range(count)]
     table = draw(st.sampled_from(["house", "house", "6e", "7e"]))
+    further = draw(st.booleans())
     return scenario_from_dict(
         {
             "name": "random",
@@ -110,8 +203,8 @@ def scenarios(draw: st.DrawFn) -> Scenario:
             },
             "miscast_tables": {"house": {"rows": rows}},
             "items": OWN_ITEMS,
-            "caster": draw(armies(1)),
-            "dispeller": draw(armies(0)),
+            "caster": draw(armies(1, further)),
+            "dispeller": draw(armies(0, further)),
         }
     )
 
@@ -121,18 +214,26 @@ def bundled() -> list[Scenario]:
     return [load_scenario(name) for name in bundled_scenarios()]
 
 
+def throw(battle: Game, die: Callable[[], int]) -> list[int]:
+    """Dice for the pending chance node, as many as it turns out to need."""
+    faces: list[int] = []
+    while missing := battle.dice_missing(*faces):
+        faces += [die() for _ in range(missing)]
+    return faces
+
+
 def wander(battle: Game, seed: int) -> Iterator[Game]:
     """Random play of both sides to the end: yields the battle at every node before it moves."""
     choose = random.Random(seed)
     while not battle.is_over:
         yield battle
-        if battle.is_chance():
-            if choose.random() < 0.15:  # dice that go to the heart of the rules
-                battle.roll(*([choose.choice([1, 6])] * battle.dice_to_roll))
-            else:
-                battle.roll(*(choose.randint(1, 6) for _ in range(battle.dice_to_roll)))
-        else:
+        if not battle.is_chance():
             legal = battle.legal_actions()
             rest = legal[1:] if choose.random() < 0.8 else legal
             battle.act(choose.choice(rest))
+        elif battle.dice_to_roll is not None and choose.random() < 0.15:
+            # dice that go to the heart of the rules
+            battle.roll(*([choose.choice([1, 6])] * battle.dice_to_roll))
+        else:
+            battle.roll(*throw(battle, lambda: choose.randint(1, 6)))
     yield battle

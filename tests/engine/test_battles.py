@@ -8,7 +8,7 @@ from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.scenario.packed import Lock
 
-from .builders import Data, Game, army, game, miscast, spell, wizard
+from .builders import Data, Game, army, game, known, miscast, spell, unit, wizard
 
 
 def mishap(*effects: Data, phases: int = 5, **mage: Any) -> Game:
@@ -177,6 +177,20 @@ def test_models_in_base_contact_do_not_come_back() -> None:
     next_phase(battle)
     next_phase(battle)
     assert battle.state.contacts[0] == 1
+
+
+def test_losses_of_units_and_heroes_last() -> None:
+    mage = wizard(4, known("Fire Ball"), known("Forked Lightning"))
+    hero = {"name": "Captain", "wounds": 3}
+    foes = army(units=[unit(models=4, wounds=3)], heroes=[hero], dispel_dice=0)
+    battle = game(army(mage, power_dice=9), foes, phases=6)
+    battle.works("Fire Ball", "Spears")
+    battle.roll(2, *(6, 1, 1) * 2)
+    battle.works("Forked Lightning", "Captain")
+    battle.roll(1, 6, 1, 1)
+    assert battle.state.phase == 2
+    assert battle.units_left(1) == [10]
+    assert battle.state.wounds[1, 0] == 2
 
 
 def test_a_scroll_that_was_read_is_gone_for_the_battle() -> None:

@@ -190,7 +190,7 @@ def test_more_dice_than_a_roll_holds_are_not_rolled() -> None:
     battle.nominate("Bolt")
     battle.use("Great Stone")
     battle.act(battle.legal_actions()[-1])
-    assert battle.dice_to_roll <= 24
+    assert battle.dice_missing() <= 24
     assert sum(battle.outcomes().values()) == pytest.approx(1)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.engine.spells import remove_wizard
+from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Data, Game, army, game, lasting, spell, wizard

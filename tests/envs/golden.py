@@ -9,15 +9,13 @@ read the difference::
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-import wfb_gym
-
-from .playing import episode, raw, registered
+from .playing import episode, raw
 
 FOLDER = Path(__file__).parent / "golden"
 HEAD = """\
@@ -25,21 +23,68 @@ HEAD = """\
 # A line is a call: action; reward; mask; hash of the observation; what is not 0 in it by name
 # (only where the position is the first of its kind here).
 """
-GAMES = {
-    scenario: "veteran" if index % 2 else "random"
-    for index, scenario in enumerate(wfb_gym.bundled_scenarios())
+
+
+class Played(NamedTuple):
+    """How a transcript is played.
+
+    Attributes:
+        opponent: against whom.
+        seeds: how many episodes.
+        calls: of each at most so many lines; None for all.
+        named: whether observations are written out by name; of the largest armies their hashes
+            must do.
+    """
+
+    opponent: str
+    seeds: int = 2
+    calls: int | None = None
+    named: bool = True
+
+
+PHASES = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
+PHASE_GAMES = {
+    "apprentice": Played("random"),
+    "archmage-duel": Played("veteran", seeds=12),
+    "border-skirmish": Played("veteran", seeds=1),
+    "dwarf-hold": Played("random"),
+    "grand-conclave": Played("veteran"),
+    "long-siege": Played("random"),
+    "orc-shaman-hunt": Played("veteran"),
+    "seventh-edition-duel": Played("random"),
+    "storm-council": Played("veteran"),
 }
-SEEDS = {"archmage-duel": 12}
+BATTLES = "wfb_gym/Battle-v0"
+BATTLE_GAMES = {
+    "battle-of-black-gorge": Played("random", seeds=1, calls=60),
+    "border-skirmish": Played("random", seeds=2),
+    "dawn-at-grimmwald": Played("veteran", seeds=1, calls=60, named=False),
+    "ford-of-the-green-lady": Played("greedy", seeds=1, calls=60),
+    "horrors-in-the-mist": Played("random", seeds=1, calls=60),
+    "march-of-the-pale-count": Played("veteran", seeds=1, calls=60, named=False),
+    "redhorn-pass": Played("greedy", seeds=1, calls=60),
+    "the-crooked-mile": Played("random", seeds=1, calls=60, named=False),
+    "the-iron-tide": Played("veteran", seeds=1, calls=60, named=False),
+    "the-shattered-gate": Played("random", seeds=1, calls=60, named=False),
+    "the-winds-unbound": Played("veteran", seeds=1, calls=60, named=False),
+    "tower-of-the-nine-panes": Played("random", seeds=1, calls=60),
+}
+"""Named one by one: what is played of one scenario must not hang on which others there are."""
+
+
+def games() -> dict[Path, tuple[str, str, Played]]:
+    """Each transcript's file, the id and scenario that it is of, and how they are played."""
+    played = dict.fromkeys(PHASES, PHASE_GAMES) | {BATTLES: BATTLE_GAMES}
+    return {
+        FOLDER / f"{name.split('/')[1].lower()}.{scenario}.txt": (name, scenario, game)
+        for name, scenarios in played.items()
+        for scenario, game in scenarios.items()
+    }
 
 
 def files() -> dict[Path, str]:
     """Every transcript's file and its contents."""
-    found = {}
-    for name in registered():
-        short = name.split("/")[1].lower()
-        for scenario, opponent in GAMES.items():
-            found[FOLDER / f"{short}.{scenario}.txt"] = transcript(name, scenario, opponent)
-    return found
+    return {path: transcript(*game) for path, game in games().items()}
 
 
 def choices(seed: int) -> Callable[[NDArray[np.float32], NDArray[Any]], int]:
@@ -53,31 +98,37 @@ def choices(seed: int) -> Callable[[NDArray[np.float32], NDArray[Any]], int]:
     return choose
 
 
-def transcript(name: str, scenario: str, opponent: str) -> str:
-    """A few seeds' episodes."""
-    env = raw(name, scenario=scenario, opponent=opponent)
-    lines = [HEAD.format(name=name, scenario=scenario, opponent=opponent)]
+def transcript(name: str, scenario: str, game: Played) -> str:
+    """A few seeds' episodes, or how they begin."""
+    env = raw(name, scenario=scenario, opponent=game.opponent)
+    lines = [HEAD.format(name=name, scenario=scenario, opponent=game.opponent)]
     meanings = env.action_meanings()
+    kinds = int(env.batch.layout.offsets[0].casting) + 1  # the node, and whose phase it is
     nodes: set[bytes] = set()
-    for seed in range(SEEDS.get(scenario, 2)):
+    for seed in range(game.seeds):
         lines.append(f"seed {seed}\n")
         total = 0.0
-        for moment in episode(env, seed, choices(seed)):
+        moments = episode(env, seed, choices(seed))
+        for number, moment in enumerate(moments):
             total += moment.reward
+            if game.calls is not None and number >= game.calls:
+                continue
             mask = "".join(str(int(bit)) for bit in moment.mask)
             observation = moment.observation
             digest = sha256(np.round(observation, 4).astype("<f4").tobytes()).hexdigest()[:12]
             what = "reset" if moment.action < 0 else meanings[moment.action]
             end = "; end" if moment.terminated else ""
             lines.append(f"  {what}; {moment.reward + 0.0:.6f}; {mask}; {digest}{end}\n")
-            kind = observation[:12].tobytes()
-            if kind not in nodes:
+            kind = observation[:kinds].tobytes()
+            if game.named and kind not in nodes:
                 nodes.add(kind)
                 lines.extend(
                     f"      {field} = {value:.4f}\n"
                     for field, value in env.named(observation).items()
                     if value
                 )
+        if game.calls is not None and len(moments) > game.calls:
+            lines.append(f"  {len(moments) - game.calls} calls more\n")
         lines.append(f"  sum {total + 0.0:.6f}\n")
     return "".join(lines)
 

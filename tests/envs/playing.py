@@ -1,6 +1,7 @@
 """How the tests of environments play: choices that follow from what is seen, and their records."""
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -9,10 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
 
 IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
 SEAT = {"wfb_gym/Caster-v0": 0, "wfb_gym/Dispeller-v0": 1}
+BATTLE = "wfb_gym/Battle-v0"
+PHASES = (
+    "apprentice",
+    "archmage-duel",
+    "dwarf-hold",
+    "grand-conclave",
+    "long-siege",
+    "orc-shaman-hunt",
+    "seventh-edition-duel",
+    "storm-council",
+)
+"""Bundled scenarios whose spells have fixed worths; the other ones are battles of whole armies."""
 MOST_STEPS = 2000
 
 
@@ -24,6 +37,17 @@ class Moment(NamedTuple):
     reward: float
     terminated: bool
     mask: NDArray[np.int8]
+
+
+@cache
+def table_of(name: str) -> Any:
+    """A bundled scenario, packed once: to be read only."""
+    return pack(load_scenario(name))
+
+
+def some(name: str, many: int, few: int = 2) -> int:
+    """How many games to play: whole battles take as long as dozens of phases."""
+    return many if name in PHASES else few
 
 
 def registered() -> list[str]:
@@ -108,7 +132,18 @@ def play_randomly(battle: Battle, rng: np.random.Generator) -> Iterator[Battle]:
             legal = battle.legal_actions()
             battle.act(legal[int(rng.integers(len(legal)))])
         else:
-            battle.roll(*(int(face) for face in rng.integers(1, 7, battle.dice_to_roll)))
+            throw(battle, rng)
+
+
+def throw(battle: Battle, rng: np.random.Generator) -> None:
+    """Resolve a chance node: with dice, or with one of its outcomes where their number is open."""
+    dice = battle.dice_to_roll
+    if dice is not None:
+        battle.roll(*(int(face) for face in rng.integers(1, 7, dice)))
+        return
+    outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
+    shares = np.array(chances)
+    battle.resolve(int(outcomes[rng.choice(len(outcomes), p=shares / shares.sum())]))
 
 
 def no_decision() -> Scenario:

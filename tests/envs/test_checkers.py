@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -13,19 +14,19 @@ from gymnasium.wrappers import PassiveEnvChecker
 
 import wfb_gym
 
-from .playing import IDS, pick, registered
+from .playing import BATTLE, IDS, PHASES, pick, registered
 
 ALL = registered()
 
 
 def test_the_ids_are_registered() -> None:
-    assert set(IDS) <= set(ALL)
+    assert {*IDS, BATTLE} == set(ALL)
 
 
 def test_import_alone_registers() -> None:
     code = "import gymnasium, wfb_gym; print(*(i for i in gymnasium.registry if 'wfb' in i))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ALL
+    assert sorted(done.stdout.split()) == ALL
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -35,15 +36,29 @@ def test_make_imports_the_package(name: str) -> None:
     assert env.spec.id == name
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_gymnasium_check_env(name: str) -> None:
-    check_env(gym.make(name).unwrapped)
+SEATS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in IDS),
+    *((BATTLE, {"seat": seat}) for seat in (0, 1)),
+]
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("scenario", wfb_gym.bundled_scenarios())
-def test_passive_checker_is_content_with_an_episode(name: str, scenario: str) -> None:
-    env = gym.make(name, scenario=scenario)
+@pytest.mark.parametrize(("name", "keys"), SEATS)
+def test_gymnasium_check_env(name: str, keys: dict[str, Any]) -> None:
+    check_env(gym.make(name, **keys).unwrapped)
+
+
+ARMIES = [name for name in wfb_gym.bundled_scenarios() if name not in PHASES]
+PLAYED: list[tuple[str, str, dict[str, Any]]] = [
+    *((name, scenario, {}) for name in IDS for scenario in PHASES),
+    *((BATTLE, scenario, {"seat": k % 2}) for k, scenario in enumerate(ARMIES)),
+]
+
+
+@pytest.mark.parametrize(("name", "scenario", "keys"), PLAYED)
+def test_passive_checker_is_content_with_an_episode(
+    name: str, scenario: str, keys: dict[str, Any]
+) -> None:
+    env = gym.make(name, scenario=scenario, **keys)
     inner = env
     while not isinstance(inner, PassiveEnvChecker):
         inner = inner.env  # type: ignore[attr-defined]
@@ -54,10 +69,10 @@ def test_passive_checker_is_content_with_an_episode(name: str, scenario: str) ->
         observation, _, done, _, info = step
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_stable_baselines_check_env(name: str) -> None:
+@pytest.mark.parametrize(("name", "keys"), SEATS)
+def test_stable_baselines_check_env(name: str, keys: dict[str, Any]) -> None:
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
-    checker.check_env(gym.make(name).unwrapped, warn=True, skip_render_check=False)
+    checker.check_env(gym.make(name, **keys).unwrapped, warn=True, skip_render_check=False)
 
 
 @pytest.mark.parametrize("name", ALL)

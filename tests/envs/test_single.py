@@ -14,10 +14,12 @@ from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
-from wfb_gym.scenario import load_scenario, pack, scenario_from_dict
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 from .playing import (
+    BATTLE,
     IDS,
+    PHASES,
     SEAT,
     episode,
     no_decision,
@@ -25,9 +27,10 @@ from .playing import (
     raw,
     rest,
     same,
+    table_of,
 )
 
-SCENARIOS = wfb_gym.bundled_scenarios()
+SCENARIOS = (*PHASES, "border-skirmish")
 CASTER, DISPELLER = IDS
 
 
@@ -431,8 +434,8 @@ def test_render_mode_must_be_none() -> None:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
     """The same battle from both seats: each opponent plays what the other's learner played."""
-    caster_codec = action_codec(fit(pack(load_scenario(scenario)), 0))
-    dispeller_codec = action_codec(fit(pack(load_scenario(scenario)), 1))
+    caster_codec = action_codec(fit(table_of(scenario), 0))
+    dispeller_codec = action_codec(fit(table_of(scenario), 1))
     decided = 0
     for seed in range(6):
         answers: list[int] = []
@@ -464,12 +467,15 @@ def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rewards_are_the_engines_points(name: str, scenario: str) -> None:
+    check_points(name, scenario, SEAT[name], 5)
+
+
+def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
     """Both armies' actions of an environment, played again on the engine with the same dice."""
-    seat = SEAT[name]
-    table = pack(load_scenario(scenario))
+    table = table_of(scenario)
     own, other = action_codec(fit(table, seat)), action_codec(fit(table, 1 - seat))
     sign = 1 - 2 * seat
-    for seed in range(5):
+    for seed in range(seeds):
         replies: list[int] = []
 
         def recording(seen: NDArray[Any], masks: NDArray[Any]) -> NDArray[np.int64]:
@@ -477,12 +483,13 @@ def test_rewards_are_the_engines_points(name: str, scenario: str) -> None:
             replies.append(int(other.code_of[chosen[0]]))  # noqa: B023 - one a seed
             return chosen
 
-        env = raw(name, scenario=scenario, opponent=recording)
+        keys = {"seat": seat} if name == BATTLE else {}
+        env = raw(name, scenario=scenario, opponent=recording, **keys)
         moments = episode(env, seed)
         moves = iter([int(own.code_of[m.action]) for m in moments[1:]])
         answers = iter(replies)
         states = iter(moments)
-        battle = Battle(pack(load_scenario(scenario)))
+        battle = Battle(table)
         rng = env.batch.envs.rng.copy().view(np.recarray)
         rng["dice"] = 0
         paid = 0.0

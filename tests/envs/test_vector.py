@@ -14,15 +14,28 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from numpy.typing import NDArray
 
-import wfb_gym
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit, union
+from wfb_gym.envs.battles import BattleVectorEnv
 from wfb_gym.envs.vector import CasterVectorEnv, DispellerVectorEnv
 from wfb_gym.scenario import load_scenario, pack
 
-from .playing import IDS, SEAT, episode, highest, lowest, no_decision, pick, picks, raw, same
+from .playing import (
+    BATTLE,
+    IDS,
+    PHASES,
+    SEAT,
+    episode,
+    highest,
+    lowest,
+    no_decision,
+    pick,
+    picks,
+    raw,
+    same,
+)
 
 CASTER, DISPELLER = IDS
-VECTOR = {CASTER: CasterVectorEnv, DISPELLER: DispellerVectorEnv}
+VECTOR = {CASTER: CasterVectorEnv, DISPELLER: DispellerVectorEnv, BATTLE: BattleVectorEnv}
 MODES = list(AutoresetMode)
 Masks = NDArray[np.bool_]
 
@@ -806,7 +819,7 @@ def test_opponents_are_asked_once_a_batch() -> None:
 
 
 @pytest.mark.parametrize("choose", [lowest, highest])
-@pytest.mark.parametrize("scenario", wfb_gym.bundled_scenarios())
+@pytest.mark.parametrize("scenario", [*PHASES, "border-skirmish"])
 def test_a_policy_plays_the_same_from_either_side(choose: Any, scenario: str) -> None:
     """Lowest or highest action on both sides: who is the learner and who the opponent is one."""
     totals = []

@@ -81,6 +81,30 @@ def test_trajectories_equal_those_of_single_environments(seat: str) -> None:
     assert episodes > 3
 
 
+@pytest.mark.parametrize("seat", SEATS)
+def test_whole_battles_are_those_of_single_environments(seat: str) -> None:
+    envs: Any = PhaseVecEnv(2, seat, scenario="border-skirmish", opponent="random")
+    envs.seed(3)
+    observations = envs.reset()
+    number = list(SEATS).index(seat)
+    singles: list[Any] = [
+        gym.make("wfb_gym/Battle-v0", seat=number, opponent="random").unwrapped for _ in range(2)
+    ]
+    expected = [env.reset(seed=3 + i)[0] for i, env in enumerate(singles)]
+    ends = 0
+    for step in range(60):
+        np.testing.assert_array_equal(observations, expected)
+        actions = chosen(envs.action_masks(), step)
+        observations, rewards, dones, _ = envs.step(actions)
+        for i, env in enumerate(singles):
+            expected[i], reward, done, *_ = env.step(actions[i])
+            assert (rewards[i], dones[i]) == (np.float32(reward), done)
+            if done:
+                ends += 1
+                expected[i] = env.reset()[0]
+    assert ends > 1
+
+
 def test_the_same_seed_gives_the_same_battles() -> None:
     first = trajectory(PhaseVecEnv(8), 30)
     second = trajectory(PhaseVecEnv(8), 30)

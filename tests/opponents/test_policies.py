@@ -16,15 +16,27 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.opponents.registry import SCRIPTED, resolve_pool
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.scenario.lores import lore_spells
 
-from ..engine.builders import Game, army, lasting, miscast, spell, wizard
+from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
 from ..engine.builders import game as new_game
-from ..envs.playing import lowest, raw
+from ..envs.playing import lowest, raw, some, table_of, throw
 
 KINDS = [kind for kind in Scripted if kind != Scripted.EXTERNAL]
 SCENARIOS = wfb_gym.bundled_scenarios()
 THINKING = [Scripted.GREEDY, Scripted.VETERAN]
+EXOTIC = (
+    "free spells",
+    "re-rolls",
+    "7e",
+    "kept dice",
+    "drawn spells",
+    "Magic Resistance",
+    "Comets",
+)
+
+
+STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 
 
 class Player:
@@ -50,7 +62,7 @@ def greedy(battle: Battle) -> int:
 
 
 def exotic() -> dict[str, Game]:
-    """Nodes that the bundled scenarios seldom or never reach."""
+    """Nodes that the bundled scenarios seldom or never reach; their names are `EXOTIC`."""
     return {
         "free spells": new_game(
             army(wizard(4, spell("Bolt", 3, 9.0), lasting("Ward", 4)), power_dice=8),
@@ -67,28 +79,60 @@ def exotic() -> dict[str, Game]:
             ruleset="7e",
             phases=3,
         ),
+        "kept dice": new_game(
+            army(wizard(4, spell("Bolt", 7), items=["Rod of Power", "Black Periapt"])),
+            army(wizard(2, spell("Bolt", 7), items=["Black Periapt"])),
+            phases=4,
+        ),
+        "drawn spells": new_game(
+            army({"name": "Anna", "level": 2, "lore": "Fire"}, units=[unit()]),
+            army({"name": "Berta", "level": 1, "lore": "Death"}, units=[unit()]),
+            phases=2,
+        ),
+        "Magic Resistance": new_game(
+            army(wizard(4, STRIKE), power_dice=9),
+            army(units=[unit(magic_resistance=2)], dispel_dice=2),
+        ),
+        "Comets": new_game(
+            army(wizard(4, known("The Comet of Casandora"), STRIKE), units=[unit()], power_dice=9),
+            army(wizard(3, known("The Comet of Casandora")), units=[unit()], dispel_dice=3),
+            phases=4,
+        ),
     }
 
 
 def start(name: str) -> Battle:
     extra = exotic()
-    return extra[name] if name in extra else Battle(pack(load_scenario(name)))
+    return extra[name] if name in extra else Battle(table_of(name))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", [*SCENARIOS, *exotic()])
+@pytest.mark.parametrize("name", [*SCENARIOS, *EXOTIC])
 def test_choices_are_legal_and_leave_the_position_alone(kind: Scripted, name: str) -> None:
+    movers = check_choices(kind, name, 25 if name in EXOTIC else some(name, 25))
+    assert movers == {0, 1} or name == "apprentice"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [*SCENARIOS, *EXOTIC])
+def test_choices_of_many_games_are_legal(kind: Scripted, name: str) -> None:
+    check_choices(kind, name, 200 if name in EXOTIC else some(name, 200, 30))
+
+
+def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
+    """Play games in which every choice is checked; the armies that had one."""
     first = start(name)
     rng = np.random.default_rng(4)
     movers = set()
-    for game in range(25):
+    for game in range(games):
         players = [Player(kind, 2 * game), Player(kind, 2 * game + 1)]
         if game % 2:  # positions that he would not come to by himself
             players[game // 2 % 2] = Player(Scripted.RANDOM, 77 + game)
         battle = first.copy()
         while not battle.is_over:
             if not battle.is_decision():
-                battle.roll(*(int(f) for f in rng.integers(1, 7, battle.dice_to_roll)))
+                throw(battle, rng)
                 continue
             before = battle.key(), battle.table.tobytes()
             for each in KINDS:
@@ -96,15 +140,17 @@ def test_choices_are_legal_and_leave_the_position_alone(kind: Scripted, name: st
                 assert (battle.key(), battle.table.tobytes()) == before, (each, battle.node)
             movers.add(battle.mover)
             battle.act(players[battle.mover](battle))
-    assert movers == {0, 1} or name == "apprentice"
+    return movers
 
 
 @pytest.mark.parametrize("kind", THINKING)
-@pytest.mark.parametrize("name", [*SCENARIOS, *exotic()])
+@pytest.mark.parametrize("name", [*SCENARIOS, *EXOTIC])
 def test_those_who_think_draw_nothing(kind: Scripted, name: str) -> None:
     player = Player(kind)
     before = player.rngs.tobytes()
     battle = start(name)
+    while not battle.is_decision():  # spells are drawn first
+        battle.resolve(battle.chance_outcomes()[0][0])
     assert player(battle) == player(battle)
     assert player.rngs.tobytes() == before
 
@@ -324,6 +370,141 @@ def test_the_dearest_free_spell_is_taken(player: Callable[[Battle], int]) -> Non
     battle.roll(3, 4)
     assert battle.node == Node.FREE_SPELL
     assert player(battle) == FIRST_CAST + battle.spell("Doom")
+
+
+# Rules: targets, bound spells, Magic Resistance, spells drawn, dice kept.
+
+
+@pytest.mark.parametrize("player", [veteran, greedy])
+def test_spells_are_aimed_where_they_promise_most(player: Callable[[Battle], int]) -> None:
+    """Three and a half hits, two in three of which wound: at most the dearest models count."""
+    battle = new_game(
+        army(wizard(4, STRIKE), power_dice=4),
+        army(units=[unit("Few", 1, points=20.0), unit("Guard", points=8.0), unit("Spears")]),
+    )
+    battle.nominate("Strike")
+    assert battle.node == Node.TARGET
+    assert player(battle) == battle.code("Guard")
+
+
+@pytest.mark.parametrize("player", [veteran, greedy])
+@pytest.mark.parametrize(("phases", "target"), [(2, "Flash"), (6, "Glow")])
+def test_what_is_paid_by_phase_counts_as_often_as_it_will_be_paid(
+    player: Callable[[Battle], int], phases: int, target: str
+) -> None:
+    doom = aimed("Doom", 5, duration="remains_in_play", worth={"points": 10.0})
+    steady = {"spell": "Doom", "target": "Glow", "points": 1.0, "points_per_phase": 2.0}
+    battle = new_game(
+        army(wizard(4, doom), power_dice=4),
+        army(units=[unit("Flash"), unit("Glow")]),
+        phases=phases,
+        worths=[steady],
+    )
+    battle.nominate("Doom")
+    assert player(battle) == battle.code(target)
+
+
+@pytest.mark.parametrize("player", [veteran, greedy])
+def test_a_free_spell_is_aimed_where_it_promises_most(player: Callable[[Battle], int]) -> None:
+    battle = new_game(
+        army(
+            wizard(4, spell(), unit="Spears"),
+            units=[unit("Spears"), unit("Guard", points=8.0)],
+            power_dice=4,
+        ),
+        army(wizard(4, STRIKE), units=[unit("Dear", points=99.0)]),
+        **miscast({"kind": "free_spell", "limit": "any"}),
+    )
+    battle.play([FIRST_CAST, FIRST_DICE + 2, (1, 1), (3, 4)])
+    battle.act(FIRST_CAST)
+    assert (battle.node, battle.mover) == (Node.TARGET, 1)
+    assert player(battle) == battle.code("Guard")
+
+
+@pytest.mark.parametrize(("worth", "bound_first"), [(30.0, False), (10.0, True)])
+def test_a_bound_spell_is_as_good_as_cast(worth: float, bound_first: bool) -> None:
+    """The ring's Fire Ball: D6 hits of Strength 4 that wound two in three, 6 points: 14."""
+    battle = new_game(
+        army(wizard(4, spell("Bolt", 3, worth), items=["Ring of Flame"]), power_dice=4),
+        army(units=[unit("Spears", 20)]),
+    )
+    for player in (veteran, greedy):
+        chosen = player(battle) - FIRST_CAST
+        assert battle.spell("Fire Ball" if bound_first else "Bolt") == chosen
+
+
+@pytest.mark.parametrize(
+    ("resistance", "total", "wanted"),
+    [(1, (2, 1), 0), (2, (5, 1), 0), (1, (5, 4), 2), (0, (5, 4), 3)],
+)
+def test_magic_resistance_counts_among_the_dice(
+    resistance: int, total: tuple[int, ...], wanted: int
+) -> None:
+    """Veterans throw the fewest dice that reach 60 % together with those of the resistance.
+
+    A total of 3 falls to one die in 67 % of cases, 6 to two in 72 %, 9 to three in 74 %.
+    """
+    battle = new_game(
+        army(wizard(4, aimed("Strike", 3, worth={"points": 50.0})), power_dice=6),
+        army(units=[unit(magic_resistance=resistance)], dispel_dice=5),
+    )
+    battle.nominate("Strike")
+    battle.play([FIRST_DICE + len(total), total])
+    assert battle.node == Node.DISPEL
+    assert battle.can(FIRST_DICE) == (resistance > 0)
+    assert veteran(battle) == FIRST_DICE + wanted
+
+
+@pytest.mark.parametrize("player", [veteran, greedy])
+@pytest.mark.parametrize(("first", "swaps"), [(12.0, True), (4.0, False)])
+def test_the_least_promising_spell_is_swapped_for_a_better_first(
+    player: Callable[[Battle], int], first: float, swaps: bool
+) -> None:
+    """He rolls the second and the third of the lore, worth 10 and 20 points to him."""
+    names = ["Fire Ball", "Flaming Sword of Rhuin", "Fiery Blast"]
+    assert first_three("Fire") == names
+    worths = [
+        {"spell": name, "points": 0.0, "share": points / 60.0}
+        for name, points in zip(names, (first, 10.0, 20.0), strict=True)
+    ]
+    battle = new_game(
+        army({"name": "Anna", "level": 2, "lore": "Fire"}, units=[unit("Own")], power_dice=6),
+        army(units=[unit("Spears", toughness=10)]),
+        worths=worths,
+    )
+    battle.roll(2, 3)
+    assert battle.node == Node.SWAP_SPELL
+    promises = [promise(battle, name) for name in names]
+    assert (promises[0] > min(promises[1:])) == swaps
+    worst = names[1 + promises[1:].index(min(promises[1:]))]
+    assert player(battle) == (FIRST_CAST + battle.spell(worst) if swaps else PASS)
+
+
+def first_three(lore: str) -> list[str]:
+    return [each.name for each in lore_spells() if each.lore == lore][:3]
+
+
+def promise(battle: Game, name: str) -> float:
+    """Points of the spell's best aim by its chance with the most dice of a level 2 wizard."""
+    entry = battle.table.armies[0].spells[battle.spell(name, 0)]
+    aims = battle.table.armies[0].aims[int(entry.first_aim) : int(entry.first_aim + entry.n_aims)]
+    rolls = list(product(range(1, 7), repeat=3))
+    cast = sum(
+        roll.count(1) < 2 and (sum(roll) >= entry.casting_value or roll.count(6) > 1)
+        for roll in rolls
+    )
+    most = float(max(aims["promise"] + aims["worth_per_phase"]))
+    return most * int(cast) / len(rolls)
+
+
+@pytest.mark.parametrize("player", [veteran, greedy])
+def test_as_many_dice_are_kept_as_the_item_holds(player: Callable[[Battle], int]) -> None:
+    battle = new_game(
+        army(wizard(4, spell("Bolt", 5, 0.0), items=["Rod of Power"]), power_dice=8), phases=3
+    )
+    battle.stop()
+    assert battle.node == Node.STORE_DICE
+    assert player(battle) == FIRST_DICE + 3
 
 
 # The registry.

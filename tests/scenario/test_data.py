@@ -318,6 +318,7 @@ def test_archmage_duel_is_frozen() -> None:
         "makes_dice": 1,
         "casts": 1,
         "uses_items": 1,
+        "on_table": 1,
         "alive": 1,
         "reserve": -1,
         "points_per_wound": 85.0,
@@ -337,8 +338,8 @@ def test_archmage_duel_is_frozen() -> None:
         "dispel_use": DispelUse.AUTOMATIC,
         "ends_own_spells": 1,
     }
-    switches = ("targets", "draws", "stores", "delayed", "wounds_others")
-    assert not any(record[switch] for switch in switches)
+    later = ("targets", "draws", "stores", "delayed", "wounds_others")
+    assert not any(record[switch] for switch in later)
     assert [army.n_units + army.n_aims for army in record.armies] == [0, 0]
     assert not record.strikes.tobytes().strip(b"\0")
 

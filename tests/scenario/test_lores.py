@@ -238,7 +238,7 @@ def test_combat_is_not_asked_of_the_caster_or_a_point(target: str) -> None:
         {"target": "caster", "heals": True},
         {**HEX, "range_inches": 12, "near": NEAR_WOOD},
         {"target": "enemy_unit", "near": {**NEAR_WOOD, "extra": "D6"}, "damage": BOLT},
-        {"target": "caster", "range_inches": 6, "worth": {"share": 0.5}, "caster_engaged": True},
+        {"target": "caster", "range_inches": 6, "worth": {"points": 5.0}, "caster_engaged": True},
     ],
 )
 def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:

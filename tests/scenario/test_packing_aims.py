@@ -510,3 +510,20 @@ def test_too_many_chances() -> None:
         unit |= {"ward_save": save, "armour_save": 7 - save if save > 2 else 1}
     told = refused(army(wizard(*spells)), army(units=units))
     assert "expected at most 1024 chances of casualties in all" in told
+
+
+def test_one_wizard_knows_one_spell_that_strikes_later() -> None:
+    damage = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"}
+    comets = [
+        {"name": name, "casting_value": 9, "target": "point", "damage": damage}
+        for name in ("Star", "Stone")
+    ]
+    data = {
+        "name": "sky",
+        "caster": {"wizards": [{"name": "Mage", "level": 4, "spells": comets}]},
+        "dispeller": {"units": [{"name": "Foe", "models": 5, "toughness": 3, "points": 5.0}]},
+    }
+    with pytest.raises(ScenarioError) as refused:
+        scenario_from_dict(data)
+    expected = "caster.wizards[0].spells: expected at most one spell that strikes later, found 2"
+    assert expected in str(refused.value)

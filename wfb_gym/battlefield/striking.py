@@ -63,9 +63,18 @@ def strikes(
     if damage is not None and damage.hits == "template" and damage.template is not None:
         return _template(aimed, piece, damage.template, damage.partial is not None)
     if damage is not None and damage.hits == "front_rank":
-        hits = tuple(min(n, piece.frontage) for n in range(piece.models + 1))
-        return [_plain(aimed, piece)._replace(hits=hits)]
+        return _front_rank(aimed, piece)
     return [_plain(aimed, piece)]
+
+
+def _front_rank(aimed: Aim, target: Piece) -> list[Strike]:
+    """Every model in the front rank, the characters who stand in it included."""
+    places = max(0, target.frontage - len(target.joined))
+    hits = tuple(min(n, places) for n in range(target.models + 1))
+    found = [_plain(aimed, target)._replace(hits=hits)]
+    for code in target.joined:
+        found.append(_plain(aimed, aimed.survey.pieces[code])._replace(hits=(0, 1)))
+    return found
 
 
 def _plain(aimed: Aim, piece: Piece) -> Strike:

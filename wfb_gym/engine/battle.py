@@ -97,8 +97,7 @@ class Battle:
     def copy(self) -> Self:
         """An independent battle in the same position; the packed scenario is shared."""
         twin = copy(self)
-        twin._states = self._states.copy()
-        twin._scratch = new_scratch()
+        twin.__dict__.update(_states=self._states.copy(), _scratch=new_scratch())
         return twin
 
     def legal_actions(self) -> list[int]:

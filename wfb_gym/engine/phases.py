@@ -175,9 +175,13 @@ def _dice_taken(table: Record, state: Record, army: int) -> int:
 
 @jit
 def _uses_bound(table: Record, state: Record, army: int, wizard: int) -> bool:
-    """Whether a character may use the bound spells he carries: as any item (S0, ours)."""
+    """Whether a character may use the bound spells he carries: as any item, but on the table.
+
+    Off it he has no place to cast from (S2; ours for items).
+    """
     return (
         table.armies[army].wizards[wizard].uses_items != 0
+        and table.armies[army].wizards[wizard].on_table != 0
         and state.wounds[army, wizard] > 0
         and state.lock[army, wizard] < BARS_ITEMS
     )

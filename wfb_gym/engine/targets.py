@@ -7,7 +7,7 @@ are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import Attempt, Record
-from wfb_gym.scenario.packed import MARKS_PER_WORD, TARGETS, UNITS, Opening
+from wfb_gym.scenario.packed import MARKS_PER_WORD, TARGETS, UNITS, Duration, Opening
 
 
 @jit
@@ -79,10 +79,25 @@ def can_aim(table: Record, state: Record, army: int, spell: int, aim: int) -> bo
             return False
     if entry.heals and not wounded(table, state, side, index):
         return False
+    if entry.namesakes & state.in_play[army] and _lies_on(table, state, army, spell, code):
+        return False
     if entry.mark:
         mark = int64(entry.mark - 1)
         return (state.marked[army, mark // MARKS_PER_WORD] & mark_bit(mark, index)) == 0
     return True
+
+
+@jit(forceinline=False)
+def _lies_on(table: Record, state: Record, army: int, spell: int, code: int) -> bool:
+    """Whether a spell of the same name lies on the target: flat states do not stack."""
+    found = 0
+    for namesake in range(table.armies[army].n_spells):
+        entry = table.armies[army].spells[namesake]
+        aim = int64(state.aims[army, namesake])
+        if aim and entry.duration != Duration.DELAYED:
+            if (table.armies[army].spells[spell].namesakes >> namesake) & 1:
+                found += table.armies[army].aims[entry.first_aim + aim - 1].target == code
+    return found > 0
 
 
 @jit
@@ -203,8 +218,11 @@ def worth_per_phase(table: Record, state: Record, army: int, spell: int) -> floa
 def _resistance_of(table: Record, state: Record, army: int, spell: int, aim: int) -> int:
     """Magic Resistance of what the army's spell is aimed at, if that is an enemy.
 
-    A unit and the characters in it share the best that any of them has (DW).
+    A unit and the characters in it share the best that any of them has (DW). A Comet targets a
+    point, and no unit resists it (ours).
     """
+    if table.armies[army].spells[spell].duration == Duration.DELAYED:
+        return 0
     code = target_code(table, army, spell, aim)
     if code <= TARGETS:
         return 0

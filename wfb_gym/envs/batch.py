@@ -104,7 +104,7 @@ class Batch:
         self.seat = seat
         self.mode = mode
         self.scale = 1.0 / points_per_reward
-        tables: list[Table] = [self.tables[k : k + 1] for k in range(len(self.tables))]
+        tables = [self._one(k) for k in range(len(self.tables))]
         self.limits = limits or union([fit(table, seat) for table in tables])
         for table in tables:
             check_covers(self.limits, table, seat)
@@ -136,6 +136,10 @@ class Batch:
         self._kernel = entry_point(kernel.drive)
         kernel.first_faults(self._members[:0], self.allowed, self.envs)
         self._first_faults = entry_point(kernel.first_faults)
+
+    def _one(self, index: int) -> Table:
+        """The table of one scenario, shape (1,)."""
+        return self.tables[index : index + 1].view(np.recarray)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Key environments' generators with their own seeds, and count from 0; None leaves one."""

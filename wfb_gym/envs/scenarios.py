@@ -10,7 +10,7 @@ import numpy as np
 
 from wfb_gym.encoding.limits import ArmyLimits, Limits, Table
 from wfb_gym.scenario import Scenario, load_scenario, pack
-from wfb_gym.scenario.packed import CONTACTS, DICE
+from wfb_gym.scenario.packed import CONTACTS, DICE, TABLE
 
 if TYPE_CHECKING:
     from wfb_gym.generating import Generated
@@ -86,11 +86,13 @@ def _packed(scenarios: Iterable[Scenario]) -> Table:
     tables = []
     told = time.monotonic()
     for scenario in members:
-        tables.append(pack(scenario))
+        tables.append(pack(scenario).tobytes())
         if time.monotonic() - told > _QUIET:
             told = time.monotonic()
             sys.stderr.write(f"wfb_gym: {len(tables)} of {len(members)} scenarios packed\n")
-    return np.concatenate(tables).view(np.recarray)
+    # Byte for byte: copies by field leave the padding between them undefined, and equal
+    # scenarios would have unequal bytes.
+    return np.frombuffer(bytearray(b"".join(tables)), TABLE).view(np.recarray)
 
 
 def _limits_of(sizes: Any) -> Limits:

@@ -1,5 +1,6 @@
 """From a seed to a scenario."""
 
+from wfb_gym.battlefield import strikes, verdicts
 from wfb_gym.generating.deploying import deploy, fight, flee, stray
 from wfb_gym.generating.drafts import BANNER_POINTS, Host, Leader
 from wfb_gym.generating.draws import Draws
@@ -80,7 +81,26 @@ def _attempt(seed: int, options: Generation, draws: Draws) -> Scenario | None:
         if standing is None:
             return None
         terrain = landscape(standing, draws)
-    return scenario_from_dict(written(seed, options, hosts, terrain), f"generated-{seed}")
+    scenario = scenario_from_dict(written(seed, options, hosts, terrain), f"generated-{seed}")
+    return scenario if _finds_a_target(scenario) else None
+
+
+def _finds_a_target(scenario: Scenario) -> bool:
+    """Whether the first army has a spell that it may cast as everybody stands.
+
+    Else nobody could ever cast, and the battle would be over before it began.
+    """
+    for index, wizard in enumerate(scenario.caster.wizards):
+        for spell in wizard.candidate_spells:
+            effect = spell.effect
+            if effect is None or effect.needs == "wounded":
+                continue
+            asked = (scenario, 0, index, effect, spell.range_inches)
+            if not any(verdict.legal for verdict in verdicts(*asked)):
+                continue
+            if effect.damage is None or effect.target != "enemy_area" or strikes(*asked, None):
+                return True
+    return False
 
 
 def _of_use(leader: Leader, combats: bool) -> bool:

@@ -78,6 +78,7 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
     if spells > SPELLS:
         expected = f"at most {SPELLS} spells in an army, bound ones among them"
         yield Problem("wizards", expected, str(spells))
+    yield from _comet_problems(army, catalogue)
     active = [character for character in army.characters if character.active]
     levels = [who.level for who in active if isinstance(who, Wizard)]
     if army.power_dice is None:
@@ -97,6 +98,22 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
         dice = bearer_total(wizard.items, "bearer_dice", catalogue)
         dice += int(power_dice_of_level(wizard.level)) if rules.own_dice else 0
         yield from _over(f"{key}.items", "dice of his own", dice)
+
+
+def _comet_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
+    """A wizard has one Comet on its way at a time (DW), and one that he knows (ours)."""
+    delayed = [
+        slot.wizard
+        for slot in spell_slots(army, catalogue)
+        if slot.spell.effect is not None
+        and slot.spell.effect.damage is not None
+        and slot.spell.effect.damage.delayed
+    ]
+    keys = [key for key, _ in army.keyed_characters()]
+    for who in sorted(set(delayed)):
+        if delayed.count(who) > 1:
+            expected = "at most one spell that strikes later"
+            yield Problem(f"{keys[who]}.spells", expected, f"{delayed.count(who)} of them")
 
 
 def _over(key: str, what: str, value: int) -> Iterator[Problem]:

@@ -302,7 +302,7 @@ class Effect(Document):
             yield Problem("heals", f"false for target = {shown(self.target)}", "true")
         if self.damage is None and self.worth is None and not self.heals:
             yield Problem("damage", "damage, a worth, or heals = true", "none of them")
-        if self.worth is not None and self.target in ("player", "line", "point"):
+        if self.worth is not None and self.target in ("caster", "player", "line", "point"):
             for key in ("share", "share_per_phase"):
                 if value := getattr(self.worth, key):
                     expected = f"0 for target = {shown(self.target)}, which has no points"

@@ -180,6 +180,7 @@ WIZARD = np.dtype(
         ("makes_dice", "i1"),  # neither fleeing nor dead
         ("casts", "i1"),  # a wizard who is ready or rallied
         ("uses_items", "i1"),  # alive and not fleeing
+        ("on_table", "i1"),
         ("alive", "i1"),
         ("reserve", "i1"),  # fixed own dice, or GENERATED
         ("bearer_dice", "i1"),  # power dice from items that only he may use

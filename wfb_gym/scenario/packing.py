@@ -130,6 +130,7 @@ def _pack_character(
     record["dispel_dice"] = dispel_dice_of(character, rules)
     record["rune"] = not isinstance(character, Wizard)
     record["makes_dice"] = record["uses_items"] = character.active
+    record["on_table"] = character.on_table
     record["alive"] = character.alive
     record["reserve"] = GENERATED
     unit = army.unit_index(character.stands_in)

@@ -1,0 +1,201 @@
+"""What must be so of every position, asked by compiled code that plays random battles.
+
+Each check has a number, which `BROKEN` puts into words.
+"""
+
+from typing import Any
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.chance import sample
+from wfb_gym.engine.generator import next_choice
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.phase import act_listing, begin, resolve_listing
+from wfb_gym.engine.queries import bit, is_chance, is_decision
+from wfb_gym.engine.state import BARS_ITEMS, Node
+from wfb_gym.engine.targets import army_of, index_of, models_left, wounds_left
+from wfb_gym.scenario.packed import DICE, SPELLS, Duration, Lock
+
+BROKEN = {
+    1: "a position that nobody decides and no dice decide",
+    2: "a decision with less than two actions, or actions out of order",
+    3: "a phase or an active army that cannot be",
+    4: "a pool below 0 or above its most",
+    5: "a character with more wounds, levels or locks than he can have",
+    6: "a dead character with something left",
+    7: "a unit with fewer than 0 or more than all wounds",
+    8: "an item with more uses or dice than it can hold",
+    9: "spells open, known, fresh or tried that cannot be",
+    10: "an instant in play, or a spell in play without its aim",
+    11: "a spell in play on what is gone",
+    12: "markers without a Comet, or a Comet without markers",
+    13: "something under way where nothing is",
+    14: "points that no casualty explains",
+    15: "a battle that does not end",
+}
+MOST_STEPS = 20_000
+"""Of one battle."""
+
+
+@jit(forceinline=False)
+def broken(table: Any, state: Any, count: int, work: Any) -> int:
+    """Number of a check that the position fails; 0 for none."""
+    if not (is_decision(state.node) or is_chance(state.node)):
+        return 1
+    if is_decision(state.node):
+        if count < 2 or count != legal_actions(table, state, work):
+            return 2
+        for k in range(1, count):
+            if work.legal[k] <= work.legal[k - 1]:
+                return 2
+    if not 0 <= state.phase < table.phases or state.mover not in (0, 1):
+        return 3
+    drawing = state.node == Node.ROLL_SPELLS or state.node == Node.SWAP_SPELL
+    if state.active != state.phase % 2 and not drawing:
+        return 3
+    if not (0 <= state.power <= DICE and 0 <= state.dispel <= DICE and 0 <= state.dice <= DICE):
+        return 4
+    for army in range(2):
+        failed = _army_broken(table, state, army)
+        if failed:
+            return failed
+    between = state.node == Node.NOMINATE or state.node == Node.IN_PLAY
+    pending = state.striking | state.attempt | state.dice | state.number | state.declared
+    if between and (pending or state.spell or state.free or state.aim or state.free_aim):
+        return 13
+    return 0
+
+
+@jit(forceinline=False)
+def _army_broken(table: Any, state: Any, army: int) -> int:
+    side = table.armies[army]
+    spells = bit(side.n_spells) - 1
+    for w in range(side.n_wizards):
+        wizard = side.wizards[w]
+        lock = state.lock[army, w] % BARS_ITEMS
+        gained = 20 if _gains(table, army, w) else int64(wizard.wounds)
+        if not 0 <= state.wounds[army, w] <= gained or not 0 <= lock <= Lock.BATTLE_END:
+            return 5
+        if not 0 <= state.level[army, w] <= wizard.level:
+            return 5
+        if not 0 <= state.own_dice[w] <= DICE:
+            return 4
+        if state.wounds[army, w] == 0:
+            left = state.own_dice[w] if army == state.active else 0
+            if state.level[army, w] or state.lock[army, w] or left:
+                return 6
+            if army == state.active and state.open & (wizard.spells | wizard.bound):
+                return 6
+            kept = state.in_play[army] & (wizard.spells | wizard.bound)
+            for s in range(side.n_spells):
+                lasting = side.spells[s].duration == Duration.REMAINS_IN_PLAY
+                if kept & bit(s) and lasting and not side.spells[s].survives_caster:
+                    return 6
+        comet = 0
+        for s in range(side.n_spells):
+            delayed = side.spells[s].duration == Duration.DELAYED
+            if delayed and side.spells[s].wizard == w and state.in_play[army] & bit(s):
+                comet = 1
+        if (state.markers[army, w] > 0) != (comet == 1):
+            return 12
+    for u in range(side.n_units):
+        whole = int64(side.units[u].models) * int64(side.units[u].wounds)
+        if not 0 <= state.unit_wounds[army, u] <= whole:
+            return 7
+    for i in range(side.n_items):
+        most = max(int64(side.items[i].count), int64(side.items[i].stores))
+        if not 0 <= state.items[army, i] <= most:
+            return 8
+    known, in_play = state.known[army], state.in_play[army]
+    if (known | in_play) & ~spells or (state.fresh[army] | state.tried[army]) & ~in_play:
+        return 9
+    if army == state.active and state.open & ~spells:
+        return 9
+    for s in range(SPELLS):
+        aim = state.aims[army, s]
+        if not in_play & bit(s):
+            if aim:
+                return 10
+            continue
+        entry = side.spells[s]
+        if entry.duration == Duration.INSTANT or (aim > 0) != (entry.targeted != 0):
+            return 10
+        if aim and entry.duration != Duration.DELAYED:
+            code = int64(side.aims[entry.first_aim + aim - 1].target)
+            if code and wounds_left(state, army_of(army, code), index_of(code)) == 0:
+                return 11
+    return 0
+
+
+@jit(forceinline=False)
+def _gains(table: Any, army: int, wizard: int) -> bool:
+    for s in range(table.armies[army].n_spells):
+        spell = table.armies[army].spells[s]
+        if spell.wizard == wizard and spell.gains_wound:
+            return True
+    return False
+
+
+@jit(forceinline=False)
+def casualties(table: Any, state: Any) -> float:
+    """Points of the models and wounds that are gone, as the first army sees them."""
+    points = 0.0
+    for army in range(2):
+        side = table.armies[army]
+        lost = 0.0
+        for u in range(side.n_units):
+            gone = int64(side.units[u].models) - models_left(table, state, army, u)
+            lost += gone * side.units[u].points
+        for w in range(side.n_wizards):
+            own = int64(side.wizards[w].wounds)
+            if not side.wizards[w].daemons and side.wizards[w].alive:
+                gone = own - min(own, int64(state.wounds[army, w]))
+                lost += gone * side.wizards[w].points_per_wound
+        points += lost if army == 1 else -lost
+    return points
+
+
+@jit(forceinline=False)
+def play_on(
+    table: Any, state: Any, rng: Any, work: Any, steps: int, counts_casualties: bool
+) -> tuple[int, int, int]:
+    """Play battles of random choices for so many steps.
+
+    Args:
+        table: the scenario.
+        state: overwritten.
+        rng: of dice and choices.
+        work: scratch.
+        steps: actions and rolls in all, at least.
+        counts_casualties: points must be those of the casualties alone, before the last phase.
+
+    Returns:
+        Number of the first check that failed, or 0; steps taken; battles ended.
+    """
+    taken = 0
+    battles = 0
+    while taken < steps:
+        points = begin(table, state, work)
+        alone = 0
+        while state.node != Node.END:
+            count = legal_actions(table, state, work) if is_decision(state.node) else int64(0)
+            failed = broken(table, state, count, work)
+            last = state.phase + 1 >= table.phases
+            if not failed and counts_casualties and not last:
+                if abs(points - casualties(table, state)) > 1e-6:
+                    failed = 14
+            if failed == 0 and alone > MOST_STEPS:
+                failed = 15
+            if failed:
+                return failed, taken, battles
+            if count > 0:
+                action = int64(work.legal[next_choice(rng, count)])
+                gained, _ = act_listing(table, state, action, work)
+            else:
+                outcome = sample(table, state, rng, work)
+                gained, _ = resolve_listing(table, state, outcome, work)
+            points += gained
+            taken += 1
+            alone += 1
+        battles += 1
+        taken += 1  # a battle in which nobody can cast is over before anybody decides
+    return 0, taken, battles

@@ -1,0 +1,185 @@
+"""Spells that lie bound in items: no dice, no roll, a power level to match."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine import actions
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario.packed import Lock
+
+from .builders import PASS, Data, Game, army, game, known, lasting, miscast, spell, unit, wizard
+
+RING = "Ring of Flame"
+BOLT = {"name": "Cold", "target": "enemy_unit", "worth": {"points": 9.0}}
+
+
+def bound(uses: int = 0, power_level: int = 4, **keys: Any) -> Data:
+    """An item with a spell in it."""
+    return {"name": "Stone", "bound": {"power_level": power_level, "uses": uses, "spell": BOLT}}
+
+
+def bearer(dice: int = 2, phases: int = 4, **keys: Any) -> Game:
+    """A hero with the stone, beside a wizard without power dice."""
+    hero = {"name": "Captain", "items": ["Stone"], **keys.pop("hero", {})}
+    side = army(*keys.pop("mages", ()), heroes=[hero], power_dice=keys.pop("power", 0))
+    foes = army(units=[unit()], dispel_dice=dice)
+    items = [bound(keys.pop("uses", 0))]
+    return game(side, foes, phases=phases, items=items, **keys)
+
+
+def test_a_bound_spell_needs_no_power_dice() -> None:
+    battle = bearer()
+    assert battle.state.power == 0
+    battle.nominate("Cold")
+    assert battle.node == Node.DISPEL
+
+
+def test_its_power_level_is_the_number_to_match() -> None:
+    battle = bearer()
+    battle.nominate("Cold")
+    assert battle.state.number == 4
+    battle.dispel(1, 3)
+    assert battle.points == 0
+    battle = bearer()
+    battle.nominate("Cold")
+    battle.dispel(1, 2)
+    assert battle.points == 9
+
+
+def test_a_bearer_off_the_table_cannot_use_it() -> None:
+    assert bearer().can_cast("Cold")
+    mage = wizard(4, spell(), name="Mage")
+    battle = bearer(mages=[mage], power=2, hero={"status": "off_table"})
+    assert not battle.can_cast("Cold")
+
+
+def test_without_an_answer_it_works_at_once() -> None:
+    battle = bearer(dice=0)
+    battle.nominate("Cold")
+    assert battle.points == 9
+
+
+def test_a_scroll_stops_it_as_it_is_never_irresistible() -> None:
+    hero = {"name": "Captain", "items": ["Stone"]}
+    foes = army(units=[unit()], dispel_dice=0, items=["Dispel Scroll"])
+    battle = game(army(heroes=[hero]), foes, phases=4, items=[bound()])
+    battle.nominate("Cold")
+    battle.use("Dispel Scroll")
+    assert battle.points == 0
+
+
+def test_a_bound_spell_once_in_each_phase() -> None:
+    battle = bearer(dice=0)
+    battle.nominate("Cold")
+    assert battle.state.phase == 2
+    assert battle.can_cast("Cold")
+
+
+def test_each_copy_of_the_item_has_its_own() -> None:
+    battle = bearer(dice=0, hero={"items": [RING, RING]})
+    battle.nominate("Fire Ball")
+    battle.roll(1, 1, 1, 1)
+    assert battle.state.phase == 0
+    battle.act(battle.legal_actions()[-1])
+    assert battle.node == Node.ROLL_STRIKE
+
+
+def test_counted_uses_are_spent_for_the_battle() -> None:
+    battle = bearer(dice=0, uses=1)
+    battle.nominate("Cold")
+    assert battle.is_over
+    battle = bearer(dice=0, uses=2)
+    battle.nominate("Cold")
+    battle.nominate("Cold")
+    assert battle.is_over
+
+
+def locked(bars_items: bool) -> Game:
+    """The bearer is a wizard who miscasts and may cast no more."""
+    lock = {"kind": "locked", "until": "own_next_phase", "bars_items": bars_items}
+    mage = wizard(2, spell("Bolt"), spell("Second"), items=["Stone"])
+    side = army(mage, power_dice=4)
+    battle = game(side, army(units=[unit()], dispel_dice=0), items=[bound()], **miscast(lock))
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    return battle
+
+
+def test_a_locked_wizard_uses_it_all_the_same() -> None:
+    battle = locked(bars_items=False)
+    assert not battle.can_cast("Second")
+    battle.nominate("Cold")
+    assert battle.points == 9
+
+
+def test_a_wizard_whose_items_are_barred_does_not() -> None:
+    assert locked(bars_items=True).is_over
+
+
+@pytest.mark.parametrize("status", ["fleeing", "dead"])
+def test_the_fleeing_and_the_dead_use_none(status: str) -> None:
+    assert bearer(hero={"status": status}).is_over
+
+
+def test_it_goes_with_its_bearer() -> None:
+    mage = wizard(2, spell("Bolt"), spell("Second"), items=["Stone"])
+    foes = army(units=[unit()], dispel_dice=0)
+    house = miscast({"kind": "caster_removed"})
+    battle = game(army(mage, power_dice=4), foes, items=[bound()], phases=4, **house)
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.is_over
+
+
+def test_it_does_not_end_what_its_bearer_keeps_in_play() -> None:
+    mage = wizard(2, lasting(in_play=True), items=["Stone"])
+    battle = game(army(mage), army(units=[unit()], dispel_dice=0), items=[bound()])
+    battle.nominate("Cold")
+    assert battle.is_in_play("Ward", 0)
+
+
+def test_it_is_no_free_spell_of_a_miscast() -> None:
+    foe = army(wizard(1, spell("Reply", 3), items=[RING], name="Foe"))
+    side = army(wizard(1, spell("Bolt"), spell("Second")), units=[unit()])
+    battle = game(side, foe, **miscast({"kind": "free_spell"}))
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.node == Node.FREE_SPELL
+    assert battle.can_cast("Reply")
+    assert not battle.can_cast("Fire Ball")
+
+
+def test_a_dead_wizard_of_a_lost_level_is_no_matter_to_it() -> None:
+    battle = bearer(mages=(wizard(1, known("Fire Ball")),), power=0)
+    battle.state.lock[0, 0] = Lock.BATTLE_END
+    assert battle.can_cast("Cold")
+
+
+def test_it_may_stay_in_the_pouch() -> None:
+    battle = bearer()
+    battle.act(PASS)
+    assert battle.state.phase == 2
+
+
+def test_a_ring_of_flame_holds_a_fire_ball() -> None:
+    hero = {"name": "Captain", "items": [RING]}
+    battle = game(army(heroes=[hero]), army(units=[unit()]))
+    battle.nominate("Fire Ball")
+    assert battle.state.number == 3
+    assert battle.act(PASS) == 0
+    assert battle.node == Node.ROLL_STRIKE
+    assert battle.roll(1, 6, 1, 1) == 6
+
+
+def test_a_magic_resistance_stops_it_like_any_spell() -> None:
+    hero = {"name": "Captain", "items": [RING]}
+    battle = game(army(heroes=[hero]), army(units=[unit(magic_resistance=1)], dispel_dice=0))
+    battle.nominate("Fire Ball")
+    battle.act(actions.FIRST_DICE)
+    battle.roll(3)
+    assert battle.points == 0
+    assert battle.is_over

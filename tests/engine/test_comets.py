@@ -1,0 +1,211 @@
+"""The Comet of Casandora: markers, landing, radius, and what ends it."""
+
+from fractions import Fraction as F
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
+from wfb_gym.engine.state import Node
+
+from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
+from .test_spells_damage import TWO_D6, WOUND, Foe, mean_points, wound_chance
+
+COMET = "The Comet of Casandora"
+
+
+def sky(*more: Data, phases: int = 6, foe: Data | None = None, **keys: Any) -> Game:
+    """A wizard of Heavens and an idle enemy with one unit."""
+    mage = wizard(4, known(COMET), spell("Bolt"), *more, wounds=2)
+    return game(army(mage), foe or army(units=[unit(models=20)]), phases=phases, **keys)
+
+
+def falling() -> Game:
+    """The Comet has been cast, and the next phase has come."""
+    battle = sky()
+    battle.works(COMET)
+    battle.stop()
+    assert battle.node == Node.ROLL_COMET
+    return battle
+
+
+def wait(battle: Game) -> None:
+    """Nobody does anything until the dice for the Comet are due again."""
+    while not battle.is_chance():
+        battle.act(PASS)
+
+
+def test_a_comet_begins_with_one_marker_and_strikes_nobody_yet() -> None:
+    battle = sky()
+    assert battle.works(COMET) == 0
+    assert battle.is_in_play(COMET, 0)
+    assert battle.state.markers[0, 0] == 1
+    assert battle.node == Node.NOMINATE
+
+
+def test_a_comet_lands_on_a_4_at_the_start_of_every_turn() -> None:
+    battle = falling()
+    assert battle.state.phase == 1
+    assert battle.outcomes() == pytest.approx({OUTCOME_FAIL: 0.5, OUTCOME_WORKS: 0.5})
+    battle.roll(3)
+    assert battle.state.phase == 1
+    assert battle.state.markers[0, 0] == 2
+    wait(battle)
+    assert battle.state.phase == 2
+    assert battle.node == Node.ROLL_COMET
+    battle.roll(4)
+    assert battle.node == Node.ROLL_RADIUS
+
+
+def test_a_comet_hits_what_it_was_aimed_at_and_is_gone() -> None:
+    battle = falling()
+    battle.roll(4)
+    battle.roll(1)
+    mean = mean_points(Foe(models=20), TWO_D6, wound_chance(Foe(), 4, True), flaming=False)
+    assert battle.mean() == pytest.approx(float(mean))
+    assert battle.roll(1, 2, *WOUND * 3) == 18
+    assert not battle.is_in_play(COMET, 0)
+    assert battle.state.markers[0, 0] == battle.state.aims[0].sum() == 0
+
+
+def field(*distances: float, own: float = 0.0) -> Game:
+    """The Comet on a unit of one model, others so many inches from its middle; one may be own."""
+    depth = 20 / 25.4
+    foes = []
+    for index, distance in enumerate((0.0, *distances)):
+        x = 10.0 + distance + (0.5 * depth if distance else 0.0)
+        foes.append(unit(f"Foe {index}", 1, position=[x, 30.0 + depth / 2]))
+    mage = wizard(4, known(COMET), points=0.0, position=[60.0, 5.0])
+    units = [unit("Own", 1, position=[10.0 - own - depth / 2, 30.0 + depth / 2])] if own else []
+    table = {"width": 72.0, "depth": 48.0}
+    side = army(mage, units=units)
+    battle = game(side, army(units=foes), battlefield=table, phases=6)
+    battle.works(COMET, "Foe 0")
+    assert battle.node == Node.NOMINATE or battle.node == Node.ROLL_COMET
+    if battle.node == Node.NOMINATE:
+        battle.stop()
+    return battle
+
+
+def struck(battle: Game) -> int:
+    """Victims until the Comet is spent."""
+    count = 0
+    while battle.node == Node.ROLL_STRIKE:
+        battle.roll(1, 1, *WOUND * 2)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize(
+    ("markers", "die", "victims"), [(1, 3, 1), (1, 4, 2), (2, 2, 2), (2, 4, 3), (1, 6, 2)]
+)
+def test_a_comet_reaches_d6_inches_a_marker(markers: int, die: int, victims: int) -> None:
+    battle = field(4.0, 8.0)
+    for _ in range(markers - 1):
+        battle.roll(1)
+        wait(battle)
+    battle.roll(6)
+    assert battle.outcomes() == pytest.approx(dict.fromkeys(range(1, 7), 1 / 6))
+    battle.roll(die)
+    assert struck(battle) == victims
+
+
+def test_a_comet_spares_nobody_of_its_own_side() -> None:
+    battle = field(own=3.0)
+    battle.roll(6)
+    battle.roll(3)
+    before = battle.points
+    assert struck(battle) == 2
+    assert battle.points == before  # 6 points won and 6 lost
+
+
+def test_promise_of_a_comet_on_a_table() -> None:
+    """It lands with k markers with a chance of 1 / 2**k, and reaches D6 inches a marker."""
+    battle = field(4.0)
+    dies = mean_points(Foe(models=1), TWO_D6, wound_chance(Foe(), 4, True), flaming=False)
+    reach = sum(
+        F(1, 2**markers) * F(sum(die * markers >= 4 for die in range(1, 7)), 6)
+        for markers in range(1, 40)
+    )
+    aims = battle.table.armies[0].aims
+    promise = next(a.promise for a in aims if a.target == 1 + 16)
+    assert promise == pytest.approx(float(dies * (1 + reach)), abs=0.01)
+
+
+def test_a_comet_can_be_dispelled_in_a_later_phase_against_its_casting_value() -> None:
+    battle = sky(foe=army(wizard(1, spell("Reply"), name="Foe"), units=[unit()]))
+    battle.works(COMET, "Spears")
+    battle.stop()
+    battle.roll(1)
+    assert battle.node == Node.NOMINATE
+    battle.stop()  # the enemy's phase: the Comet's owner is asked first
+    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
+    battle.act(PASS)
+    battle.try_in_play(COMET, 0)
+    assert battle.state.number == 11
+    battle.dispel(5, 6)
+    assert not battle.is_in_play(COMET, 0)
+    assert battle.state.markers[0, 0] == 0
+
+
+def test_a_comet_cannot_be_dispelled_later_in_the_phase_of_its_casting() -> None:
+    battle = sky()
+    battle.works(COMET)
+    battle.stop()
+    assert battle.node == Node.ROLL_COMET
+
+
+def test_a_comet_outlives_its_caster_and_his_next_attempt() -> None:
+    battle = sky(**miscast({"kind": "caster_removed"}))
+    battle.works(COMET)
+    battle.cast("Bolt", 2)
+    assert battle.is_in_play(COMET, 0)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.state.wounds[0, 0] == 0
+    assert battle.is_in_play(COMET, 0)
+    assert battle.node == Node.ROLL_COMET
+
+
+def test_its_caster_cannot_call_a_comet_down() -> None:
+    battle = sky()
+    battle.works(COMET)
+    assert len([code for code in battle.legal_actions() if code != PASS]) == 1  # Bolt
+
+
+def two_callers(recast: str) -> Game:
+    """Two wizards know the Comet, and two units stand to be struck."""
+    mages = wizard(4, known(COMET), name="A"), wizard(4, known(COMET), name="B")
+    foes = army(units=[unit("One", 20), unit("Two", 20)])
+    rules = {"in_play_recast": recast}
+    return game(army(*mages, power_dice=9), foes, phases=4, rules=rules)
+
+
+def test_one_comet_at_a_time_for_a_side_or_for_each_wizard() -> None:
+    battle = two_callers("side")
+    battle.works(COMET, "One", wizard=0)
+    assert battle.node == Node.ROLL_COMET  # B may not call another
+    battle = two_callers("caster")
+    battle.works(COMET, "One", wizard=0)
+    assert not battle.can_cast(COMET, 0)
+    battle.works(COMET, "Two", wizard=1)
+    assert list(battle.state.markers[0][:2]) == [1, 1]
+    battle.roll(4)
+    battle.roll(1)
+    battle.roll(1, 1, *WOUND * 2)
+    assert battle.units_left(1) == [18, 20]
+    assert list(battle.state.markers[0][:2]) == [0, 1]  # each has its own
+    assert battle.node == Node.ROLL_COMET
+
+
+def test_where_a_comet_will_land_matters_though_its_target_is_gone() -> None:
+    mage = wizard(4, known(COMET), known("Forked Lightning"), spell("Bolt"))
+    battle = game(army(mage, power_dice=9), army(units=[unit(models=1)]), phases=4)
+    battle.works(COMET)
+    battle.works("Forked Lightning")
+    battle.roll(1, *WOUND)
+    assert battle.is_in_play(COMET, 0)
+    battle.stop()
+    battle.roll(4)
+    assert battle.roll(6) == 0  # nobody is there
+    assert not battle.is_in_play(COMET, 0)

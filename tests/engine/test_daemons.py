@@ -1,0 +1,151 @@
+"""Units of Daemons that cast: the unit is the wizard, one named model its focal point."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.state import Node
+
+from .builders import Data, Game, army, game, known, lasting, miscast, spell, unit, wizard
+
+
+def horrors(
+    *effects: Data, models: int = 12, wounds: int = 1, phases: int = 4, **keys: Any
+) -> Game:
+    """A unit of Horrors of level 2; what a miscast does is given."""
+    pink = unit("Horrors", models, wounds=wounds, points=15.0, traits=["daemons"])
+    focal: Data = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
+    focal["spells"] = keys.pop("spells", [spell("Bolt"), spell("Second")])
+    foe = keys.pop("foe", army(units=[unit()]))
+    return game(army(focal, units=[pink]), foe, phases=phases, **keys, **miscast(*effects))
+
+
+def mishap(*effects: Data, **keys: Any) -> Game:
+    """It has miscast; dice of the effects are due, if any."""
+    battle = horrors(*effects, **keys)
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    return battle
+
+
+def test_the_unit_makes_the_dice_of_a_wizard_of_its_level() -> None:
+    battle = horrors()
+    assert battle.state.power == 2 + 2
+    battle.nominate("Bolt")
+    assert battle.most_dice() == 3
+    pink = unit("Horrors", traits=["daemons"])
+    focal = {"name": "Focal", "level": 3, "daemon_unit": "Horrors", "spells": [spell("X")]}
+    rival = game(army(wizard(1, spell())), army(focal, units=[pink]), phases=2)
+    assert rival.state.dispel == 2 + 2
+
+
+def test_a_hit_on_the_caster_costs_the_unit_a_model() -> None:
+    battle = mishap({"kind": "caster_hit", "strength": 10})
+    assert battle.node == Node.ROLL_HIT
+    assert battle.roll(2, 1, 1) == -15
+    assert battle.units_left(0) == [11]
+    assert battle.can_cast("Second")
+
+
+def test_the_hit_meets_the_units_own_saves() -> None:
+    battle = mishap({"kind": "caster_hit", "strength": 4})
+    assert battle.outcomes() == pytest.approx({0: 1 / 3, 1: 2 / 3})  # Toughness 3, no save
+
+
+def test_wounds_of_the_caster_are_the_units() -> None:
+    battle = mishap({"kind": "caster_wounds", "dice": "D3"})
+    assert battle.roll(5) == -45
+    assert battle.units_left(0) == [9]
+
+
+def test_a_caster_removed_is_one_model() -> None:
+    battle = mishap({"kind": "caster_removed"}, models=4, wounds=3)
+    assert battle.points == -15
+    assert battle.units_left(0) == [9]
+    wounded = horrors({"kind": "caster_removed"}, models=4, wounds=3)
+    wounded.state.unit_wounds[0, 0] = 8
+    wounded.cast("Bolt", 2)
+    wounded.roll(1, 1)
+    assert wounded.roll(3, 4) == -15
+    assert wounded.units_left(0) == [6]  # the wounded one goes
+
+
+def test_the_last_model_takes_the_caster_with_it() -> None:
+    ward = lasting("Ward")
+    effects = {"kind": "caster_hit", "strength": 10}
+    battle = horrors(effects, models=1, spells=[ward, spell("Bolt"), spell("Second")])
+    battle.works("Ward")
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.roll(2, 1, 1) == -15  # his points are the unit's, and not counted twice
+    assert battle.state.wounds[0, 0] == battle.state.level[0, 0] == 0
+    assert battle.state.in_play[0] == 0
+    assert battle.is_over
+
+
+def test_a_unit_wiped_out_by_a_spell_casts_no_more() -> None:
+    pink = unit("Horrors", 2, traits=["daemons"], points=15.0)
+    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
+    focal["spells"] = [lasting("Ward", in_play=True)]
+    foe = army(wizard(4, known("Fire Ball"), spell("Bolt")))
+    battle = game(foe, army(focal, units=[pink]), phases=2)
+    battle.works("Fire Ball")
+    assert battle.roll(2, *(6, 1, 1) * 2) == 30
+    assert battle.state.wounds[1, 0] == 0
+    assert not battle.is_in_play("Ward", 1)
+    battle.stop()
+    assert battle.is_over
+
+
+def test_neighbours_of_the_focal_model_are_of_its_own_unit() -> None:
+    battle = mishap({"kind": "base_contact_hit", "strength": 10}, models=3)
+    assert battle.dice_to_roll == 6  # the two others of three
+    assert battle.roll(*(2, 1, 1) * 2) == -30
+    assert battle.units_left(0) == [1]
+
+
+def test_a_spell_on_itself_is_cast_by_the_unit() -> None:
+    battle = horrors(spells=[known("Flaming Sword of Rhuin")], phases=1)
+    battle.works("Flaming Sword of Rhuin")
+    battle.stop()
+    assert battle.points == 5
+
+
+def test_the_focal_model_is_no_target_beside_its_unit() -> None:
+    pink = unit("Horrors", traits=["daemons"])
+    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
+    foe = army(wizard(4, known("Rule of Burning Iron")))
+    battle = game(foe, army(focal, units=[pink]))
+    battle.nominate("Rule of Burning Iron")
+    assert battle.node == Node.POOL_DICE
+
+
+def test_daemons_read_a_miscast_of_3_as_a_2() -> None:
+    side = army(wizard(2, spell("Bolt"), wounds=3, miscast_table="daemons"))
+    battle = game(side, army())
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    chances = sorted(battle.outcomes().values())
+    assert chances == pytest.approx(sorted(n / 36 for n in (3, 3, 9, 6, 9, 5, 1)))
+    battle.roll(1, 2)
+    assert battle.node == Node.ROLL_HIT
+    assert battle.outcomes() == pytest.approx({0: 1 / 6, 1: 5 / 6})
+
+
+def test_each_wizard_miscasts_on_his_own_table() -> None:
+    mages = (
+        wizard(2, spell("Bolt"), name="A", miscast_table="daemons"),
+        wizard(2, spell("Spark"), spell("More"), name="B"),
+    )
+    battle = game(army(*mages), army(), phases=3)
+    battle.cast("Spark", 2)
+    battle.roll(1, 1)
+    battle.roll(1, 2)  # the rulebook's 3: locked
+    assert battle.node == Node.NOMINATE
+    assert not battle.can_cast("More")
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(1, 2)
+    assert battle.node == Node.ROLL_HIT

@@ -1,0 +1,247 @@
+"""Items that store dice, take them, make doubles count, and have spells forgotten."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine import actions
+from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_WORKS
+from wfb_gym.engine.state import Node
+
+from .builders import PASS, Game, army, game, known, lasting, miscast, spell, unit, wizard
+
+ROD, PERIAPT, BOOK = "Rod of Power", "Black Periapt", "Book of Hoeth"
+
+
+def holder(item: str, phases: int = 6, level: int = 2, **keys: Any) -> Game:
+    """A wizard with the item, and an enemy wizard."""
+    mage = wizard(level, spell("Bolt"), spell("Second"), items=[item], wounds=3)
+    foe = army(wizard(1, spell("Reply", 3), spell("More"), name="Foe"))
+    return game(army(mage), foe, phases=phases, **keys)
+
+
+def store(battle: Game, dice: int) -> None:
+    """Keep so many dice at the end of this phase."""
+    battle.stop()
+    assert battle.node == Node.STORE_DICE
+    battle.act(actions.FIRST_DICE + dice)
+
+
+def test_a_rod_of_power_keeps_up_to_three_power_dice_of_ones_own_phase() -> None:
+    battle = holder(ROD)
+    battle.stop()
+    assert (battle.node, battle.mover) == (Node.STORE_DICE, 0)
+    assert battle.legal_actions() == [actions.FIRST_DICE + n for n in (0, 1, 2, 3)]
+
+
+def test_a_rod_keeps_no_more_than_is_left() -> None:
+    battle = holder(ROD)
+    battle.cast("Bolt", 3)
+    battle.roll(1, 2, 4)
+    battle.let_through()
+    battle.stop()
+    assert battle.legal_actions() == [actions.FIRST_DICE, actions.FIRST_DICE + 1]
+
+
+@pytest.mark.parametrize(("stored", "die", "power"), [(3, 3, 7), (3, 2, 4), (1, 1, 5)])
+def test_stored_dice_come_back_on_a_d6_of_their_number(stored: int, die: int, power: int) -> None:
+    battle = holder(ROD)
+    store(battle, stored)
+    assert battle.active == 1  # nothing comes in the enemy's phase
+    assert battle.state.dispel == 2 + 1
+    assert battle.node == Node.NOMINATE
+    battle.stop()
+    assert battle.node == Node.ROLL_STORED
+    works = (7 - stored) / 6
+    expected = {OUTCOME_FAIL: 1 - works, OUTCOME_WORKS: works} if stored > 1 else {OUTCOME_WORKS: 1}
+    assert battle.outcomes() == pytest.approx(expected)
+    battle.roll(die)
+    assert battle.state.power == power
+    assert battle.state.items[0, 0] == 0
+
+
+def test_no_dice_are_stored_in_the_last_phase() -> None:
+    battle = holder(ROD, phases=1)
+    battle.stop()
+    assert battle.is_over
+
+
+def test_a_dead_bearers_dice_are_gone() -> None:
+    battle = holder(ROD)
+    store(battle, 3)
+    foe = battle.copy()
+    foe.state.wounds[0, 0] = 0
+    foe.state.items[0, 0] = 0
+    foe.stop()
+    assert foe.node != Node.ROLL_STORED
+
+
+def test_a_miscast_can_empty_a_rod() -> None:
+    battle = holder(ROD, **miscast({"kind": "stored_dice_lost"}))
+    battle.state.items[0, 0] = 2
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.state.items[0, 0] == 0
+
+
+def test_a_periapt_keeps_a_power_die_for_the_next_dispels() -> None:
+    battle = holder(PERIAPT)
+    battle.stop()
+    assert battle.legal_actions() == [actions.FIRST_DICE, actions.FIRST_DICE + 1]
+    battle.act(actions.FIRST_DICE + 1)
+    assert battle.active == 1
+    assert battle.state.dispel == 3 + 1
+    assert battle.state.items[0, 0] == 0
+
+
+def test_a_periapt_keeps_a_dispel_die_for_the_next_casts() -> None:
+    battle = holder(PERIAPT)
+    store(battle, 0)
+    assert (battle.active, battle.state.dispel) == (1, 3)
+    battle.stop()
+    assert (battle.node, battle.mover) == (Node.STORE_DICE, 0)
+    battle.act(actions.FIRST_DICE + 1)
+    assert (battle.active, battle.state.power) == (0, 4 + 1)
+
+
+# Master Rune of Balance.
+
+
+def test_a_rune_of_balance_makes_an_enemy_power_die_a_dispel_die() -> None:
+    dwarfs = army(items=["Master Rune of Balance"], dwarf=True)
+    battle = game(army(wizard(2, spell())), dwarfs, phases=3)
+    assert (battle.state.power, battle.state.dispel) == (3, 5)
+    battle.stop()
+    assert battle.state.phase == 2
+    assert (battle.state.power, battle.state.dispel) == (3, 5)
+
+
+def test_two_runes_of_balance_take_two_and_no_more_than_there_are() -> None:
+    runes = ["Master Rune of Balance"] * 2
+    battle = game(army(wizard(2, spell())), army(items=runes))
+    assert (battle.state.power, battle.state.dispel) == (2, 4)
+    battle = game(army(wizard(2, lasting(in_play=True)), power_dice=1), army(items=runes), phases=3)
+    assert (battle.state.power, battle.state.dispel) == (0, 3)
+
+
+# Spells forgotten.
+
+
+def destroyer(item: str, **keys: Any) -> Game:
+    """Bolt has been cast; the enemy has the item and no dice."""
+    mages = wizard(2, spell("Bolt"), spell("Second"), name="A"), wizard(1, spell("Bolt"), name="B")
+    mage = wizard(1, spell("Reply"), name="Foe", items=[item])
+    rune = item == "Spelleater Rune"
+    foe = army(items=[item], dispel_dice=0) if rune else army(mage, dispel_dice=0)
+    battle = game(army(*mages), foe, phases=keys.pop("phases", 4), **keys)
+    battle.cast("Bolt", 2, wizard=0)
+    battle.roll(3, 4)
+    battle.use(item)
+    return battle
+
+
+@pytest.mark.parametrize("item", ["Seal of Destruction", "Sigil of Asuryan", "Spelleater Rune"])
+@pytest.mark.parametrize(("die", "forgotten"), [(3, False), (4, True)])
+def test_a_spell_dispelled_by_it_is_forgotten_on_a_4(item: str, die: int, forgotten: bool) -> None:
+    battle = destroyer(item)
+    assert battle.node == Node.ROLL_FORGET
+    assert battle.outcomes() == pytest.approx({OUTCOME_FAIL: 0.5, OUTCOME_WORKS: 0.5})
+    battle.roll(die)
+    assert battle.points == 0
+    assert battle.can_cast("Bolt", 1)  # the other knows it as before
+    battle.stop()
+    while battle.state.phase < 2:
+        battle.act(PASS)
+    assert battle.can_cast("Bolt", 0) is not forgotten
+    assert battle.can_cast("Bolt", 1)
+    assert battle.state.items[1, 0] == 0
+
+
+def test_nobody_rolls_for_what_cannot_matter_any_more() -> None:
+    battle = destroyer("Seal of Destruction", phases=1)
+    assert battle.node == Node.NOMINATE
+
+
+def test_a_bound_spell_cannot_be_forgotten() -> None:
+    hero = {"name": "Captain", "items": ["Ring of Flame"]}
+    foe = army(items=["Spelleater Rune"], units=[unit()], dispel_dice=0)
+    battle = game(army(heroes=[hero]), foe, phases=4)
+    battle.nominate("Fire Ball")
+    battle.use("Spelleater Rune")
+    assert battle.state.phase == 2
+    assert battle.can_cast("Fire Ball")
+
+
+def test_all_butchers_losing_a_spell_leaves_it_in_items() -> None:
+    house = miscast({"kind": "spell_forgotten", "whose": "side"})
+    mage = wizard(2, known("Fire Ball"), items=["Ring of Flame"])
+    battle = game(army(mage), army(units=[unit()], dispel_dice=0), phases=4, **house)
+    battle.cast("Fire Ball", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.state.known[0] == 2
+    assert battle.node == Node.NOMINATE
+
+
+# Book of Hoeth.
+
+
+def reader(value: int = 8, **keys: Any) -> Game:
+    """A wizard with the book, or another."""
+    mages = (
+        wizard(4, spell("Bolt", value), spell("Second", value), items=[BOOK], name="Reader"),
+        wizard(4, spell("Plain", value), name="Other"),
+    )
+    return game(army(*mages, power_dice=12), army(), **keys, **miscast())
+
+
+@pytest.mark.parametrize("faces", [(4, 4), (2, 2, 5), (5, 5), (1, 3, 3, 2)])
+def test_any_double_of_a_successful_cast_is_irresistible(faces: tuple[int, ...]) -> None:
+    battle = reader()
+    battle.cast("Bolt", len(faces))
+    assert battle.roll(*faces) == 10
+    battle.cast("Plain", len(faces), wizard=1)
+    assert battle.roll(*faces) == 0
+    assert battle.node == Node.DISPEL
+
+
+@pytest.mark.parametrize("faces", [(3, 3), (2, 2, 1)])
+def test_a_double_does_not_make_a_spell_succeed(faces: tuple[int, ...]) -> None:
+    battle = reader()
+    battle.cast("Bolt", len(faces))
+    assert battle.roll(*faces) == 0
+    assert battle.node == Node.NOMINATE
+
+
+def test_two_1s_miscast_with_the_book_too() -> None:
+    battle = reader(3)
+    battle.cast("Bolt", 4)
+    battle.roll(1, 1, 5, 5)
+    assert battle.node == Node.ROLL_MISCAST
+
+
+def test_chances_with_the_book() -> None:
+    battle = reader()
+    battle.cast("Bolt", 3)
+    pairs = 0
+    for a in range(1, 7):
+        for b in range(1, 7):
+            for c in range(1, 7):
+                dice = [a, b, c]
+                if dice.count(1) >= 2:
+                    continue
+                doubles = len(set(dice)) < 3
+                pairs += dice.count(6) >= 2 or (doubles and sum(dice) >= 8)
+    assert battle.outcomes()[OUTCOME_IRRESISTIBLE] == pytest.approx(pairs / 216)
+
+
+def test_the_book_reads_natural_dice_and_no_rerolled_ones() -> None:
+    mage = wizard(4, spell("Bolt", 8), spell("Second"), items=[BOOK, "Luckstone"])
+    battle = game(army(mage, power_dice=12), army(), **miscast())
+    battle.cast("Bolt", 2)
+    battle.roll(5, 2)
+    battle.act(actions.FIRST_REROLL + 1)
+    battle.roll(5)
+    assert battle.node == Node.DISPEL
+    assert battle.state.number == 10

@@ -1,0 +1,132 @@
+"""The miscast table of the Ogres' Gut Magic: one D6, row by row."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario.packed import Lock
+
+from .builders import Game, army, game, lasting, spell, unit, wizard
+
+
+def butchers(face: int, **keys: Any) -> Game:
+    """Three Butchers of 4 wounds and 120 points; the first has miscast with that D6."""
+    mages = [
+        wizard(2, spell("Bonecrusher"), spell(f"Of {name}"), name=name, wounds=4, points=120.0)
+        for name in "ABC"
+    ]
+    mages[0]["spells"].append(lasting("Gut", in_play=True))
+    mages[0] |= keys
+    side = army(*mages, power_dice=9, miscast_table="gut-magic", units=[unit("Bulls", 6)])
+    battle = game(side, army(dispel_dice=0), phases=3)
+    battle.cast("Bonecrusher", 2, wizard=0)
+    battle.roll(1, 1)
+    assert battle.dice_to_roll == 1
+    battle.roll(face)
+    return battle
+
+
+def test_one_die_decides_the_row() -> None:
+    mage = wizard(2, spell(), miscast_table="gut-magic")
+    battle = game(army(mage), army())
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    assert list(battle.outcomes().values()) == pytest.approx([1 / 6] * 6)
+
+
+def test_row_1_kills_the_caster_and_wounds_the_other_butchers() -> None:
+    contact = [{"side": "own", "models": 2, "points": 7.0}]
+    battle = butchers(1, base_contact=contact)
+    assert battle.points == -120
+    assert battle.node == Node.ROLL_HIT
+    assert battle.outcomes() == pytest.approx({0: 1 / 9, 1: 4 / 9, 2: 4 / 9})  # Strength 4
+    assert battle.roll(6, 1, 1, 1, 1, 1) == -7
+    assert battle.node == Node.ROLL_WOUNDS
+    assert battle.outcomes() == pytest.approx({1: 1 / 3, 2: 1 / 3, 3: 1 / 3})
+    assert battle.roll(3) == -60  # a D3: 3 and 4 are a 2
+    assert battle.roll(6) == -90
+    assert list(battle.state.wounds[0][:3]) == [0, 2, 1]
+    assert battle.can_cast("Of B")
+
+
+def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
+    battle = butchers(2)
+    assert battle.node == Node.ROLL_WOUNDS
+    assert battle.mean() == pytest.approx(
+        -30 * sum(min(4, k) * p for k, p in counted_hits().items())
+    )
+    assert battle.roll(3, 6, 1, 1, 2, 1, 1, 3, 1, 1) == -60  # wounds on 3 or more
+    assert battle.state.lock[0, 0] == Lock.BATTLE_END
+    assert not battle.can_cast("Of A")
+    assert battle.can_cast("Of B")
+    battle.stop()
+    while battle.state.phase < 2:
+        battle.act(0)
+    assert not battle.can_cast("Of A")
+
+
+def counted_hits() -> dict[int, float]:
+    """Wounds of D6 hits that wound two times in three."""
+    law = dict.fromkeys(range(7), 0.0)
+    for hits in range(1, 7):
+        single = {0: 1.0}
+        for _ in range(hits):
+            grown: dict[int, float] = {}
+            for k, p in single.items():
+                grown[k] = grown.get(k, 0.0) + p / 3
+                grown[k + 1] = grown.get(k + 1, 0.0) + p * 2 / 3
+            single = grown
+        for k, p in single.items():
+            law[k] += p / 6
+    return law
+
+
+def test_row_3_wounds_the_caster() -> None:
+    battle = butchers(3)
+    assert battle.roll(2) == -30
+    assert battle.state.wounds[0, 0] == 3
+    assert battle.can_cast("Of A")
+
+
+def test_wounds_beyond_his_own_are_one_outcome() -> None:
+    battle = butchers(3, wounds=2)
+    assert battle.outcomes() == pytest.approx({1: 1 / 3, 2: 2 / 3})
+    assert battle.roll(6) == -120
+    assert not battle.is_in_play("Gut", 0)
+
+
+def test_row_4_takes_the_spell_from_all_butchers() -> None:
+    battle = butchers(4)
+    for index in range(3):
+        assert not battle.can_cast("Bonecrusher", index)
+    assert battle.can_cast("Of A")
+    battle.stop()
+    while battle.state.phase < 2:
+        battle.act(0)
+    assert not battle.can_cast("Bonecrusher", 1)
+
+
+def test_row_5_hits_those_in_contact_without_armour() -> None:
+    contact = [{"side": "own", "models": 1, "points": 7.0, "armour_save": 2}]
+    battle = butchers(5, base_contact=contact)
+    assert battle.outcomes() == pytest.approx({0: 4 / 6, 1: 2 / 6})  # Strength 2 on Toughness 3
+    assert battle.roll(5, 6, 1) == -7
+
+
+def test_row_6_does_nothing_to_the_magic_phase() -> None:
+    battle = butchers(6)
+    assert battle.node == Node.NOMINATE
+    assert battle.points == 0
+    assert battle.can_cast("Of A")
+
+
+def test_models_of_ones_own_unit_fill_the_gaps() -> None:
+    """Three touch the caster while the unit has three; wounds are the unit's."""
+    battle = butchers(5, unit="Bulls")
+    assert battle.dice_to_roll == 9
+    assert battle.roll(*(6, 1, 1) * 2, 1, 1, 1) == -12
+    assert battle.units_left(0) == [4]
+    battle = butchers(5, unit="Bulls")
+    battle.state.unit_wounds[0, 0] = 2
+    assert battle.dice_to_roll == 6

@@ -1,0 +1,153 @@
+"""Magic Resistance: dispel dice that a target brings against enemy spells."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine import actions
+from wfb_gym.engine.state import Node
+
+from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
+
+NO_DICE = actions.FIRST_DICE
+
+
+def resisting(models: int = 10, dice: int = 0, own: Data | None = None, **keys: Any) -> Game:
+    """A unit with Magic Resistance 2 and a plain one, against Fire Balls."""
+    foes = [unit("Warded", models, magic_resistance=2), unit("Plain", 10)]
+    mage = wizard(4, own or known("Fire Ball"), known("Forked Lightning"))
+    side = army(units=foes, dispel_dice=dice, heroes=keys.pop("heroes", []))
+    return game(army(mage, power_dice=9), side, **keys)
+
+
+def cast_at(battle: Game, name: str, target: str) -> None:
+    """The spell is cast with 7."""
+    battle.nominate(name)
+    battle.aim(target)
+    battle.act(actions.FIRST_DICE + 2)
+    battle.roll(3, 4)
+
+
+def test_nobody_resists_a_comet_which_falls_on_a_point() -> None:
+    foes = [unit("Warded", 10, magic_resistance=2)]
+    mage = wizard(4, known("The Comet of Casandora"))
+    battle = game(army(mage, power_dice=9), army(units=foes, dispel_dice=1), phases=4)
+    battle.nominate("The Comet of Casandora")
+    battle.act(actions.FIRST_DICE + 4)
+    battle.roll(3, 3, 4, 5)
+    assert battle.node == Node.DISPEL
+    assert not battle.can(NO_DICE)
+    battle.act(actions.FIRST_DICE + 1)
+    assert battle.dice_to_roll == 1
+
+
+def test_its_dice_join_those_of_the_pool_and_are_not_taken_from_it() -> None:
+    battle = resisting(dice=2)
+    cast_at(battle, "Fire Ball", "Warded")
+    assert battle.state.dispel == 2
+    battle.act(actions.FIRST_DICE + 1)
+    assert battle.dice_to_roll == 3
+    assert battle.state.dispel == 1
+    battle.roll(2, 2, 3)
+    assert battle.node == Node.NOMINATE
+
+
+def test_its_dice_are_enough_by_themselves() -> None:
+    battle = resisting()
+    cast_at(battle, "Fire Ball", "Warded")
+    assert battle.node == Node.DISPEL
+    assert battle.legal_actions() == [PASS, NO_DICE]
+    battle.act(NO_DICE)
+    assert battle.dice_to_roll == 2
+    battle.roll(3, 4)
+    assert battle.points == 0
+    assert battle.node == Node.NOMINATE
+
+
+def test_it_helps_against_every_spell_of_the_phase() -> None:
+    battle = resisting()
+    for name in ("Fire Ball", "Forked Lightning"):
+        cast_at(battle, name, "Warded")
+        battle.act(NO_DICE)
+        assert battle.dice_to_roll == 2
+        battle.roll(6, 5)
+
+
+def test_it_helps_no_other_unit() -> None:
+    battle = resisting()
+    cast_at(battle, "Fire Ball", "Plain")
+    assert battle.node == Node.ROLL_STRIKE
+    battle = resisting(dice=1)
+    cast_at(battle, "Fire Ball", "Plain")
+    assert battle.legal_actions() == [PASS, actions.FIRST_DICE + 1]
+    battle.act(actions.FIRST_DICE + 1)
+    assert battle.dice_to_roll == 1
+
+
+def test_it_does_not_help_against_irresistible_force() -> None:
+    battle = resisting()
+    battle.works("Fire Ball", "Warded")
+    assert battle.node == Node.ROLL_STRIKE
+
+
+def test_spells_of_friends_and_of_areas_meet_none() -> None:
+    own = army(
+        wizard(4, known("Pelt of Midnight"), known("Storm of Cronos"), unit="Warded"),
+        units=[unit("Warded", magic_resistance=3)],
+    )
+    foes = army(units=[unit("Other", magic_resistance=2)], dispel_dice=0)
+    for name in ("Pelt of Midnight", "Storm of Cronos"):
+        battle = game(own, foes)
+        battle.cast(name, 3)
+        battle.roll(3, 4, 5)
+        assert battle.node != Node.DISPEL
+
+
+@pytest.mark.parametrize(("alive", "dice"), [(True, 3), (False, 2)])
+def test_a_unit_shares_the_best_of_the_characters_in_it(alive: bool, dice: int) -> None:
+    hero = {"name": "Captain", "unit": "Warded", "magic_resistance": 3}
+    battle = resisting(heroes=[hero])
+    if not alive:
+        battle.state.wounds[1, 0] = 0
+    cast_at(battle, "Fire Ball", "Warded")
+    battle.act(NO_DICE)
+    assert battle.dice_to_roll == dice
+
+
+@pytest.mark.parametrize(("models", "dice"), [(10, 2), (0, 1)])
+def test_a_character_shares_that_of_the_unit_he_stands_in(models: int, dice: int) -> None:
+    hero = {"name": "Captain", "unit": "Warded", "magic_resistance": 1}
+    battle = resisting(own=known("Rule of Burning Iron"), heroes=[hero])
+    battle.state.unit_wounds[1, 0] = models
+    cast_at(battle, "Rule of Burning Iron", "Captain")
+    battle.act(NO_DICE)
+    assert battle.dice_to_roll == dice
+
+
+def test_it_does_not_help_against_a_spell_in_play() -> None:
+    doom = known("Pha's Illumination", in_play=True)
+    held = {"name": "Chill", "casting_value": 5, "target": "enemy_unit"}
+    held |= {"duration": "remains_in_play", "worth": {"points_per_phase": 3.0}}
+    held |= {"in_play": True, "in_play_on": "Warded"}
+    foes = army(units=[unit("Warded", magic_resistance=2)], dispel_dice=1)
+    battle = game(army(wizard(1, held), wizard(1, doom, name="Other")), foes)
+    battle.stop()
+    battle.try_in_play("Chill", 0)
+    assert battle.dice_to_roll == 1  # the only number of dice there is
+
+
+def test_it_helps_against_the_free_spell_of_a_miscast() -> None:
+    own = army(
+        wizard(1, spell("Bolt"), unit="Warded"),
+        units=[unit("Warded", magic_resistance=2)],
+        power_dice=2,
+    )
+    foe = army(wizard(1, known("Fire Ball"), name="Foe"))
+    battle = game(own, foe, **miscast({"kind": "free_spell"}))
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    battle.act(battle.legal_actions()[-1])
+    assert (battle.node, battle.mover) == (Node.DISPEL, 0)
+    battle.act(NO_DICE)
+    assert battle.dice_to_roll == 2

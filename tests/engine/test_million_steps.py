@@ -1,0 +1,113 @@
+"""Random battles of every bundled scenario, and of generated ones, break no invariant."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym.engine.generator import key_of_seed, new_rngs
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.phase import begin
+from wfb_gym.engine.state import new_states
+from wfb_gym.engine.work import new_scratch
+from wfb_gym.generating import TEST_SEEDS, generate
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, pack
+
+from .invariants import BROKEN, broken, casualties, play_on
+
+DAMAGE_ALONE = ("border-skirmish",)
+"""Battles whose points are casualties and nothing else."""
+compiled = pytest.mark.skipif(not hasattr(play_on, "py_func"), reason="no compiler")
+
+
+def played(scenario: Scenario, steps: int, seed: int) -> tuple[int, int]:
+    """Steps taken and battles ended; fails where an invariant does."""
+    tables, states, rngs, scratch = pack(scenario), new_states(1), new_rngs(1), new_scratch()
+    rngs[0].key = key_of_seed(seed)
+    alone = scenario.name in DAMAGE_ALONE
+    failed, taken, battles = play_on(tables[0], states[0], rngs[0], scratch[0], steps, alone)
+    assert failed == 0, f"{BROKEN[failed]} after {taken} steps: {states[0]}"
+    return taken, battles
+
+
+@compiled
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_some_thousand_steps(name: str) -> None:
+    taken, battles = played(load_scenario(name), 20_000, seed=1)
+    assert taken >= 20_000
+    assert battles > 10
+
+
+@pytest.mark.slow
+@compiled
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_a_million_steps(name: str) -> None:
+    taken, _ = played(load_scenario(name), 1_000_000, seed=2)
+    assert taken >= 1_000_000
+
+
+@pytest.mark.slow
+@compiled
+def test_a_million_steps_of_generated_battles() -> None:
+    steps = 0
+    for seed in TEST_SEEDS[:100]:
+        steps += played(generate(seed), 10_000, seed)[0]
+    assert steps >= 1_000_000
+
+
+def _position(name: str) -> tuple[Any, Any, Any]:
+    tables, states, rngs, scratch = (
+        pack(load_scenario(name)), new_states(1), new_rngs(1), new_scratch(),
+    )  # fmt: skip
+    rngs[0].key = key_of_seed(3)
+    play_on(tables[0], states[0], rngs[0], scratch[0], 1, False)
+    begin(tables[0], states[0], scratch[0])
+    return tables, states, scratch
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "number"),
+    [
+        ("node", 35, 1),
+        ("phase", 7, 3),
+        ("power", 25, 4),
+        ("dispel", -1, 4),
+        ("number", 9, 13),
+        ("aim", 1, 13),
+    ],
+)
+def test_a_broken_position_is_noticed(field: str, value: int, number: int) -> None:
+    tables, states, scratch = _position("border-skirmish")
+    states[0][field] = value
+    assert broken(tables[0], states[0], 3, scratch[0]) in (number, 2)
+
+
+@pytest.mark.parametrize(
+    ("field", "index", "value", "number"),
+    [
+        ("wounds", (0, 0), 9, 5),
+        ("wounds", (1, 0), 0, 6),
+        ("unit_wounds", (1, 2), 500, 7),
+        ("items", (0, 0), 9, 8),
+        ("known", 1, 1 << 20, 9),
+        ("fresh", 0, 1, 9),
+        ("aims", (0, 1), 1, 10),
+        ("in_play", 0, 1, 10),
+        ("markers", (0, 0), 2, 12),
+    ],
+)
+def test_a_broken_army_is_noticed(field: str, index: Any, value: int, number: int) -> None:
+    tables, states, scratch = _position("border-skirmish")
+    states[0][field][index] = value
+    count = legal_actions(tables[0], states[0], scratch[0])
+    assert broken(tables[0], states[0], count, scratch[0]) == number
+
+
+def test_points_that_no_casualty_explains_are_noticed() -> None:
+    tables, states, _ = _position("border-skirmish")
+
+    assert casualties(tables[0], states[0]) == 0.0
+    states[0].unit_wounds[1, 0] -= 2
+    points = float(tables[0].armies[1].units[0].points)
+    assert casualties(tables[0], states[0]) == pytest.approx(2 * points)
+    assert np.isfinite(points)

@@ -1,0 +1,130 @@
+"""Dice thrown one by one: how many, in what order, and with the exact chances of the node."""
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.state import Node
+
+from .builders import Game, aimed, army, game, known, miscast, unit, wizard
+from .strategies import throw
+
+
+def position(name: str, **keys: Any) -> Game:
+    """The hits of the spell are to be rolled; the unit has all the saves there are."""
+    foe = {"models": 9, "armour_save": 5, "ward_save": 5, **keys}
+    battle = game(army(wizard(4, known(name))), army(units=[unit(**foe)]), phases=4)
+    battle.works(name)
+    assert battle.node == Node.ROLL_STRIKE
+    return battle
+
+
+def hits_of_a_miscast() -> Game:
+    """D6 hits on a caster with saves."""
+    mage = wizard(2, aimed(worth={"points": 1.0}), armour_save=5, ward_save=5, wounds=4)
+    house = miscast({"kind": "caster_hits", "dice": "D6", "strength": 5})
+    battle = game(army(mage), army(units=[unit()]), phases=4, **house)
+    battle.cast("Strike", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.node == Node.ROLL_WOUNDS
+    return battle
+
+
+def drawing() -> Game:
+    """A wizard rolls three spells."""
+    return game(army({"name": "Mage", "level": 3, "lore": "Death"}), army(units=[unit()]))
+
+
+POSITIONS = {
+    "D6": lambda: position("Fire Ball"),
+    "2D6": lambda: position("Wind of Death"),
+    "2D6, wounds of several": lambda: position("Fiery Blast", models=2, wounds=3),
+    "chain": lambda: position("Conflagration of Doom"),
+    "doubled by fire": lambda: position("Fire Ball", wounds=3, models=2, traits=["flammable"]),
+    "front rank": lambda: position("Wall of Fire"),
+    "line": lambda: position("Burning Head"),
+    "template": lambda: position("Pit of Shades"),
+    "one model": lambda: position("Rule of Burning Iron"),
+    "without a roll": lambda: position("Steal Soul"),
+    "no armour": lambda: position("Uranon's Thunder Bolt"),
+    "miscast": hits_of_a_miscast,
+    "spells": drawing,
+}
+
+
+@pytest.mark.parametrize("start", POSITIONS.values(), ids=POSITIONS.keys())
+def test_thrown_dice_follow_the_exact_chances(start: Any) -> None:
+    """Chi-square against the quantile of 1 in 100,000, rare outcomes taken together."""
+    battle = start()
+    die = random.Random(7)
+    draws = 600
+    expected = battle.outcomes()
+    keys = {battle_key(battle, code): code for code in expected}
+    assert len(keys) == len(expected)
+    found: Counter[int] = Counter()
+    for _ in range(draws):
+        twin = battle.copy()
+        twin.roll(*throw(twin, lambda: die.randint(1, 6)))
+        found[keys[(twin.key(), twin.points)]] += 1
+    rare = [code for code, chance in expected.items() if chance * draws < 10]
+    cells = [(found[code], p * draws) for code, p in expected.items() if code not in rare]
+    if rare:
+        together = max(1.0, draws * sum(expected[code] for code in rare))
+        cells.append((sum(found[code] for code in rare), together))
+    freedom = max(1, len(cells) - 1)
+    limit = freedom * (1 - 2 / (9 * freedom) + 4.265 * (2 / (9 * freedom)) ** 0.5) ** 3
+    assert sum((seen - mean) ** 2 / mean for seen, mean in cells) < limit
+
+
+def battle_key(battle: Game, code: int) -> tuple[bytes, float]:
+    """Where an outcome leads."""
+    twin = battle.copy()
+    twin.resolve(code)
+    return twin.key(), twin.points
+
+
+def test_a_number_of_dice_that_follows_from_the_dice_is_none() -> None:
+    assert position("Fire Ball").dice_to_roll is None
+    assert hits_of_a_miscast().dice_to_roll is None
+    battle = game(army(wizard(4, known("Fire Ball"))), army(units=[unit()]))
+    battle.cast("Fire Ball", 2)
+    assert battle.dice_to_roll == 2
+    assert (battle.dice_missing(), battle.dice_missing(3), battle.dice_missing(3, 4)) == (2, 1, 0)
+
+
+def test_dice_that_are_missing_as_they_fall() -> None:
+    battle = position("Conflagration of Doom")
+    assert battle.dice_missing() == 1
+    assert battle.dice_missing(2) == 2
+    assert battle.dice_missing(2, 4, 3) == 2  # the caster's 4 beats a 3
+    assert battle.dice_missing(2, 4, 3, 1, 1) == 3 * 6
+    assert battle.dice_missing(2, 1, 1, *[1] * 6) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "faces", "message"),
+    [
+        ("Fire Ball", (), "expected at least 1 dice with faces 1..6 .for the number of hits."),
+        ("Fire Ball", (2, 1, 1, 1), "expected at least 7 dice .* 3 for each of 2 hits"),
+        ("Fire Ball", (1, 1, 1, 1, 1), "expected 4 dice .* found .1, 1, 1, 1, 1."),
+        ("Fire Ball", (7,), "faces 1..6"),
+        ("Wall of Fire", (1,), "expected at least 15 dice .*3 for each of 5 hits"),
+    ],
+)
+def test_a_wrong_number_of_dice_is_refused(name: str, faces: tuple[int, ...], message: str) -> None:
+    battle = position(name)
+    before = battle.key()
+    with pytest.raises(ValueError, match=message):
+        battle.roll(*faces)
+    assert battle.key() == before
+
+
+def test_no_dice_are_thrown_where_a_player_chooses() -> None:
+    battle = game(army(wizard(4, known("Fire Ball"))), army(units=[unit()]))
+    with pytest.raises(ValueError, match="expected a chance node, found NOMINATE"):
+        battle.roll(1)
+    with pytest.raises(ValueError, match="expected a chance node, found NOMINATE"):
+        battle.chance_outcomes()

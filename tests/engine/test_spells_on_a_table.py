@@ -1,0 +1,156 @@
+"""Spells on a battlefield: what strikes whom, from the packed scenario to the points.
+
+Geometry itself is the battlefield's tests'; here are a line with friends on it, terrain that
+feeds the lore of Life, fronts that are not free, ranges, and close combat.
+"""
+
+from fractions import Fraction as F
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.state import Node
+
+from .builders import Data, Game, army, game, known, unit, wizard
+from .test_spells_damage import D6, WOUND, Foe, mean_points, wound_chance
+
+INCH = 25.4
+
+
+def table(*terrain: Data) -> Data:
+    """A battlefield."""
+    return {"battlefield": {"width": 72.0, "depth": 48.0, "terrain": list(terrain)}}
+
+
+def mage_at(x: float, y: float, *names: str, **keys: Any) -> Data:
+    """A wizard alone, looking up the table."""
+    return wizard(4, *(known(name) for name in names), position=[x, y], **keys)
+
+
+def at(x: float, y: float, name: str = "Foe", models: int = 10, **keys: Any) -> Data:
+    """A unit that faces down the table; five broad, the middle of its front there."""
+    return unit(name, models, position=[x, y], facing=180.0, **keys)
+
+
+def line(*own: Data) -> Game:
+    """A Burning Head up the table at a column of two, with friends perhaps in its way."""
+    caster = army(mage_at(36.0, 10.0, "Burning Head"), units=list(own))
+    return game(caster, army(units=[at(36.0, 20.0, models=2, frontage=1)]), phases=4, **table())
+
+
+def test_a_burning_head_burns_a_model_of_each_rank_in_its_way() -> None:
+    battle = line()
+    battle.works("Burning Head", "Foe")
+    assert battle.roll(*WOUND * 2) == 12
+    assert battle.units_left(1) == [0]
+
+
+def test_friends_on_the_line_of_a_burning_head_burn_too() -> None:
+    # a rank of nine friends right across the way, wherever the line may run
+    own = unit("Own", 9, frontage=9, points=4.0, position=[36.0, 15.0])
+    battle = line(own)
+    battle.works("Burning Head", "Foe")
+    mean = battle.mean()
+    hurt = float(wound_chance(Foe(), 4, True))
+    assert mean == pytest.approx(2 * hurt * 6 - hurt * 4)
+    assert battle.roll(*WOUND) == -4
+    assert battle.roll(*WOUND * 2) == 12
+
+
+def test_a_burning_head_reaches_no_farther_than_its_range() -> None:
+    caster = army(mage_at(36.0, 10.0, "Burning Head"))
+    far = game(caster, army(units=[at(36.0, 29.0)]), **table())
+    assert far.is_over
+
+
+WOOD: Data = {"name": "Wood", "kind": "wood", "position": [36.0, 20.0], "size": [6.0, 6.0]}
+
+
+def woods(*terrain: Data, y: float = 23.0, name: str = "Master of the Wood") -> Game:
+    """A wizard of Life far from a unit that stands at y; its front is at y, its rear behind."""
+    caster = army(mage_at(36.0, 3.0, name))
+    return game(caster, army(units=[at(36.0, y)]), phases=4, **table(*terrain))
+
+
+def test_a_unit_that_touches_the_wood_takes_d6_hits_more() -> None:
+    battle = woods(WOOD)
+    both = {
+        k: sum((D6[a] * D6[k - a] for a in range(1, 7) if k - a in D6), F(0)) for k in range(2, 13)
+    }
+    battle.works("Master of the Wood")
+    expected = mean_points(Foe(), both, wound_chance(Foe(), 4, True), flaming=False)
+    assert battle.mean() == pytest.approx(float(expected))
+    assert battle.dice_missing() == 2
+    assert battle.roll(1, 2, *WOUND * 3) == 18
+
+
+def test_a_unit_near_the_wood_takes_a_d6_of_hits() -> None:
+    battle = woods(WOOD, y=30.0)
+    battle.works("Master of the Wood")
+    expected = mean_points(Foe(), D6, wound_chance(Foe(), 4, True), flaming=False)
+    assert battle.mean() == pytest.approx(float(expected))
+    assert battle.dice_missing() == 1
+
+
+def test_far_from_every_wood_there_is_no_target() -> None:
+    assert woods(WOOD, y=36.0).is_over
+    assert woods(y=12.0).is_over  # no wood at all: within 6 inches of the wizard
+    assert woods(y=8.0).can_cast("Master of the Wood")
+
+
+@pytest.mark.parametrize("kind", ["hill", "rocks", "ruins"])
+def test_master_of_stone_is_fed_by_stone(kind: str) -> None:
+    rock = {**WOOD, "kind": kind}
+    battle = woods(rock, name="Master of Stone")
+    battle.works("Master of Stone")
+    assert battle.dice_missing() == 2
+    assert woods(WOOD, name="Master of Stone").is_over
+
+
+def test_mistress_of_the_marsh_is_fed_by_water() -> None:
+    water = {**WOOD, "kind": "water"}
+    assert woods(water, name="Mistress of the Marsh").can_cast("Mistress of the Marsh")
+    assert woods(WOOD, name="Mistress of the Marsh").is_over
+
+
+def test_a_wall_of_fire_needs_a_front_with_nobody_right_before_it() -> None:
+    caster = army(mage_at(36.0, 3.0, "Wall of Fire"))
+    close = at(36.0, 19.5 - 2 * 20 / INCH, "Before")  # two ranks, half an inch before the other
+    battle = game(caster, army(units=[at(36.0, 20.0), close]), **table())
+    battle.nominate("Wall of Fire")
+    assert battle.node == Node.POOL_DICE  # the one before is the only target
+    alone = game(caster, army(units=[at(36.0, 20.0)]), **table())
+    assert alone.can_cast("Wall of Fire")
+
+
+def test_an_area_is_what_the_range_reaches() -> None:
+    caster = army(mage_at(36.0, 10.0, "Drain Life"))
+    foes = army(units=[at(36.0, 21.0, "Near"), at(36.0, 40.0, "Far")])
+    battle = game(caster, foes, phases=4, **table())
+    battle.works("Drain Life")
+    battle.roll(1, *WOUND)
+    assert battle.units_left(1) == [9, 10]
+    assert battle.node != Node.ROLL_STRIKE
+
+
+@pytest.mark.parametrize(("name", "casts"), [("Fire Ball", False), ("Conflagration of Doom", True)])
+def test_a_wizard_in_close_combat_casts_no_missiles(name: str, casts: bool) -> None:
+    caster = army(wizard(4, known(name), in_combat=True))
+    battle = game(caster, army(units=[unit()]))
+    assert battle.is_over is not casts
+
+
+def test_a_pit_of_shades_strikes_neighbours_whom_it_covers() -> None:
+    """Two units of one model, side by side: one template covers both."""
+    caster = army(mage_at(36.0, 3.0, "Pit of Shades"))
+    beside = 36.0 + 20 / INCH + 0.01
+    foes = [at(36.0, 20.0, "One", 1), at(beside, 20.0, "Two", 1, points=9.0)]
+    battle = game(caster, army(units=foes), **table())
+    battle.works("Pit of Shades", "One")
+    gained = 0.0
+    while battle.node == Node.ROLL_STRIKE:
+        faces: list[int] = []
+        while battle.dice_missing(*faces):
+            faces += [6] * battle.dice_missing() if not faces else WOUND
+        gained += battle.roll(*faces)
+    assert gained == 15

@@ -1,0 +1,303 @@
+"""The spells of the lores that do not wound: points at once, phase by phase, and once only."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import pytest
+
+from wfb_gym.engine.state import Node
+
+from .builders import PASS, Data, Game, aimed, army, game, known, unit, wizard
+
+CHARIOT = {"troop": "chariot", "models": 1, "points": 80.0, "wounds": 4}
+RIDERS = {"troop": "cavalry", "models": 5, "points": 20.0}
+FIGHTING = {"in_combat": True}
+OWN, FOE, NOBODY = "Own", "Foe", ""
+
+
+class Row(NamedTuple):
+    """A spell with the one target that it has, and what it must be worth.
+
+    Points are counted by hand from the table of the lore: a share of 60 points of infantry, of 80
+    of a chariot, of 100 of five riders.
+    """
+
+    name: str
+    target: str
+    once: float
+    per_phase: float
+    keys: Mapping[str, Any] = MappingProxyType({})
+    not_at: Data | None = None  # a target that it has not
+    mage: Mapping[str, Any] = MappingProxyType({})
+
+
+ROWS = [
+    Row("Flaming Sword of Rhuin", NOBODY, 0, 5),
+    Row("Commandment of Brass", FOE, 0, 6.4, CHARIOT, not_at={}),
+    Row("Transmutation of Lead", FOE, 6, 0, FIGHTING, not_at={}),
+    Row("Law of Gold", FOE, 12, 0, {"magic_item": True}, not_at={}),
+    Row("Bane of Forged Steel", FOE, 9, 0, not_at={"troop": "war_machine"}),
+    Row("Steed of Shadows", "Mage", 10, 0),
+    Row("Pelt of Midnight", OWN, 0, 3, not_at=FIGHTING),
+    Row("Shades of Death", OWN, 0, 2.4, not_at=FIGHTING),
+    Row("Unseen Lurker", OWN, 9, 0, not_at=FIGHTING),
+    Row("The Oxen Stands", OWN, 24, 0, {"fleeing": True}, not_at={}),
+    Row("The Eagle's Cry", FOE, 6, 0, RIDERS, not_at={}),
+    Row("The Bear's Anger", NOBODY, 0, 10, mage=FIGHTING),
+    Row("The Beast Cowers", FOE, 12, 0, {**RIDERS, **FIGHTING}, not_at=RIDERS),
+    Row("The Wolf Hunts", OWN, 12, 0, RIDERS, not_at={}),
+    Row("Second Sign of Amul", NOBODY, 10, 0),
+    Row("Portent of Far", OWN, 4.8, 0, FIGHTING, not_at={}),
+    Row("Pha's Illumination", NOBODY, 0, 5),
+    Row("Dazzling Brightness", FOE, 6, 0, FIGHTING, not_at={}),
+    Row("Guardian Light", OWN, 0, 1.2),
+    Row("Blinding Light", FOE, 0, 6, not_at=FIGHTING),
+    Row("Mistress of the Marsh", FOE, 3.6, 0, not_at={"traits": ["flyer"]}),
+    Row("The Howler Wind", NOBODY, 0, 10),
+    Row("The Rain Lord", FOE, 4.8, 0, not_at=FIGHTING),
+    Row("Death Dealer", OWN, 4.8, 0, FIGHTING, not_at={}),
+    Row("Doom and Darkness!", FOE, 0, 7.2, not_at={"traits": ["unbreakable"]}),
+]
+EACH = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+ONE_TURN = ("Commandment of Brass", "Blinding Light", "Doom and Darkness!")
+
+
+def duel(row: Row, keys: Mapping[str, Any], **further: Any) -> Game:
+    """The spell with a unit of those keys on the side that it is meant for; no dispel dice."""
+    own = [unit(OWN, **keys)] if row.target == OWN else []
+    foe = [unit(FOE, **keys)] if row.target == FOE else []
+    place = {"unit": OWN} if own and not keys.get("fleeing") else {}  # else he is a target too
+    caster = army(wizard(4, known(row.name), **row.mage, **place), units=own)
+    return game(caster, army(units=foe, dispel_dice=0), **further)
+
+
+@EACH
+def test_points_of_a_spell_at_once_and_phase_by_phase(row: Row) -> None:
+    """Four phases: what remains in play pays four times, what lasts one turn twice."""
+    battle = duel(row, row.keys, phases=4)
+    times = 2 if row.name in ONE_TURN else 4
+    battle.works(row.name, row.target)
+    while not battle.is_over:
+        battle.act(PASS)
+    assert battle.points == pytest.approx(row.once + times * row.per_phase)
+
+
+@EACH
+def test_promise_of_a_spell(row: Row) -> None:
+    battle = duel(row, row.keys)
+    aim = battle.table.armies[0].aims[0]
+    assert aim.promise == pytest.approx(row.once)
+    assert aim.worth_per_phase == pytest.approx(row.per_phase)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.not_at is not None], ids=lambda r: r[0])
+def test_a_target_that_a_spell_has_not(row: Row) -> None:
+    assert row.not_at is not None
+    assert duel(row, row.keys).can_cast(row.name)
+    assert duel(row, row.not_at).is_over  # nothing to cast
+
+
+def test_the_bears_anger_is_for_a_wizard_in_close_combat() -> None:
+    assert game(army(wizard(4, known("The Bear's Anger")))).is_over
+
+
+def test_steed_of_shadows_carries_no_one_else_out_of_his_unit() -> None:
+    hero = {"name": "Captain", "unit": OWN}
+    mages = wizard(4, known("Steed of Shadows"), unit=OWN), wizard(1, name="Other")
+    battle = game(army(*mages, units=[unit(OWN)], heroes=[hero]))
+    battle.nominate("Steed of Shadows")
+    assert battle.targets() == {"Mage", "Other"}
+
+
+# Healing Hand.
+
+
+def healer(**wounded: int) -> Game:
+    """A healer, an unhurt hero and units; the wounds left of some of them."""
+    heroes = [{"name": "Captain", "points": 90.0, "wounds": 3}, {"name": "Other", "wounds": 2}]
+    units = [unit("Ogres", 3, wounds=3, points=40.0), unit("Bones", 2, wounds=2, traits=["undead"])]
+    mage = wizard(4, known("Healing Hand"), spell_of_two())
+    battle = game(army(mage, heroes=heroes, units=units), army(), phases=4)
+    for name, left in wounded.items():
+        if name in ("Ogres", "Bones"):
+            battle.state.unit_wounds[0, ("Ogres", "Bones").index(name)] = left
+        else:
+            battle.state.wounds[0, 1 + ("Captain", "Other").index(name)] = left
+    return battle
+
+
+def test_healing_hand_gives_back_all_wounds_of_a_character_and_their_points() -> None:
+    battle = healer(Captain=1, Other=1)
+    battle.nominate("Healing Hand")
+    assert battle.targets() == {"Captain", "Other"}
+    battle = healer(Captain=1, Other=1)
+    assert battle.works("Healing Hand", "Captain") == 60
+    assert list(battle.state.wounds[0][:3]) == [2, 3, 1]
+
+
+def test_healing_hand_heals_the_wounded_model_of_a_unit_and_raises_none() -> None:
+    battle = healer(Ogres=4)
+    assert battle.works("Healing Hand", "Ogres") == 0
+    assert battle.units_left(0)[0] == 6
+
+
+def test_healing_hand_is_not_for_the_unhurt_the_dead_and_the_undead() -> None:
+    assert not healer().can_cast("Healing Hand")
+    assert not healer(Captain=0, Bones=3).can_cast("Healing Hand")
+    assert not healer(Ogres=6).can_cast("Healing Hand")
+
+
+# What a target keeps.
+
+
+def rivals(name: str, phases: int = 4, **keys: Any) -> Game:
+    """Two wizards with the same spell, and two units to cast it at."""
+    mages = wizard(4, known(name), name="A"), wizard(4, known(name), name="B")
+    foes = [unit("One", **keys), unit("Two", **keys)]
+    return game(army(*mages, power_dice=9), army(units=foes, dispel_dice=0), phases=phases)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("Law of Gold", {"magic_item": True}),
+        ("Bane of Forged Steel", {}),
+        ("The Rain Lord", {}),
+    ],
+)
+def test_a_spell_for_the_rest_of_the_battle_is_cast_once_at_a_target(name: str, keys: Data) -> None:
+    battle = rivals(name, **keys)
+    battle.works(name, "One", wizard=0)
+    assert battle.works(name, "Two", wizard=1) > 0  # the only target left
+    battle.act(PASS) if not battle.is_over and battle.state.phase == 0 else None
+    assert battle.is_over or not battle.can_cast(name)
+
+
+def test_an_oxen_stands_for_the_rest_of_the_battle() -> None:
+    mage = wizard(4, known("The Oxen Stands"), spell_of_two())
+    battle = game(army(mage, units=[unit(OWN, fleeing=True)], power_dice=9), phases=4)
+    battle.works("The Oxen Stands")
+    battle.stop()
+    assert battle.state.phase == 2
+    assert not battle.can_cast("The Oxen Stands")
+
+
+def spell_of_two() -> Data:
+    """Another spell, so that there is something to decide."""
+    return {"name": "Bolt", "casting_value": 5, "worth": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"), [("Transmutation of Lead", FIGHTING), ("Dazzling Brightness", FIGHTING)]
+)
+def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase(name: str, keys: Data) -> None:
+    battle = rivals(name, **keys)
+    battle.works(name, "One", wizard=0)
+    assert battle.node == Node.NOMINATE
+    assert battle.works(name, wizard=1) == 6  # at the other, without a choice
+    assert battle.state.phase == 2  # nobody has anything else
+    battle.nominate(name, wizard=1)
+    assert battle.targets() == {"One", "Two"}  # this turn's states are over
+
+
+def test_a_lasting_spell_of_two_wizards_does_not_stack_on_one_unit() -> None:
+    mages = [wizard(4, known("Pelt of Midnight"), name=name) for name in "AB"]
+    side = army(*mages, units=[unit("One"), unit("Two")], power_dice=9)
+    battle = game(side, army(dispel_dice=0), phases=4, rules={"in_play_recast": "caster"})
+    battle.works("Pelt of Midnight", "One", wizard=0)
+    battle.nominate("Pelt of Midnight", 1)
+    assert battle.targets() == {"Two", "A", "B"}
+
+
+def test_damage_of_two_wizards_stacks() -> None:
+    battle = rivals("Forked Lightning")
+    battle.works("Forked Lightning", "One", wizard=0)
+    battle.roll(1, 1, 1, 1)
+    battle.nominate("Forked Lightning", 1)
+    assert battle.targets() == {"One", "Two"}
+
+
+# Worths of the scenario's own.
+
+
+def test_a_scenario_sets_its_own_worth_for_a_spell_and_for_a_target() -> None:
+    worths = [
+        {"spell": "The Rain Lord", "share": 0.0, "points": 7.0},
+        {"spell": "The Rain Lord", "target": "Two", "points": 30.0},
+    ]
+    foes = [unit("One"), unit("Two")]
+    for target, points in [("One", 7), ("Two", 30)]:
+        battle = game(army(wizard(4, known("The Rain Lord"))), army(units=foes), worths=worths)
+        assert battle.works("The Rain Lord", target) == points
+
+
+def test_an_overridden_worth_by_phases() -> None:
+    worths = [{"spell": "Pelt of Midnight", "share_per_phase": 0.0, "points_per_phase": 11.0}]
+    mage = wizard(4, known("Pelt of Midnight"))
+    battle = game(army(mage, units=[unit(OWN)]), phases=1, worths=worths)
+    battle.works("Pelt of Midnight", OWN)
+    battle.stop()
+    assert battle.points == 11
+
+
+# What becomes of targets.
+
+
+def wiped_out(phases: int = 6) -> Game:
+    """Doom lies on a unit of two with a hero in it; then fire takes its last model."""
+    doom = wizard(4, known("Doom and Darkness!"), name="Doomsayer")
+    burner = wizard(4, known("Fire Ball"), known("Fiery Blast"), name="Burner")
+    hero = {"name": "Captain", "unit": FOE, "points": 90.0, "wounds": 3}
+    side = army(units=[unit(FOE, 2, points=30.0)], heroes=[hero], dispel_dice=0)
+    battle = game(army(doom, burner, power_dice=9), side, phases=phases)
+    battle.works("Doom and Darkness!", FOE)
+    assert battle.is_in_play("Doom and Darkness!", 0)
+    battle.works("Fire Ball", FOE)
+    assert battle.roll(2, *(6, 1, 1) * 2) == 60
+    return battle
+
+
+def test_what_lies_on_a_unit_ends_with_it() -> None:
+    battle = wiped_out()
+    assert not battle.is_in_play("Doom and Darkness!", 0)
+    assert battle.state.aims[0].sum() == 0
+
+
+def test_a_character_is_a_target_once_his_unit_is_gone() -> None:
+    battle = wiped_out()
+    battle.works("Fiery Blast")
+    assert battle.node == Node.ROLL_STRIKE
+    assert battle.roll(1, 1, *(6, 1, 1) * 2) == 60
+    assert battle.state.wounds[1, 0] == 1
+
+
+def test_a_dead_character_is_no_target() -> None:
+    burner = wizard(4, known("Fire Ball"), known("Fiery Blast"))
+    heroes = [{"name": "Captain", "wounds": 1}, {"name": "Other", "wounds": 1}]
+    battle = game(army(burner, power_dice=9), army(heroes=heroes), phases=4)
+    battle.works("Fire Ball", "Captain")
+    assert battle.roll(2, *(6, 1, 1) * 2) == 100  # wounds beyond his own are lost
+    assert battle.node == Node.NOMINATE
+    battle.nominate("Fiery Blast")
+    assert battle.node == Node.POOL_DICE
+
+
+def test_a_spell_pays_no_more_once_its_target_is_gone() -> None:
+    battle = wiped_out()
+    before = battle.points
+    while battle.state.phase == 0:
+        battle.act(PASS)
+    assert battle.points == before
+
+
+@pytest.mark.parametrize("target", ["Foe", "Mage"])
+def test_a_spell_of_ones_own_is_aimed_like_one_of_a_lore(target: str) -> None:
+    worth = {"points": 4.0}
+    keys: Data = {"target": "caster"} if target == "Mage" else {}
+    share = 0 if target == "Mage" else 30
+    if share:
+        worth["share"] = 0.5
+    bolt = aimed("Own", 5, worth=worth, **keys)
+    battle = game(army(wizard(4, bolt, points=80.0)), army(units=[unit(FOE)]))
+    assert battle.works("Own", target) == 4 + share

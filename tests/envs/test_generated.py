@@ -1,0 +1,167 @@
+"""Environments of generated battles: one of a pool is drawn for every episode."""
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from wfb_gym.encoding.limits import check_covers
+from wfb_gym.generating import Generated, Generation
+from wfb_gym.scenario import ScenarioError, pack
+
+from .playing import BATTLE, episode, lowest, picks, raw, same
+from .test_vector import MODES, data_equivalence, native, run, sync
+
+SMALL = Generation(points=500, phases=2, units=3, characters=2, wizards=1, spells=4, items=2)
+POOL = Generated("train", 4, options=SMALL)
+OTHER = Generated("test", 3, options=SMALL)
+
+
+def drawn(envs: Any, steps: int, seed: int) -> list[list[int]]:
+    """Which scenario each environment plays after each step that ends an episode, and at first."""
+    observations, infos = envs.reset(seed=seed)
+    found = [[int(k)] for k in envs.batch.envs.scenario]
+    for _ in range(steps):
+        observations, _, ends, _, infos = envs.step(picks(observations, infos["action_mask"]))
+        for i in np.flatnonzero(ends):
+            found[i].append(int(envs.batch.envs.scenario[i]))
+    return found
+
+
+def test_every_scenario_of_the_pool_is_drawn() -> None:
+    envs = native(BATTLE, 200, scenario=POOL)
+    envs.reset(seed=0)
+    counts = np.bincount(envs.batch.envs.scenario, minlength=4)
+    assert len(counts) == 4
+    assert (abs(counts - 50) < 30).all()
+    assert {k for found in drawn(native(BATTLE, 2, scenario=POOL), 150, 1) for k in found} == {
+        0, 1, 2, 3,
+    }  # fmt: skip
+
+
+def test_a_seed_draws_the_same_scenarios_whatever_the_batchs_size() -> None:
+    large = drawn(native(BATTLE, 5, scenario=POOL), 100, 9)
+    small = drawn(native(BATTLE, 2, scenario=POOL), 100, 9)
+    assert large[:2] == small
+    assert large != drawn(native(BATTLE, 5, scenario=POOL), 100, 10)
+    env = raw(BATTLE, scenario=POOL)
+    found = []
+    for k in range(4):
+        episode(env, 9 if k == 0 else None)
+        found.append(int(env.batch.envs.scenario[0]))
+    assert found == large[0][:4]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_batch_plays_what_single_environments_play(mode: AutoresetMode, seat: int) -> None:
+    keys = {"scenario": POOL, "seat": seat, "opponent": ["random", "veteran"]}
+    ours = run(native(BATTLE, 3, autoreset_mode=mode, **keys), 60, 3, mode)
+    theirs = run(sync(BATTLE, 3, mode, **keys), 60, 3, mode)
+    for mine, expected in zip(ours, theirs, strict=True):
+        assert data_equivalence(list(mine), list(expected))
+
+
+def test_spaces_are_one_for_training_and_tests() -> None:
+    """A policy meets the same spaces as learner and as opponent, whatever the seeds."""
+    sizes: list[tuple[int, ...]] = []
+
+    def looking(seen: Any, masks: Any) -> Any:
+        sizes.append((seen.shape[1], masks.shape[1]))
+        return lowest(seen, masks)
+
+    train, test = (raw(BATTLE, scenario=each, opponent=looking) for each in (POOL, OTHER))
+    assert train.observation_space == test.observation_space
+    assert train.action_space == test.action_space
+    for env in (train, test):
+        for seed in range(3):
+            episode(env, seed)
+    assert set(sizes) == {(train.observation_space.shape[0], int(train.action_space.n))}
+
+
+def test_the_spaces_hold_every_scenario_of_these_sizes() -> None:
+    for seat in (0, 1):
+        env = raw(BATTLE, scenario=POOL, seat=seat)
+        for scenario in OTHER.scenarios():
+            check_covers(env.limits, pack(scenario), seat)
+
+
+@pytest.mark.parametrize("pool", [POOL, OTHER], ids=["train", "test"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_observations_stay_in_bounds_and_actions_in_the_space(pool: Generated, seat: int) -> None:
+    env = raw(BATTLE, scenario=pool, seat=seat, opponent="random")
+    for seed in range(4):
+        for moment in episode(env, seed):
+            assert env.observation_space.contains(moment.observation)
+            assert moment.mask.any()
+
+
+def test_meanings_are_those_of_the_scenario_that_is_played() -> None:
+    env = raw(BATTLE, scenario=POOL)
+    meanings = {}
+    for seed in range(12):
+        env.reset(seed=seed)
+        meanings[int(env.batch.envs.scenario[0])] = env.action_meanings()
+    assert len(meanings) == 4
+    for k, scenario in enumerate(POOL.scenarios()):
+        names = [f"at own {unit.name}" for unit in scenario.caster.units]
+        assert set(names) <= set(meanings[k])
+
+
+def test_states_and_copies_keep_the_scenario() -> None:
+    env, other = (raw(BATTLE, scenario=POOL) for _ in range(2))
+    env.reset(seed=2)
+    other.reset(seed=5)
+    other.set_state(env.get_state())
+    assert other.batch.envs.scenario[0] == env.batch.envs.scenario[0]
+    twin = copy.deepcopy(env)
+    for _ in range(3):
+        expected = episode(env, None)
+        assert same(expected, episode(other, None))
+        assert same(expected, episode(twin, None))
+
+
+def test_a_state_of_another_pool_is_refused() -> None:
+    env, other = raw(BATTLE, scenario=POOL), raw(BATTLE, scenario=OTHER)
+    other.reset(seed=1)
+    with pytest.raises(ValueError, match="state"):
+        env.set_state(other.get_state())
+
+
+@pytest.mark.parametrize("text", ["generated:", "generated:dev", "generated:train:5"])
+def test_a_pool_that_there_is_not_is_refused(text: str) -> None:
+    with pytest.raises(ScenarioError, match="generated:test"):
+        raw(BATTLE, scenario=text)
+
+
+@pytest.mark.slow
+def test_pools_by_name() -> None:
+    train, test = (raw(BATTLE, scenario=text) for text in ("generated", "generated:test"))
+    assert train.observation_space == test.observation_space
+    assert train.action_space == test.action_space
+    assert len(train.batch.scenarios) == len(test.batch.scenarios) == 256
+    for env in (train, test):
+        for seed in range(10):
+            assert all(env.observation_space.contains(m.observation) for m in episode(env, seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options",
+    [
+        Generation(),
+        Generation(points=2000, units=10, characters=6, wizards=6, spells=12, items=8),
+        Generation(points=2000, ruleset="7e", battlefield=False, units=8),
+        Generation(opposition="daemons", phases=12),
+        Generation(opposition="dwarfs", phases=1),
+    ],
+)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_sizes_are_enough_for_scenarios_of_any_kind(options: Generation, seat: int) -> None:
+    env = raw(BATTLE, scenario=Generated("test", 20, options=options), seat=seat)
+    for scenario in env.batch.scenarios:
+        check_covers(env.limits, pack(scenario), seat)
+    for seed in range(20):
+        assert all(env.observation_space.contains(m.observation) for m in episode(env, seed))

@@ -1,0 +1,332 @@
+"""docs/scenarios.md against the code that it describes: keys, defaults, ranges, examples, errors.
+
+The other pages are `test_docs`.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from tests.pages import blocks, page, rows_of, sections
+from wfb_gym.scenario import ScenarioError, load_scenario, pack, packed, scenario_from_dict
+from wfb_gym.scenario.army import Army, Character, Hero, Runesmith, Unit, Wizard
+from wfb_gym.scenario.battlefield import OPAQUE, Battlefield, Terrain
+from wfb_gym.scenario.characters import BaseContact
+from wfb_gym.scenario.effects import (
+    Damage,
+    Effect,
+    Hits,
+    Near,
+    Need,
+    Target,
+    TerrainKind,
+    Trait,
+    TroopType,
+    Worth,
+)
+from wfb_gym.scenario.fields import Number, Pair, Whole
+from wfb_gym.scenario.items import (
+    Bound,
+    Item,
+    Reroll,
+    Stores,
+    WhenCasting,
+    WhenDispelling,
+    bundled_items,
+)
+from wfb_gym.scenario.miscasts import Effect as MiscastEffect
+from wfb_gym.scenario.miscasts import (
+    MiscastRow,
+    MiscastTable,
+    bundled_miscast_table,
+    bundled_miscast_tables,
+)
+from wfb_gym.scenario.models import Scenario
+from wfb_gym.scenario.profiles import (
+    ArmyList,
+    CharacterProfile,
+    UnitProfile,
+    army_list,
+    bundled_armies,
+)
+from wfb_gym.scenario.ruleset import Switches, bundled_ruleset
+from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.units import BASES
+from wfb_gym.scenario.worths import Worths
+
+SCENARIOS = page("scenarios.md")
+MODELS: dict[str, type[BaseModel]] = {
+    "The file": Scenario,
+    "Battlefield": Battlefield,
+    "Terrain": Terrain,
+    "Armies": Army,
+    "Units": Unit,
+    "Characters": Character,
+    "Wizards only": Wizard,
+    "Runesmiths only": Runesmith,
+    "Base contact": BaseContact,
+    "Spells": Spell,
+    "What a spell does": Effect,
+    "`damage`": Damage,
+    "`worth`": Worth,
+    "`near`": Near,
+    "Worths": Worths,
+    "Army lists": ArmyList,
+    "Units of a list": UnitProfile,
+    "Characters of a list": CharacterProfile,
+    "Items of your own": Item,
+    "`when_casting`": WhenCasting,
+    "`when_dispelling`": WhenDispelling,
+    "`reroll`": Reroll,
+    "`stores`": Stores,
+    "`bound`": Bound,
+    "Miscast tables": MiscastTable,
+    "Rows": MiscastRow,
+}
+WORDS = {
+    "target": Target,
+    "troop type": TroopType,
+    "trait": Trait,
+    "need": Need,
+    "hits": Hits,
+    "kind of terrain": TerrainKind,
+}
+COMPUTED = {"base": "by troop type", "blocks_sight": "by kind"}
+"""Defaults that follow from other keys, as the page has them."""
+BASE = """
+name = "base"
+[[caster.wizards]]
+name = "Wizard"
+level = 4
+spells = [{ name = "Fire Ball" }]
+[dispeller]
+"""
+EXAMPLES = blocks(SCENARIOS, "toml")
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=range(len(EXAMPLES)))
+def test_examples_load_and_pack(example: str) -> None:
+    data = tomllib.loads(example)
+    whole = {"name", "caster", "dispeller"} <= data.keys()
+    scenario = scenario_from_dict(data if whole else tomllib.loads(BASE) | data)
+    assert pack(scenario).shape == (1,)
+
+
+def test_two_examples_are_complete() -> None:
+    complete = [example for example in EXAMPLES if example.startswith("name = ")]
+    assert len(complete) == 2
+
+
+def test_every_model_of_a_scenario_has_its_table() -> None:
+    named = {*MODELS.values(), Switches, *get_args(MiscastEffect)}
+    reached: set[type[BaseModel]] = {Scenario, ArmyList}
+    while more := {m for model in reached for m in models_in(model)} - reached:
+        reached |= more
+    assert reached - {Hero} <= named
+    assert own_fields(Hero) == {}
+
+
+def models_in(model: type[BaseModel]) -> set[type[BaseModel]]:
+    """Models that a model's fields mention."""
+
+    def inside(annotation: Any) -> set[type[BaseModel]]:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            return {annotation}
+        return {found for part in get_args(annotation) for found in inside(part)}
+
+    return {found for field in model.model_fields.values() for found in inside(field.annotation)}
+
+
+def own_fields(model: type[BaseModel]) -> dict[str, Any]:
+    inherited = Character.model_fields if issubclass(model, Character) else {}
+    if model is Character:
+        inherited = {}
+    return {key: field for key, field in model.model_fields.items() if key not in inherited}
+
+
+def bounds(annotation: Any, metadata: list[Any]) -> list[Whole | Number | Pair]:
+    """Ranges of numbers that a field's type mentions."""
+    found = [each for each in metadata if isinstance(each, Whole | Number | Pair)]
+    for part in get_args(annotation):
+        if isinstance(part, Whole | Number | Pair):
+            found.append(part)
+        else:
+            found += bounds(part, [])
+    return found
+
+
+def choices(annotation: Any) -> list[str]:
+    """Words that a field's type lists, at any depth."""
+    found = []
+    for part in get_args(annotation):
+        found += [part] if isinstance(part, str) else choices(part)
+    return found
+
+
+def written(key: str, field: Any) -> str:
+    """A default as the page writes it."""
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if key in COMPUTED:
+        return COMPUTED[key]
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f'"{value}"'
+    if isinstance(value, tuple):
+        assert value == ()
+        return "`[]`"
+    if isinstance(value, dict | Switches):
+        return "`{}`"
+    return f"{value:g}"
+
+
+@pytest.mark.parametrize("heading", MODELS)
+def test_every_key_stands_there_with_its_default_and_range(heading: str) -> None:
+    fields = own_fields(MODELS[heading])
+    rows = rows_of(SCENARIOS, heading)
+    assert [row[0].strip("`") for row in rows] == list(fields)
+    for row, field in zip(rows, fields.values(), strict=True):
+        key, kind, default, meaning = row
+        assert default == written(key.strip("`"), field), key
+        assert meaning
+        for bound in bounds(field.annotation, field.metadata):
+            assert kind.endswith(f"{bound.low:g} to {bound.high:g}"), key
+        words = choices(field.annotation)
+        if "(#words)" in kind:
+            (listed,) = [WORDS[name] for name in WORDS if name in kind]
+            assert set(words) == {w for w in get_args(listed) if f'not "{w}"' not in kind}, key
+        else:
+            for word in words:
+                assert f'"{word}"' in kind, key
+
+
+def test_every_word_of_a_list_stands_there() -> None:
+    rows = {row[0]: re.findall(r'"([^"]+)"', row[1]) for row in rows_of(SCENARIOS, "Words")}
+    assert rows == {name: list(get_args(words)) for name, words in WORDS.items()}
+
+
+def test_bases_and_what_blocks_sight_are_told() -> None:
+    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Characters"])
+    for troop, (width, depth) in BASES.items():
+        name = troop.replace("_", " ")
+        found = re.search(rf"(\d+) by (\d+) for [a-z ]*{name}", told)
+        assert found is not None, troop
+        assert (float(found[1]), float(found[2])) == (width, depth), troop
+    (row,) = [r for r in rows_of(SCENARIOS, "Terrain") if r[0] == "`blocks_sight`"]
+    does, does_not = row[3].split(" does, ")
+    for kind in get_args(TerrainKind):
+        assert kind.rstrip("s") in (does if kind in OPAQUE else does_not), kind
+
+
+def test_the_room_in_an_army_is_told() -> None:
+    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Armies"])
+    for size, what in (
+        (packed.UNITS, "units"),
+        (packed.WIZARDS, "characters"),
+        (packed.SPELLS, "spells (bound"),
+        (packed.ITEMS, "kinds of item"),
+        (packed.CONTACTS, "groups in base contact"),
+        (packed.DICE, "dice in a pool"),
+        (packed.AIMS, "pairs of a spell and a target"),
+        (packed.MARKS, "spells of an army whose effect"),
+    ):
+        assert f"{size} {what}" in told
+
+
+def test_every_army_list_is_named() -> None:
+    told = re.sub(r"\s+", " ", sections(SCENARIOS)["Army lists"])
+    assert ", ".join(army_list(name).name for name in bundled_armies()) in told
+
+
+def test_every_switch_stands_there_with_both_rulesets() -> None:
+    rows = rows_of(SCENARIOS, "Rules")
+    assert [row[0].strip("`") for row in rows] == list(Switches.model_fields)
+    for key, _, sixth, seventh, _ in rows:
+        for cell, ruleset in ((sixth, bundled_ruleset("6e")), (seventh, bundled_ruleset("7e"))):
+            value = getattr(ruleset, key.strip("`"))
+            assert cell == (f'"{value}"' if isinstance(value, str) else str(value).lower())
+
+
+def test_every_bundled_item_stands_there_with_its_points() -> None:
+    found = {name: float(points) for name, points, _ in rows_of(SCENARIOS, "Items")}
+    assert found == {name: item.points for name, item in bundled_items().items()}
+
+
+def test_every_effect_stands_there_with_its_parameters() -> None:
+    rows = {row[0].strip("`"): row[1] for row in rows_of(SCENARIOS, "Effects")}
+    wanted: dict[str, dict[str, Any]] = {}
+    for model in get_args(MiscastEffect):
+        for kind in get_args(model.model_fields["kind"].annotation):
+            fields = dict(model.model_fields)
+            del fields["kind"]
+            wanted[kind] = fields
+    assert rows.keys() == wanted.keys()
+    for kind, cell in rows.items():
+        assert re.findall(r"`(\w+)`", cell) == list(wanted[kind])
+        for field in wanted[kind].values():
+            for bound in bounds(field.annotation, field.metadata):
+                assert f"({bound.low:g} to {bound.high:g})" in cell
+            for word in choices(field.annotation):
+                assert f'"{word}"' in cell
+
+
+def test_every_row_of_the_bundled_miscast_tables_stands_there() -> None:
+    found = [tuple(row[:3]) for row in rows_of(SCENARIOS, "The bundled tables")]
+    wanted = []
+    for table in bundled_miscast_tables():
+        for row in bundled_miscast_table(table).rows:
+            low, high = row.roll
+            wanted.append((table, str(low) if low == high else f"{low}-{high}", row.source))
+    assert found == wanted
+
+
+HOUSE = "[[miscast_tables.house.rows]]\nroll = [2, 7]\n"
+UNITS = "[[dispeller.units]]"
+FIELD = "[battlefield]\nwidth = 72\ndepth = 48\n"
+MISTAKES = [
+    ("level = 1", "level = 5"),
+    ("level = 1", "lvl = 1"),
+    ("Fire Ball", "Fireball"),
+    ('"Fire Ball"', '"Fire Ball", lore = "Fire", casting_value = 6'),
+    ('"Fire Ball"', '"Fire Ball", worth = 20, in_play = true'),
+    ('"Fire Ball"', '"Fire Ball", range_inches = 12'),
+    ('"Fire Ball"', '"Bolt", casting_value = 8'),
+    ('"Fire Ball"', '"Bolt", casting_value = 8, target = "enemy_unit", worth = 20'),
+    ('"Fire Ball"', '"Pelt of Midnight", in_play = true'),
+    ("level = 1", 'level = 1\nunit = "Boyz"'),
+    ("level = 1", 'profile = "Wizard Lord"\nlevel = 1'),
+    ("level = 1", "level = 1\nposition = [10, 10]"),
+    ('name = "Orc Boyz"', 'profile = "Orc Boys"'),
+    ('name = "Orc Boyz"', 'name = "Orc Boyz"\nfrontage = 30'),
+    ('name = "Orc Boyz"', 'name = "Orc Boyz"\ntroop = "foot"'),
+    (UNITS, f"{FIELD}{UNITS}"),
+    (UNITS, f'[[worths]]\nspell = "Fireball"\npoints = 1\n{UNITS}'),
+    (UNITS, f'[dispeller]\nitems = ["Dispel Scrol"]\n{UNITS}'),
+    (UNITS, f'[dispeller]\nitems = ["Wizard\'s Staff"]\n{UNITS}'),
+    (UNITS, f'[rules]\nmiscast_table = "house"\n{UNITS}'),
+    (UNITS, f"{HOUSE}[[miscast_tables.house.rows]]\nroll = [7, 11]\n{UNITS}"),
+    ('name = "first-lesson"', "name = "),
+]
+
+
+def test_errors_are_printed_as_the_page_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed: dict[str, None] = {}
+    for right, wrong in MISTAKES:
+        assert right in EXAMPLES[0]
+        Path("lesson.toml").write_text(EXAMPLES[0].replace(right, wrong, 1), encoding="utf-8")
+        with pytest.raises(ScenarioError) as caught:
+            load_scenario("lesson.toml")
+        printed |= dict.fromkeys(str(caught.value).splitlines())
+    (told,) = blocks(SCENARIOS, "text")
+    assert told.splitlines() == list(printed)
