@@ -1,6 +1,7 @@
 """The README: its Python runs, its scenario file loads, its commands work."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -31,7 +32,7 @@ def run(*arguments: str) -> None:
 
 def test_there_is_something_to_test() -> None:
     assert len(blocks("python")) >= 4
-    assert len(blocks("toml")) == 1
+    assert len(blocks("toml")) == 2
     assert len(COMMANDS) >= 3
     for long in SHORTER:
         assert long in README
@@ -55,10 +56,10 @@ def test_throwing_the_dice_prints_what_the_readme_says() -> None:
 
 def test_the_scenario_loads(tmp_path: Path) -> None:
     path = tmp_path / "my-duel.toml"
-    path.write_text(blocks("toml")[0], encoding="utf-8")
+    path.write_text("\n".join(blocks("toml")), encoding="utf-8")
     assert pack(load_scenario(path)).shape == (1,)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_commands_run(command: str) -> None:
-    run("-m", *command.split())
+    run("-m", *shlex.split(command))
