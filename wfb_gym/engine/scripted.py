@@ -39,7 +39,7 @@ class Read(NamedTuple):
 
 def is_open(state: Record) -> bool:
     """Whether the number of dice of the chance node follows from what they show."""
-    return bool(has_law(state.node) or state.node == Node.ROLL_SPELLS)
+    return bool(has_law(int(state.node)) or state.node == Node.ROLL_SPELLS)
 
 
 def read_dice(table: Record, state: Record, faces: Sequence[int]) -> Read:
