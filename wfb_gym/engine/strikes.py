@@ -10,7 +10,7 @@ from wfb_gym.engine.queries import bit
 from wfb_gym.engine.spells import end_spells
 from wfb_gym.engine.state import Back, Node, Record
 from wfb_gym.engine.targets import can_strike, models_left, wounds_left
-from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS, Duration
+from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
 
 
 @jit
@@ -139,9 +139,3 @@ def resolve_strike(table: Record, state: Record, wounds: int) -> float:
     if wounds > 0 and entry.gains_wound:
         points += gain_wound(table, state, army, int64(entry.wizard))
     return points
-
-
-@jit
-def is_delayed(table: Record, army: int, spell: int) -> bool:
-    """Whether a spell lands some turns after it was cast."""
-    return bool(table.armies[army].spells[spell].duration == Duration.DELAYED)

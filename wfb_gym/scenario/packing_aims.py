@@ -16,6 +16,7 @@ from wfb_gym.rules.damage import (
     hits_law,
     models_lost,
     strength_against,
+    struck_law,
     wounds_law,
 )
 from wfb_gym.rules.dice import FACES
@@ -308,14 +309,14 @@ class AimPacker:
             row["dice"] = HitDice.MODELS
             row["chance"] = chance
             row["hits"] = self._hits.add(strike.hits)
-            law = np.array([1.0])
-            law = _more(law, strike.hits[-1], chance, per, total)
+            struck = struck_law(strike.hits[-1])
             if strike.partial is not None and damage.partial is not None:
                 touched = (FACES + 1 - damage.partial) / FACES * chance
                 row["touched_on"] = damage.partial
                 row["touched"] = self._hits.add(strike.partial)
                 row["touched_chance"] = touched
-                law = _more(law, strike.partial[-1], touched, per, total)
+                struck = struck_law(strike.hits[-1], strike.partial[-1], damage.partial)
+            law = wounds_law(struck, chance, per, total)
             longest = UNBOUNDED
         if not damage.delayed and reach[strike.victim] != UNBOUNDED:
             reach[strike.victim] = (
@@ -380,15 +381,6 @@ def _fill_hit(row: Any, hit: Hit) -> None:
 def _trimmed(law: Any) -> Any:
     """The law without the numbers of wounds behind the last that can happen."""
     return law[: int(np.flatnonzero(law)[-1]) + 1]
-
-
-def _more(law: Any, hits: int, chance: float, per: int, most: int) -> Any:
-    """The law after that many more hits."""
-    one = np.zeros(hits + 1)
-    one[hits] = 1.0
-    added = np.convolve(law, wounds_law(one, chance, per, most))
-    added[most] = added[most:].sum()
-    return added[: most + 1]
 
 
 def _lands(distance: float) -> float:
