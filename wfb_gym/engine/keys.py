@@ -1,0 +1,194 @@
+"""Short keys of positions: the bits of a state that a scenario can change, and no others.
+
+A state's bytes are its key (`wfb_gym.engine.state`), but most of them never move in a given
+scenario. A plan says which bits do; whoever stores many positions packs those alone. A key is
+the whole position, never a hash of it: `pack_key` notices a bit that the plan does not know,
+and `unpack_key` gives the state back.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core import config
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from wfb_gym._jit import jit
+from wfb_gym.engine.generator import mix
+from wfb_gym.engine.state import STATE, Record
+
+STATE_WORDS = STATE.itemsize // 8
+"""64-bit words of a state."""
+_MOST_RUNS = 512
+"""Runs of neighbouring bits in a plan; a state has fewer than half as many fields."""
+_WORD_BITS = 64
+
+PLAN = np.dtype(
+    [
+        ("origin", "u8", (STATE_WORDS,)),  # the state that all others are compared with
+        ("moves", "u8", (STATE_WORDS,)),  # bits that may differ from it
+        ("words", "i8"),  # 64-bit words of a key, 1 or more
+        ("runs", "i8"),
+        ("from_word", "i8", (_MOST_RUNS,)),
+        ("from_bit", "u8", (_MOST_RUNS,)),
+        ("bits", "u8", (_MOST_RUNS,)),  # as a mask, at bit 0
+        ("to_word", "i8", (_MOST_RUNS,)),
+        ("to_bit", "u8", (_MOST_RUNS,)),
+    ]
+)
+"""Which bits of a state make its key, run by run."""
+
+_ZERO = np.uint64(0)
+
+
+def words_of(state: Record) -> NDArray[np.uint64]:
+    """The 64-bit words of a state, uint64 (STATE_WORDS,), sharing its memory.
+
+    Compiled code uses `word_of` and `set_word`.
+    """
+    return np.ndarray((STATE_WORDS,), np.uint64, buffer=state.data)
+
+
+_WORDS: Any = types.CPointer(types.uint64)  # type: ignore[no-untyped-call]
+
+
+@intrinsic
+def _load_word(typingctx: Any, state: Any, index: Any) -> Any:
+    """Read a word of a record, which compiled code holds as its address and no more."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(_WORDS)
+        return builder.load(builder.gep(builder.bitcast(arguments[0], kind), [arguments[1]]))
+
+    return types.uint64(state, types.int64), generate
+
+
+@intrinsic
+def _store_word(typingctx: Any, state: Any, index: Any, word: Any) -> Any:
+    """Write a word of a record."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(_WORDS)
+        place = builder.gep(builder.bitcast(arguments[0], kind), [arguments[1]])
+        builder.store(arguments[2], place)
+        return context.get_dummy_value()
+
+    return types.void(state, types.int64, types.uint64), generate
+
+
+# Numba passes the typing context itself.
+_load: Any = _load_word
+_store: Any = _store_word
+
+
+@jit
+def _load_compiled(state: Record, index: int) -> np.uint64:
+    word: np.uint64 = _load(state, index)
+    return word
+
+
+@jit
+def _store_compiled(state: Record, index: int, word: np.uint64) -> None:
+    _store(state, index, word)
+
+
+def _load_in_python(state: Record, index: int) -> np.uint64:
+    word: np.uint64 = words_of(state)[index]
+    return word
+
+
+def _store_in_python(state: Record, index: int, word: np.uint64) -> None:
+    words_of(state)[index] = word
+
+
+_PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+word_of = _load_in_python if _PLAIN else _load_compiled
+"""Word `index` of a state, for compiled code."""
+set_word = _store_in_python if _PLAIN else _store_compiled
+"""Overwrite word `index` of a state, for compiled code."""
+
+
+def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> np.recarray[Any, Any]:
+    """The plan of a set of bits.
+
+    Args:
+        base: words of any position of the scenario, uint64 (STATE_WORDS,).
+        moves: bits in which other positions differ from it, likewise.
+
+    Returns:
+        Record array of `PLAN`, shape (1,).
+    """
+    plan = np.zeros(1, PLAN).view(np.recarray)
+    record = plan[0]
+    record.origin[:] = base
+    record.moves[:] = moves
+    word = bit = run = 0
+    for index in range(STATE_WORDS):
+        left = int(moves[index])
+        while left:
+            first = (left & -left).bit_length() - 1
+            run_of_ones = left >> first
+            length = ((run_of_ones + 1) & ~run_of_ones).bit_length() - 1
+            left &= ~(((1 << length) - 1) << first)
+            if bit + length > _WORD_BITS:
+                word, bit = word + 1, 0
+            record.from_word[run] = index
+            record.from_bit[run] = first
+            record.bits[run] = (1 << length) - 1
+            record.to_word[run] = word
+            record.to_bit[run] = bit
+            bit += length
+            run += 1
+    record.words = word + 1
+    record.runs = run
+    return plan
+
+
+@jit
+def pack_key(plan: Record, state: Record, key: NDArray[np.uint64]) -> bool:
+    """Write a position's key.
+
+    Args:
+        plan: of the scenario.
+        state: the position.
+        key: uint64, `plan.words` or longer; the front is overwritten.
+
+    Returns:
+        False, with nothing written, if the plan does not know all the bits in which the position
+        differs.
+    """
+    unknown = _ZERO
+    for index in range(STATE_WORDS):
+        unknown |= (word_of(state, index) ^ plan.origin[index]) & ~plan.moves[index]
+    if unknown != _ZERO:
+        return False
+    for index in range(plan.words):
+        key[index] = _ZERO
+    for run in range(plan.runs):
+        index = plan.from_word[run]
+        found = ((word_of(state, index) ^ plan.origin[index]) >> plan.from_bit[run]) & plan.bits[
+            run
+        ]
+        key[plan.to_word[run]] |= found << plan.to_bit[run]
+    return True
+
+
+@jit
+def unpack_key(plan: Record, key: NDArray[np.uint64], state: Record) -> None:
+    """Write the position that a key stands for to `state`."""
+    for index in range(STATE_WORDS):
+        set_word(state, index, plan.origin[index])
+    for run in range(plan.runs):
+        found = (key[plan.to_word[run]] >> plan.to_bit[run]) & plan.bits[run]
+        index = plan.from_word[run]
+        set_word(state, index, word_of(state, index) ^ (found << plan.from_bit[run]))
+
+
+@jit
+def hash_of(key: NDArray[np.uint64], words: int) -> np.uint64:
+    """Where to begin looking for a key in a table: its words, well mixed."""
+    mixed = _ZERO
+    for index in range(words):
+        mixed = mix(mixed ^ key[index])
+    return mixed

@@ -1,0 +1,251 @@
+"""The game graph's arrays: filling them, enlarging them, and stopping where memory ends.
+
+The work itself is compiled (`wfb_gym.solver.graph`). It comes back whenever an array is full, or
+after a while so that progress can be shown, and goes on where it stood.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import announce_compiling
+from wfb_gym.encoding.limits import Table
+from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.engine.chance import most_outcomes
+from wfb_gym.engine.keys import STATE_WORDS, new_plan, words_of
+from wfb_gym.engine.state import Record
+from wfb_gym.engine.work import new_scratch
+from wfb_gym.scenario.packed import DICE
+from wfb_gym.solver import graph
+
+Progress = Callable[[int], None]
+"""Is told the number of nodes that are done, several times a second."""
+
+_SLICE = 50_000
+"""Nodes between two looks at the clock."""
+_FIRST_NODES = 1 << 12
+_FIRST_STEPS = 1 << 12
+_FIRST_FRAMES = 256
+_GROWTH = 1.6
+"""Factor by which the arrays of nodes grow; the old ones are there until the new are filled."""
+
+
+class TooLarge(ValueError):  # noqa: N818 - it says what the scenario is
+    """The scenario's game does not fit into the memory that it may take."""
+
+
+def _records(dtype: Any, count: int) -> np.recarray[Any, Any]:
+    return np.zeros(count, dtype).view(np.recarray)
+
+
+class Graph:
+    """Positions of one scenario that were worked out, and their values.
+
+    Args:
+        table: packed scenario, shape (1,).
+        max_bytes: that the arrays may take.
+
+    Attributes:
+        keys: of the nodes, uint64 (capacity, words); nodes behind `size` are free.
+        kinds: int8 (capacity,): the army that decides, or `graph.CHANCE`.
+        counts: int16 (capacity,): legal actions.
+        values: float64 (capacity,): points still to come, as the first army sees them, if both
+            play optimally.
+        chosen: int16 (capacity,): code of the mover's best action; -1 at chance nodes.
+    """
+
+    def __init__(self, table: Table, max_bytes: int) -> None:
+        self.table = table
+        self.max_bytes = max_bytes
+        self._moves = np.zeros(STATE_WORDS, np.uint64)
+        self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), self._moves)
+        self._control = _records(graph.REGISTERS, 1)
+        self._allocate(_FIRST_NODES)
+        self._index = np.full(4 * _FIRST_NODES, -1, np.int64)
+        self._steps = _records(graph.STEP, _FIRST_STEPS)
+        self._frames = _records(graph.FRAME, _FIRST_FRAMES)
+        self._chain = _records(graph.STEP, _FIRST_STEPS)
+        room = most_outcomes(DICE, rerolls=True)
+        self._outcomes, self._chances = np.zeros(room, np.int64), np.zeros(room)
+        self._codes, self._sums = np.zeros(ACTIONS, np.int64), np.zeros(ACTIONS)
+        self._unknown = np.zeros(STATE_WORDS, np.uint64)
+        self._key = np.zeros(STATE_WORDS, np.uint64)
+        self._scratch = new_scratch()
+        self._optimal = np.full((1, 2), graph.OPTIMAL, np.int64)
+        announce_compiling(graph.run)
+
+    @property
+    def size(self) -> int:
+        """Nodes that are done."""
+        return int(self._control[0].nodes)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the arrays that grow with the game."""
+        held = (self.keys, self.kinds, self.counts, self.values, self.chosen, self._index)
+        return sum(array.nbytes for array in held)
+
+    def _allocate(self, capacity: int) -> None:
+        self.keys = np.zeros((capacity, int(self.plan[0].words)), np.uint64)
+        self.kinds = np.zeros(capacity, np.int8)
+        self.counts = np.zeros(capacity, np.int16)
+        self.values = np.zeros(capacity)
+        self.chosen = np.zeros(capacity, np.int16)
+
+    def find(self, state: Record) -> int:
+        """Number of a position's node; negative if it has none."""
+        return int(graph.find(self.plan[0], state, self.keys, self._index, self._key))
+
+    def explore(self, state: Record, progress: Progress | None = None) -> int:
+        """Work out a position and everything that can follow it.
+
+        Args:
+            state: a decision or a chance node of the scenario.
+            progress: see `Progress`.
+
+        Returns:
+            The position's node.
+
+        Raises:
+            TooLarge: the arrays would outgrow `max_bytes`; what was done so far stays.
+        """
+        known = self.find(state)
+        if known >= 0:
+            return known
+        if self.size == 0:
+            self.plan = new_plan(words_of(state).copy(), self._moves)
+        elif known == graph.NEW_BITS:
+            self._unknown[:] = words_of(state) ^ self.plan[0].origin
+            self._learn_bits()
+        registers = self._control[0]
+        self._steps[0].state = state
+        self._frames[0] = (0, -1, 0, 0, 0)
+        registers.depth, registers.top = 1, 1
+        while True:
+            answer = self._run(graph.EXPLORE, _SLICE, self._optimal)
+            if progress is not None:
+                progress(self.size)
+            if answer == graph.DONE:
+                return self.size - 1
+            self._grow(answer)
+
+    def successors(self, state: Record) -> Any:
+        """What can follow a position: a record array of `graph.STEP`, one entry a way.
+
+        Nodes are numbered as `graph.find` tells.
+        """
+        self._steps[0].state = state
+        while True:
+            answer = self._run(graph.EXPAND, 0, self._optimal)
+            if answer == graph.DONE:
+                return self._steps[1 : self._control[0].top].copy()
+            self._grow(answer)
+
+    def sweep(
+        self,
+        plays: Sequence[tuple[int, int]],
+        weights: NDArray[np.float64] | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
+        """Values of all nodes under other ways to play.
+
+        Args:
+            plays: how either army plays in each lane: `graph.OPTIMAL` answers best to the other,
+                `graph.GIVEN` follows `weights`, `graph.UNIFORM` takes every legal action as
+                likely.
+            weights: chances of the legal actions of every node, in ascending order of codes, all
+                behind one another in order of nodes: float64 (sum of counts,).
+            progress: see `Progress`.
+
+        Returns:
+            Values, float64 (size, lanes), and the best action's code where an army answers best,
+            int16 (size, lanes), else -1.
+        """
+        lanes = np.array(plays, np.int64)
+        values = np.zeros((self.size, len(lanes)))
+        chosen = np.zeros((self.size, len(lanes)), np.int16)
+        given = np.zeros(0) if weights is None else weights
+        offsets = np.zeros(0, np.int64) if weights is None else self.offsets()[:-1]
+        self._control[0].cursor = 0
+        while True:
+            answer = self._run(graph.SWEEP, _SLICE, lanes, given, offsets, values, chosen)
+            if progress is not None:
+                progress(int(self._control[0].cursor))
+            if answer == graph.DONE:
+                return values, chosen
+            self._grow(answer)
+
+    def offsets(self) -> NDArray[np.int64]:
+        """Where each node's legal actions begin in an array of all, int64 (size + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.counts[: self.size], dtype=np.int64)])
+
+    def _run(
+        self,
+        operation: int,
+        budget: int,
+        plays: NDArray[np.int64],
+        weights: NDArray[np.float64] | None = None,
+        offsets: NDArray[np.int64] | None = None,
+        values: NDArray[np.float64] | None = None,
+        chosen: NDArray[np.int16] | None = None,
+    ) -> int:
+        nothing = np.zeros(0, np.int64)
+        return int(
+            graph.run(
+                operation, budget, self.table, self.plan, self._control, self.keys, self._index,
+                self.kinds, self.counts,
+                self.values[:, None] if values is None else values,
+                self.chosen[:, None] if chosen is None else chosen,
+                plays,
+                np.zeros(0) if weights is None else weights,
+                nothing if offsets is None else offsets,
+                self._steps, self._frames, self._chain, self._outcomes, self._chances, self._codes,
+                self._sums, self._unknown, self._key, self._scratch,
+            )
+        )  # fmt: skip
+
+    def _grow(self, answer: int) -> None:
+        """Give what the compiled code asked for."""
+        if answer == graph.GROW_NODES:
+            self._more_nodes()
+        elif answer == graph.GROW_INDEX:
+            self._check_room(self.bytes + self._index.nbytes)
+            self._index = np.full(2 * len(self._index), -1, np.int64)
+            graph.reindex(int(self.plan[0].words), self.size, self.keys, self._index)
+        elif answer == graph.GROW_STACK:
+            for name in ("_steps", "_frames", "_chain"):
+                array = getattr(self, name)
+                larger = _records(array.dtype, 2 * len(array))
+                larger[: len(array)] = array
+                setattr(self, name, larger)
+        elif answer == graph.GROW_PLAN:
+            self._learn_bits()
+
+    def _more_nodes(self) -> None:
+        before = len(self.kinds)
+        capacity = int(before * _GROWTH)
+        held = (self.keys, self.kinds, self.counts, self.values, self.chosen)
+        row = sum(array.nbytes for array in held) // before
+        self._check_room(self.bytes + row * (capacity - before))
+        self._allocate(capacity)
+        self.keys[:before], self.kinds[:before], self.counts[:before] = held[:3]
+        self.values[:before], self.chosen[:before] = held[3:]
+
+    def _check_room(self, wanted: int) -> None:
+        if wanted > self.max_bytes:
+            raise TooLarge(
+                f"{self.size:,} positions take {self.bytes / 2**20:,.0f} MiB, and more would pass "
+                f"the limit of {self.max_bytes / 2**20:,.0f} MiB"
+            )
+
+    def _learn_bits(self) -> None:
+        """Have the plan know all bits of `_unknown`, and write the keys anew."""
+        old, keys = self.plan, self.keys
+        self._moves |= self._unknown
+        self.plan = new_plan(old[0].origin, self._moves)
+        self.keys = np.zeros((len(keys), int(self.plan[0].words)), np.uint64)
+        graph.repack(old, self.plan, self.size, keys, self.keys, self._steps)
+        self._index[:] = -1
+        graph.reindex(int(self.plan[0].words), self.size, self.keys, self._index)

@@ -1,0 +1,131 @@
+"""Positions of a solved scenario as policies see them, compiled: observations, masks, choices."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.encoding.observe import observe
+from wfb_gym.engine.keys import unpack_key
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.state import Record
+from wfb_gym.opponents.policies import choose
+
+
+@jit(nogil=True, forceinline=False)
+def show(
+    tables: Record,
+    plans: Record,
+    nodes: NDArray[np.uint64],
+    members: NDArray[np.int64],
+    seat: int,
+    offsets: Record,
+    static: NDArray[np.float32],
+    indices: NDArray[np.int64],
+    states: Record,
+    scratch: Record,
+    observations: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+) -> None:
+    """Write what a seat sees at decisions of its own.
+
+    Args:
+        tables: the packed scenario, shape (1,).
+        plans: its plan of keys, shape (1,).
+        nodes: keys, uint64 (n, words).
+        members: decisions of the seat, int64 (k,).
+        seat: 0 or 1.
+        offsets: of the observation's layout, shape (1,).
+        static: fixed part of its observations, float32 (size,).
+        indices: of the action space by engine code, int64 (ACTIONS,).
+        states: scratch, `STATE`, shape (1,).
+        scratch: `engine.work.WORK`, shape (1,).
+        observations: float32 (k, size), overwritten.
+        masks: bool (k, actions), overwritten.
+    """
+    table = tables[0]
+    state = states[0]
+    work = scratch[0]
+    for row in range(members.shape[0]):
+        unpack_key(plans[0], nodes[members[row]], state)
+        observe(table, state, seat, offsets[0], static, observations[row])
+        for k in range(masks.shape[1]):
+            masks[row, k] = False
+        for k in range(legal_actions(table, state, work)):
+            masks[row, indices[work.legal[k]]] = True
+
+
+@jit(nogil=True, forceinline=False)
+def scripted(
+    policy: int,
+    tables: Record,
+    plans: Record,
+    nodes: NDArray[np.uint64],
+    members: NDArray[np.int64],
+    states: Record,
+    rngs: Record,
+    scratch: Record,
+    codes: NDArray[np.int64],
+) -> None:
+    """Write the codes of the actions that a scripted player takes at decisions, int64 (k,).
+
+    Args:
+        policy: a member of `Scripted` that draws no chances.
+        tables: the packed scenario, shape (1,).
+        plans: its plan of keys, shape (1,).
+        nodes: keys, uint64 (n, words).
+        members: decisions, int64 (k,).
+        states: scratch, `STATE`, shape (1,).
+        rngs: a generator, shape (1,), which nothing is drawn from.
+        scratch: `engine.work.WORK`, shape (1,).
+        codes: overwritten.
+    """
+    table = tables[0]
+    state = states[0]
+    work = scratch[0]
+    for row in range(members.shape[0]):
+        unpack_key(plans[0], nodes[members[row]], state)
+        count = int64(legal_actions(table, state, work))
+        codes[row] = choose(policy, table, state, work, count, rngs[0])
+
+
+@jit(nogil=True, forceinline=False)
+def mark(
+    tables: Record,
+    plans: Record,
+    nodes: NDArray[np.uint64],
+    members: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    states: Record,
+    scratch: Record,
+    weights: NDArray[np.float64],
+) -> int:
+    """Give the legal action with its code the weight 1 at decisions, and the others 0.
+
+    Args:
+        tables: the packed scenario, shape (1,).
+        plans: its plan of keys, shape (1,).
+        nodes: keys, uint64 (n, words).
+        members: decisions, int64 (k,).
+        codes: of one action each, int64 (k,).
+        offsets: where each node's weights begin, int64 (n,).
+        states: scratch, `STATE`, shape (1,).
+        scratch: `engine.work.WORK`, shape (1,).
+        weights: float64, written at the decisions' places.
+
+    Returns:
+        The first row whose code is not legal, or -1.
+    """
+    table = tables[0]
+    state = states[0]
+    work = scratch[0]
+    for row in range(members.shape[0]):
+        unpack_key(plans[0], nodes[members[row]], state)
+        found = False
+        for k in range(legal_actions(table, state, work)):
+            taken = work.legal[k] == codes[row]
+            found |= taken
+            weights[offsets[members[row]] + k] = 1.0 if taken else 0.0
+        if not found:
+            return int64(row)
+    return -1

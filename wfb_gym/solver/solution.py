@@ -1,0 +1,120 @@
+"""A solved scenario: its value, the best action and the value of every action anywhere in it."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from wfb_gym.encoding.limits import Table
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Record
+from wfb_gym.scenario import Scenario, load_scenario, pack
+from wfb_gym.solver import graph
+from wfb_gym.solver.memo import Graph, Progress
+
+DEFAULT_BYTES = 4 * 2**30
+"""Memory that a solution may take unless told otherwise."""
+
+
+class Solution:
+    """Exact values of a scenario, and optimal play from any position of it.
+
+    Made by `wfb_gym.solver.solve`. Positions are given as a `Battle`; one that cannot come about
+    in the scenario (other pools, say) is worked out when it is first asked for.
+
+    Attributes:
+        scenario: what was solved.
+        table: packed, record array of shape (1,).
+        graph: every position that can come about, with its value.
+        root: its first position's node; `graph.END` where nothing is to decide or to roll.
+        seconds: that solving took.
+    """
+
+    def __init__(self, scenario: Scenario, graph_of_it: Graph, seconds: float) -> None:
+        self.scenario = scenario
+        self.table: Table = graph_of_it.table
+        self.graph = graph_of_it
+        self.seconds = seconds
+        battle = Battle(self.table)
+        self._before = battle.points
+        self.root = graph.END if battle.is_over else self.graph.find(battle.state)
+
+    @property
+    def value(self) -> float:
+        """Points that the first army wins on average if both play optimally."""
+        return self._before + self._to_come(self.root)
+
+    @property
+    def states(self) -> int:
+        """Decisions that were worked out."""
+        return int((self.graph.kinds[: self.graph.size] != graph.CHANCE).sum())
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the solution takes."""
+        return self.graph.bytes
+
+    def value_of(self, battle: Battle) -> float:
+        """Points still to come for the first army, if both play optimally from here."""
+        return 0.0 if battle.is_over else self._to_come(self._node(battle.state))
+
+    def action_values(self, battle: Battle) -> Mapping[int, float]:
+        """What each legal action is worth: points still to come for the first army.
+
+        Args:
+            battle: at a decision; it stays as it is.
+
+        Returns:
+            By engine code, ascending; play is optimal on both sides afterwards.
+
+        Raises:
+            ValueError: nobody decides here.
+        """
+        if not battle.is_decision():
+            raise ValueError(f"action values: expected a decision, found {battle.node.name}")
+        self._node(battle.state)
+        steps = self.graph.successors(battle.state)
+        after = np.where(steps.node >= 0, self.graph.values[steps.node], 0.0)
+        codes = battle.legal_actions()
+        sums = np.bincount(steps.action, steps.chance * (steps.gain + after), len(codes))
+        return {code: float(value) for code, value in zip(codes, sums, strict=True)}
+
+    def best_action(self, battle: Battle) -> int:
+        """Engine code of the mover's best action; of equally good ones the lowest.
+
+        Raises:
+            ValueError: nobody decides here.
+        """
+        if not battle.is_decision():
+            raise ValueError(f"best action: expected a decision, found {battle.node.name}")
+        return int(self.graph.chosen[self._node(battle.state)])
+
+    def _node(self, state: Record) -> int:
+        return self.graph.explore(state)
+
+    def _to_come(self, node: int) -> float:
+        return 0.0 if node == graph.END else float(self.graph.values[node])
+
+
+def solve(
+    scenario: Any, *, max_bytes: int = DEFAULT_BYTES, progress: Progress | None = None
+) -> Solution:
+    """Exact values and optimal play of a scenario, by expectiminimax over the engine's rules.
+
+    Args:
+        scenario: a bundled name, a path, or a `Scenario`.
+        max_bytes: memory that the positions may take.
+        progress: told the number of positions worked out so far, now and then.
+
+    Raises:
+        TooLarge: the scenario has more positions than fit.
+        ScenarioError: there is no such scenario, or it is refused.
+    """
+    began = time.perf_counter()
+    loaded = load_scenario(scenario)
+    positions = Graph(pack(loaded), max_bytes)
+    battle = Battle(positions.table)
+    if not battle.is_over:
+        positions.explore(battle.state, progress)
+    return Solution(loaded, positions, time.perf_counter() - began)
