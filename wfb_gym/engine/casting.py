@@ -1,5 +1,8 @@
 """Cast a spell: nominate it, declare an item, commit dice, read the roll (S0, S2, S4)."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.miscasts import begin_free_attempt
@@ -17,6 +20,11 @@ from wfb_gym.engine.rolls import (
     OUTCOME_FAIL,
     OUTCOME_IRRESISTIBLE,
     OUTCOME_MISCAST,
+    READING_CHANCE,
+    READING_ONES,
+    READING_SIXES,
+    READING_START,
+    READING_TOTAL,
     has_double,
 )
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
@@ -167,13 +175,21 @@ def nature_of_cast(
     bonus = cast_bonus(table, state)
     allowed = may_be_irresistible(table, state)
     casting = casting_outcome(ones, sixes, natural, bonus, value, allowed)
+    if casting == Casting.MISCAST or casting == Casting.IRRESISTIBLE:
+        return _plain_nature(casting)
+    if allowed and casting == Casting.CAST and doubles_count(table, state):
+        if has_double(handful):
+            return Nature.IRRESISTIBLE.value
+    return Nature.PLAIN.value
+
+
+@jit
+def _plain_nature(casting: int) -> int:
+    """Nature of a casting roll by what it reads."""
     if casting == Casting.MISCAST:
         return Nature.MISCAST.value
     if casting == Casting.IRRESISTIBLE:
         return Nature.IRRESISTIBLE.value
-    if allowed and casting == Casting.CAST and doubles_count(table, state):
-        if has_double(handful):
-            return Nature.IRRESISTIBLE.value
     return Nature.PLAIN.value
 
 
@@ -192,17 +208,60 @@ def final_cast_outcome(table: Record, state: Record, nature: int, natural: int) 
 
     Results that the inactive army cannot tell apart are one outcome.
     """
+    value = int(table.armies[state.active].spells[state.spell - 1].casting_value)
+    return int(
+        _standing(
+            nature,
+            natural,
+            value,
+            cast_bonus(table, state),
+            can_answer_cast(table, state),
+            highest_dispel(table, state),
+        )
+    )
+
+
+@jit
+def _standing(
+    nature: int, natural: int, value: int, bonus: int, answered: bool, highest: int
+) -> int:
     if nature == Nature.MISCAST:
         return OUTCOME_MISCAST
     if nature == Nature.IRRESISTIBLE:
         return OUTCOME_IRRESISTIBLE
-    value = int(table.armies[state.active].spells[state.spell - 1].casting_value)
-    bonus = cast_bonus(table, state)
     if not is_cast(natural, bonus, value):
         return OUTCOME_FAIL
-    if not can_answer_cast(table, state):
+    if not answered:
         return OUTCOME_IRRESISTIBLE
-    return FIRST_TOTAL + min(natural + bonus, highest_dispel(table, state))
+    return FIRST_TOTAL + min(natural + bonus, highest)
+
+
+@jit(forceinline=False)
+def add_cast_chances(table: Record, state: Record, merged: NDArray[np.float64]) -> None:
+    """Add the chance of each outcome of a cast to `merged`, where no faces need be told apart.
+
+    Reading by reading it is what `nature_of_cast` and `final_cast_outcome` say, with whatever
+    does not depend on the dice asked once.
+
+    Args:
+        table: the scenario.
+        state: at `Node.ROLL_CASTING`; no double counts and nothing can be re-rolled.
+        merged: float64 (READINGS,) or longer, by outcome.
+    """
+    value = int(table.armies[state.active].spells[state.spell - 1].casting_value)
+    bonus = cast_bonus(table, state)
+    allowed = may_be_irresistible(table, state)
+    answered = can_answer_cast(table, state)
+    highest = highest_dispel(table, state)
+    dice = int(state.dice)
+    for reading in range(READING_START[dice], READING_START[dice + 1]):
+        natural = READING_TOTAL[reading]
+        casting = casting_outcome(
+            READING_ONES[reading], READING_SIXES[reading], natural, bonus, value, allowed
+        )
+        nature = _plain_nature(casting)
+        outcome = _standing(nature, natural, value, bonus, answered, highest)
+        merged[outcome] += READING_CHANCE[reading]
 
 
 @jit(forceinline=False)

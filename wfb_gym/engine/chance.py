@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.casting import doubles_count
+from wfb_gym.engine.casting import add_cast_chances, doubles_count
 from wfb_gym.engine.comets import LANDS_ON, resolve_comet, resolve_radius
-from wfb_gym.engine.dispelling import forgotten_on, resolve_forget
+from wfb_gym.engine.dispelling import dispel_chance_of, forgotten_on, resolve_forget
 from wfb_gym.engine.generator import next_word
 from wfb_gym.engine.miscasts import (
     current_effect,
@@ -263,23 +263,32 @@ def _resolve_other(table: Record, state: Record, outcome: int) -> float:
     return 0.0
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def _roll_outcomes(
     table: Record,
     state: Record,
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
+    work: Record,
 ) -> int:
     """Outcomes of casting and dispel dice."""
-    reroll = (is_first_roll(state) or rollable(state) > 0) and (
+    first = is_first_roll(state)
+    reroll = (first or rollable(state) > 0) and (
         can_reroll(table, state, Nature.PLAIN.value)
         or can_reroll(table, state, Nature.MISCAST.value)
     )
-    merged = np.zeros(READINGS)
+    if state.node == Node.ROLL_DISPEL and not reroll:
+        works = dispel_chance_of(table, state, int(state.dice))
+        return _two_outcomes(works, outcomes, chances, start)
+    merged = work.law
+    for outcome in range(READINGS):
+        merged[outcome] = 0.0
     end = start
     if reroll or doubles_count(table, state):
         end = _handful_outcomes(table, state, outcomes, chances, start, merged)
+    elif first:
+        add_cast_chances(table, state, merged)
     else:
         dice = int(state.dice)
         for reading in range(READING_START[dice], READING_START[dice + 1]):
@@ -290,6 +299,21 @@ def _roll_outcomes(
         if merged[outcome] > 0.0:
             outcomes[end] = outcome
             chances[end] = merged[outcome]
+            end += 1
+    return end
+
+
+@jit
+def _two_outcomes(
+    works: float, outcomes: NDArray[np.int64], chances: NDArray[np.float64], start: int
+) -> int:
+    """What works with this chance, or else fails."""
+    end = start
+    for outcome in (OUTCOME_FAIL, OUTCOME_WORKS):
+        chance = works if outcome == OUTCOME_WORKS else 1.0 - works
+        if chance > 0.0:
+            outcomes[end] = outcome
+            chances[end] = chance
             end += 1
     return end
 
@@ -428,15 +452,8 @@ def chance_outcomes(
         return start + FACES
     if node > Node.REROLL_DISPEL:
         works = (FACES + 1 - needed(table, state)) / float(FACES)
-        end = start
-        for outcome in (OUTCOME_FAIL, OUTCOME_WORKS):
-            chance = works if outcome == OUTCOME_WORKS else 1.0 - works
-            if chance > 0.0:
-                outcomes[end] = outcome
-                chances[end] = chance
-                end += 1
-        return end
-    return _roll_outcomes(table, state, outcomes, chances, start)
+        return _two_outcomes(works, outcomes, chances, start)
+    return _roll_outcomes(table, state, outcomes, chances, start, work)
 
 
 @jit(_nrt=True, forceinline=False)

@@ -3,6 +3,7 @@
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.miscasts import after_free_spell
+from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.phases import clear_roll, pass_in_play, tidy, to_nominate
 from wfb_gym.engine.queries import (
     bit,
@@ -149,6 +150,15 @@ def final_dispel_outcome(table: Record, state: Record, nature: int, natural: int
     if is_dispelled(ones, sixes, natural, bonus, number, table.dispel_double_six != 0):
         return OUTCOME_WORKS
     return OUTCOME_FAIL
+
+
+@jit
+def dispel_chance_of(table: Record, state: Record, dice: int) -> float:
+    """Chance that the pending dispel works on so many dice, if the roll stands."""
+    army = int64(state.mover)
+    bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
+    need = dispel_need(int(state.number), bonus)
+    return float(DISPEL_CHANCE[int(table.dispel_double_six != 0), need, dice])
 
 
 @jit(forceinline=False)

@@ -1,7 +1,7 @@
 """Tables of chances for players who weigh a roll before they make it.
 
 Counted from the rules' own functions over all readings of the dice; observations and scripted
-opponents look them up. The exact laws of a node are `chance_outcomes`', not these.
+opponents look them up, and so does the law of a dispel roll that nothing can re-roll.
 """
 
 import numpy as np

@@ -5,20 +5,17 @@ No rule of the game is written here; chances come from `wfb_gym.engine.odds`.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casting import cast_bonus
+from wfb_gym.engine.dispelling import dispel_chance_of
 from wfb_gym.engine.odds import (
     BEST_CAST_CHANCE,
     CAST_CHANCE,
-    DISPEL_CHANCE,
     cast_need,
-    dispel_need,
 )
 from wfb_gym.engine.queries import (
     attempt_pool,
     can_nominate,
     caster_of,
-    declared_bonus,
     dice_cap,
-    dispel_bonus,
     other,
 )
 from wfb_gym.engine.state import Attempt, Record
@@ -78,11 +75,7 @@ def pending_cast_chance(table: Record, state: Record, dice: int) -> float:
 @jit
 def pending_dispel_chance(table: Record, state: Record, dice: int) -> float:
     """Chance that the pending dispel works with so many dice."""
-    army = int64(state.mover)
-    bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
-    need = dispel_need(int(state.number), bonus)
-    dice += resistance(table, state)
-    return float(DISPEL_CHANCE[int(table.dispel_double_six != 0), need, min(DICE, dice)])
+    return float(dispel_chance_of(table, state, min(DICE, dice + resistance(table, state))))
 
 
 @jit

@@ -378,6 +378,8 @@ TABLE = np.dtype(
         ("stores", "i1"),  # 1: some item keeps dice
         ("delayed", "i1"),  # 1: some spell is a Comet
         ("wounds_others", "i1"),  # 1: some miscast wounds the other wizards
+        ("miscast_wounds", "i1"),  # most that a miscast costs one wizard; UNBOUNDED: his life
+        ("miscast_levels", "i1"),  # most that a miscast costs the caster
         ("n_contacts", "i8"),
         ("n_miscast_tables", "i8"),
         ("n_miscast_rows", "i8"),

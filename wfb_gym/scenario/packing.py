@@ -29,8 +29,10 @@ from wfb_gym.scenario.miscasts import (
 from wfb_gym.scenario.models import Scenario
 from wfb_gym.scenario.packed import (
     GENERATED,
+    MOST_WOUNDS,
     NO_SAVE,
     TABLE,
+    UNBOUNDED,
     DispelUse,
     Duration,
     EffectKind,
@@ -264,6 +266,7 @@ def _pack_miscasts(record: Any, tables: tuple[MiscastTable, ...]) -> None:
             if row.effects not in packed:
                 record["miscast_rows"][len(packed)] = (first, len(row.effects))
                 packed.append(row.effects)
+                _pack_most_costs(record, row.effects)
                 for effect in row.effects:
                     _pack_effect(record["effects"][first], effect)
                     record["wounds_others"] |= effect.kind == "other_wizards_wounds"
@@ -271,6 +274,21 @@ def _pack_miscasts(record: Any, tables: tuple[MiscastTable, ...]) -> None:
             totals = slice(row.roll[0], row.roll[1] + 1)
             record["miscast_row"][index][totals] = packed.index(row.effects)
     record["n_miscast_rows"] = len(packed)
+
+
+def _pack_most_costs(record: Any, effects: tuple[Effect, ...]) -> None:
+    """What one miscast can cost a wizard at most, one row after the other."""
+    removed = any(effect.kind == "caster_removed" for effect in effects)
+    levels = sum(effect.kind == "level_lost" for effect in effects)
+    wounds = sum(
+        int(effect.dice[1:]) if isinstance(effect, Hits | Wounds) else effect.kind == "caster_hit"
+        for effect in effects
+    )
+    record["miscast_levels"] = max(record["miscast_levels"], levels)
+    if removed or record["miscast_wounds"] == UNBOUNDED:
+        record["miscast_wounds"] = UNBOUNDED
+    else:
+        record["miscast_wounds"] = max(record["miscast_wounds"], min(wounds, MOST_WOUNDS))
 
 
 def _pack_effect(record: Any, effect: Effect) -> None:

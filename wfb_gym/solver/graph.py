@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine.alike import merge_alike
 from wfb_gym.engine.chance import chance_outcomes
 from wfb_gym.engine.keys import STATE_WORDS, hash_of, pack_key, unpack_key, word_of
 from wfb_gym.engine.legal import legal_actions
@@ -57,8 +58,10 @@ STEP = np.dtype(
         ("chance", "f8"),
         ("gain", "f8"),  # points won on the way, by the first army
         ("action", "i8"),  # which of the legal actions it began with; -1 at a chance node
-        ("node", "i8"),
         ("rolls", "i8"),  # rolls on the way
+        ("node", "i8"),  # that it leads to, or END, UNKNOWN, NEW_BITS
+        ("hash", "i8"),  # of that node's key
+        ("candidate", "i8"),  # first node that may be it
     ],
     align=True,
 )
@@ -75,39 +78,52 @@ REGISTERS = np.dtype(
         ("depth", "i8"),  # frames in use
         ("top", "i8"),  # steps in use
         ("cursor", "i8"),  # next node of a sweep
+        ("merging", "i8"),  # 1: positions that play alike are one node
     ]
 )
 """Where a computation stands that comes back and is called again."""
 
 
 @jit
-def find(
-    plan: Record,
-    state: Record,
-    nodes: NDArray[np.uint64],
-    index: NDArray[np.int64],
+def look_up(
+    words: int,
+    hashed: int,
     key: NDArray[np.uint64],
+    nodes: NDArray[np.uint64],
+    index: NDArray[np.int32],
 ) -> int:
-    """Number of a position's node, UNKNOWN or NEW_BITS; `key` holds its key afterwards."""
-    if not pack_key(plan, state, key):
-        return NEW_BITS
-    words = plan.words
+    """Number of the node with a key, or UNKNOWN."""
     mask = index.shape[0] - 1
-    place = int64(hash_of(key, words)) & mask
+    place = hashed & mask
     while True:
-        node = index[place]
+        node = int64(index[place])
         if node < 0:
             return UNKNOWN
         same = True
         for word in range(words):
             same &= nodes[node, word] == key[word]
         if same:
-            return int64(node)
+            return node
         place = (place + 1) & mask
 
 
+@jit(forceinline=False)
+def find(
+    plan: Record,
+    state: Record,
+    nodes: NDArray[np.uint64],
+    index: NDArray[np.int32],
+    key: NDArray[np.uint64],
+) -> int:
+    """Number of a position's node, UNKNOWN or NEW_BITS; `key` is scratch."""
+    if not pack_key(plan, state, key):
+        return NEW_BITS
+    words = int64(plan.words)
+    return look_up(words, int64(hash_of(key, words)), key, nodes, index)
+
+
 @jit
-def enter(words: int, node: int, nodes: NDArray[np.uint64], index: NDArray[np.int64]) -> None:
+def enter(words: int, node: int, nodes: NDArray[np.uint64], index: NDArray[np.int32]) -> None:
     """Have `find` find a node."""
     mask = index.shape[0] - 1
     place = int64(hash_of(nodes[node], words)) & mask
@@ -117,7 +133,7 @@ def enter(words: int, node: int, nodes: NDArray[np.uint64], index: NDArray[np.in
 
 
 @jit(forceinline=False)
-def reindex(words: int, count: int, nodes: NDArray[np.uint64], index: NDArray[np.int64]) -> None:
+def reindex(words: int, count: int, nodes: NDArray[np.uint64], index: NDArray[np.int32]) -> None:
     """Fill an empty index (all -1) with the first `count` nodes."""
     for node in range(count):
         enter(words, node, nodes, index)
@@ -131,12 +147,72 @@ def repack(
     nodes: NDArray[np.uint64],
     larger: NDArray[np.uint64],
     steps: Record,
+    top: int,
+    keys: NDArray[np.uint64],
 ) -> None:
-    """Write the keys of the first `count` nodes as another plan packs them."""
+    """Write the keys of the first `count` nodes and `top` steps as another plan packs them."""
     state = steps[steps.shape[0] - 1].state
     for node in range(count):
         unpack_key(old[0], nodes[node], state)
         pack_key(new[0], state, larger[node])
+    for k in range(top):
+        if steps[k].node != END:
+            _write_key(new[0], steps[k], keys[k])
+
+
+@jit
+def _write_key(plan: Record, step: Record, key: NDArray[np.uint64]) -> None:
+    """Write the key of the position that a step leads to, and its hash, to look it up later."""
+    step.node = UNKNOWN
+    if pack_key(plan, step.state, key):
+        step.hash = int64(hash_of(key, int64(plan.words)))
+    else:
+        step.node = NEW_BITS
+
+
+@jit(forceinline=False)
+def number(
+    table: Record,
+    plan: Record,
+    merging: bool,
+    nodes: NDArray[np.uint64],
+    index: NDArray[np.int32],
+    steps: Record,
+    first: int,
+    end: int,
+    keys: NDArray[np.uint64],
+) -> bool:
+    """Find the nodes that steps lead to; False if the plan does not know all their bits.
+
+    Short loops one after the other: the processor then fetches from far memory what many of them
+    need at once, instead of waiting for each.
+    """
+    known = True
+    for k in range(first, end):
+        step = steps[k]
+        step.node = END
+        if step.state.node != Node.END:
+            if merging:
+                merge_alike(table, step.state)
+            _write_key(plan, step, keys[k])
+            known &= step.node != NEW_BITS
+    if not known:
+        return False
+    words = int64(plan.words)
+    mask = index.shape[0] - 1
+    for k in range(first, end):
+        steps[k].candidate = index[steps[k].hash & mask]
+    for k in range(first, end):
+        step = steps[k]
+        if step.node == UNKNOWN and step.candidate >= 0:
+            same = True
+            for word in range(words):
+                same &= nodes[step.candidate, word] == keys[k, word]
+            if same:
+                step.node = step.candidate
+            else:
+                step.node = look_up(words, step.hash, keys[k], nodes, index)
+    return True
 
 
 @jit(forceinline=False)
@@ -319,7 +395,7 @@ def _explore(
     registers: Record,
     budget: int,
     nodes: NDArray[np.uint64],
-    index: NDArray[np.int64],
+    index: NDArray[np.int32],
     kinds: NDArray[np.int8],
     counts: NDArray[np.int16],
     values: NDArray[np.float64],
@@ -334,11 +410,12 @@ def _explore(
     codes: NDArray[np.int64],
     sums: NDArray[np.float64],
     unknown: NDArray[np.uint64],
-    key: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
     work: Record,
 ) -> int:
     """Depth first from the frames that are there; see `run`."""
     limit = registers.nodes + budget
+    words = int64(plan.words)
     while registers.depth > 0:
         frame = frames[registers.depth - 1]
         if frame.first < 0:
@@ -350,6 +427,14 @@ def _explore(
             )
             if end < 0:
                 return GROW_STACK
+            if not number(
+                table, plan, registers.merging != 0, nodes, index, steps, registers.top, end, keys
+            ):
+                for k in range(registers.top, end):
+                    for word in range(STATE_WORDS):
+                        moved = word_of(steps[k].state, word) ^ plan.origin[word]
+                        unknown[word] |= moved
+                return GROW_PLAN
             frame.first = registers.top
             frame.cursor = registers.top
             frame.end = end
@@ -357,19 +442,12 @@ def _explore(
             registers.top = end
         while frame.cursor < frame.end:
             step = steps[frame.cursor]
-            if step.state.node == Node.END:
-                step.node = END
-            else:
-                step.node = find(plan, step.state, nodes, index, key)
-                if step.node < 0:
+            if step.node == UNKNOWN:
+                step.node = look_up(words, step.hash, keys[frame.cursor], nodes, index)
+                if step.node == UNKNOWN:
                     break
             frame.cursor += 1
         if frame.cursor < frame.end:
-            if steps[frame.cursor].node == NEW_BITS:
-                for k in range(frame.cursor, frame.end):
-                    for word in range(STATE_WORDS):
-                        unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
-                return GROW_PLAN
             if registers.depth == frames.shape[0]:
                 return GROW_STACK
             deeper = frames[registers.depth]
@@ -384,7 +462,7 @@ def _explore(
         node = registers.nodes
         state = steps[frame.step].state
         pack_key(plan, state, nodes[node])
-        enter(plan.words, node, nodes, index)
+        enter(words, node, nodes, index)
         kinds[node] = CHANCE
         counts[node] = frame.count
         if frame.count > 0:
@@ -412,7 +490,7 @@ def _sweep(
     registers: Record,
     budget: int,
     nodes: NDArray[np.uint64],
-    index: NDArray[np.int64],
+    index: NDArray[np.int32],
     kinds: NDArray[np.int8],
     values: NDArray[np.float64],
     chosen: NDArray[np.int16],
@@ -425,7 +503,7 @@ def _sweep(
     chances: NDArray[np.float64],
     codes: NDArray[np.int64],
     sums: NDArray[np.float64],
-    key: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
     work: Record,
 ) -> int:
     """Values of the next `budget` nodes; see `run`."""
@@ -436,11 +514,7 @@ def _sweep(
         end, count = expand(table, steps[0].state, steps, 1, chain, outcomes, chances, codes, work)
         if end < 0:
             return GROW_STACK
-        for k in range(1, end):
-            step = steps[k]
-            step.node = END
-            if step.state.node != Node.END:
-                step.node = find(plan, step.state, nodes, index, key)
+        number(table, plan, registers.merging != 0, nodes, index, steps, 1, end, keys)
         offset = offsets[node] if offsets.shape[0] > 0 else 0
         weigh(
             steps, 1, end, kinds[node], count, plays, weights, offset, codes, sums, values,
@@ -458,7 +532,7 @@ def run(
     plans: Record,
     control: Record,
     nodes: NDArray[np.uint64],
-    index: NDArray[np.int64],
+    index: NDArray[np.int32],
     kinds: NDArray[np.int8],
     counts: NDArray[np.int16],
     values: NDArray[np.float64],
@@ -474,7 +548,7 @@ def run(
     codes: NDArray[np.int64],
     sums: NDArray[np.float64],
     unknown: NDArray[np.uint64],
-    key: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
     scratch: Record,
 ) -> int:
     """Do one operation, as far as the budget and the arrays reach.
@@ -490,7 +564,7 @@ def run(
         plans: its plan of keys (`engine.keys.PLAN`), shape (1,).
         control: `REGISTERS`, shape (1,).
         nodes: keys, uint64 (capacity, words).
-        index: of a power of two, int64: numbers of nodes by hash, -1 where free.
+        index: of a power of two, int32: numbers of nodes by hash, -1 where free.
         kinds: of the nodes, int8.
         counts: legal actions of each, int16; 0 for chance nodes.
         values: see `weigh`, as are `chosen`, `plays` and `weights`.
@@ -506,7 +580,7 @@ def run(
         codes: scratch, int64 (ACTIONS,).
         sums: scratch, float64 (ACTIONS,).
         unknown: bits that the plan must learn, where the answer is GROW_PLAN.
-        key: scratch for one key.
+        keys: of the positions that the steps lead to, uint64 (steps, words), scratch.
         scratch: `engine.work.WORK`, shape (1,).
 
     Returns:
@@ -520,23 +594,19 @@ def run(
         return int64(
             _explore(
                 table, plan, registers, budget, nodes, index, kinds, counts, values, chosen, plays,
-                weights, steps, frames, chain, outcomes, chances, codes, sums, unknown, key, work,
+                weights, steps, frames, chain, outcomes, chances, codes, sums, unknown, keys, work,
             )
         )  # fmt: skip
     if operation == SWEEP:
         return int64(
             _sweep(
                 table, plan, registers, budget, nodes, index, kinds, values, chosen, plays, weights,
-                offsets, steps, chain, outcomes, chances, codes, sums, key, work,
+                offsets, steps, chain, outcomes, chances, codes, sums, keys, work,
             )
         )  # fmt: skip
-    end, count = expand(table, steps[0].state, steps, 1, chain, outcomes, chances, codes, work)
+    end, _ = expand(table, steps[0].state, steps, 1, chain, outcomes, chances, codes, work)
     if end < 0:
         return GROW_STACK
     registers.top = end
-    registers.depth = count
-    for k in range(1, end):
-        steps[k].node = END
-        if steps[k].state.node != Node.END:
-            steps[k].node = find(plan, steps[k].state, nodes, index, key)
+    number(table, plan, registers.merging != 0, nodes, index, steps, 1, end, keys)
     return DONE

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from wfb_gym._jit import announce_compiling
 from wfb_gym.encoding.limits import Table
 from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.engine.alike import merge_alike
 from wfb_gym.engine.chance import most_outcomes
 from wfb_gym.engine.keys import STATE_WORDS, new_plan, words_of
-from wfb_gym.engine.state import Record
+from wfb_gym.engine.state import Record, new_states
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.scenario.packed import DICE
 from wfb_gym.solver import graph
@@ -46,6 +47,7 @@ class Graph:
     Args:
         table: packed scenario, shape (1,).
         max_bytes: that the arrays may take.
+        merging: have positions that play alike (`engine.alike`) share a node.
 
     Attributes:
         keys: of the nodes, uint64 (capacity, words); nodes behind `size` are free.
@@ -56,14 +58,17 @@ class Graph:
         chosen: int16 (capacity,): code of the mover's best action; -1 at chance nodes.
     """
 
-    def __init__(self, table: Table, max_bytes: int) -> None:
+    def __init__(self, table: Table, max_bytes: int, *, merging: bool = False) -> None:
         self.table = table
+        self.merging = merging
         self.max_bytes = max_bytes
         self._moves = np.zeros(STATE_WORDS, np.uint64)
         self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), self._moves)
         self._control = _records(graph.REGISTERS, 1)
+        self._control[0].merging = merging
+        self._asked = new_states(1)
         self._allocate(_FIRST_NODES)
-        self._index = np.full(4 * _FIRST_NODES, -1, np.int64)
+        self._index = np.full(4 * _FIRST_NODES, -1, np.int32)
         self._steps = _records(graph.STEP, _FIRST_STEPS)
         self._frames = _records(graph.FRAME, _FIRST_FRAMES)
         self._chain = _records(graph.STEP, _FIRST_STEPS)
@@ -72,6 +77,7 @@ class Graph:
         self._codes, self._sums = np.zeros(ACTIONS, np.int64), np.zeros(ACTIONS)
         self._unknown = np.zeros(STATE_WORDS, np.uint64)
         self._key = np.zeros(STATE_WORDS, np.uint64)
+        self._keys = np.zeros((_FIRST_STEPS, 1), np.uint64)
         self._scratch = new_scratch()
         self._optimal = np.full((1, 2), graph.OPTIMAL, np.int64)
         announce_compiling(graph.run)
@@ -96,7 +102,15 @@ class Graph:
 
     def find(self, state: Record) -> int:
         """Number of a position's node; negative if it has none."""
-        return int(graph.find(self.plan[0], state, self.keys, self._index, self._key))
+        asked = self._taken(state)
+        return int(graph.find(self.plan[0], asked, self.keys, self._index, self._key))
+
+    def _taken(self, state: Record) -> Record:
+        """The position that the graph holds for one."""
+        self._asked[0] = state
+        if self.merging:
+            merge_alike(self.table[0], self._asked[0])
+        return self._asked[0]
 
     def explore(self, state: Record, progress: Progress | None = None) -> int:
         """Work out a position and everything that can follow it.
@@ -114,6 +128,7 @@ class Graph:
         known = self.find(state)
         if known >= 0:
             return known
+        state = self._taken(state)
         if self.size == 0:
             self.plan = new_plan(words_of(state).copy(), self._moves)
         elif known == graph.NEW_BITS:
@@ -123,6 +138,7 @@ class Graph:
         self._steps[0].state = state
         self._frames[0] = (0, -1, 0, 0, 0)
         registers.depth, registers.top = 1, 1
+        self._steps[0].node = graph.UNKNOWN
         while True:
             answer = self._run(graph.EXPLORE, _SLICE, self._optimal)
             if progress is not None:
@@ -202,7 +218,7 @@ class Graph:
                 np.zeros(0) if weights is None else weights,
                 nothing if offsets is None else offsets,
                 self._steps, self._frames, self._chain, self._outcomes, self._chances, self._codes,
-                self._sums, self._unknown, self._key, self._scratch,
+                self._sums, self._unknown, self._keys, self._scratch,
             )
         )  # fmt: skip
 
@@ -212,7 +228,7 @@ class Graph:
             self._more_nodes()
         elif answer == graph.GROW_INDEX:
             self._check_room(self.bytes + self._index.nbytes)
-            self._index = np.full(2 * len(self._index), -1, np.int64)
+            self._index = np.full(2 * len(self._index), -1, np.int32)
             graph.reindex(int(self.plan[0].words), self.size, self.keys, self._index)
         elif answer == graph.GROW_STACK:
             for name in ("_steps", "_frames", "_chain"):
@@ -220,6 +236,7 @@ class Graph:
                 larger = _records(array.dtype, 2 * len(array))
                 larger[: len(array)] = array
                 setattr(self, name, larger)
+            self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)])
         elif answer == graph.GROW_PLAN:
             self._learn_bits()
 
@@ -246,6 +263,8 @@ class Graph:
         self._moves |= self._unknown
         self.plan = new_plan(old[0].origin, self._moves)
         self.keys = np.zeros((len(keys), int(self.plan[0].words)), np.uint64)
-        graph.repack(old, self.plan, self.size, keys, self.keys, self._steps)
+        self._keys = np.zeros((len(self._steps), self.keys.shape[1]), np.uint64)
+        top = int(self._control[0].top)
+        graph.repack(old, self.plan, self.size, keys, self.keys, self._steps, top, self._keys)
         self._index[:] = -1
         graph.reindex(int(self.plan[0].words), self.size, self.keys, self._index)
