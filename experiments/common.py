@@ -28,8 +28,10 @@ from wfb_gym.engine.state import Record
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.envs.kernel import RUNNING
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
+from wfb_gym.opponents.book import no_books
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.opponents.registry import SCRIPTED, Opponent
+from wfb_gym.solver.books import books
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 """Ids by the learner's seat."""
@@ -76,15 +78,21 @@ def scripted_chooser(name: str, seed: int | None = None) -> Chooser:
         return agent_chooser(RandomAgent(seed))
     kind = int(SCRIPTED[name])
     scratch = new_scratch()
+    library: list[Any] = []
 
     def chosen(
         envs: MagicPhaseVectorEnv, observations: NDArray[np.float32], masks: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
         batch = envs.batch
+        if not library:
+            optimal = kind == Scripted.OPTIMAL
+            library.extend(books(batch.scenarios, batch.seat) if optimal else no_books())
+        found, shelf = library
         actions = np.zeros(envs.num_envs, np.int64)
         _choose_all(
-            kind, batch.seat, batch.envs, batch.tables, batch.codec.index_of, scratch, actions
-        )
+            kind, batch.seat, batch.envs, batch.tables, batch.codec.index_of, found, shelf, scratch,
+            actions,
+        )  # fmt: skip
         return actions
 
     return chosen
@@ -97,6 +105,8 @@ def _choose_all(
     envs: Record,
     tables: Record,
     indices: NDArray[np.int64],
+    books: Record,
+    shelf: NDArray[np.uint64],
     scratch: Record,
     actions: NDArray[np.int64],
 ) -> None:
@@ -108,7 +118,9 @@ def _choose_all(
         if env.status == RUNNING and is_decision(state.node) and state.mover == seat:
             table = tables[env.scenario]
             count = legal_actions(table, state, work)
-            actions[i] = indices[choose(policy, table, state, work, count, env.rng)]
+            book = books[env.scenario % books.shape[0]]
+            code = choose(policy, table, state, work, count, env.rng, book, shelf)
+            actions[i] = indices[code]
 
 
 def play(

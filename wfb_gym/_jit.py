@@ -12,7 +12,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -34,14 +34,26 @@ _KEEP_SECONDS = 14 * 24 * 3600
 
 def _sources_digest() -> str:
     """Hash of every source that compiled code may come from, and of the compiler's version."""
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    root = Path(__file__).parent
+    folders = {path.parent.name for path in root.rglob("*.py")} - {*_NEVER_COMPILED, "scenario"}
+    versions = f"{numba.__version__} {sys.version}"
+    return hashlib.sha256(f"{versions} {_digest_of(folders)}".encode()).hexdigest()[:16]
+
+
+def rules_digest() -> str:
+    """Hash of the sources that decide what happens in a battle."""
+    return _digest_of({"rules", "engine"})
+
+
+def _digest_of(folders: Collection[str]) -> str:
+    """Hash of the sources in some folders, and of the dtypes that they share."""
+    digest = hashlib.sha256()
     root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):
-        folder = path.parent.name
-        if folder in _NEVER_COMPILED or (folder == "scenario" and path.name != "packed.py"):
-            continue  # of the scenario's modules only the dtypes reach compiled code
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
+        # of the scenario's modules only the dtypes reach compiled code
+        if path.parent.name in folders or path.name == "packed.py":
+            digest.update(str(path.relative_to(root)).encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 

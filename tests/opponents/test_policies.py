@@ -14,6 +14,7 @@ from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import Node
+from wfb_gym.opponents.book import no_books
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.opponents.registry import SCRIPTED, resolve_pool
 from wfb_gym.scenario.lores import lore_spells
@@ -50,7 +51,13 @@ class Player:
     def __call__(self, battle: Battle) -> int:
         work = battle._scratch[0]
         count = legal_actions(battle.table, battle.state, work)
-        return int(choose(int(self.kind), battle.table, battle.state, work, count, self.rngs[0]))
+        books, shelf = no_books()
+        return int(
+            choose(
+                int(self.kind), battle.table, battle.state, work, count, self.rngs[0], books[0],
+                shelf,
+            )
+        )  # fmt: skip
 
 
 def veteran(battle: Battle) -> int:
@@ -511,7 +518,7 @@ def test_as_many_dice_are_kept_as_the_item_holds(player: Callable[[Battle], int]
 
 
 def test_names() -> None:
-    assert list(SCRIPTED) == ["random", "greedy", "veteran"]
+    assert list(SCRIPTED) == ["random", "greedy", "veteran", "optimal"]
     assert resolve_pool("greedy") == ([int(Scripted.GREEDY)], {})
     assert resolve_pool(["veteran", "random"]) == ([2, 0], {})
 

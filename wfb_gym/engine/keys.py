@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
 from wfb_gym.engine.generator import mix
-from wfb_gym.engine.state import STATE, Record
+from wfb_gym.engine.state import STATE_WORDS, Record
 
-STATE_WORDS = STATE.itemsize // 8
-"""64-bit words of a state."""
 _MOST_RUNS = 512
 """Runs of neighbouring bits in a plan; a state has fewer than half as many fields."""
 _WORD_BITS = 64

@@ -168,6 +168,9 @@ STATE = np.dtype(
     align=True,
 )
 
+STATE_WORDS = STATE.itemsize // 8
+"""64-bit words of a state."""
+
 BARS_ITEMS = 8
 """Added to a wizard's lock while it bars his items too."""
 

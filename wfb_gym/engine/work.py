@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.engine.state import STATE, STATE_WORDS
 from wfb_gym.scenario.packed import CONTACT_MODELS, DICE
 
 DICE_PER_HIT = 3
@@ -21,6 +22,8 @@ MOST_LAW = 512
 WORK = np.dtype(
     [
         ("law", "f8", (MOST_LAW,)),  # chances of 0, 1, 2 ... wounds, from the front
+        ("state", STATE),  # a copy to change at will
+        ("key", "u8", (STATE_WORDS,)),  # of a position, from the front
         ("legal", "i2", (ACTIONS,)),  # legal actions, ascending, from the front
         ("faces", "i1", (MOST_FACES,)),  # the dice rolled last
     ],

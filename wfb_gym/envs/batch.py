@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling, entry_point
-from wfb_gym.encoding.actions import ActionCodec, action_codec
-from wfb_gym.encoding.layout import Layout, layout
 from wfb_gym.encoding.limits import Limits, Table, check_covers, fit, union
-from wfb_gym.encoding.observe import write_static
+from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.envs import kernel
 from wfb_gym.envs.crew import CREW, Task
 from wfb_gym.envs.scenarios import ScenarioLike, resolve_programme
+from wfb_gym.opponents.book import no_books
+from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
 from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
 
 LEAST_CHUNK = 512
@@ -51,19 +51,6 @@ class Step:
     terminations: NDArray[np.bool_]
     illegal: NDArray[np.bool_]
     final: NDArray[np.float32]
-
-
-class View:
-    """How one seat sees a batch: layout, action codec and the scenarios' fixed rows."""
-
-    def __init__(self, tables: np.recarray[Any, Any], seat: int, limits: Limits) -> None:
-        self.seat = seat
-        self.limits = limits
-        self.layout: Layout = layout(limits)
-        self.codec: ActionCodec = action_codec(limits)
-        self.static = np.empty((len(tables), self.layout.size), np.float32)
-        for table, row in zip(tables, self.static, strict=True):
-            write_static(table, seat, self.layout.offsets[0], row)
 
 
 class Batch:
@@ -114,6 +101,7 @@ class Batch:
         self.starts = np.zeros(len(tables), kernel.START).view(np.recarray)
         names, self._policies = resolve_pool(opponent)
         self.pool = np.array(names, np.int64)
+        self._books, self._shelf = self._bought(names)
         digest = hashlib.sha256(self.tables.tobytes())
         digest.update(f"{seat} {names} {mode} {self.redraw}".encode())
         self._identity = digest.hexdigest()
@@ -136,6 +124,14 @@ class Batch:
         self._kernel = entry_point(kernel.drive)
         kernel.first_faults(self._members[:0], self.allowed, self.envs)
         self._first_faults = entry_point(kernel.first_faults)
+
+    def _bought(self, kinds: list[int]) -> tuple[np.recarray[Any, Any], NDArray[np.uint64]]:
+        """Books of moves for an optimal opponent, if there is one."""
+        if not any(k >= 0 and kind_and_epsilon(k)[0] == Scripted.OPTIMAL for k in kinds):
+            return no_books()
+        from wfb_gym.solver.books import books  # solves what is not solved yet
+
+        return books(self.scenarios, 1 - self.seat)
 
     def _one(self, index: int) -> Table:
         """The table of one scenario, shape (1,)."""
@@ -273,7 +269,8 @@ class Batch:
             operation, 0, len(members), members, actions, self.mode, self.envs, self.tables,
             self.starts, self.redraw, self.pool, view.seat, self.scale, view.codec.code_of,
             view.codec.index_of, view.layout.offsets, view.static, masks, out.observations,
-            out.rewards, out.terminations, out.illegal, out.final, self._scratch,
+            out.rewards, out.terminations, out.illegal, out.final, self._books, self._shelf,
+            self._scratch,
         )  # fmt: skip
 
     def _drive(

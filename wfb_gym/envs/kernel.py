@@ -56,7 +56,15 @@ START = np.dtype([("state", STATE), ("points", "f8"), ("count", "i8")], align=Tr
 
 @jit(forceinline=False)
 def advance(
-    table: Record, state: Record, rng: Record, seat: int, policy: int, count: int, work: Record
+    table: Record,
+    state: Record,
+    rng: Record,
+    seat: int,
+    policy: int,
+    count: int,
+    book: Record,
+    shelf: NDArray[np.uint64],
+    work: Record,
 ) -> tuple[float, int]:
     """Go on until the learner or an external opponent must decide, or the battle ends.
 
@@ -65,8 +73,10 @@ def advance(
         state: changed in place.
         rng: the environment's generator.
         seat: the learner's army.
-        policy: member of `Scripted` that plays the other army.
+        policy: who plays the other army, as `opponents.policies.choose` takes it.
         count: how many actions `work.legal` lists for the state, 0 if it is no decision.
+        book: the scenario's book of moves, for an opponent that reads one.
+        shelf: that holds it.
         work: scratch; lists the actions of whoever must decide.
 
     Returns:
@@ -77,7 +87,7 @@ def advance(
         if count > 0:
             if state.mover == seat or policy == Scripted.EXTERNAL:
                 return points, count
-            action = choose(policy, table, state, work, count, rng)
+            action = choose(policy, table, state, work, count, rng, book, shelf)
             gained, count = act_listing(table, state, action, work)
         elif FIRST_CHANCE <= state.node <= LAST_CHANCE:
             outcome = sample(table, state, rng, work)
@@ -95,6 +105,8 @@ def restart(
     redraw: bool,
     pool: NDArray[np.int64],
     seat: int,
+    books: Record,
+    shelf: NDArray[np.uint64],
     work: Record,
 ) -> int:
     """Begin the next episode of an environment and go on to its first decision.
@@ -104,8 +116,10 @@ def restart(
         tables: packed scenarios.
         starts: their first positions (`START`).
         redraw: draw a scenario for the episode; else the environment keeps its own.
-        pool: members of `Scripted`; one is drawn for the episode if there are several.
+        pool: opponents, by number; one is drawn for the episode if there are several.
         seat: the learner's army.
+        books: of moves, by scenario; a single one may stand for all.
+        shelf: that holds them.
         work: scratch; lists the actions of whoever must decide.
 
     Returns:
@@ -122,7 +136,10 @@ def restart(
     count = start.count
     if count > 0:
         count = legal_actions(table, state, work)
-    gained, count = advance(table, state, env.rng, seat, pool[env.opponent], count, work)
+    book = books[env.scenario % books.shape[0]]
+    gained, count = advance(
+        table, state, env.rng, seat, pool[env.opponent], count, book, shelf, work
+    )
     env.carry = start.points + gained
     env.status = FRESH if count > 0 and state.mover != seat else RUNNING
     return int64(count)
@@ -202,6 +219,8 @@ def drive(
     terminations: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
     final: NDArray[np.float32],
+    books: Record,
+    shelf: NDArray[np.uint64],
     scratch: Record,
 ) -> int:
     """Do one operation for `members[low:high]`; every output is written once.
@@ -254,7 +273,10 @@ def drive(
                 count = legal_actions(table, state, work)
         if code >= 0:
             first, count = act_listing(table, state, code, work)
-            gained, count = advance(table, state, env.rng, seat, pool[env.opponent], count, work)
+            book = books[env.scenario % books.shape[0]]
+            gained, count = advance(
+                table, state, env.rng, seat, pool[env.opponent], count, book, shelf, work
+            )
             env.carry += first + gained
             if count > 0 and state.mover != seat:
                 env.status = WAITING if paid else FRESH
@@ -271,7 +293,7 @@ def drive(
                     observe(table, state, seat, at, static[env.scenario], final[i])
                     fresh = True
         if fresh:
-            count = restart(env, tables, starts, redraw, pool, seat, work)
+            count = restart(env, tables, starts, redraw, pool, seat, books, shelf, work)
             table = tables[env.scenario]
             if env.status == FRESH:
                 waiting += 1

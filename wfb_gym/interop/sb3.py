@@ -24,14 +24,12 @@ except ImportError as error:
     ) from error
 
 from wfb_gym.encoding.limits import Limits
+from wfb_gym.encoding.view import seat_number
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.opponents.registry import Opponent
-
-SEATS = {"caster": 0, "dispeller": 1}
-"""The learner's army by name."""
 
 _MASKS = "action_masks"
 
@@ -230,6 +228,29 @@ class SavedPolicy:
         Raises:
             ValueError: the arrays do not have the sizes that the model was trained with.
         """
+        scores = np.where(masks, self._preferences(observations, masks), -np.inf)
+        if not self._deterministic:  # the greatest after Gumbel noise is a draw from the softmax
+            scores += self._rng.gumbel(size=scores.shape)
+        actions: NDArray[np.int64] = scores.argmax(axis=1)
+        return actions
+
+    def probabilities(
+        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Chances of the actions, as `__call__` takes them: float64 (k, actions)."""
+        preferences = self._preferences(observations, masks).astype(np.float64)
+        scores = np.where(masks, preferences, -np.inf)
+        if self._deterministic:
+            surest = scores.argmax(axis=1)[:, None]
+            chosen: NDArray[np.float64] = np.where(np.arange(scores.shape[1]) == surest, 1.0, 0.0)
+            return chosen
+        chances: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        return chances
+
+    def _preferences(
+        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
         given = (observations.shape[1], masks.shape[1])
         if given != (self.size, self.actions):
             raise ValueError(
@@ -237,13 +258,6 @@ class SavedPolicy:
                 f"{self.actions} actions, found {given[0]} and {given[1]}; train and play it "
                 "on the same scenario, seat and limits"
             )
-        scores = np.where(masks, self._preferences(observations), -np.inf)
-        if not self._deterministic:  # the greatest after Gumbel noise is a draw from the softmax
-            scores += self._rng.gumbel(size=scores.shape)
-        actions: NDArray[np.int64] = scores.argmax(axis=1)
-        return actions
-
-    def _preferences(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         with torch.no_grad():
             distribution = self._policy.get_distribution(torch.as_tensor(observations))
             logits: NDArray[np.float32] = distribution.distribution.logits.numpy()
@@ -297,16 +311,3 @@ def _gives_distributions(kind: Any) -> bool:
     if not isinstance(kind, type) or issubclass(kind, RecurrentActorCriticPolicy):
         return False
     return issubclass(kind, ActorCriticPolicy | MaskableActorCriticPolicy)
-
-
-def seat_number(seat: int | str) -> int:
-    """0 for the caster and 1 for the dispeller, given as a name or a number.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    if seat in SEATS:
-        return SEATS[str(seat)]
-    if seat in SEATS.values():
-        return int(seat)
-    raise ValueError(f'seat: expected 0, 1, "caster" or "dispeller", found {seat!r}')

@@ -1,4 +1,6 @@
-"""The scripted policies: random, greedy, veteran. Each is a rule that a player could follow.
+"""The scripted policies: random, greedy, veteran, optimal.
+
+The first three are rules that a player could follow; the last reads a book of moves.
 
 **random** chooses uniformly among the legal actions.
 
@@ -19,9 +21,17 @@ dispels everything with the dice that make that likeliest, and reads a scroll wh
 
 Both aim where a spell promises most, swap their least promising spell for the first of its
 lore where that promises more, and keep all the dice that an item can keep.
+
+**optimal** plays the exact optimum of a solved scenario, move by move from a book
+(`wfb_gym.opponents.book`); at a position that is not in it, veteran takes over.
+
+Any of them may also play at random now and then: `with_epsilon`.
 """
 
 from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
@@ -32,6 +42,7 @@ from wfb_gym.engine.rerolls import final_outcome
 from wfb_gym.engine.rolls import OUTCOME_FAIL
 from wfb_gym.engine.state import Attempt, Node, Record
 from wfb_gym.engine.targets import aim_at, worth_of_aim
+from wfb_gym.opponents.book import NO_MOVE, look_up_move
 from wfb_gym.opponents.weighing import (
     best_cast_chance,
     dice_for_cast,
@@ -68,6 +79,26 @@ class Scripted(IntEnum):
     RANDOM = 0
     GREEDY = 1
     VETERAN = 2
+    OPTIMAL = 3
+
+
+EPSILON_STEPS = 1 << 16
+"""Chances to play at random are counted in so many parts of 1."""
+_KIND_BITS = 8
+_KIND_MASK = (1 << _KIND_BITS) - 1
+
+
+def with_epsilon(kind: Scripted, epsilon: float) -> int:
+    """The number of a policy that takes a random legal action with chance `epsilon`, 0 to 1.
+
+    The chance is rounded to a multiple of 1 / `EPSILON_STEPS`.
+    """
+    return int(kind) | round(epsilon * EPSILON_STEPS) << _KIND_BITS
+
+
+def kind_and_epsilon(policy: int) -> tuple[Scripted, float]:
+    """What `with_epsilon` put together."""
+    return Scripted(policy & _KIND_MASK), (policy >> _KIND_BITS) / EPSILON_STEPS
 
 
 @jit(forceinline=False)
@@ -296,17 +327,36 @@ def _planned(table: Record, state: Record, work: Record, count: int, veteran: bo
 
 
 @jit
-def choose(policy: int, table: Record, state: Record, work: Record, count: int, rng: Record) -> int:
+def choose(
+    policy: int,
+    table: Record,
+    state: Record,
+    work: Record,
+    count: int,
+    rng: Record,
+    book: Record,
+    shelf: NDArray[np.uint64],
+) -> int:
     """Action of a scripted player at a decision node.
 
     Args:
-        policy: a member of `Scripted` other than EXTERNAL.
+        policy: a member of `Scripted` other than EXTERNAL, or `with_epsilon` of one.
         table: the packed scenario.
         state: at a decision node of that player; as it was when the call returns.
         work: scratch whose `legal` lists the legal actions.
         count: how many there are, 1 or more.
-        rng: the generator's record; only `random` draws from it.
+        rng: the generator's record; only random actions draw from it.
+        book: the scenario's book (`opponents.book.BOOK`), which `optimal` reads.
+        shelf: that holds it.
     """
+    if policy > _KIND_MASK:
+        if next_choice(rng, EPSILON_STEPS) < policy >> _KIND_BITS:
+            return int64(work.legal[next_choice(rng, count)])
+        policy &= _KIND_MASK
     if policy == Scripted.RANDOM:
         return int64(work.legal[next_choice(rng, count)])
-    return int(_planned(table, state, work, count, policy == Scripted.VETERAN))
+    if policy == Scripted.OPTIMAL:
+        move = int64(look_up_move(table, state, book, shelf, work))
+        if move != NO_MOVE:
+            return move
+    return int(_planned(table, state, work, count, policy != Scripted.GREEDY))

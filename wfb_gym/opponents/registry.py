@@ -1,5 +1,6 @@
 """Who may sit opposite the learner: names, callables, saved models, and pools of these."""
 
+import math
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.opponents.policies import Scripted
+from wfb_gym.opponents.policies import Scripted, with_epsilon
 
 Policy = Callable[[NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]]
 """Batched policy: observations (k, size) and masks (k, actions) to legal actions (k,)."""
@@ -16,7 +17,38 @@ Opponent = str | Path | Policy
 """A scripted player's name, the path of a saved model, or a policy."""
 
 SCRIPTED = {kind.name.lower(): kind for kind in Scripted if kind != Scripted.EXTERNAL}
-"""Scripted players by name."""
+"""Scripted players by name; "NAME:EPSILON" is one who plays at random with chance EPSILON."""
+RULES = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.OPTIMAL)
+"""Those who play any scenario; "optimal" plays only what can be solved."""
+
+
+def scripted_policy(name: str) -> int | None:
+    """The number of a scripted player, as `opponents.policies.choose` takes it.
+
+    Args:
+        name: of `SCRIPTED`, or such a name, a colon and the chance of a random action, 0 to 1.
+
+    Returns:
+        None if it is no scripted player's name.
+
+    Raises:
+        ValueError: the chance is none.
+    """
+    plain, colon, chance = name.partition(":")
+    if plain not in SCRIPTED:
+        return None
+    if not colon:
+        return int(SCRIPTED[plain])
+    try:
+        epsilon = float(chance)
+    except ValueError:
+        epsilon = math.nan
+    if not 0.0 <= epsilon <= 1.0:
+        raise ValueError(
+            f"opponent: expected the chance of a random action, 0 to 1, behind {plain}:, "
+            f"found {chance!r}"
+        )
+    return with_epsilon(SCRIPTED[plain], epsilon)
 
 
 def resolve_pool(
@@ -28,8 +60,8 @@ def resolve_pool(
         opponent: one of `Opponent`, or several: one of them is drawn for each episode.
 
     Returns:
-        A member of `Scripted` for each place in the pool, and the policies behind those that
-        are EXTERNAL, by place.
+        The number of the player in each place of the pool, as `opponents.policies.choose` takes
+        it, and the policies behind those that are EXTERNAL, by place.
 
     Raises:
         ValueError: an unknown name, or an empty pool.
@@ -42,8 +74,9 @@ def resolve_pool(
     kinds: list[int] = []
     policies: dict[int, Policy] = {}
     for place, member in enumerate(members):
-        if isinstance(member, str) and member in SCRIPTED:
-            kinds.append(int(SCRIPTED[member]))
+        number = scripted_policy(member) if isinstance(member, str) else None
+        if number is not None:
+            kinds.append(number)
             continue
         kinds.append(int(Scripted.EXTERNAL))
         policies[place] = _external(member)
@@ -64,6 +97,6 @@ def _external(member: Any) -> Policy:
     close = get_close_matches(str(member), SCRIPTED, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise ValueError(
-        f"opponent: expected one of {names}, a saved model's path ending in .zip, a callable "
-        f"or a list of these, found {member!r}{hint}"
+        f"opponent: expected one of {names}, NAME:EPSILON, a saved model's path ending in .zip, "
+        f"a callable or a list of these, found {member!r}{hint}"
     )

@@ -4,11 +4,31 @@ The magic phase is a two-player zero-sum game of perfect information with dice, 
 exact value, and backward induction over the engine's own operations finds it.
 """
 
+from wfb_gym.solver.cache import solved
+from wfb_gym.solver.evaluating import (
+    BestResponse,
+    Score,
+    best_response,
+    evaluate,
+    exploitability,
+    normalised_score,
+)
+from wfb_gym.solver.files import SolutionError, load, save
 from wfb_gym.solver.memo import TooLarge
 from wfb_gym.solver.solution import Solution, solve
 
 __all__ = [
+    "BestResponse",
+    "Score",
     "Solution",
+    "SolutionError",
     "TooLarge",
+    "best_response",
+    "evaluate",
+    "exploitability",
+    "load",
+    "normalised_score",
+    "save",
     "solve",
+    "solved",
 ]

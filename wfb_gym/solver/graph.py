@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.alike import merge_alike
 from wfb_gym.engine.chance import chance_outcomes
-from wfb_gym.engine.keys import STATE_WORDS, hash_of, pack_key, unpack_key, word_of
+from wfb_gym.engine.keys import hash_of, pack_key, unpack_key, word_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.phase import act, resolve
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import STATE, Node, Record
+from wfb_gym.engine.state import STATE, STATE_WORDS, Node, Record
 
 INLINE = 3
 """Rolls that `expand` writes out one after the other; the next one is a node of its own."""
@@ -156,7 +156,7 @@ def repack(
         unpack_key(old[0], nodes[node], state)
         pack_key(new[0], state, larger[node])
     for k in range(top):
-        if steps[k].node != END:
+        if steps[k].node < 0 and steps[k].node != END:
             _write_key(new[0], steps[k], keys[k])
 
 

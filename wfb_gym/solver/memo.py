@@ -5,7 +5,7 @@ after a while so that progress can be shown, and goes on where it stood.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from wfb_gym.encoding.limits import Table
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.alike import merge_alike
 from wfb_gym.engine.chance import most_outcomes
-from wfb_gym.engine.keys import STATE_WORDS, new_plan, words_of
-from wfb_gym.engine.state import Record, new_states
+from wfb_gym.engine.keys import new_plan, words_of
+from wfb_gym.engine.state import STATE_WORDS, Record, new_states
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.scenario.packed import DICE
 from wfb_gym.solver import graph
@@ -35,6 +35,19 @@ _GROWTH = 1.6
 
 class TooLarge(ValueError):  # noqa: N818 - it says what the scenario is
     """The scenario's game does not fit into the memory that it may take."""
+
+
+class Arrays(NamedTuple):
+    """A graph's arrays, without what only finding and going on need; see `Graph`."""
+
+    merging: NDArray[np.bool_]
+    origin: NDArray[np.uint64]
+    moves: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    kinds: NDArray[np.int8]
+    counts: NDArray[np.int16]
+    values: NDArray[np.float64]
+    chosen: NDArray[np.int16]
 
 
 def _records(dtype: Any, count: int) -> np.recarray[Any, Any]:
@@ -81,6 +94,50 @@ class Graph:
         self._scratch = new_scratch()
         self._optimal = np.full((1, 2), graph.OPTIMAL, np.int64)
         announce_compiling(graph.run)
+
+    @classmethod
+    def restored(cls, table: Table, max_bytes: int, arrays: Arrays) -> Self:
+        """The graph that `arrays` came from.
+
+        Raises:
+            ValueError: the arrays do not fit together.
+        """
+        graph_again = cls(table, max_bytes, merging=bool(arrays.merging))
+        graph_again.plan = new_plan(arrays.origin, arrays.moves)
+        graph_again._moves[:] = arrays.moves
+        size = len(arrays.kinds)
+        wanted = {
+            "keys": (np.dtype(np.uint64), (size, int(graph_again.plan[0].words))),
+            "kinds": (np.dtype(np.int8), (size,)),
+            "counts": (np.dtype(np.int16), (size,)),
+            "values": (np.dtype(np.float64), (size,)),
+            "chosen": (np.dtype(np.int16), (size,)),
+        }
+        for name, (dtype, shape) in wanted.items():
+            array = getattr(arrays, name)
+            if array.dtype != dtype or array.shape != shape:
+                raise ValueError(
+                    f"{name}: expected {dtype} of shape {shape}, found {array.dtype} of shape "
+                    f"{array.shape}"
+                )
+        graph_again._allocate(max(_FIRST_NODES, size))
+        for name in wanted:
+            getattr(graph_again, name)[:size] = getattr(arrays, name)
+        graph_again._control[0].nodes = size
+        graph_again._keys = np.zeros((_FIRST_STEPS, graph_again.keys.shape[1]), np.uint64)
+        slots = max(4 * _FIRST_NODES, 1 << (2 * size).bit_length())
+        graph_again._index = np.full(slots, -1, np.int32)
+        words = int(graph_again.plan[0].words)
+        graph.reindex(words, size, graph_again.keys, graph_again._index)
+        return graph_again
+
+    def arrays(self) -> Arrays:
+        """All that was worked out, for a file."""
+        size = self.size
+        return Arrays(
+            np.array(self.merging), self.plan[0].origin.copy(), self._moves, self.keys[:size],
+            self.kinds[:size], self.counts[:size], self.values[:size], self.chosen[:size],
+        )  # fmt: skip
 
     @property
     def size(self) -> int:

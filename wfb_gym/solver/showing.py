@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.observe import observe
+from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import unpack_key
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import Record
@@ -63,6 +64,8 @@ def scripted(
     members: NDArray[np.int64],
     states: Record,
     rngs: Record,
+    books: Record,
+    shelf: NDArray[np.uint64],
     scratch: Record,
     codes: NDArray[np.int64],
 ) -> None:
@@ -76,6 +79,8 @@ def scripted(
         members: decisions, int64 (k,).
         states: scratch, `STATE`, shape (1,).
         rngs: a generator, shape (1,), which nothing is drawn from.
+        books: an empty one, shape (1,).
+        shelf: that holds none.
         scratch: `engine.work.WORK`, shape (1,).
         codes: overwritten.
     """
@@ -85,7 +90,7 @@ def scripted(
     for row in range(members.shape[0]):
         unpack_key(plans[0], nodes[members[row]], state)
         count = int64(legal_actions(table, state, work))
-        codes[row] = choose(policy, table, state, work, count, rngs[0])
+        codes[row] = choose(policy, table, state, work, count, rngs[0], books[0], shelf)
 
 
 @jit(nogil=True, forceinline=False)
@@ -129,3 +134,19 @@ def mark(
         if not found:
             return int64(row)
     return -1
+
+
+@jit(nogil=True, forceinline=False)
+def fingerprints(rows: NDArray[np.uint32], salt: np.uint64, marks: NDArray[np.uint64]) -> None:
+    """Write a 64-bit mark of each row of bits, to look rows up by.
+
+    Args:
+        rows: uint32 (k, size).
+        salt: other marks for other salts.
+        marks: uint64 (k,), overwritten.
+    """
+    for row in range(rows.shape[0]):
+        mark_of_row = salt
+        for column in range(rows.shape[1]):
+            mark_of_row = mix(mark_of_row ^ np.uint64(rows[row, column]))
+        marks[row] = mark_of_row

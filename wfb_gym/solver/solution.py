@@ -1,17 +1,24 @@
 """A solved scenario: its value, the best action and the value of every action anywhere in it."""
 
+import os
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import Table
+from wfb_gym.encoding.limits import Limits, Table
+from wfb_gym.encoding.view import seat_number
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Record
+from wfb_gym.opponents.policies import Scripted
 from wfb_gym.scenario import Scenario, load_scenario, pack
 from wfb_gym.solver import graph
 from wfb_gym.solver.memo import Graph, Progress
+from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.tables import TablePolicy
 
 DEFAULT_BYTES = 4 * 2**30
 """Memory that a solution may take unless told otherwise."""
@@ -27,7 +34,6 @@ class Solution:
         scenario: what was solved.
         table: packed, record array of shape (1,).
         graph: every position that can come about, with its value.
-        root: its first position's node; `graph.END` where nothing is to decide or to roll.
         seconds: that solving took.
     """
 
@@ -36,14 +42,12 @@ class Solution:
         self.table: Table = graph_of_it.table
         self.graph = graph_of_it
         self.seconds = seconds
-        battle = Battle(self.table)
-        self._before = battle.points
-        self.root = graph.END if battle.is_over else self.graph.find(battle.state)
 
     @property
     def value(self) -> float:
         """Points that the first army wins on average if both play optimally."""
-        return self._before + self._to_come(self.root)
+        battle = Battle(self.table)
+        return battle.points + self.value_of(battle)
 
     @property
     def states(self) -> int:
@@ -57,7 +61,7 @@ class Solution:
 
     def value_of(self, battle: Battle) -> float:
         """Points still to come for the first army, if both play optimally from here."""
-        return 0.0 if battle.is_over else self._to_come(self._node(battle.state))
+        return 0.0 if battle.is_over else float(self.graph.values[self._node(battle.state)])
 
     def action_values(self, battle: Battle) -> Mapping[int, float]:
         """What each legal action is worth: points still to come for the first army.
@@ -90,11 +94,47 @@ class Solution:
             raise ValueError(f"best action: expected a decision, found {battle.node.name}")
         return int(self.graph.chosen[self._node(battle.state)])
 
+    @cached_property
+    def full(self) -> Graph:
+        """The graph in which positions that only an onlooker tells apart are nodes of their own.
+
+        Policies of observations may tell them apart. Worked out when it is first asked for.
+        """
+        positions = Graph(self.table, self.graph.max_bytes)
+        battle = Battle(self.table)
+        if not battle.is_over:
+            positions.explore(battle.state)
+        return positions
+
+    def whole(self, values: NDArray[np.float64]) -> float:
+        """Points of the whole battle, where `full`'s nodes have these values, float64 (n,)."""
+        battle = Battle(self.table)
+        if battle.is_over:
+            return battle.points
+        return battle.points + float(values[self.full.find(battle.state)])
+
+    def policy(self, seat: int | str, limits: Limits | None = None) -> TablePolicy:
+        """Optimal play of a seat as a function of observations: an agent.
+
+        Args:
+            seat: 0 or "caster", 1 or "dispeller".
+            limits: of the observations; fitted to the scenario unless given.
+        """
+        decisions = Decisions(self.full, seat_number(seat), limits)
+        return TablePolicy(decisions, decisions.codes_of(Scripted.OPTIMAL))
+
     def _node(self, state: Record) -> int:
         return self.graph.explore(state)
 
-    def _to_come(self, node: int) -> float:
-        return 0.0 if node == graph.END else float(self.graph.values[node])
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the solution to one compressed file; `wfb_gym.solver.load` reads it back.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        from wfb_gym.solver.files import save
+
+        save(self, path)
 
 
 def solve(
@@ -113,7 +153,7 @@ def solve(
     """
     began = time.perf_counter()
     loaded = load_scenario(scenario)
-    positions = Graph(pack(loaded), max_bytes)
+    positions = Graph(pack(loaded), max_bytes, merging=True)
     battle = Battle(positions.table)
     if not battle.is_over:
         positions.explore(battle.state, progress)

@@ -1,0 +1,389 @@
+"""The rules of a battle once more, from the rulebook alone: exact values by plain expectiminimax.
+
+Nothing here is taken from the package; what `scenario` returns is data for its reader. Known are
+shared power dice and the 7th edition's own dice, dispel dice and Dispel Scrolls of the army,
+Power Stones of a wizard, miscasts, spells in play and battles of several phases. Points are those
+that the first army wins.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction as F
+from functools import cache
+from itertools import product
+from typing import Any
+
+FAILED, MISCAST, IRRESISTIBLE = -1, -2, 1000
+REMAINS, ONE_TURN = "remains_in_play", "one_turn"
+STONE_DICE = 2
+
+Effect = tuple[str, int]
+"""What a miscast does, and the points of "points_lost", else 0."""
+Row = tuple[int, int, tuple[Effect, ...]]
+"""First and last total of 2D6, and what they bring."""
+
+
+@dataclass(frozen=True)
+class Spell:
+    """A spell of fixed worth; `lasts` is empty for one that acts at once."""
+
+    wizard: int
+    casting_value: int
+    worth: int = 0
+    lasts: str = ""
+    per_phase: int = 0
+    in_play: bool = False
+
+
+@dataclass(frozen=True)
+class Army:
+    """Levels, Power Stones and own dice stand by wizard; power dice are those that all share."""
+
+    levels: tuple[int, ...] = ()
+    spells: tuple[Spell, ...] = ()
+    power: int = 0
+    dispel: int = 0
+    scrolls: int = 0
+    stones: tuple[int, ...] = ()
+    own_dice: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Duel:
+    """A battle from its beginning."""
+
+    caster: Army
+    dispeller: Army = Army()
+    phases: int = 1
+    double_six: bool = False
+    miscasts: tuple[Row, ...] = ((2, 12, ()),)
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a battle stands; spells are named by army and index."""
+
+    phase: int
+    power: int
+    dispel: int
+    own_dice: tuple[int, ...]
+    open: frozenset[int]
+    in_play: frozenset[tuple[int, int]]
+    fresh: frozenset[tuple[int, int]]
+    scrolls: tuple[int, int]
+    stones: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def rolls(dice: int) -> Iterator[tuple[int, ...]]:
+    """Every way that the dice can fall, all equally likely."""
+    return product(range(1, 7), repeat=dice)
+
+
+@cache
+def casting(dice: int, value: int, irresistible: bool = True) -> dict[int, F]:
+    """Chances of the totals that cast, `IRRESISTIBLE`, `MISCAST` and `FAILED`."""
+    found: dict[int, F] = {}
+    for faces in rolls(dice):
+        if faces.count(1) >= 2:
+            result = MISCAST
+        elif irresistible and faces.count(6) >= 2:
+            result = IRRESISTIBLE
+        elif sum(faces) >= max(3, value):
+            result = sum(faces)
+        else:
+            result = FAILED
+        found[result] = found.get(result, F(0)) + F(1, 6**dice)
+    return found
+
+
+@cache
+def dispelling(dice: int, number: int, double_six: bool = False) -> F:
+    """Chance to dispel."""
+    works = 0
+    for faces in rolls(dice):
+        if faces.count(1) >= 2:
+            continue
+        works += sum(faces) >= number or (double_six and faces.count(6) >= 2)
+    return F(works, 6**dice)
+
+
+def less(numbers: tuple[int, ...], index: int, by: int) -> tuple[int, ...]:
+    """The numbers with one of them smaller."""
+    return tuple(n - by if i == index else n for i, n in enumerate(numbers))
+
+
+class Oracle:
+    """Values of a battle's positions: points still to come for the first army."""
+
+    def __init__(self, duel: Duel) -> None:
+        self.duel = duel
+        self.armies = (duel.caster, duel.dispeller)
+        self._known: dict[Position, F] = {}
+        self._known_in_play: dict[tuple[Position, int, frozenset[tuple[int, int]]], F] = {}
+
+    def value(self) -> F:
+        """Value of the battle."""
+        armies = self.armies
+        in_play = {(a, s) for a in (0, 1) for s, spell in enumerate(armies[a].spells)
+                   if spell.in_play}  # fmt: skip
+        scrolls = (armies[0].scrolls, armies[1].scrolls)
+        return self._begin(0, frozenset(in_play), scrolls, (armies[0].stones, armies[1].stones))
+
+    def _begin(
+        self,
+        phase: int,
+        in_play: frozenset[tuple[int, int]],
+        scrolls: tuple[int, int],
+        stones: tuple[tuple[int, ...], tuple[int, ...]],
+    ) -> F:
+        """A phase begins: dice are made; what lasts one turn ends as its owner's turn comes."""
+        active = phase % 2
+        army = self.armies[active]
+        stays = {(a, s) for a, s in in_play
+                 if a != active or self.armies[a].spells[s].lasts != ONE_TURN}  # fmt: skip
+        position = Position(
+            phase=phase,
+            power=army.power,
+            dispel=self.armies[1 - active].dispel,
+            own_dice=army.own_dice or (0,) * len(army.levels),
+            open=frozenset(range(len(army.spells))),
+            in_play=frozenset(stays),
+            fresh=frozenset(),
+            scrolls=scrolls,
+            stones=stones,
+        )
+        return self._nominate(position)
+
+    def _best(self, army: int, values: Iterable[F]) -> F:
+        return max(values) if army == 0 else min(values)
+
+    def _nominate(self, p: Position) -> F:
+        """The active player stops, ends a spell of his that remains, or tries a spell."""
+        if p not in self._known:
+            active = p.phase % 2
+            self._known[p] = self._best(active, self._choices(p, active))
+        return self._known[p]
+
+    def _choices(self, p: Position, active: int) -> Iterator[F]:
+        army = self.armies[active]
+        yield self._in_play(p, 1 - active, frozenset())
+        for index, spell in enumerate(army.spells):
+            if (active, index) in p.in_play:
+                if spell.lasts == REMAINS:
+                    yield self._nominate(self._ended(p, {(active, index)}))
+            elif index in p.open:
+                yield from self._casts(p, active, index)
+
+    def _casts(self, p: Position, active: int, index: int) -> Iterator[F]:
+        """Every way to try a spell: how many dice, own and shared, with a Power Stone or not."""
+        army = self.armies[active]
+        spell = army.spells[index]
+        mage = spell.wizard
+        # trying a spell ends what its wizard keeps in play
+        kept = {(active, s) for s, each in enumerate(army.spells)
+                if each.wizard == mage and each.lasts == REMAINS}  # fmt: skip
+        named = replace(self._ended(p, kept), open=p.open - {index})
+        most = army.levels[mage] + 1
+        stones = p.stones[active]
+        for own, shared in product(range(p.own_dice[mage] + 1), range(p.power + 1)):
+            if not 1 <= own + shared <= most:
+                continue
+            after = replace(named, power=p.power - shared, own_dice=less(p.own_dice, mage, own))
+            yield self._cast(after, index, casting(own + shared, spell.casting_value))
+            if stones and stones[mage]:
+                left = less(stones, mage, 1)
+                both = (left, p.stones[1]) if active == 0 else (p.stones[0], left)
+                chances = casting(own + shared + STONE_DICE, spell.casting_value, False)
+                yield self._cast(replace(after, stones=both), index, chances)
+
+    def _cast(self, p: Position, index: int, chances: dict[int, F]) -> F:
+        """The casting roll."""
+        mean = F(0)
+        for result, chance in chances.items():
+            if result == FAILED:
+                mean += chance * self._nominate(p)
+            elif result == MISCAST:
+                mean += chance * self._miscast(p, index)
+            elif result == IRRESISTIBLE:
+                mean += chance * self._works(p, index)
+            else:
+                mean += chance * self._answer(p, index, result)
+        return mean
+
+    def _miscast(self, p: Position, index: int) -> F:
+        """2D6 on the table."""
+        mean = F(0)
+        for total in map(sum, rolls(2)):
+            for first, last, effects in self.duel.miscasts:
+                if first <= total <= last:
+                    mean += F(1, 36) * self._suffers(p, index, effects)
+        return mean
+
+    def _suffers(self, p: Position, index: int, effects: tuple[Effect, ...]) -> F:
+        active = p.phase % 2
+        spells = self.armies[active].spells
+        lost, leaves, stops = 0, False, False
+        for kind, points in effects:
+            if kind == "points_lost":
+                lost += points
+            elif kind == "locked":
+                mine = {s for s, each in enumerate(spells) if each.wizard == spells[index].wizard}
+                p = replace(p, open=p.open - mine)
+            elif kind == "dice_lost":
+                p = replace(p, power=0, own_dice=(0,) * len(p.own_dice))
+            elif kind == "casting_ends":
+                stops = True
+            else:
+                assert kind == "phase_ends", kind
+                leaves = True
+        if leaves:
+            to_come = self._end_phase(p)
+        elif stops:
+            to_come = self._in_play(p, 1 - active, frozenset())
+        else:
+            to_come = self._nominate(p)
+        return to_come - lost if active == 0 else to_come + lost
+
+    def _works(self, p: Position, index: int) -> F:
+        """The spell takes effect."""
+        active = p.phase % 2
+        spell = self.armies[active].spells[index]
+        if spell.lasts:
+            name = {(active, index)}
+            p = replace(p, in_play=p.in_play | name, fresh=p.fresh | name)
+        return self._nominate(p) + (spell.worth if active == 0 else -spell.worth)
+
+    def _answer(self, p: Position, index: int, total: int) -> F:
+        """The opponent lets the spell through, reads a scroll, or rolls dice against the total."""
+        return self._best(1 - p.phase % 2, self._answers(p, index, total))
+
+    def _answers(self, p: Position, index: int, total: int) -> Iterator[F]:
+        enemy = 1 - p.phase % 2
+        yield self._works(p, index)
+        if p.scrolls[enemy]:
+            first, second = less(p.scrolls, enemy, 1)
+            yield self._nominate(replace(p, scrolls=(first, second)))
+        for dice in range(1, p.dispel + 1):
+            after = replace(p, dispel=p.dispel - dice)
+            chance = dispelling(dice, total, self.duel.double_six)
+            yield chance * self._nominate(after) + (1 - chance) * self._works(after, index)
+
+    def _in_play(self, p: Position, mover: int, tried: frozenset[tuple[int, int]]) -> F:
+        """Spells in play at the end of the phase: the opponent's attempts, then the caster's."""
+        asked = (p, mover, tried)
+        if asked not in self._known_in_play:
+            self._known_in_play[asked] = self._best(mover, self._attempts(p, mover, tried))
+        return self._known_in_play[asked]
+
+    def _attempts(self, p: Position, mover: int, tried: frozenset[tuple[int, int]]) -> Iterator[F]:
+        active = p.phase % 2
+        yield self._end_phase(p) if mover == active else self._in_play(p, active, frozenset())
+        for name in p.in_play - p.fresh - tried:
+            for dice, after in self._handfuls(p, mover):
+                number = self.armies[name[0]].spells[name[1]].casting_value
+                chance = dispelling(dice, number, self.duel.double_six)
+                ended = self._in_play(self._ended(after, {name}), mover, tried)
+                stays = self._in_play(after, mover, tried | {name})
+                yield chance * ended + (1 - chance) * stays
+
+    def _handfuls(self, p: Position, mover: int) -> Iterator[tuple[int, Position]]:
+        """Dice for an attempt: dispel dice; power dice of the active player and one wizard's."""
+        if mover != p.phase % 2:
+            for dice in range(1, p.dispel + 1):
+                yield dice, replace(p, dispel=p.dispel - dice)
+            return
+        for dice in range(1, p.power + 1):
+            yield dice, replace(p, power=p.power - dice)
+        for mage, most in enumerate(p.own_dice):
+            for own, shared in product(range(1, most + 1), range(p.power + 1)):
+                own_dice = less(p.own_dice, mage, own)
+                yield own + shared, replace(p, power=p.power - shared, own_dice=own_dice)
+
+    def _end_phase(self, p: Position) -> F:
+        """Spells in play pay their owners, and the other army's phase begins."""
+        paid = F(0)
+        for army, index in p.in_play:
+            points = self.armies[army].spells[index].per_phase
+            paid += points if army == 0 else -points
+        if p.phase + 1 < self.duel.phases:
+            paid += self._begin(p.phase + 1, p.in_play, p.scrolls, p.stones)
+        return paid
+
+    def _ended(self, p: Position, names: set[tuple[int, int]]) -> Position:
+        """Without these spells in play."""
+        return replace(p, in_play=p.in_play - names, fresh=p.fresh - names)
+
+
+def value(duel: Duel) -> F:
+    """Points that the first army wins on the best play of both."""
+    return Oracle(duel).value()
+
+
+def spell_name(index: int) -> str:
+    """Name of an army's spell in the scenario."""
+    return f"Spell {index}"
+
+
+def scenario(duel: Duel) -> dict[str, Any]:
+    """The battle as a scenario's document."""
+    rows = [
+        {"roll": [first, last], "effects": [effect(*each) for each in effects]}
+        for first, last, effects in duel.miscasts
+    ]
+    return {
+        "name": "duel",
+        "phases": duel.phases,
+        "rules": {"dispel_double_six": duel.double_six, "miscast_table": "house"},
+        "miscast_tables": {"house": {"rows": rows}},
+        "caster": army_document(duel.caster),
+        "dispeller": army_document(duel.dispeller),
+    }
+
+
+def effect(kind: str, points: int) -> dict[str, Any]:
+    """A miscast's effect as a scenario writes it."""
+    more: dict[str, dict[str, Any]] = {
+        "points_lost": {"points": float(points)},
+        "locked": {"until": "phase_end"},
+        "dice_lost": {"whose": "side"},
+    }
+    return {"kind": kind, **more.get(kind, {})}
+
+
+def army_document(army: Army) -> dict[str, Any]:
+    """An army as a scenario writes it."""
+    wizards: list[dict[str, Any]] = []
+    for mage, level in enumerate(army.levels):
+        stones = army.stones[mage] if army.stones else 0
+        wizards.append({
+            "name": f"Mage {mage}",
+            "level": level,
+            "reserve": army.own_dice[mage] if army.own_dice else 0,
+            "items": ["Power Stone"] * stones,
+            "spells": [
+                spell_document(index, spell)
+                for index, spell in enumerate(army.spells)
+                if spell.wizard == mage
+            ],
+        })  # fmt: skip
+    return {
+        "wizards": wizards,
+        "power_dice": army.power,
+        "dispel_dice": army.dispel,
+        "items": ["Dispel Scroll"] * army.scrolls,
+    }
+
+
+def spell_document(index: int, spell: Spell) -> dict[str, Any]:
+    """A spell as a scenario writes it."""
+    lasting = {
+        "duration": spell.lasts,
+        "worth_per_phase": float(spell.per_phase),
+        "in_play": spell.in_play,
+    }
+    plain = {
+        "name": spell_name(index),
+        "casting_value": spell.casting_value,
+        "worth": float(spell.worth),
+    }
+    return {**plain, **lasting} if spell.lasts else plain

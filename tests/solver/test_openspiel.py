@@ -1,0 +1,306 @@
+"""Values, best responses and exploitability against OpenSpiel's own algorithms."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import (
+    expected_game_score,
+    exploitability,
+    minimax,
+)
+from open_spiel.python.algorithms.best_response import (
+    BestResponsePolicy,
+)
+from open_spiel.python.policy import Policy, UniformRandomPolicy
+
+from wfb_gym import solver
+from wfb_gym.engine.generator import new_rngs
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.work import new_scratch
+from wfb_gym.opponents.book import no_books
+from wfb_gym.opponents.policies import Scripted, choose
+from wfb_gym.scenario import Scenario, scenario_from_dict
+
+from .oracle import ONE_TURN, REMAINS, Army, Duel, Row, Spell, scenario, value
+from .spiel import Atlas, BattleGame, ByPosition, Choices, Mover, seen_policy
+
+HARSH: tuple[Row, ...] = (
+    (2, 5, (("points_lost", 30), ("phase_ends", 0))),
+    (6, 7, (("locked", 0),)),
+    (8, 12, (("dice_lost", 0),)),
+)
+FLASH, BOLT = Spell(0, 5, 20), Spell(0, 8, 35)
+OLD_HEX = Spell(0, 5, 0, REMAINS, 9, in_play=True)
+
+DUELS = {
+    "one spell": Duel(Army((2,), (FLASH,), 3), Army(dispel=2, scrolls=1)),
+    "two spells": Duel(Army((1,), (FLASH, BOLT), 3), Army(dispel=2, scrolls=1)),
+    "harsh miscasts": Duel(
+        Army((1, 1), (FLASH, Spell(1, 6, 25)), 3), Army(dispel=2), miscasts=HARSH
+    ),
+    "a Power Stone": Duel(Army((1,), (FLASH, BOLT), 2, stones=(1,)), Army(dispel=1, scrolls=1)),
+    "spells in play": Duel(
+        Army((1,), (FLASH, Spell(0, 6, 0, REMAINS, 8, in_play=True)), 2),
+        Army((1,), (OLD_HEX,), dispel=1),
+    ),
+    "two phases": Duel(
+        Army((1,), (Spell(0, 4, 3, REMAINS, 6),), 1, dispel=1),
+        Army((1,), (Spell(0, 3, 7, ONE_TURN, 2),), 1, dispel=1),
+        phases=2,
+    ),
+    "own dice": Duel(
+        Army((1, 1), (FLASH, Spell(1, 4, 9)), 1, own_dice=(1, 1)), Army(dispel=1), double_six=True
+    ),
+}
+EACH = pytest.mark.parametrize("name", DUELS)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A battle by the package and by OpenSpiel."""
+
+    scenario: Scenario
+    atlas: Atlas
+    game: BattleGame
+
+    def score(self, policy: Policy) -> float:
+        """OpenSpiel's points of the first army where both armies play `policy`."""
+        root = self.game.new_initial_state()
+        points: np.ndarray[tuple[int], np.dtype[np.float64]]
+        points = expected_game_score.policy_value(root, [policy, policy])
+        assert points[0] == -points[1]
+        return float(points[0])
+
+    def answered(self, policy: Policy, seat: int) -> float:
+        """OpenSpiel's points of the first army where the army other than `seat` answers best."""
+        answer = BestResponsePolicy(self.game, 1 - seat, policy)
+        points = float(answer.value(self.game.new_initial_state()))
+        return points if seat == 1 else -points
+
+    def movers(self, choices: Choices, certain: bool = False) -> tuple[Mover, Mover]:
+        """The policy of each seat, by what it observes."""
+        first, second = (seen_policy(self.atlas, seat, choices, certain) for seat in (0, 1))
+        return first, second
+
+
+@cache
+def case(name: str) -> Case:
+    battle = scenario_from_dict(scenario(DUELS[name]))
+    atlas = Atlas(battle)
+    return Case(battle, atlas, BattleGame(atlas))
+
+
+@cache
+def solution(name: str) -> solver.Solution:
+    return solver.solve(case(name).scenario)
+
+
+def uniform(atlas: Atlas) -> Choices:
+    return {at.name: dict.fromkeys(at.steps, 1 / len(at.steps)) for at in atlas.decisions()}
+
+
+def certain(atlas: Atlas, seed: int) -> Choices:
+    """One action at each position, drawn by the seed."""
+    rng = np.random.default_rng(seed)
+    return {at.name: {int(rng.choice(at.steps)): 1.0} for at in atlas.decisions()}
+
+
+def mixed(atlas: Atlas, seed: int) -> Choices:
+    """Random chances at each position, some of them 0."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for at in atlas.decisions():
+        weights = rng.random(len(at.steps)) * (rng.random(len(at.steps)) < 0.7)
+        weights[rng.integers(len(weights))] += 0.1
+        chances = (weights / weights.sum()).tolist()
+        found[at.name] = dict(zip(at.steps, chances, strict=True))
+    return found
+
+
+def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
+    """A scripted player, who plays any legal action with a chance of `epsilon`."""
+    work, rng = new_scratch()[0], new_rngs(1)[0]
+    books, shelf = no_books()
+    found = {}
+    for at in atlas.decisions():
+        battle = at.battle
+        count = legal_actions(battle.table, battle.state, work)
+        action = int(
+            choose(int(kind), battle.table, battle.state, work, count, rng, books[0], shelf)
+        )
+        found[at.name] = dict.fromkeys(at.steps, epsilon / count)
+        found[at.name][action] += 1 - epsilon
+    return found
+
+
+# What OpenSpiel is given.
+
+
+@EACH
+def test_openspiel_plays_the_battle(name: str) -> None:
+    pyspiel.random_sim_test(case(name).game, num_sims=20, serialize=False, verbose=False)
+
+
+@EACH
+def test_chances_sum_to_one(name: str) -> None:
+    rolls = [at for at in case(name).atlas.spots.values() if at.chances]
+    assert rolls
+    for at in rolls:
+        assert min(at.chances) > 0
+        assert sum(at.chances) == pytest.approx(1, abs=1e-12)
+
+
+@EACH
+def test_information_states_are_the_positions(name: str) -> None:
+    here = case(name)
+    policy = ByPosition(here.game, uniform(here.atlas))
+    seen: set[str] = set()
+    for seat in (0, 1):
+        sets = BestResponsePolicy(here.game, seat, policy).infosets
+        for position, members in sets.items():
+            at = here.atlas.spots[position]
+            assert at.battle.mover == seat
+            for state, _ in members:
+                assert state.current_player() == seat
+                assert state.legal_actions() == at.steps
+            assert len({str(state) for state, _ in members}) == len(members)
+        assert not seen & set(sets)
+        seen |= set(sets)
+    assert seen == {at.name for at in here.atlas.decisions()}
+
+
+def test_one_position_has_many_histories() -> None:
+    here = case("two spells")
+    policy = ByPosition(here.game, uniform(here.atlas))
+    sets = BestResponsePolicy(here.game, 0, policy).infosets.values()
+    assert max(len(members) for members in sets) > 1
+
+
+@EACH
+def test_openspiels_expectiminimax_is_the_oracles_value(name: str) -> None:
+    root = case(name).game.new_initial_state()
+    found, _ = minimax.expectiminimax(root, 1000, None, maximizing_player_id=0)
+    assert found == pytest.approx(float(value(DUELS[name])), abs=1e-9)
+
+
+# What it says of the solver.
+
+
+@EACH
+def test_optimal_play_is_worth_the_solved_value(name: str) -> None:
+    here, solved = case(name), solution(name)
+    best = {at.name: {solved.best_action(at.battle): 1.0} for at in here.atlas.decisions()}
+    policy = ByPosition(here.game, best)
+    root = here.game.new_initial_state()
+    expected = pytest.approx(solved.value, abs=1e-9)
+    assert minimax.expectiminimax(root, 1000, None, maximizing_player_id=0)[0] == expected
+    assert here.score(policy) == expected
+    assert here.answered(policy, 0) == expected
+    assert here.answered(policy, 1) == expected
+    assert exploitability.nash_conv(here.game, policy) == pytest.approx(0, abs=1e-9)
+
+
+@EACH
+def test_the_solutions_own_policy_gives_nothing_away(name: str) -> None:
+    here, solved = case(name), solution(name)
+    caster, dispeller = solved.policy(0), solved.policy(1)
+    assert solver.evaluate(solved, caster, dispeller) == pytest.approx(solved.value, abs=1e-9)
+    assert solver.exploitability(solved, caster=caster) == pytest.approx(0, abs=1e-9)
+    assert solver.exploitability(solved, dispeller=dispeller) == pytest.approx(0, abs=1e-9)
+    both = solver.exploitability(here.scenario, caster="optimal", dispeller="optimal")
+    assert both == pytest.approx(0, abs=1e-9)
+
+
+@EACH
+def test_exploitability_is_openspiels(name: str) -> None:
+    here = case(name)
+    choices = mixed(here.atlas, 7)
+    policy = ByPosition(here.game, choices)
+    caster, dispeller = here.movers(choices)
+    found = solver.exploitability(here.scenario, caster=caster, dispeller=dispeller)
+    assert found == pytest.approx(exploitability.exploitability(here.game, policy), abs=1e-9)
+    assert found == pytest.approx(exploitability.nash_conv(here.game, policy) / 2, abs=1e-9)
+    assert found > 0.1
+
+
+def agrees(name: str, choices: Choices, caster: str | Mover, dispeller: str | Mover) -> None:
+    """Every number of the policies, by the solver and by OpenSpiel."""
+    here, solved = case(name), solution(name)
+    game = here.scenario
+    policy = ByPosition(here.game, choices)
+
+    def close(points: float) -> object:
+        return pytest.approx(points, abs=1e-9)
+
+    assert solver.evaluate(game, caster, dispeller) == close(here.score(policy))
+    worst = here.answered(policy, 0)
+    best = here.answered(policy, 1)
+    against_caster = solver.best_response(game, caster, 0)
+    against_dispeller = solver.best_response(game, dispeller, 1)
+    assert against_caster.value == close(worst)
+    assert against_dispeller.value == close(best)
+    assert solver.evaluate(game, caster, against_caster.policy) == close(worst)
+    assert solver.evaluate(game, against_dispeller.policy, dispeller) == close(best)
+    assert solver.exploitability(game, caster=caster) == close(solved.value - worst)
+    assert solver.exploitability(game, dispeller=dispeller) == close(best - solved.value)
+    both = solver.exploitability(game, caster=caster, dispeller=dispeller)
+    assert both == close((best - worst) / 2)
+
+
+@EACH
+def test_the_uniform_policy(name: str) -> None:
+    here = case(name)
+    choices = uniform(here.atlas)
+    assert here.score(UniformRandomPolicy(here.game)) == pytest.approx(
+        here.score(ByPosition(here.game, choices)), abs=1e-12
+    )
+    agrees(name, choices, *here.movers(choices))
+    agrees(name, choices, "random", "random")
+
+
+@EACH
+@pytest.mark.parametrize("seed", range(2))
+def test_policies_that_are_certain(name: str, seed: int) -> None:
+    here = case(name)
+    choices = certain(here.atlas, seed)
+    agrees(name, choices, *here.movers(choices, certain=True))
+
+
+@EACH
+@pytest.mark.parametrize("seed", range(2))
+def test_mixed_policies(name: str, seed: int) -> None:
+    here = case(name)
+    choices = mixed(here.atlas, seed)
+    agrees(name, choices, *here.movers(choices))
+
+
+@EACH
+@pytest.mark.parametrize("player", ["greedy", "veteran"])
+def test_scripted_players(name: str, player: str) -> None:
+    choices = scripted(case(name).atlas, Scripted[player.upper()])
+    agrees(name, choices, player, player)
+
+
+@EACH
+def test_a_scripted_player_who_errs(name: str) -> None:
+    choices = scripted(case(name).atlas, Scripted.VETERAN, 0.25)
+    agrees(name, choices, "veteran:0.25", "veteran:0.25")
+
+
+@EACH
+def test_the_score_of_a_policy(name: str) -> None:
+    here, solved = case(name), solution(name)
+    choices = mixed(here.atlas, 1)
+    policies = ByPosition(here.game, choices), ByPosition(here.game, uniform(here.atlas))
+    for seat, sign in ((0, 1), (1, -1)):
+        score = solver.normalised_score(here.scenario, here.movers(choices)[seat], seat)
+        guaranteed, random = (sign * here.answered(policy, seat) for policy in policies)
+        optimum = sign * solved.value
+        assert score.optimum == pytest.approx(optimum, abs=1e-9)
+        assert score.guaranteed == pytest.approx(guaranteed, abs=1e-9)
+        assert score.random == pytest.approx(random, abs=1e-9)
+        expected = 100 * (guaranteed - random) / (optimum - random)
+        assert score.score == pytest.approx(expected, abs=1e-6)

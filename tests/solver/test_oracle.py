@@ -1,0 +1,310 @@
+"""Solved values against the oracle's, and the rulebook's exact chances asked of a solution."""
+
+from fractions import Fraction as F
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wfb_gym import solver
+from wfb_gym.engine.actions import FIRST_DICE, FIRST_ITEM
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import scenario_from_dict
+
+from ..engine.builders import Game
+from .oracle import (
+    ONE_TURN,
+    REMAINS,
+    Army,
+    Duel,
+    Effect,
+    Row,
+    Spell,
+    casting,
+    dispelling,
+    scenario,
+    spell_name,
+    value,
+)
+
+HARSH: tuple[Row, ...] = (
+    (2, 4, (("points_lost", 30), ("phase_ends", 0))),
+    (5, 7, (("locked", 0),)),
+    (8, 9, (("dice_lost", 0),)),
+    (10, 10, (("points_lost", 5), ("casting_ends", 0))),
+    (11, 12, ()),
+)
+BOLT, BLAST, DART = Spell(0, 7, 30), Spell(0, 9, 45), Spell(1, 4, 12)
+SHIELD = Spell(0, 6, 5, REMAINS, 8)
+OLD_SHIELD = Spell(0, 6, 5, REMAINS, 8, in_play=True)
+OLD_HEX = Spell(0, 8, 0, REMAINS, 9, in_play=True)
+OLD_FOG = Spell(0, 5, 0, ONE_TURN, 7, in_play=True)
+
+DUELS = {
+    "one die": Duel(Army((1,), (Spell(0, 3, 10),), 1)),
+    "a spell and a dispel": Duel(Army((2,), (BOLT,), 3), Army(dispel=2)),
+    "a scroll": Duel(Army((2,), (BOLT,), 3), Army(dispel=2, scrolls=1)),
+    "two spells": Duel(Army((2,), (BOLT, BLAST), 4), Army(dispel=3)),
+    "two scrolls and two wizards": Duel(
+        Army((2, 1), (BOLT, BLAST, DART), 5), Army(dispel=2, scrolls=2)
+    ),
+    "two 6s do not dispel": Duel(Army((4,), (Spell(0, 13, 80), BLAST), 4), Army(dispel=3)),
+    "two 6s dispel": Duel(
+        Army((4,), (Spell(0, 13, 80), BLAST), 4), Army(dispel=3), double_six=True
+    ),
+    "harsh miscasts": Duel(Army((2, 1), (BOLT, BLAST, DART), 4), Army(dispel=2), miscasts=HARSH),
+    "one effect: the phase ends": Duel(
+        Army((2, 1), (BOLT, DART), 5), Army(dispel=1), miscasts=((2, 12, (("phase_ends", 0),)),)
+    ),
+    "one effect: locked": Duel(
+        Army((2, 1), (BOLT, BLAST, DART), 5), Army(), miscasts=((2, 12, (("locked", 0),)),)
+    ),
+    "one effect: dice lost": Duel(
+        Army((2, 1), (BOLT, DART), 5), Army(dispel=1), miscasts=((2, 12, (("dice_lost", 0),)),)
+    ),
+    "one effect: points lost": Duel(
+        Army((1,), (Spell(0, 5, 3),), 2), miscasts=((2, 12, (("points_lost", 50),)),)
+    ),
+    "a Power Stone": Duel(
+        Army((1,), (Spell(0, 11, 30), Spell(0, 5, 10)), 3, stones=(1,)),
+        Army(dispel=2, scrolls=1),
+        miscasts=HARSH,
+    ),
+    "two wizards with Power Stones": Duel(
+        Army((1, 1), (Spell(0, 11, 30), Spell(1, 9, 10)), 3, stones=(1, 2)),
+        Army(dispel=2),
+        double_six=True,
+    ),
+    "a spell that remains or a bolt": Duel(Army((2,), (SHIELD, BOLT), 3), Army(dispel=2)),
+    "a spell in play or a bolt": Duel(
+        Army((2,), (Spell(0, 10, 0, REMAINS, 7, in_play=True), BOLT), 3),
+        Army(dispel=2, scrolls=1),
+        miscasts=HARSH,
+    ),
+    "a spell in play is ended and cast again": Duel(
+        Army((2,), (Spell(0, 5, 20, REMAINS, 2, in_play=True),), 3), Army(dispel=2)
+    ),
+    "spells in play of both sides": Duel(
+        Army((1, 1), (OLD_SHIELD, OLD_FOG, DART), 4),
+        Army((1,), (OLD_HEX,), dispel=3),
+        miscasts=HARSH,
+    ),
+    "one attempt at a spell in play": Duel(Army((1,), (OLD_SHIELD,)), Army(dispel=4)),
+    "power dice kept to dispel": Duel(
+        Army((1, 1), (Spell(0, 5, 4), DART), 3), Army((1,), (OLD_HEX, OLD_FOG))
+    ),
+    "two phases": Duel(
+        Army((2,), (SHIELD, Spell(0, 5, 11)), 3, dispel=1),
+        Army((1,), (Spell(0, 4, 9, ONE_TURN, 3),), 2, dispel=1),
+        phases=2,
+        miscasts=HARSH,
+    ),
+    "three phases": Duel(
+        Army(
+            (2,), (Spell(0, 5, 2, ONE_TURN, 4), Spell(0, 4, 0, ONE_TURN, 6)), 3, dispel=2, scrolls=1
+        ),
+        Army((1,), (Spell(0, 4, 9, REMAINS, 3),), 2, dispel=2),
+        phases=3,
+    ),
+    "own dice beside a pool": Duel(
+        Army((2, 1), (BOLT, DART), 2, own_dice=(2, 1)),
+        Army(dispel=2, scrolls=1),
+        double_six=True,
+        miscasts=HARSH,
+    ),
+    "own dice against spells in play": Duel(
+        Army((1, 1), (BOLT, DART), 1, own_dice=(1, 1)), Army((1,), (OLD_HEX, OLD_FOG), dispel=2)
+    ),
+    "no wizard uses another's dice": Duel(
+        Army((3, 1), (BLAST, DART), 1, own_dice=(1, 2)), Army(dispel=1)
+    ),
+    "own dice and a Power Stone": Duel(
+        Army((1,), (Spell(0, 9, 20),), 0, own_dice=(1,), stones=(1,)), Army(dispel=2)
+    ),
+}
+
+
+def solved(duel: Duel) -> solver.Solution:
+    return solver.solve(scenario_from_dict(scenario(duel)))
+
+
+@pytest.mark.parametrize("duel", DUELS.values(), ids=DUELS)
+def test_the_solved_value_is_the_oracles(duel: Duel) -> None:
+    assert solved(duel).value == pytest.approx(float(value(duel)), abs=1e-9)
+
+
+EFFECTS = st.sampled_from(["points_lost", "locked", "dice_lost", "casting_ends", "phase_ends"])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Row, ...]:
+    effects: list[tuple[Effect, ...]] = draw(
+        st.lists(
+            st.lists(st.tuples(EFFECTS, st.integers(1, 20)), max_size=2).map(tuple),
+            min_size=1,
+            max_size=3,
+        )
+    )
+    cuts = draw(st.sets(st.integers(3, 12), min_size=len(effects) - 1, max_size=len(effects) - 1))
+    ends = [2, *sorted(cuts), 13]
+    return tuple(
+        (low, high - 1, row) for (low, high), row in zip(pairwise(ends), effects, strict=True)
+    )
+
+
+@st.composite
+def spells(draw: st.DrawFn, wizard: int, may_remain: bool) -> Spell:
+    lasts = draw(st.sampled_from(["", "", REMAINS, ONE_TURN]))
+    in_play = draw(st.booleans()) and bool(lasts) and (may_remain or lasts == ONE_TURN)
+    per_phase = draw(st.integers(0, 9)) if lasts else 0
+    return Spell(
+        wizard, draw(st.integers(3, 12)), draw(st.integers(0, 30)), lasts, per_phase, in_play
+    )
+
+
+@st.composite
+def armies(draw: st.DrawFn, caster: bool) -> Army:
+    levels = draw(st.lists(st.integers(1, 2), min_size=int(caster), max_size=2))
+    known: list[Spell] = []
+    for wizard in range(len(levels)):
+        for may_remain in (True, False)[: 3 - len(levels)]:
+            known.append(draw(spells(wizard, may_remain)))
+    few = st.lists(st.integers(0, 1), min_size=len(levels), max_size=len(levels)).map(tuple)
+    return Army(
+        tuple(levels),
+        tuple(known),
+        power=draw(st.integers(1, 3) if caster else st.integers(0, 2)),
+        dispel=draw(st.integers(0, 2)),
+        scrolls=draw(st.integers(0, 1)),
+        stones=draw(few),
+        own_dice=draw(st.just((0,) * len(levels)) | few),
+    )
+
+
+DUEL = st.builds(Duel, armies(True), armies(False), st.integers(1, 2), st.booleans(), tables())
+
+
+@settings(
+    max_examples=30,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(DUEL)
+def test_the_solved_value_of_any_small_battle_is_the_oracles(duel: Duel) -> None:
+    assert solved(duel).value == pytest.approx(float(value(duel)), abs=1e-9)
+
+
+def test_a_hand_counted_value() -> None:
+    # one die, 3+, nobody to dispel: four of six faces
+    assert solved(Duel(Army((1,), (Spell(0, 3, 9),), 1))).value == pytest.approx(6, abs=1e-9)
+
+
+# The chances of the rulebook, asked of a solution.
+
+TO_CAST = {
+    3: (F(2, 3), F(35, 36), F(25, 27), F(125, 144), F(3125, 3888)),
+    5: (F(1, 3), F(5, 6), F(25, 27), F(125, 144), F(3125, 3888)),
+    6: (F(1, 6), F(13, 18), F(197, 216), F(125, 144), F(3125, 3888)),
+    7: (F(0), F(7, 12), F(95, 108), F(125, 144), F(3125, 3888)),
+    8: (F(0), F(5, 12), F(89, 108), F(1121, 1296), F(3125, 3888)),
+    9: (F(0), F(5, 18), F(20, 27), F(277, 324), F(3125, 3888)),
+    10: (F(0), F(1, 6), F(5, 8), F(5, 6), F(6245, 7776)),
+    11: (F(0), F(1, 12), F(1, 2), F(515, 648), F(389, 486)),
+    12: (F(0), F(1, 36), F(3, 8), F(475, 648), F(6169, 7776)),
+    15: (F(0), F(1, 36), F(13, 108), F(575, 1296), F(919, 1296)),
+}
+"""Chances to cast with 1 to 5 dice, by casting value."""
+
+
+def chance_to_cast(dice: int, casting_value: int) -> F:
+    """By the oracle."""
+    return sum((p for total, p in casting(dice, casting_value).items() if total > 0), F(0))
+
+
+@pytest.mark.parametrize("casting_value", range(3, 16))
+def test_the_worth_of_dice_is_the_chance_to_cast(casting_value: int) -> None:
+    duel = Duel(Army((4,), (Spell(0, casting_value, 1),), 5))
+    solution = solved(duel)
+    battle = Game(solution.scenario)
+    battle.nominate(spell_name(0))
+    counted = [chance_to_cast(dice, casting_value) for dice in range(1, 6)]
+    assert counted == list(TO_CAST.get(casting_value, counted))
+    expected = {FIRST_DICE + dice: float(chance) for dice, chance in enumerate(counted, 1)}
+    assert solution.action_values(battle) == pytest.approx(expected, abs=1e-9)
+    assert solution.value == pytest.approx(float(max(counted)), abs=1e-9)
+
+
+AGAINST_A_CAST = [
+    ((4, 4), 2, F(5, 12), F(5, 12)),
+    ((4, 4), 3, F(89, 108), F(89, 108)),
+    ((5, 4, 5), 2, F(1, 36), F(0)),
+    ((5, 4, 5), 3, F(19, 108), F(35, 216)),
+    ((6, 5, 5), 3, F(19, 216), F(5, 108)),
+    ((6, 5, 5), 4, F(149, 432), F(145, 432)),
+    ((6, 5, 4, 3), 3, F(2, 27), F(1, 216)),
+]
+"""The cast, dispel dice, chance to dispel where two 6s do, and where they do not."""
+
+
+@pytest.mark.parametrize("double_six", [True, False])
+@pytest.mark.parametrize(("cast", "dice", "on", "off"), AGAINST_A_CAST)
+def test_the_worth_of_dispel_dice_is_the_chance_to_dispel(
+    cast: tuple[int, ...], dice: int, on: F, off: F, double_six: bool
+) -> None:
+    chance = on if double_six else off
+    assert dispelling(dice, sum(cast), double_six) == chance
+    caster = Army((4,), (Spell(0, 8, 1),), len(cast))
+    duel = Duel(caster, Army(dispel=dice, scrolls=1), double_six=double_six)
+    solution = solved(duel)
+    battle = Game(solution.scenario)
+    battle.cast(spell_name(0), len(cast))
+    battle.roll(*cast)
+    values = solution.action_values(battle)
+    assert values[FIRST_DICE + dice] == pytest.approx(float(1 - chance), abs=1e-9)
+    assert values[0] == pytest.approx(1, abs=1e-9)
+    assert values[FIRST_ITEM] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("double_six", [True, False])
+@pytest.mark.parametrize("casting_value", range(3, 16))
+def test_the_worth_of_dice_against_a_spell_in_play(casting_value: int, double_six: bool) -> None:
+    kept = Spell(0, casting_value, 0, REMAINS, 1, in_play=True)
+    solution = solved(Duel(Army((1,), (kept,)), Army(dispel=3), double_six=double_six))
+    battle = Game(solution.scenario)
+    battle.stop()
+    battle.try_in_play(spell_name(0), 0)
+    counted = {dice: dispelling(dice, casting_value, double_six) for dice in (1, 2, 3)}
+    if casting_value == 7:
+        assert (counted[2], counted[3]) == (F(7, 12), F(95, 108))
+    expected = {FIRST_DICE + dice: float(1 - chance) for dice, chance in counted.items()}
+    assert solution.action_values(battle) == pytest.approx(expected, abs=1e-9)
+
+
+END_TO_END = [
+    (3, 3, 8, True, F(6985, 15552)),
+    (3, 3, 8, False, F(65, 144)),
+    (4, 4, 11, True, F(257425, 559872)),
+    (4, 4, 11, False, F(261001, 559872)),
+    (2, 2, 5, True, F(565, 1296)),
+    (3, 2, 8, True, F(155, 216)),
+    (3, 2, 8, False, F(1405, 1944)),
+]
+
+
+@pytest.mark.parametrize(("power", "dispel", "casting_value", "double_six", "chance"), END_TO_END)
+def test_chance_that_a_spell_takes_effect_when_both_roll_all_their_dice(
+    power: int, dispel: int, casting_value: int, double_six: bool, chance: F
+) -> None:
+    caster = Army((4,), (Spell(0, casting_value, 1),), power)
+    solution = solved(Duel(caster, Army(dispel=dispel), double_six=double_six))
+    battle = Game(solution.scenario)
+    battle.cast(spell_name(0), power)
+    takes_effect = 0.0
+    for code, p in battle.chance_outcomes():
+        twin = battle.copy()
+        takes_effect += p * twin.resolve(code)
+        if twin.node == Node.DISPEL:
+            takes_effect += p * solution.action_values(twin)[FIRST_DICE + dispel]
+    assert takes_effect == pytest.approx(float(chance), abs=1e-9)

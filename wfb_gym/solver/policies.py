@@ -1,0 +1,214 @@
+"""What a policy does at every decision of a scenario, as chances of the legal actions.
+
+Exact values need a policy that is a function of the observation: no memory, no draws of its own.
+Then asking it once at every decision says all about it, as no two positions of a scenario share
+an observation.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.limits import Limits, check_covers, fit
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.generator import new_rngs
+from wfb_gym.engine.state import new_states
+from wfb_gym.engine.work import new_scratch
+from wfb_gym.opponents.book import no_books
+from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
+from wfb_gym.opponents.registry import SCRIPTED, scripted_policy
+from wfb_gym.solver import showing
+from wfb_gym.solver.memo import Graph
+
+PolicyLike = Any
+"""A scripted player's name, "NAME:EPSILON", a saved model's path, an agent, or a function of
+observations (k, size) and masks (k, actions) that gives actions (k,) or chances (k, actions)."""
+
+_ROWS = 1 << 15
+"""Decisions that a policy is asked about at once."""
+_ASKED_TWICE = 1024
+_LOOSE = 0.01
+"""Share of answers that may change with the order of the rows: sums of numbers in another order
+are other numbers, and ties fall otherwise."""
+_CLOSE = 1e-3
+"""Error of chances that single precision may bring."""
+
+
+class Decisions:
+    """The decisions of one seat of a solved scenario, as policies see them.
+
+    Args:
+        graph: whose positions are not merged.
+        seat: 0 or 1.
+        limits: sizes of the spaces; fitted to the scenario unless given.
+
+    Attributes:
+        nodes: of the decisions, int64 (n,).
+        view: layout and codec of the observations and actions.
+    """
+
+    def __init__(self, graph: Graph, seat: int, limits: Limits | None = None) -> None:
+        self.graph = graph
+        self.nodes = np.flatnonzero(graph.kinds[: graph.size] == seat)
+        if limits is not None:
+            check_covers(limits, graph.table, seat)
+        self.view = View(graph.table, seat, limits or fit(graph.table, seat))
+        self._states, self._scratch = new_states(1), new_scratch()
+
+    def shown(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Observations (k, size) and masks (k, actions) of some of them."""
+        view = self.view
+        observations = np.empty((len(nodes), view.layout.size), np.float32)
+        masks = np.empty((len(nodes), view.codec.n), np.bool_)
+        showing.show(
+            self.graph.table, self.graph.plan, self.graph.keys, nodes, view.seat,
+            view.layout.offsets, view.static[0], view.codec.index_of, self._states,
+            self._scratch, observations, masks,
+        )  # fmt: skip
+        return observations, masks
+
+    def batches(
+        self,
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]]:
+        """All of them in turn: nodes, observations and masks."""
+        for first in range(0, len(self.nodes), _ROWS):
+            nodes = self.nodes[first : first + _ROWS]
+            yield nodes, *self.shown(nodes)
+
+    def codes_of(self, policy: int) -> NDArray[np.int64]:
+        """Codes of the actions that a scripted player without chances takes, int64 (n,)."""
+        if policy == Scripted.OPTIMAL:
+            return self.graph.chosen[self.nodes].astype(np.int64)
+        codes = np.empty(len(self.nodes), np.int64)
+        books, shelf = no_books()
+        showing.scripted(
+            policy, self.graph.table, self.graph.plan, self.graph.keys, self.nodes, self._states,
+            new_rngs(1), books, shelf, self._scratch, codes,
+        )  # fmt: skip
+        return codes
+
+    def give(self, weights: NDArray[np.float64], policy: PolicyLike) -> None:
+        """Write a policy's chances of the legal actions at each decision.
+
+        Args:
+            weights: float64, all nodes' legal actions behind one another; see `Graph.sweep`.
+            policy: see `PolicyLike`.
+
+        Raises:
+            ValueError: it is no policy, answers with something else than legal actions or
+                chances, or answers one observation in two ways.
+        """
+        number = scripted_policy(policy) if isinstance(policy, str) else None
+        if number is None:
+            self._give_asked(weights, _asked(policy))
+            return
+        kind, epsilon = kind_and_epsilon(number)
+        offsets = self.graph.offsets()
+        places, lengths = _places(offsets, self.graph.counts, self.nodes)
+        uniform = np.repeat(1.0 / lengths, lengths)
+        if kind == Scripted.RANDOM:
+            weights[places] = uniform
+            return
+        showing.mark(
+            self.graph.table, self.graph.plan, self.graph.keys, self.nodes,
+            self.codes_of(kind), offsets, self._states, self._scratch, weights,
+        )  # fmt: skip
+        weights[places] = (1.0 - epsilon) * weights[places] + epsilon * uniform
+
+    def _give_asked(self, weights: NDArray[np.float64], ask: Callable[..., Any]) -> None:
+        offsets = self.graph.offsets()
+        for number, (nodes, observations, masks) in enumerate(self.batches()):
+            if number == 0:
+                _check_memoryless(ask, observations[:_ASKED_TWICE], masks[:_ASKED_TWICE])
+            chances = _chances(ask(observations, masks.copy()), masks)
+            places, _ = _places(offsets, self.graph.counts, nodes)
+            weights[places] = chances[masks]  # both ascend by code, row by row
+
+
+def _places(
+    offsets: NDArray[np.int64], counts: NDArray[np.int16], nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the nodes' legal actions stand among those of all, and how many each has."""
+    lengths = counts[nodes].astype(np.int64)
+    ends = np.cumsum(lengths)
+    return np.repeat(offsets[nodes] - ends + lengths, lengths) + np.arange(lengths.sum()), lengths
+
+
+def _asked(policy: PolicyLike) -> Callable[..., Any]:
+    """The function of observations and masks that a policy is."""
+    if isinstance(policy, str | Path) and Path(policy).suffix == ".zip":
+        from wfb_gym.interop.sb3 import load_policy
+
+        return load_policy(policy).probabilities
+    for name in ("probabilities", "act"):
+        method = getattr(policy, name, None)
+        if callable(method):
+            return method  # type: ignore[no-any-return]
+    if callable(policy):
+        return policy  # type: ignore[no-any-return]
+    names = ", ".join(SCRIPTED)
+    raise ValueError(
+        f"policy: expected one of {names}, NAME:EPSILON, a saved model's path ending in .zip, an "
+        f"agent or a function of observations and masks, found {policy!r}"
+    )
+
+
+def _chances(answer: Any, masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """A policy's answer as chances, float64 (k, actions).
+
+    Raises:
+        ValueError: it is neither legal actions nor chances of legal actions.
+    """
+    array = np.asarray(answer)
+    rows = np.arange(len(masks))
+    if np.issubdtype(array.dtype, np.integer) and array.shape == masks.shape[:1]:
+        inside = (array >= 0) & (array < masks.shape[1])
+        legal = inside & masks[rows, np.where(inside, array, 0)]
+        if not legal.all():
+            first = int(np.flatnonzero(~legal)[0])
+            raise ValueError(
+                f"policy: action {int(array[first])} is illegal, expected one of "
+                f"{np.flatnonzero(masks[first]).tolist()}"
+            )
+        chances = np.zeros(masks.shape)
+        chances[rows, array] = 1.0
+        return chances
+    if not np.issubdtype(array.dtype, np.floating) or array.shape != masks.shape:
+        raise ValueError(
+            f"policy: expected integer actions of shape {masks.shape[:1]} or chances of shape "
+            f"{masks.shape}, found {array.dtype} of shape {array.shape}"
+        )
+    chances = array.astype(np.float64)
+    sums = chances.sum(axis=1)
+    fair = (chances >= 0.0).all(axis=1) & (np.abs(sums - 1.0) < _CLOSE)
+    fair &= (np.where(masks, 0.0, chances) < _CLOSE).all(axis=1)
+    if not fair.all():
+        first = int(np.flatnonzero(~fair)[0])
+        raise ValueError(
+            "policy: expected chances of legal actions that sum to 1, found "
+            f"{chances[first].tolist()} where {np.flatnonzero(masks[first]).tolist()} are legal"
+        )
+    chances = np.where(masks, chances, 0.0)
+    chances /= chances.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _check_memoryless(
+    ask: Callable[..., Any], observations: NDArray[np.float32], masks: NDArray[np.bool_]
+) -> None:
+    """Refuse a policy whose answers depend on more than the observation.
+
+    Asked the same again it must answer the same; in another order, nearly.
+    """
+    first, again = (_chances(ask(observations.copy(), masks.copy()), masks) for _ in range(2))
+    turned = _chances(ask(observations[::-1].copy(), masks[::-1].copy()), masks[::-1])[::-1]
+    moved = (np.abs(first - turned) > _CLOSE).any(axis=1).mean()
+    if not np.array_equal(first, again) or moved > _LOOSE:
+        raise ValueError(
+            "policy: it answered the same observations differently when it was asked again: it has "
+            "memory or draws chances of its own. Exact values need a function of the observation; "
+            "one that plays at random must give its chances, float (k, actions)"
+        )
