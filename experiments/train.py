@@ -3,8 +3,9 @@
     python -m experiments.train
     python -m experiments.train --seat dispeller --opponent veteran --steps 1000000
 
-Writes into the run's folder: model.zip, results.json, curve.png and TensorBoard's log. Ctrl-C
-ends the training early and keeps what was learned.
+Writes into the run's folder: model.zip, results.json, curve.png, TensorBoard's log and, where the
+scenario can be solved, policy.png: what the caster opens with beside the optimum. Ctrl-C ends the
+training early and keeps what was learned.
 """
 
 import argparse
@@ -37,9 +38,11 @@ from experiments.common import (
     scripted_chooser,
     versions,
 )
+from experiments.figures.dice import policy_beside_optimal
+from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
 from wfb_gym.interop.sb3 import PhaseVecEnv
-from wfb_gym.opponents.registry import SCRIPTED, resolve_pool
+from wfb_gym.opponents.registry import RULES, resolve_pool, scripted_policy
 from wfb_gym.scenario import load_scenario
 
 INTERRUPTED = 130
@@ -54,6 +57,10 @@ TRAINING_SEED = 1_000_000_000
 SPACING = 1_000_000
 
 
+RULES_OF_THUMB = ("veteran", "greedy", "random")
+"""Opponents in training where no optimal one is to be had."""
+
+
 @dataclass(frozen=True)
 class Args:
     """Settings of a run; the defaults converge within two minutes on two cores.
@@ -61,7 +68,8 @@ class Args:
     Attributes:
         scenario: a bundled scenario's name or a file's path.
         seat: "caster" or "dispeller".
-        opponent: who plays the other seat in training; one is drawn for each episode.
+        opponent: who plays the other seat in training; one is drawn for each episode. None at
+            all: the optimum where the scenario can be solved, else `RULES_OF_THUMB`.
         steps: decisions of the learner in all.
         num_envs: battles played side by side.
         seed: of network, sampling and dice.
@@ -76,12 +84,13 @@ class Args:
         evaluations: points of the learning curve after the first.
         battles: of each evaluation along the way.
         final_battles: of each cell of the final table.
+    exact_bytes: memory that the exact solution may take; larger scenarios go without a score.
         threads: of torch; more than one pays only on an idle machine.
     """
 
     scenario: str = "archmage-duel"
     seat: str = "caster"
-    opponent: tuple[str, ...] = ("veteran", "greedy", "random")
+    opponent: tuple[str, ...] = ()
     steps: int = 1_200_000
     num_envs: int = 512
     seed: int = 0
@@ -96,6 +105,7 @@ class Args:
     evaluations: int = 12
     battles: int = 2048
     final_battles: int = 16_384
+    exact_bytes: int = 1 << 28
     threads: int = 1
 
 
@@ -133,7 +143,7 @@ def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool]:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     usual = Args()
-    shown = f"default: {', '.join(usual.opponent)}"
+    shown = f"default: optimal, or where the scenario is too large {', '.join(RULES_OF_THUMB)}"
     add = parser.add_argument
     add("--scenario", default=usual.scenario, help="bundled name or file (default: %(default)s)")
     add("--seat", default=usual.seat, choices=sorted(IDS), help="(default: %(default)s)")
@@ -184,15 +194,18 @@ def check(args: Args) -> None:
         FileNotFoundError: a saved model that is not there.
     """
     load_scenario(args.scenario)
-    resolve_pool(args.opponent)
-    for opponent in set(args.opponent) - set(SCRIPTED):  # sizes show when it first plays
+    resolve_pool(args.opponent or RULES_OF_THUMB)
+    for opponent in args.opponent:
+        if scripted_policy(opponent) is not None:
+            continue
+        # sizes show when it first plays
         random = agent_chooser(RandomAgent(args.seed))
         play(random, seat=args.seat, scenario=args.scenario, opponent=opponent, battles=64, seed=0)
 
 
 def opponents(args: Args) -> list[str]:
     """Everyone whom the learner is graded against: all scripted players, and its own pool."""
-    return list(dict.fromkeys([*SCRIPTED, *args.opponent]))
+    return list(dict.fromkeys([*RULES, *args.opponent]))
 
 
 def evaluated(chooser: Chooser, args: Args, battles: int, seed: int) -> dict[str, Score]:
@@ -305,13 +318,49 @@ def learn(model: MaskablePPO, args: Args, curve: Curve) -> bool:
 
 def graded(model: MaskablePPO, args: Args) -> dict[str, dict[str, Score]]:
     """Scores of all players of the seat, the trained one last; the same dice for each."""
-    players = {name: scripted_chooser(name, args.seed) for name in SCRIPTED}
+    players = {name: scripted_chooser(name, args.seed) for name in RULES}
     players["untrained"] = model_chooser(new_model(args))
     players["trained"] = model_chooser(model)
     return {
         name: evaluated(chooser, args, args.final_battles, FINAL_SEED)
         for name, chooser in track(players.items(), "grading", console=Console(stderr=True))
     }
+
+
+def exactly(model: MaskablePPO, args: Args, solution: solver.Solution) -> dict[str, solver.Score]:
+    """Exact scores of all players of the seat, the trained one last; models play as graded."""
+    untrained = new_model(args)
+    players = {name: name for name in RULES} | {"untrained": untrained, "trained": model}
+    return {
+        name: solver.normalised_score(solution, _as_policy(player), args.seat)
+        for name, player in track(players.items(), "exact scores", console=Console(stderr=True))
+    }
+
+
+def _as_policy(player: str | MaskablePPO) -> Any:
+    """A player as the solver asks it."""
+    if isinstance(player, str):
+        return player
+    return lambda observations, masks: player.predict(
+        observations, action_masks=masks, deterministic=True
+    )[0]
+
+
+def draw_policy(model: MaskablePPO, solution: solver.Solution, path: Path) -> None:
+    """What the caster opens with beside the optimum, where there is something to open with."""
+    try:
+        policy_beside_optimal(solution, _as_policy(model), path, "the trained caster")
+    except ValueError as error:
+        print(f"no {path.name}: {error}", file=sys.stderr)
+
+
+def optimum(args: Args) -> solver.Solution | None:
+    """The solved scenario, or None where it is too large."""
+    try:
+        return solver.solved(args.scenario, max_bytes=args.exact_bytes, notice=sys.stderr)
+    except solver.TooLarge as error:
+        print(f"no exact score: {error}", file=sys.stderr)
+        return None
 
 
 def draw(points: Sequence[Point], args: Args, path: Path) -> None:
@@ -336,18 +385,31 @@ def draw(points: Sequence[Point], args: Args, path: Path) -> None:
     figure.savefig(path, dpi=150)
 
 
-def table(grades: dict[str, dict[str, Score]], args: Args) -> Table:
+def table(grades: dict[str, dict[str, Score]], exact: dict[str, solver.Score], args: Args) -> Table:
     """The final scores for people."""
     shown = Table(
-        title=f"{args.seat} in {args.scenario}: points per battle",
-        caption=f"mean ± 95 % over {args.final_battles:,} battles; models play deterministically",
+        title=f"{args.seat} in {args.scenario}: points per battle against",
+        caption=f"mean ± 95 % over {args.final_battles:,} battles; models play deterministically; "
+        "guaranteed: exact, against the best response; score: 100 optimal, 0 random",
     )
-    shown.add_column(args.seat)
+    shown.add_column(args.seat, no_wrap=True)
     for name in opponents(args):
-        shown.add_column(f"against {Path(name).stem}", justify="right", no_wrap=True)
+        shown.add_column(Path(name).stem, justify="right", no_wrap=True)
+    if exact:
+        shown.add_column("guaranteed", justify="right", no_wrap=True)
+        shown.add_column("score", justify="right", no_wrap=True)
     for name, scores in grades.items():
         style = "bold" if name == "trained" else None
-        shown.add_row(name, *(str(each) for each in scores.values()), style=style)
+        cells = [str(each) for each in scores.values()]
+        if exact:
+            found = exact[name]
+            score = "" if found.score is None else f"{found.score:.1f}"
+            cells += [f"{found.guaranteed:+.2f}", score]
+        shown.add_row(name, *cells, style=style)
+    if exact:
+        best = next(iter(exact.values())).optimum
+        cells = ["" for _ in opponents(args)]
+        shown.add_row("optimal", *cells, f"{best:+.2f}", "100.0", style="dim")
     return shown
 
 
@@ -358,6 +420,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # torch checks each distribution three times a step; the masks are known to be sound.
     torch.distributions.Distribution.set_default_validate_args(False)
     args.out.mkdir(parents=True, exist_ok=True)
+    solution = optimum(args)
+    if not args.opponent:
+        args = replace(args, opponent=("optimal",) if solution else RULES_OF_THUMB)
     model = new_model(args)
     curve = Curve(args)
     began = time.perf_counter()
@@ -365,9 +430,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     seconds = time.perf_counter() - began
     model.save(args.out / "model.zip")
     grades: dict[str, dict[str, Score]] = {}
+    exact: dict[str, solver.Score] = {}
     if not interrupted:
         try:
             grades = graded(model, args)
+            if solution is not None:
+                exact = exactly(model, args, solution)
+                if args.seat == "caster":
+                    picture = args.out / "policy.png"
+                    policy_beside_optimal(
+                        solution, _as_policy(model), picture, "the trained caster"
+                    )
         except KeyboardInterrupt:
             interrupted = True
     results: dict[str, Any] = {
@@ -379,6 +452,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "policy": "deterministic",
         "curve": [{"steps": point.steps, "points": plain(point.scores)} for point in curve.points],
         "grades": {name: plain(scores) for name, scores in grades.items()},
+        "exact": {name: {**asdict(each), "score": each.score} for name, each in exact.items()},
         "versions": versions(),
     }
     (args.out / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
@@ -390,7 +464,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if as_json:
         print(json.dumps(results, indent=2))
     elif grades:
-        Console().print(table(grades, args))
+        Console().print(table(grades, exact, args))
     print(f"saved model.zip, results.json and the curve in {args.out}", file=sys.stderr)
     return INTERRUPTED if interrupted else 0
 

@@ -59,7 +59,7 @@ def solved(
         now = time.monotonic()
         if progress is not None:
             progress(nodes)
-        if notice is not None and now - told > _TOLD_EVERY:
+        if notice is not None and nodes and now - told > _TOLD_EVERY:
             told = now
             notice.write(f"wfb_gym: solving {loaded.name}, {nodes:,} positions so far\n")
         if now - kept_at > _SAVED_EVERY:

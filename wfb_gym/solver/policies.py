@@ -146,9 +146,9 @@ def _asked(policy: PolicyLike) -> Callable[..., Any]:
     for name in ("probabilities", "act"):
         method = getattr(policy, name, None)
         if callable(method):
-            return method  # type: ignore[no-any-return]
+            return method
     if callable(policy):
-        return policy  # type: ignore[no-any-return]
+        return policy
     names = ", ".join(SCRIPTED)
     raise ValueError(
         f"policy: expected one of {names}, NAME:EPSILON, a saved model's path ending in .zip, an "

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.limits import Limits, Table
 from wfb_gym.encoding.view import seat_number
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Record
 from wfb_gym.opponents.policies import Scripted
 from wfb_gym.scenario import Scenario, load_scenario, pack
 from wfb_gym.solver import graph
@@ -61,7 +60,10 @@ class Solution:
 
     def value_of(self, battle: Battle) -> float:
         """Points still to come for the first army, if both play optimally from here."""
-        return 0.0 if battle.is_over else float(self.graph.values[self._node(battle.state)])
+        if battle.is_over:
+            return 0.0
+        node = self.graph.explore(battle.state)  # which may enlarge the arrays
+        return float(self.graph.values[node])
 
     def action_values(self, battle: Battle) -> Mapping[int, float]:
         """What each legal action is worth: points still to come for the first army.
@@ -77,7 +79,7 @@ class Solution:
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
-        self._node(battle.state)
+        self.graph.explore(battle.state)
         steps = self.graph.successors(battle.state)
         after = np.where(steps.node >= 0, self.graph.values[steps.node], 0.0)
         codes = battle.legal_actions()
@@ -92,7 +94,8 @@ class Solution:
         """
         if not battle.is_decision():
             raise ValueError(f"best action: expected a decision, found {battle.node.name}")
-        return int(self.graph.chosen[self._node(battle.state)])
+        node = self.graph.explore(battle.state)
+        return int(self.graph.chosen[node])
 
     @cached_property
     def full(self) -> Graph:
@@ -122,9 +125,6 @@ class Solution:
         """
         decisions = Decisions(self.full, seat_number(seat), limits)
         return TablePolicy(decisions, decisions.codes_of(Scripted.OPTIMAL))
-
-    def _node(self, state: Record) -> int:
-        return self.graph.explore(state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the solution to one compressed file; `wfb_gym.solver.load` reads it back.

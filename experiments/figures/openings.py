@@ -1,0 +1,232 @@
+"""Openings: what an army does from a position on until dice are rolled, and how it is told."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from wfb_gym.encoding.actions import action_codec, action_meanings
+from wfb_gym.encoding.limits import fit
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, FIRST_TARGET, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.slots import SpellSlot, item_slots, spell_slots
+from wfb_gym.solver import Solution
+
+STOP = -1
+"""In the place of a spell: none is cast."""
+
+SIDES = ("caster", "dispeller")
+
+Chooser = Callable[[Battle], int]
+"""Engine code of an action at a decision."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What an army does until dice are rolled or another army decides.
+
+    Attributes:
+        before: where it began.
+        moves: nodes and engine codes; what leaves no choice is not among them.
+        spell: slot of the spell that is cast, or `STOP`.
+        dice: committed to it, an item's not counted; 0 for a spell that needs none.
+        gained: points that changed hands on the way, as the first army sees them.
+        after: where it led.
+    """
+
+    before: Battle
+    moves: tuple[tuple[Node, int], ...]
+    spell: int
+    dice: int
+    gained: float
+    after: Battle
+
+
+class Walk:
+    """An opening in the making.
+
+    Args:
+        before: a decision; it stays as it is.
+    """
+
+    def __init__(self, before: Battle) -> None:
+        self.before = before
+        self.battle = before.copy()
+        self._moves: list[tuple[Node, int]] = []
+        self._spell = STOP
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the army has nothing more to choose in it."""
+        return self._ended or not self.battle.is_decision()
+
+    def act(self, code: int) -> None:
+        """Take the next action."""
+        node = self.battle.node
+        self._moves.append((node, code))
+        self.battle.act(code)
+        if node == Node.NOMINATE and FIRST_CAST <= code < FIRST_IN_PLAY:
+            self._spell = code - FIRST_CAST
+        stopped = node == Node.NOMINATE and code == PASS
+        casting = self._spell != STOP and self.battle.node == Node.NOMINATE
+        elsewhere = self.battle.mover != self.before.mover
+        self._ended = stopped or casting or elsewhere or node not in _CASTING
+
+    def opening(self) -> Opening:
+        """What it came to."""
+        rolled = self.battle.node == Node.ROLL_CASTING
+        return Opening(
+            self.before,
+            tuple(self._moves),
+            self._spell,
+            _dice(self.before) - _dice(self.battle) if rolled else 0,
+            self.battle.points - self.before.points,
+            self.battle,
+        )
+
+
+_CASTING = (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+
+
+def _dice(battle: Battle) -> int:
+    """Power dice that the army has left."""
+    return int(battle.state.power) + sum(int(own) for own in battle.state.own_dice)
+
+
+def walked(before: Battle, choose: Chooser, first: int | None = None) -> Opening:
+    """The opening of a player.
+
+    Args:
+        before: a decision; it stays as it is.
+        choose: the player.
+        first: the first action, if it is not his.
+    """
+    walk = Walk(before)
+    if first is not None:
+        walk.act(first)
+    while not walk.ended:
+        walk.act(choose(walk.battle))
+    return walk.opening()
+
+
+def likeliest(battle: Battle) -> int:
+    """The outcome of a chance node that is the likeliest, of equally likely ones the first."""
+    return max(battle.chance_outcomes(), key=lambda outcome: outcome[1])[0]
+
+
+def first_decision(battle: Battle) -> tuple[Battle, bool]:
+    """The first decision from a position on, and whether dice come before it.
+
+    The dice fall as is likeliest. A battle without decision is followed to its end.
+    """
+    found, dice = battle.copy(), False
+    while found.is_chance():
+        found.resolve(likeliest(found))
+        dice = True
+    return found, dice
+
+
+def first_nomination(solution: Solution) -> Battle | None:
+    """Where the first spell can be nominated; None where none ever is.
+
+    The dice fall as is likeliest, and decisions before it are the optimal ones.
+    """
+    battle, _ = first_decision(Battle(solution.table))
+    while not battle.is_over and battle.node != Node.NOMINATE:
+        battle.act(solution.best_action(battle))
+        battle, _ = first_decision(battle)
+    return None if battle.is_over else battle
+
+
+def slots_of(scenario: Scenario, army: int) -> list[SpellSlot]:
+    """The army's spells in packed order."""
+    return spell_slots(scenario.armies[army], scenario.catalogue)
+
+
+def spell_names(scenario: Scenario, army: int) -> list[str]:
+    """Names of the army's spells in packed order, with the wizard's where two share one."""
+    slots = slots_of(scenario, army)
+    names = [slot.spell.name for slot in slots]
+    wizards = scenario.armies[army].characters
+    return [
+        name if names.count(name) == 1 else f"{name} ({wizards[slot.wizard].name})"
+        for name, slot in zip(names, slots, strict=True)
+    ]
+
+
+def optimal_opening(solution: Solution) -> tuple[Opening | None, bool]:
+    """The first decisions of a scenario, and whether dice come before them; None without any."""
+    before, dice = first_decision(Battle(solution.table))
+    return (None if before.is_over else walked(before, solution.best_action)), dice
+
+
+def told(solution: Solution) -> str:
+    """The first decisions of a scenario in words."""
+    opening, dice = optimal_opening(solution)
+    if opening is None:
+        return "nothing to decide"
+    words = in_words(solution, opening)
+    if opening.before.mover != 0:
+        words = f"{SIDES[opening.before.mover]}: {words}"
+    return f"after dice, for example: {words}" if dice else words
+
+
+def in_words(solution: Solution, opening: Opening) -> str:
+    """An opening as a player says it."""
+    meanings = _meanings(solution, opening.before.mover)
+    words = [_move(meanings, node, code) for node, code in opening.moves]
+    words = [word for word in words if word]
+    if opening.dice:
+        words.append(f"on {opening.dice} {'die' if opening.dice == 1 else 'dice'}")
+        before, after = opening.before.state, opening.after.state
+        own = opening.dice - (int(before.power) - int(after.power))
+        if own:
+            words[-1] += f" ({own} own)"
+    return " ".join(words)
+
+
+def _move(meanings: Mapping[int, str], node: Node, code: int) -> str:
+    """One move in words; empty where there is nothing to say, or the dice will say it."""
+    if code == PASS:
+        return _PASSES.get(node, "")
+    if node in (Node.RESERVE_DICE, Node.POOL_DICE) or code == FIRST_TARGET:
+        return ""
+    meaning = meanings[code]
+    if node == Node.NOMINATE and code >= FIRST_IN_PLAY:
+        return meaning.replace("in play: own", "end", 1) + ", then"
+    for action, told_as in _TOLD.get(node, ()):
+        meaning = meaning.replace(action, told_as, 1)
+    return meaning
+
+
+_TOLD = {
+    Node.ITEM: (("use", "with"),),
+    Node.STORE_DICE: (("", "keep "),),
+    Node.IN_PLAY: (("in play:", "try to dispel"),),
+    Node.SWAP_SPELL: (("cast", "swap for the lore's first spell:"),),
+}
+_PASSES = {
+    Node.NOMINATE: "stop casting",
+    Node.SWAP_SPELL: "keep the spells",
+    Node.IN_PLAY: "leave what is in play",
+    Node.STORE_DICE: "keep no dice",
+}
+
+
+def _meanings(solution: Solution, army: int) -> dict[int, str]:
+    """An army's actions in words, by engine code."""
+    scenario = solution.scenario
+    own, enemy = scenario.armies[army], scenario.armies[1 - army]
+    limits = fit(solution.table, army)
+    meanings = action_meanings(
+        limits,
+        items=tuple(slot.item.name for slot in item_slots(own, scenario.catalogue)),
+        wizards=tuple(character.name for character in own.characters),
+        spells=tuple(spell_names(scenario, army)),
+        enemy_spells=tuple(spell_names(scenario, 1 - army)),
+        units=tuple(unit.name for unit in own.units),
+        enemy_units=tuple(unit.name for unit in enemy.units),
+        enemy_wizards=tuple(character.name for character in enemy.characters),
+    )
+    return dict(zip(action_codec(limits).code_of.tolist(), meanings, strict=True))

@@ -1,0 +1,462 @@
+"""``advise``: the position is the one that the engine makes, the values are the solver's."""
+
+import json
+import re
+import shlex
+from typing import Any
+
+import pytest
+
+from tests.pages import blocks, page
+from wfb_gym import solver
+from wfb_gym.cli import main
+from wfb_gym.cli.situation import Question, Situation, situation_of
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.rules.casting import Casting, casting_chances
+from wfb_gym.rules.dispelling import dispel_chance
+from wfb_gym.scenario import load_scenario, pack, scenario_from_dict
+
+Capture = pytest.CaptureFixture[str]
+DUEL = "archmage-duel"
+FIRE_BALL, FIERY_BLAST, BURNING_HEAD, CONFLAGRATION = range(FIRST_CAST, FIRST_CAST + 4)
+
+
+def output(capsys: Capture, *arguments: str) -> str:
+    assert main(("advise", *arguments)) == 0
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()  # a cold cache says so, once
+    assert [line for line in lines if not line.startswith("wfb_gym: compiling")] == []
+    return captured.out
+
+
+def document(capsys: Capture, line: str) -> Any:
+    return json.loads(output(capsys, *shlex.split(line), "--json"))
+
+
+def played(name: str, *script: int | tuple[int, ...]) -> Battle:
+    battle = Battle(pack(load_scenario(name)))
+    battle.play(script)
+    return battle
+
+
+def dice(number: int) -> int:
+    return FIRST_DICE + number
+
+
+# --- the position --------------------------------------------------------------------------
+
+LOST = (BURNING_HEAD, dice(3), (4, 4, 4), FIRST_ITEM)
+"""Burning Head cast with 12 and stopped by the scroll."""
+FAILED = (FIRE_BALL, dice(1), (2,))
+STORM, BOLT, WARD, SPARK, OTHER_BOLT = range(FIRST_CAST, FIRST_CAST + 5)
+SEVENTH = (BOLT, dice(2), dice(1), (1, 2, 3))
+"""Fire Bolt of the Wizard Lord fails on two dice of his own and one of the pool."""
+
+POSITIONS: list[tuple[Question, tuple[Any, ...]]] = [
+    (Question(DUEL), (DUEL,)),
+    (Question(DUEL, power=3, scrolls=0, tried=["Burning Head"]), (DUEL, *LOST)),
+    (
+        Question(DUEL, power=2, scrolls=0, tried=["Fire Ball", "Burning Head"]),
+        (DUEL, *LOST, *FAILED),
+    ),
+    (
+        Question(DUEL, power=2, scrolls=0, tried=["burning head", "FIRE BALL"]),
+        (DUEL, *FAILED, *LOST),
+    ),
+    (
+        Question(DUEL, power=3, dispel=1, tried=["Burning Head"]),
+        (DUEL, BURNING_HEAD, dice(3), (4, 4, 4), dice(3), (6, 5, 4)),
+    ),
+    (
+        Question(DUEL, nominated="Burning Head", power=5, tried=["Fire Ball"]),
+        (DUEL, *FAILED, BURNING_HEAD),
+    ),
+    (
+        Question(DUEL, nominated="Fiery Blast", power=1, tried=["Fire Ball"]),
+        (DUEL, FIRE_BALL, dice(5), (2, 2, 2, 2, 2), PASS, FIERY_BLAST),
+    ),
+    (
+        Question(DUEL, cast="Burning Head", total=12, power=3),
+        (DUEL, BURNING_HEAD, dice(3), (6, 5, 1)),
+    ),
+    (
+        Question(DUEL, cast="Burning Head", total=26, power=1),
+        (DUEL, BURNING_HEAD, dice(5), (6, 5, 5, 5, 5)),
+    ),
+    (
+        Question(DUEL, cast="Burning Head", total=10, power=0, tried=["Fire Ball"], dispel=3),
+        (DUEL, FIRE_BALL, dice(3), (2, 2, 2), dice(1), (2,), BURNING_HEAD, dice(3), (4, 4, 2)),
+    ),
+    (
+        Question("orc-shaman-hunt", cast="Bolt", total=9, power=3, tried=["Fire Ball"]),
+        (
+            "orc-shaman-hunt",
+            *(FIRE_BALL, PASS, dice(1), (1,)),
+            *(FIERY_BLAST, PASS, dice(2), (5, 4)),
+        ),
+    ),
+    (
+        Question("seventh-edition-duel", power=1, own=[2, 2], tried=["Wizard Lord/Fire Bolt"]),
+        ("seventh-edition-duel", *SEVENTH),
+    ),
+    (
+        Question("seventh-edition-duel", power=0, own=[2, 2], cast="Flame Storm", total=12),
+        ("seventh-edition-duel", STORM, dice(2), dice(2), (1, 2, 4, 5)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "way"), POSITIONS)
+def test_the_position_is_that_of_a_battle_that_came_to_it(
+    question: Question, way: tuple[Any, ...]
+) -> None:
+    assert situation_of(question).battle.key() == played(*way).key()
+
+
+def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
+    name = "border-skirmish"
+    battle = played(name)
+    spells = situation_of(Question(name)).names.spells[0]
+    index = [slot.spell.name for slot in spells].index("Fire Ball")
+    battle.act(FIRST_CAST + index)
+    assert battle.node == Node.TARGET
+    names = {
+        situation_of(Question(name)).names.target(0, code - FIRST_TARGET): code
+        for code in battle.legal_actions()
+    }
+    assert len(names) > 1
+    before = int(battle.state.power)
+    for target, code in names.items():
+        real = battle.copy()
+        real.act(code)
+        while real.node != Node.POOL_DICE:
+            real.act(PASS if real.node == Node.ITEM else dice(0))
+        real.act(dice(2))
+        real.roll(5, 4)
+        assert real.node == Node.DISPEL
+        question = Question(name, cast="Fire Ball", total=9, power=before - 2, at=target)
+        assert situation_of(question).battle.key() == real.key(), target
+
+
+def test_later_phases_generate_their_dice() -> None:
+    question = Question("border-skirmish", power=1, dispel=1)
+    wanted = pack(load_scenario("border-skirmish"))
+    assert pack(situation_of(question).scenario).tobytes() == wanted.tobytes()
+
+
+def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
+    data = dict(load_scenario("orc-shaman-hunt"))
+    caster = dict(data["caster"]) | {"power_dice": 3}
+    dispeller = dict(data["dispeller"]) | {"dispel_dice": 2, "items": ["Dispel Scroll"] * 3}
+    fixed = Battle(pack(scenario_from_dict(data | {"caster": caster, "dispeller": dispeller})))
+    situation = situation_of(Question("orc-shaman-hunt", power=3, dispel=2, scrolls=3))
+    assert situation.battle.key() == fixed.key()
+    assert situation.left() == {"power": 3, "own": [0], "dispel": 2, "scrolls": 3}
+
+
+def test_wizards_of_the_command_line() -> None:
+    question = Question(
+        wizard=[["4", "fire ball=20", "8=40", "8=30.5"], ["1", "3=5"]], ruleset="7e", scrolls=2
+    )
+    scenario = situation_of(question).scenario
+    first, second = scenario.caster.wizards
+    assert [(s.name, s.casting_value, s.worth) for s in first.spells] == [
+        ("Fire Ball", 5, 20.0),
+        ("8+", 8, 40.0),
+        ("8+ #2", 8, 30.5),
+    ]
+    assert (first.level, first.points, first.toughness, first.wounds) == (4, 210.0, 4, 3)
+    assert (second.level, second.points, second.toughness, second.wounds) == (1, 60.0, 3, 2)
+    assert scenario.ruleset == "7e"
+    assert scenario.dispeller.items == ("Dispel Scroll",) * 2
+
+
+def test_wizards_in_place_of_a_scenario_s() -> None:
+    scenario = situation_of(Question(DUEL, wizard=[["2", "8=40"]])).scenario
+    assert [wizard.level for wizard in scenario.caster.wizards] == [2]
+    assert scenario.dispeller == load_scenario(DUEL).dispeller
+
+
+def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
+    def carried(scrolls: int) -> tuple[list[int], int]:
+        army = situation_of(Question("storm-council", scrolls=scrolls)).scenario.dispeller
+        return [who.items.count("Dispel Scroll") for who in army.wizards], len(army.items)
+
+    assert [carried(n) for n in (0, 1, 2, 4)] == [
+        ([0, 0], 0),
+        ([1, 0], 0),
+        ([1, 1], 0),
+        ([1, 1], 2),
+    ]
+
+
+# --- the advice ----------------------------------------------------------------------------
+
+
+def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
+    solution = solver.solve(DUEL)
+    battle = Battle(solution.table)
+    found = document(capsys, DUEL)
+    assert found["value"] == pytest.approx(solution.value, abs=1e-9)
+    values = solution.action_values(battle)
+    assert sorted(play["value"] for play in found["plays"]) == pytest.approx(
+        sorted(values.values()), abs=1e-9
+    )
+    assert found["best"] == "cast Burning Head (9+) on 3 dice"
+    assert solution.best_action(battle) == BURNING_HEAD
+    battle.act(BURNING_HEAD)
+    assert solution.best_action(battle) == dice(3)
+    for play in found["plays"]:
+        assert play["difference"] == pytest.approx(play["value"] - found["value"], abs=1e-9)
+
+
+def answers(name: str) -> Situation:
+    """The dispeller's question after the first spell that he can answer, cast on three dice."""
+    left = situation_of(Question(name)).left()
+    spells = situation_of(Question(name)).names.spells[0]
+    slot = spells[0]
+    full = f"{situation_of(Question(name)).names.characters[0][slot.wizard]}/{slot.spell.name}"
+    return situation_of(
+        Question(
+            name,
+            power=max(0, left["power"] - 2),
+            own=left["own"] if any(left["own"]) else [],
+            cast=full,
+            total=max(10, slot.casting_value),
+        )
+    )
+
+
+@pytest.mark.parametrize("name", ["apprentice", DUEL, "orc-shaman-hunt"])
+def test_the_dispeller_s_question(capsys: Capture, name: str) -> None:
+    situation = answers(name)
+    solution = solver.solve(name)
+    question = situation.question
+    line = f"{name} --power {question.power} --cast '{question.cast}' --total {question.total}"
+    found = document(capsys, line)
+    assert (found["mover"], found["node"]) == ("dispeller", "dispel")
+    values = solution.action_values(situation.battle)
+    assert found["value"] == pytest.approx(-min(values.values()), abs=1e-9)
+    assert [play["value"] for play in found["plays"]] == pytest.approx(
+        sorted((-value for value in values.values()), reverse=True), abs=1e-9
+    )
+    words = {play["play"]: play for play in found["plays"]}
+    assert len(words) == len(values)
+    assert words["let it through"]["value"] == pytest.approx(-values[PASS], abs=1e-9)
+    assert words["dispel with 2 dice"]["value"] == pytest.approx(-values[dice(2)], abs=1e-9)
+    assert question.total is not None
+    chance = float(dispel_chance(2, question.total))
+    assert words["dispel with 2 dice"]["chance"] == pytest.approx(chance, abs=1e-15)
+    scroll = FIRST_ITEM in values
+    assert ("use the Dispel Scroll" in words) == scroll
+    assert scroll == (name != "apprentice")
+
+
+def test_how_many_dice(capsys: Capture) -> None:
+    found = document(capsys, f"{DUEL} --nominated 'Burning Head'")
+    assert found["best"] == "throw 3 dice"
+    assert {play["play"]: play["dice"] for play in found["plays"]} == {
+        "throw 1 die": 1,
+        **{f"throw {n} dice": n for n in range(2, 6)},
+    }
+    for play in found["plays"]:
+        chances = casting_chances(play["dice"], 9)
+        cast = chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
+        assert play["chance"] == float(cast)
+    whole = document(capsys, DUEL)
+    assert found["value"] == pytest.approx(whole["value"], abs=1e-9)
+
+
+def test_the_best_play_stands_first_and_the_rest_fall(capsys: Capture) -> None:
+    for line in (DUEL, f"{DUEL} --cast 'Fire Ball' --total 9 --power 5"):
+        found = document(capsys, line)
+        values = [play["value"] for play in found["plays"]]
+        assert found["best"] == found["plays"][0]["play"]
+        assert found["value"] == values[0]
+        assert values == sorted(values, reverse=True)
+        assert found["plays"][0]["difference"] == 0
+
+
+def test_an_item_is_named_with_the_dice_that_it_brings(capsys: Capture) -> None:
+    found = document(capsys, "orc-shaman-hunt --nominated Bolt --power 1")
+    words = {play["play"]: play for play in found["plays"]}
+    assert set(words) == {"throw 1 die", "throw 3 dice (2 of the item) with the Power Stone"}
+    with_stone = words["throw 3 dice (2 of the item) with the Power Stone"]
+    chances = casting_chances(3, 8, may_be_irresistible=False)
+    assert with_stone["chance"] == float(chances[Casting.CAST])
+
+
+def test_dice_of_a_wizard_s_own(capsys: Capture) -> None:
+    found = document(capsys, "--ruleset 7e --wizard 2 8=40 --own 2 --power 1 --dispel 2")
+    assert found["own"] == [2]
+    assert found["best"] == "cast 8+ on 3 dice (2 of his own)"
+
+
+def test_wizards_who_know_the_same_spell_are_told_apart(capsys: Capture) -> None:
+    line = "seventh-edition-duel --power 1 --own 1 1 --dispel 0 --scrolls 0"
+    plays = {play["play"] for play in document(capsys, line)["plays"]}
+    assert any("Fire Bolt (8+) by Wizard Lord" in play for play in plays)
+    assert any("Fire Bolt (8+) by Battle Wizard" in play for play in plays)
+
+
+def test_bearers_of_the_same_item_are_told_apart(capsys: Capture) -> None:
+    line = "dwarf-hold --cast 'Evil Eye' --total 9 --power 0 --dispel 1"
+    plays = {play["play"] for play in document(capsys, line)["plays"]}
+    assert {
+        "use the Rune of Spellbreaking of Elder Runesmith",
+        "use the Rune of Spellbreaking of Young Runesmith",
+    } < plays
+
+
+def test_no_choice(capsys: Capture) -> None:
+    found = document(capsys, f"{DUEL} --power 1 --nominated 'Fire Ball' --dispel 0 --scrolls 0")
+    assert found["best"] == "throw 1 die: there is no choice"
+    assert found["plays"] == []
+    assert found["value"] == pytest.approx(20 * 2 / 6, abs=1e-9)
+
+
+def test_nothing_is_left(capsys: Capture) -> None:
+    text = "nothing is left to decide"
+    assert output(capsys, DUEL, "--power", "0") == f"{text}: {DUEL} is over\n"
+    found = document(capsys, f"{DUEL} --power 0")
+    assert (found["best"], found["value"], found["plays"]) == (text, 0, [])
+
+
+def test_progress_is_shown_on_a_terminal_alone(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(("advise", "apprentice", "--json")) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)
+    assert re.search(r"\r\d+ positions\r +\r$", captured.err)
+
+
+# --- bad input -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("", "situation: expected a scenario or --wizard, found neither"),
+        ("nowhere", "the name of a bundled one"),
+        (f"{DUEL} --power six", "--power: expected a whole number, found 'six'"),
+        (f"{DUEL} --power 25", "--power: expected 0..24, found 25"),
+        (f"{DUEL} --dispel -1", "--dispel: expected 0..24, found -1"),
+        (f"{DUEL} --scrolls 99", "--scrolls: expected 0..24, found 99"),
+        (f"{DUEL} --own 30", "--own: expected 0..24, found 30"),
+        (f"{DUEL} --own 1 2", "a number for each of the caster's wizards (Archmage), found 2"),
+        ("--wizard 5 8=40", "--wizard: expected a level of 1 or 2 or 3 or 4 first, found 5"),
+        ("--wizard 4", "--wizard: expected spells behind the level 4, found none"),
+        ("--wizard 4 'Fireball=20'", "did you mean Fire Ball or Fiery Blast?), found 'Fireball'"),
+        ("--wizard 4 'Fire Ball'", "what it is worth in points, as Fire Ball=20"),
+        (f"{DUEL} --wizard 4 8", "what it is worth in points, as 8=20, found '8'"),
+        ("--wizard 4 8=much", "--wizard: expected what 8+ is worth in points behind the ="),
+        ("--wizard 4 2=20", "casting_value: expected a whole number from 3 to 15, found 2"),
+        ("--wizard 4 8=-20", "worth: expected a number from 0 to 1000, found -20.0"),
+        ("--wizard 4 8=nan", "worth: expected a number from 0 to 1000"),
+        (f"{DUEL} --ruleset 8e", "invalid choice: '8e'"),
+        (f"{DUEL} --tried 'Fire Ball'", "--tried: expected --power with it"),
+        (f"{DUEL} --cast 'Fire Ball' --total 9", "--cast: expected --power with it"),
+        (f"{DUEL} --cast 'Fire Ball' --power 3", "--cast: expected --total with it"),
+        (f"{DUEL} --total 9", "--total: expected --cast with it"),
+        (f"{DUEL} --at 'Orc Boyz'", "--at: expected --nominated or --cast with it"),
+        (f"{DUEL} --nominated Bolt --cast Bolt --total 9", "no spell beside that of --cast"),
+        (f"{DUEL} --nominated Burnin", "(did you mean Burning Head?), found 'Burnin'"),
+        (f"{DUEL} --nominated 'Fire Ball' --at Orcs", "--at: expected no target, found 'Orcs'"),
+        (
+            f"{DUEL} --power 2 --tried 'Fire Ball' --nominated 'Fire Ball'",
+            "can be cast now (Fiery Blast, Burning Head, Conflagration of Doom), found Fire Ball",
+        ),
+        (
+            f"{DUEL} --power 0 --tried 'Fire Ball' --nominated 'Burning Head'",
+            "a spell that can be cast now (there is none)",
+        ),
+        (
+            "seventh-edition-duel --power 2 --tried 'Fire Bolt' --own 2 2",
+            "one of Wizard Lord/Fire Bolt, Battle Wizard/Fire Bolt, found 'Fire Bolt'",
+        ),
+        ("seventh-edition-duel --power 2 --tried Spark", "--tried: expected --own with it"),
+        (
+            f"{DUEL} --cast 'Burning Head' --total 8 --power 2",
+            "--total: expected what up to 5 dice cast Burning Head (9+) with",
+        ),
+        (f"{DUEL} --cast 'Burning Head' --total 27 --power 1", "short of irresistible force"),
+        (
+            f"{DUEL} --cast 'Burning Head' --total 12 --power 2 --dispel 0 --scrolls 0",
+            "--dispel: expected dice or a scroll to dispel with, found none",
+        ),
+        (
+            "border-skirmish --cast 'Fire Ball' --total 9 --power 2",
+            "--cast: expected --at with it (",
+        ),
+        (
+            "border-skirmish --cast 'Fire Ball' --total 9 --power 2 --at 'Night Goblins'",
+            "--at: expected ",
+        ),
+        ("long-siege --power 2 --own 1", "a number for each of the caster's wizards"),
+        ("the-winds-unbound", "expected a scenario that begins with a decision"),
+    ],
+)
+@pytest.mark.parametrize("form", ["", " --json"])
+def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, told: str) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(shlex.split(f"advise {line}{form}"))
+    captured = capsys.readouterr()
+    assert end.value.code == 2
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("python -m wfb_gym advise: ")
+    assert told in captured.err
+
+
+def test_a_situation_too_large_to_solve(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wfb_gym.solver.solution.DEFAULT_BYTES", 1 << 20)
+    with pytest.raises(SystemExit) as end:
+        main(["advise", "dwarf-hold"])
+    captured = capsys.readouterr()
+    assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert "dwarf-hold: expected a situation small enough to solve" in captured.err
+
+
+def test_help(capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["advise", "--help"])
+    assert end.value.code == 0
+    assert "--nominated" in capsys.readouterr().out
+
+
+# --- the page ------------------------------------------------------------------------------
+
+PAGE = page("advise.md")
+SHOWN = [
+    (command, printed)
+    for block in blocks(PAGE, "console")
+    for command, printed in re.findall(
+        r"^\$ python -m wfb_gym (.*)\n((?:[^$].*\n|\n)*)", block, re.M
+    )
+]
+
+
+def test_the_page_shows_each_question() -> None:
+    commands = " ".join(command for command, _ in SHOWN)
+    for option in ("--wizard", "--tried", "--nominated", "--cast", "--own"):
+        assert option in commands
+    assert all(printed.strip() for _, printed in SHOWN)
+
+
+@pytest.mark.parametrize(("command", "printed"), SHOWN)
+def test_the_commands_of_the_page_print_what_it_says(
+    capsys: Capture, command: str, printed: str
+) -> None:
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out.rstrip("\n") == printed.rstrip("\n")
+
+
+def test_the_page_names_every_option(capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["advise", "--help"])
+    options = set(re.findall(r"(?<!\w)(--[a-z]+)", capsys.readouterr().out)) - {"--help"}
+    assert {option for option in options if f"`{option}" not in PAGE} == set()

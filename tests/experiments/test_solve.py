@@ -1,0 +1,471 @@
+"""The solving script and its pictures: what they tell is what the solver says."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from experiments import solve
+from experiments.figures import dice, openings
+from experiments.figures.dice import CLOSED, Cells
+from experiments.figures.openings import STOP
+from wfb_gym import solver
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
+
+DUEL = "archmage-duel"
+SMALL = ("apprentice", DUEL, "orc-shaman-hunt")
+HUGE = SimpleNamespace(states=10**12, bytes=10**14, exact=False, causes=("12 phases", "6 wizards"))
+TINY = SimpleNamespace(states=50, bytes=5000, exact=True, causes=())
+
+Masks = NDArray[np.bool_]
+Observations = NDArray[np.float32]
+
+
+@pytest.fixture(scope="module")
+def duel() -> solver.Solution:
+    return solver.solve(DUEL)
+
+
+@pytest.fixture
+def three(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three small scenarios are all that is bundled."""
+    monkeypatch.setattr(solve, "bundled_scenarios", lambda: SMALL)
+    monkeypatch.setattr(solver, "estimate", lambda scenario: TINY, raising=False)
+
+
+def test_json_alone_tells_what_the_solver_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert solve.main(["orc-shaman-hunt", DUEL, DUEL, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert not told["interrupted"]
+    assert [each["scenario"] for each in told["scenarios"]] == ["orc-shaman-hunt", DUEL]
+    for each in told["scenarios"]:
+        solution = solver.solve(each["scenario"])
+        assert each["value"] == solution.value
+        assert each["states"] == solution.states
+        assert each["bytes"] == solution.bytes
+        assert each["seconds"] > 0
+    assert told["scenarios"][1]["opening"] == {
+        "words": "cast Burning Head on 3 dice",
+        "army": "caster",
+        "after_dice": False,
+    }
+
+
+def test_one_scenario_is_told_in_plain_lines(
+    capsys: pytest.CaptureFixture[str], duel: solver.Solution
+) -> None:
+    assert solve.main([DUEL]) == 0
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first == f"{DUEL}: {duel.value:+.4f} points"
+    assert second == "opening: cast Burning Head on 3 dice"
+    assert third.startswith(f"{duel.states:,} decisions, ")
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("form", [[], ["--markdown"]])
+def test_the_table_keeps_the_order(form: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert solve.main(["--all", *form]) == 0
+    out = capsys.readouterr().out
+    places = [out.index(name) for name in SMALL]
+    assert places == sorted(places)
+    assert f"{solver.solve(DUEL).value:+.2f}" in out
+
+
+def test_markdown_is_a_table() -> None:
+    found = [
+        solve.result(solver.solve("apprentice")),
+        {"scenario": "whale", "too_large": vars(HUGE)},
+    ]
+    lines = solve.markdown(found).splitlines()
+    assert lines[0] == "| scenario | points | opening | decisions | seconds | MiB |"
+    assert lines[1] == "| --- | ---: | --- | ---: | ---: | ---: |"
+    assert lines[2].startswith("| apprentice | +15.49 | cast Fiery Blast on 2 dice | ")
+    assert lines[3] == (
+        "| whale |  | too large: about 1.0e+12 positions, 93,132.3 GiB (12 phases; 6 wizards) "
+        "|  |  |  |"
+    )
+    assert len({line.count("|") for line in lines}) == 1
+
+
+def test_all_says_what_is_too_large_without_trying(
+    three: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def estimate(scenario: Scenario) -> SimpleNamespace:
+        return HUGE if scenario.name == DUEL else TINY
+
+    tried = _recorded(monkeypatch)
+    monkeypatch.setattr(solver, "estimate", estimate, raising=False)
+    assert solve.main(["--all", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [each["scenario"] for each in told] == list(SMALL)
+    assert told[1]["too_large"] == {**vars(HUGE), "causes": list(HUGE.causes)}
+    assert "value" in told[0]
+    assert tried == [solve.SMALLEST, SMALL[0], SMALL[2]]  # the rules are compiled first
+
+
+def _recorded(
+    monkeypatch: pytest.MonkeyPatch, trouble: dict[str, BaseException] | None = None
+) -> list[str]:
+    """Names of what is solved from here on; some of it ends in trouble."""
+    names: list[str] = []
+    really = solver.solve
+
+    def recorded(scenario: Any, **options: Any) -> solver.Solution:
+        names.append(getattr(scenario, "name", scenario))
+        if trouble and names[-1] in trouble:
+            raise trouble[names[-1]]
+        return really(scenario, **options)
+
+    monkeypatch.setattr(solver, "solve", recorded)
+    return names
+
+
+def test_a_named_scenario_that_does_not_fit_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _recorded(monkeypatch, {DUEL: solver.TooLarge("no room")})
+    monkeypatch.setattr(solver, "estimate", lambda scenario: HUGE, raising=False)
+    assert solve.main([DUEL]) == solve.COULD_NOT_DO_IT
+    out = capsys.readouterr().out
+    assert out.startswith(f"{DUEL}: too large: about 1.0e+12 positions")
+
+
+def test_the_limit_of_memory_reaches_the_solver(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits: list[int] = []
+
+    def refused(scenario: Any, **options: Any) -> solver.Solution:
+        if "max_bytes" not in options:  # the one that warms up
+            return really(scenario)
+        limits.append(options["max_bytes"])
+        raise solver.TooLarge("no room")
+
+    really = solver.solve
+    monkeypatch.setattr(solver, "solve", refused)
+    monkeypatch.setattr(solver, "estimate", lambda scenario: HUGE, raising=False)
+    solve.main([DUEL, "--memory", "3"])
+    assert limits == [3 * 2**30]
+
+
+@pytest.mark.usefixtures("three")
+def test_an_interrupted_run_tells_what_was_done(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
+    assert solve.main(["--all", "--json"]) == solve.INTERRUPTED
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)
+    assert told["interrupted"]
+    assert [each["scenario"] for each in told["scenarios"]] == list(SMALL[:2])
+    assert "interrupted after 2 of 3 scenarios" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "expected scenarios or --all"),
+        ([DUEL, "--all"], "expected scenarios or --all, not both"),
+        (["archmage-dual"], "scenario: expected"),
+        (["missing.toml"], "missing.toml: expected a scenario file"),
+        ([DUEL, "--json", "--markdown"], "not allowed with"),
+        ([DUEL, "--memory", "0"], "expected 1 or more, found 0"),
+        ([DUEL, "--memory", "much"], "expected a whole number, found 'much'"),
+        (["--all", "--plot", "a.png"], "--plot: expected one scenario, found"),
+        ([DUEL, "apprentice", "--plot", "a.png"], "--plot: expected one scenario, found 2"),
+        ([DUEL, "--plot", "nowhere/a.png"], "--plot: expected a folder that is there"),
+        ([DUEL, "--plot", "a.doc"], "--plot: expected a file that ends in one of"),
+    ],
+)
+def test_bad_input_ends_with_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        solve.main(arguments)
+    assert ended.value.code == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_a_plot_is_drawn_beside_the_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert solve.main([DUEL, "--json", "--plot", str(tmp_path / "dice.png")]) == 0
+    assert json.loads(capsys.readouterr().out)["scenarios"][0]["scenario"] == DUEL
+    assert (tmp_path / "dice.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_cannot_be_drawn_is_still_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tmp_path / "idle.toml"
+    scenario.write_text('name = "idle"\n[caster]\n[dispeller]\n', encoding="utf-8")
+    status = solve.main([str(scenario), "--plot", str(tmp_path / "dice.png")])
+    captured = capsys.readouterr()
+    assert status == solve.COULD_NOT_DO_IT
+    assert captured.out.startswith("idle: +0.0000 points\nopening: nothing to decide\n")
+    assert "--plot: expected a scenario in which spells are cast on power dice" in captured.err
+    assert not (tmp_path / "dice.png").exists()
+
+
+# Openings in words.
+
+WIZARD = {"name": "Witch", "level": 1, "points": 50}
+BOLT = {"name": "Bolt", "casting_value": 5, "worth": 20.0}
+
+
+def _told(**armies: Any) -> str:
+    return openings.told(solver.solve(scenario_from_dict({"name": "small", **armies})))
+
+
+def _casting(spells: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
+    return {"wizards": [{**WIZARD, "spells": [BOLT] if spells is None else spells, **more}]}
+
+
+def test_openings_in_words() -> None:
+    none: dict[str, Any] = {"dispel_dice": 0}
+    assert _told(caster={}, dispeller={}) == "nothing to decide"
+    assert _told(caster={**_casting(), "power_dice": 1}, dispeller=none) == "cast Bolt on 1 die"
+    hopeless = {**BOLT, "casting_value": 12, "worth": 0.0}
+    assert _told(caster=_casting([hopeless]), dispeller=none) == "stop casting"
+    idle = _casting([hopeless])
+    both = _told(phases=2, caster=idle, dispeller={**_casting(), "power_dice": 1})
+    assert both == "stop casting"
+    later = _told(phases=2, caster={}, dispeller={**_casting(), "power_dice": 1})
+    assert later == "dispeller: cast Bolt on 1 die"
+
+
+def test_an_item_and_own_dice_are_told() -> None:
+    stone = {**_casting(), "items": ["Power Stone"], "power_dice": 1}
+    assert _told(caster=stone, dispeller={}) == "cast Bolt with Power Stone on 1 die"
+    words = _told(ruleset="7e", caster={**_casting(), "power_dice": 0}, dispeller={})
+    assert words == "cast Bolt on 1 die (1 own)"
+
+
+def test_a_spell_in_play_is_ended_before_the_next() -> None:
+    curse = {"name": "Curse", "casting_value": 5, "duration": "remains_in_play", "in_play": True}
+    spells = [{**curse, "worth": 1.0}, BOLT]
+    solution = solver.solve(
+        scenario_from_dict(
+            {
+                "name": "ending",
+                "caster": {**_casting(spells), "power_dice": 1},
+                "dispeller": {"dispel_dice": 0},
+            }
+        )
+    )
+    opening = openings.walked(Battle(solution.table), solution.best_action, FIRST_IN_PLAY)
+    assert openings.in_words(solution, opening) == "end Curse, then cast Bolt on 1 die"
+
+
+def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
+    ring = {
+        "name": "Ring",
+        "bound": {"power_level": 3, "spell": {"name": "Flame", "worth": 9.0}},
+    }
+    scenario = {
+        "name": "bound",
+        "items": [ring],
+        "caster": {**_casting(items=["Ring"]), "power_dice": 2},
+        "dispeller": {"dispel_dice": 0},
+    }
+    solution = solver.solve(scenario_from_dict(scenario))
+    cells = Cells(solution)
+    grid = dice.policy_grid(cells, _last)
+    assert cells.spells == [0]
+    assert (grid.spells == 1).all()
+    assert (grid.dice == 0).all()
+    assert grid.lost[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_target_is_told() -> None:
+    damage = {"hits": "D6", "strength": 4}
+    strike = {"name": "Bolt", "casting_value": 5, "target": "enemy_unit", "damage": damage}
+    boyz = {"name": "Orc Boyz", "models": 10, "toughness": 4, "armour_save": 6, "points": 5}
+    boss = {**boyz, "name": "Orc Boss", "models": 1}
+    words = _told(caster=_casting([strike]), dispeller={"units": [boss, boyz]})
+    assert words.startswith("cast Bolt at enemy Orc Boyz on ")
+
+
+def test_dice_before_the_first_decision_are_told() -> None:
+    rolled = {"wizards": [{**WIZARD, "lore": "Fire"}]}
+    boyz = {"name": "Orc Boyz", "models": 3, "toughness": 4, "points": 5}
+    scenario = scenario_from_dict(
+        {"name": "rolled", "caster": rolled, "dispeller": {"units": [boyz], "dispel_dice": 0}}
+    )
+    found = solve.result(solver.solve(scenario))["opening"]
+    assert found["after_dice"]
+    assert found["words"].startswith("after dice, for example: ")
+
+
+def test_openings_leave_the_position_alone(duel: solver.Solution) -> None:
+    battle = Battle(duel.table)
+    before = battle.key()
+    opening = openings.walked(battle, duel.best_action)
+    assert battle.key() == opening.before.key() == before
+    assert opening.after.node == Node.ROLL_CASTING
+
+
+# Heat maps.
+
+
+def _fixed(name: str, power: int, dispel: int) -> Scenario:
+    """A scenario with the pools of a cell."""
+    scenario = load_scenario(name)
+    caster = scenario.caster.model_copy(update={"power_dice": power})
+    dispeller = scenario.dispeller.model_copy(update={"dispel_dice": dispel})
+    return scenario.model_copy(update={"caster": caster, "dispeller": dispeller})
+
+
+def _places(cells: Cells) -> list[tuple[int, int]]:
+    return [(power, dispel) for dispel in cells.dispel for power in cells.power]
+
+
+@pytest.mark.parametrize("name", [*SMALL, "seventh-edition-duel"])
+def test_cells_are_the_positions_of_scenarios_with_such_pools(name: str) -> None:
+    cells = Cells(solver.solve(name))
+    for (power, dispel), cell in zip(_places(cells), cells.each(), strict=True):
+        assert cell.key() == Battle(pack(_fixed(name, power, dispel))).key()
+
+
+def test_cells_of_the_duel_are_solved_as_scenarios_with_such_pools(duel: solver.Solution) -> None:
+    cells = Cells(duel)
+    grid = dice.optimal_grid(cells)
+    assert grid.dice.shape == (5, 6)
+    for k, (power, dispel) in enumerate(_places(cells)):
+        solution = solver.solve(_fixed(DUEL, power, dispel))
+        assert duel.value_of(cells.each()[k]) == pytest.approx(solution.value, abs=1e-9)
+        opening = openings.walked(Battle(solution.table), solution.best_action)
+        place = divmod(k, 6)
+        assert (grid.spells[place], grid.dice[place]) == (opening.spell, opening.dice)
+
+
+def test_the_optimal_grid_is_what_the_solution_plays(duel: solver.Solution) -> None:
+    cells = Cells(duel)
+    grid = dice.optimal_grid(cells)
+    assert np.abs(grid.lost).max() < 1e-9
+    for k, battle in enumerate(cells.each()):
+        place = divmod(k, 6)
+        nominated = duel.best_action(battle)
+        if nominated == PASS:
+            assert (grid.spells[place], grid.dice[place]) == (STOP, 0)
+            continue
+        assert grid.spells[place] == nominated - FIRST_CAST
+        battle.act(nominated)
+        forced = battle.node == Node.ROLL_CASTING
+        expected = 1 if forced else duel.best_action(battle) - FIRST_DICE
+        assert grid.dice[place] == expected
+    assert (grid.spells[4, 5], grid.dice[4, 5]) == (2, 3)
+
+
+def test_a_spells_grid_is_its_best_number_of_dice(duel: solver.Solution) -> None:
+    cells = Cells(duel)
+    assert cells.spells == [3, 2, 1, 0]
+    grid = dice.spell_grid(cells, 0)
+    for k, battle in enumerate(cells.each()):
+        best = duel.value_of(battle)
+        battle.act(FIRST_CAST)
+        place = divmod(k, 6)
+        if battle.node == Node.POOL_DICE:
+            values = duel.action_values(battle)
+            assert grid.lost[place] == pytest.approx(best - max(values.values()), abs=1e-9)
+            chosen = values[FIRST_DICE + int(grid.dice[place])]
+            assert chosen == pytest.approx(max(values.values()), abs=1e-9)
+        else:
+            assert grid.dice[place] == 1
+
+
+def test_a_wizard_without_dice_cannot_try_his_spells() -> None:
+    data = load_scenario("seventh-edition-duel").model_dump(exclude_unset=True)
+    data["caster"]["wizards"][1]["reserve"] = 0
+    cells = Cells(solver.solve(scenario_from_dict(data)))
+    assert list(cells.power) == [0, 1, 2]
+    grid = dice.spell_grid(cells, 3)
+    assert (grid.spells[:, 0] == CLOSED).all()
+    assert np.isnan(grid.lost[:, 0]).all()
+    assert (grid.spells[:, 1:] == 3).all()
+
+
+def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
+    """The last legal action: the dearest spell on all dice."""
+    last: NDArray[np.int64] = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+    return last
+
+
+def test_a_policy_that_never_casts_loses_all_there_was_to_win(duel: solver.Solution) -> None:
+    cells = Cells(duel)
+    grid = dice.policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
+    assert (grid.spells == STOP).all()
+    values = [duel.value_of(cell) for cell in cells.each()]
+    assert grid.lost.ravel() == pytest.approx(values, abs=1e-9)
+    assert grid.lost[4, 5] == pytest.approx(duel.value, abs=1e-9)
+
+
+def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution) -> None:
+    import gymnasium as gym
+
+    env: Any = gym.make("wfb_gym/Caster-v0", scenario=DUEL)
+    observation, info = env.reset(seed=0)
+    asked: list[tuple[Observations, Masks]] = []
+
+    def policy(observations: Observations, masks: Masks) -> NDArray[np.int64]:
+        asked.append((observations.copy(), masks.copy()))
+        return _last(observations, masks)
+
+    grid = dice.policy_grid(Cells(duel), policy)
+    assert [len(masks) for _, masks in asked] == [30, 25]  # one die leaves no choice
+    assert (asked[0][0][-1] == observation).all()
+    assert (asked[0][1][-1] == info["action_mask"]).all()
+    after, _, _, _, info = env.step(_last(observation[None], info["action_mask"][None])[0])
+    assert (asked[1][0][-1] == after).all()
+    assert (asked[1][1][-1] == info["action_mask"]).all()
+    assert (grid.spells == 3).all()
+    assert (grid.dice == [1, 2, 3, 4, 5, 5]).all()
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        (np.ones(30, np.int64), "action: expected one of"),
+        (np.full(30, 99), "expected an action below 10, found 99"),
+        (np.zeros(3, np.int64), "expected 30 actions"),
+    ],
+)
+def test_a_policy_must_play_by_the_rules(
+    duel: solver.Solution, actions: NDArray[np.int64], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        dice.policy_grid(Cells(duel), lambda observations, masks: actions)
+
+
+def test_a_policy_is_drawn_beside_the_optimal_one(duel: solver.Solution, tmp_path: Path) -> None:
+    path = tmp_path / "policy.png"
+    grid = dice.policy_beside_optimal(duel, _last, path, "last legal action")
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert grid.lost.max() > 1.0
+
+
+def test_the_second_army_loses_points_with_the_same_sign() -> None:
+    mirrored = scenario_from_dict(
+        {"name": "second", "phases": 2, "caster": {}, "dispeller": {**_casting(), "power_dice": 2}}
+    )
+    cells = Cells(solver.solve(mirrored))
+    assert cells.army == 1
+    grid = dice.policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
+    assert grid.lost.min() > 0
+    assert np.abs(dice.optimal_grid(cells).lost).max() < 1e-9
+
+
+def test_short_names_tell_spells_apart() -> None:
+    assert dice.short_names(load_scenario(DUEL), 0) == ["Fire", "Fiery", "Burning", "Conflag."]
+    seventh = load_scenario("seventh-edition-duel")
+    assert dice.short_names(seventh, 0) == ["Flame", "Bolt WL", "Burning", "Spark", "Bolt BW"]

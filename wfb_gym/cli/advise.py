@@ -1,0 +1,273 @@
+"""``advise``: the best play in a situation, and what every other play is worth."""
+
+import argparse
+import json
+import sys
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wfb_gym.cli.parser import Commands, Parser, whole_number
+
+if TYPE_CHECKING:
+    from wfb_gym.cli.situation import Situation
+    from wfb_gym.cli.wording import Words
+    from wfb_gym.engine.battle import Battle
+    from wfb_gym.solver import Solution
+
+_SIDES = ("caster", "dispeller")
+
+_DESCRIPTION = """\
+Say what the best play is and what every other play is worth, if both sides play their best
+from there on. The situation is a scenario, or wizards and spells from the command line, when
+the phase begins or with what has happened in it. Solved exactly, dice and all."""
+
+_EXAMPLES = """\
+examples:
+  python -m wfb_gym advise --wizard 4 "Fire Ball=20" "8=40" "11=60" --power 6 --dispel 4 --scrolls 1
+      a level 4 wizard with Fire Ball, worth 20 points, and spells that take 8+ and 11+
+  python -m wfb_gym advise archmage-duel --power 3 --dispel 2 --scrolls 0 --tried "Burning Head"
+      in the middle of a phase: dice left, a scroll read, a spell tried
+  python -m wfb_gym advise archmage-duel --nominated "Burning Head"
+      on how many dice?
+  python -m wfb_gym advise archmage-duel --cast "Burning Head" --total 12 --power 2 --dispel 4
+      let it through, throw dice or read the scroll?
+"""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "advise",
+        help="the best play in a situation at the table",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument("scenario", nargs="?", help="bundled name or file")
+    armies = parser.add_argument_group("the armies, in place of a scenario or over it")
+    armies.add_argument(
+        "--wizard",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("LEVEL", "SPELL"),
+        help="a wizard of the caster's: his level, then each spell as NAME=POINTS (of a lore) or "
+        "VALUE=POINTS (what it takes to cast it); once for each wizard",
+    )
+    armies.add_argument("--ruleset", choices=("6e", "7e"), help="the edition (default: 6e)")
+    left = parser.add_argument_group("what is left in this phase")
+    left.add_argument("--power", type=whole_number, metavar="N", help="power dice")
+    left.add_argument(
+        "--own",
+        type=whole_number,
+        nargs="+",
+        default=[],
+        metavar="N",
+        help="power dice of each wizard's own (7th edition), in the wizards' order",
+    )
+    left.add_argument("--dispel", type=whole_number, metavar="N", help="dispel dice")
+    left.add_argument("--scrolls", type=whole_number, metavar="N", help="Dispel Scrolls")
+    happened = parser.add_argument_group("what has happened in this phase")
+    happened.add_argument(
+        "--tried",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="SPELL",
+        help="spells that were attempted; WIZARD/SPELL where two wizards know it",
+    )
+    happened.add_argument(
+        "--nominated", metavar="SPELL", help="the spell being cast, before its dice"
+    )
+    happened.add_argument(
+        "--cast", metavar="SPELL", help="the spell just cast: what does the dispeller do?"
+    )
+    happened.add_argument("--total", type=whole_number, metavar="T", help="that it was cast with")
+    happened.add_argument("--at", metavar="NAME", help="the unit or character it is cast at")
+    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    parser.set_defaults(run=partial(_run, parser))
+
+
+def _run(parser: Parser, given: argparse.Namespace) -> None:
+    from wfb_gym.cli.situation import Question, SituationError, situation_of
+    from wfb_gym.scenario import ScenarioError
+    from wfb_gym.solver import TooLarge
+
+    question = Question(**{field.name: getattr(given, field.name) for field in fields(Question)})
+    try:
+        situation = situation_of(question)
+        advice = _advice(situation)
+    except (ScenarioError, SituationError) as error:
+        parser.error(str(error))
+    except TooLarge as error:
+        name = situation.scenario.name
+        parser.error(f"{name}: expected a situation small enough to solve, found that {error}")
+    if given.json:
+        print(json.dumps(_document(situation, advice), indent=2, ensure_ascii=False))
+    else:
+        print(_text(situation, advice))
+
+
+# --- solving -------------------------------------------------------------------------------
+
+
+class Play(NamedTuple):
+    """One way to play, and what it brings.
+
+    Attributes:
+        words: what it is, with the best choices that it brings with it.
+        value: points still to come for the mover.
+        difference: to the best play, 0 or less.
+    """
+
+    words: "Words"
+    value: float
+    difference: float
+
+
+class Advice(NamedTuple):
+    """Every play in a situation.
+
+    Attributes:
+        best: the advice in words.
+        value: points still to come for the mover.
+        plays: the best first; none where nobody has a choice.
+    """
+
+    best: str
+    value: float
+    plays: list[Play]
+
+
+def _advice(situation: "Situation") -> Advice:
+    """Solve the situation.
+
+    Raises:
+        TooLarge: it has more positions than fit.
+    """
+    battle, names = situation.battle, situation.names
+    if battle.is_over:
+        return Advice("nothing is left to decide", 0.0, [])
+    solution = _solved(situation)
+    sign = 1.0 if battle.mover == 0 else -1.0
+    value = sign * solution.value_of(battle) + 0.0  # no minus before a zero
+    if not battle.is_decision():
+        return Advice(f"{names.throw(battle, battle).text}: there is no choice", value, [])
+    best = solution.best_action(battle)
+    values = {code: sign * gain + 0.0 for code, gain in solution.action_values(battle).items()}
+    plays = [
+        Play(
+            names.play(battle, code, _followed(solution, battle, code)),
+            values[code],
+            min(0.0, values[code] - values[best]),
+        )
+        for code in sorted(values, key=lambda code: (code != best, -round(values[code], 9), code))
+    ]
+    return Advice(plays[0].words.text, value, plays)
+
+
+def _solved(situation: "Situation") -> "Solution":
+    """Values of the position and of all that can follow it.
+
+    `solve` would begin with the scenario, of which the position may be a small part.
+    """
+    from wfb_gym.scenario import pack
+    from wfb_gym.solver.memo import Graph
+    from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
+
+    positions = Graph(pack(situation.scenario), DEFAULT_BYTES, merging=True)
+    shown = sys.stderr.isatty()
+    try:
+        positions.explore(situation.battle.state, _show_progress if shown else None)
+    finally:
+        if shown:
+            print("\r" + " " * 40, end="\r", file=sys.stderr, flush=True)
+    return Solution(situation.scenario, positions, 0.0)
+
+
+def _show_progress(positions: int) -> None:
+    print(f"\r{positions:,} positions", end="", file=sys.stderr, flush=True)
+
+
+def _followed(solution: "Solution", battle: "Battle", action: int) -> "Battle":
+    """Where an action leads with the mover's best choices that it brings with it."""
+    from wfb_gym.engine.state import Node
+
+    choices = (
+        Node.TARGET,
+        Node.ITEM,
+        Node.RESERVE_DICE,
+        Node.POOL_DICE,
+        Node.DISPEL,
+        Node.DISPEL_RESERVE,
+        Node.DISPEL_POOL,
+    )
+    after = battle.copy()
+    after.act(action)
+    while after.node in choices and after.mover == battle.mover:
+        after.act(solution.best_action(after))
+    return after
+
+
+# --- printing ------------------------------------------------------------------------------
+
+
+def _document(situation: "Situation", advice: Advice) -> dict[str, Any]:
+    """The advice as JSON has it."""
+    battle = situation.battle
+    return {
+        "scenario": situation.scenario.name,
+        "mover": _SIDES[battle.mover],
+        "node": battle.node.name.lower(),
+        **situation.left(),
+        "best": advice.best,
+        "value": advice.value,
+        "plays": [
+            {
+                "play": play.words.text,
+                "value": play.value,
+                "difference": play.difference,
+                "dice": play.words.dice,
+                "chance": None if play.words.chance is None else float(play.words.chance),
+            }
+            for play in advice.plays
+        ],
+    }
+
+
+def _text(situation: "Situation", advice: Advice) -> str:
+    """What to do, what about, and a table of every play."""
+    if situation.battle.is_over:
+        return f"{advice.best}: {situation.scenario.name} is over"
+    mover = _SIDES[situation.battle.mover]
+    lines = [
+        advice.best,
+        "",
+        f"{situation.words()}.",
+        f"{situation.whole()} is worth {_points(advice.value)} points to the {mover}.",
+    ]
+    if advice.plays:
+        lines += ["", *_table(advice.plays, f"points for the {mover}")]
+    return "\n".join(lines)
+
+
+def _points(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"
+
+
+def _table(plays: list[Play], heading: str) -> list[str]:
+    """One line a play, under a line of headings."""
+    rows = [(heading.upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
+    for number, (words, value, difference) in enumerate(plays):
+        percent = "" if words.chance is None else f"{float(words.chance):.3%}"
+        fraction = "" if words.chance is None else str(words.chance)
+        less = _points(difference) if number else ""
+        rows.append((_points(value), less, words.text, percent, fraction))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    aligned = [">", ">", "<", ">", "<"]
+    return [
+        "  ".join(
+            f"{cell:{side}{width}}" for cell, side, width in zip(row, aligned, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,407 @@
+"""The situation that a player asks about: a scenario, and the position that a phase has come to.
+
+The engine makes the position itself: spells that were tried are nominated and fail, and the spell
+that was cast is thrown with dice that show its total. Only the pools are written, so that what is
+left at the end is what the player says.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import Any
+
+from wfb_gym.cli.wording import SCROLL, Names
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.casting import cast_bonus
+from wfb_gym.engine.queries import can_answer_cast
+from wfb_gym.engine.state import STATE, Node
+from wfb_gym.rules.dice import FACES
+from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
+from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.fields import one_of
+from wfb_gym.scenario.lores import lore_spells
+from wfb_gym.scenario.packed import DICE
+
+_PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
+"""Whose Toughness, Wounds and points a wizard has of whom only the level is known."""
+
+
+class SituationError(ValueError):
+    """A situation that cannot be: which option, what was expected, what was found."""
+
+    def __init__(self, option: str, expected: str, found: object) -> None:
+        super().__init__(f"{option}: expected {expected}, found {found}")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the command line says; a member that is not given is None or empty.
+
+    Attributes:
+        scenario: a bundled name or a file.
+        wizard: level and spells of each of the caster's wizards.
+        ruleset: "6e" or "7e".
+        power: power dice left in the shared pool.
+        own: power dice left to each of the caster's wizards alone.
+        dispel: dispel dice left.
+        scrolls: Dispel Scrolls left to the dispeller.
+        tried: spells that were attempted in this phase.
+        nominated: the spell that is being cast, its dice not yet thrown.
+        cast: the spell that was cast and may be dispelled.
+        total: of the dice that cast it, with what items add.
+        at: whom the spell is cast at.
+    """
+
+    scenario: str | None = None
+    wizard: Sequence[Sequence[str]] = ()
+    ruleset: str | None = None
+    power: int | None = None
+    own: Sequence[int] = ()
+    dispel: int | None = None
+    scrolls: int | None = None
+    tried: Sequence[str] = ()
+    nominated: str | None = None
+    cast: str | None = None
+    total: int | None = None
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A position of a scenario's first phase.
+
+    Attributes:
+        question: that it answers.
+        scenario: with the armies as the question has them.
+        battle: the position, at a decision, a casting roll or the end.
+        names: of the scenario.
+    """
+
+    question: Question
+    scenario: Scenario
+    battle: Battle
+    names: Names
+
+    def left(self) -> dict[str, Any]:
+        """What both sides have left."""
+        return self.names.left(self.battle, len(self.scenario.caster.wizards))
+
+    def words(self) -> str:
+        """The position in words."""
+        wizards = len(self.scenario.caster.wizards)
+        about = self.names.about(self.battle, wizards, self.question.total)
+        return f"{self.scenario.name}: {about}"
+
+    def whole(self) -> str:
+        """What a value from here on is the value of."""
+        if self.battle.node != Node.NOMINATE:
+            return "The situation"
+        whole = "phase" if self.scenario.phases == 1 else "battle"
+        return f"The rest of the {whole}" if self.question.tried else f"The {whole}"
+
+
+def situation_of(question: Question) -> Situation:
+    """The scenario and the position that a question is about.
+
+    Raises:
+        ScenarioError: there is no such scenario, or it is refused.
+        SituationError: the phase cannot have come to this.
+    """
+    _check(question)
+    scenario = _with_armies(question)
+    names = Names(scenario)
+    begun = Battle(pack(_with_dice(scenario, question)))
+    if begun.is_chance():
+        expected = "a scenario that begins with a decision"
+        raise SituationError(scenario.name, expected, f"one that begins with {begun.node.name}")
+    position = _Position(question, names, begun).played()
+    battle = Battle(pack(scenario))
+    for field in STATE.names or ():
+        battle.state[field] = position.state[field]
+    return Situation(question, scenario, battle, names)
+
+
+def _check(question: Question) -> None:
+    """Refuse options that say too little or too much, and impossible numbers."""
+    if question.scenario is None and not question.wizard:
+        raise SituationError("situation", "a scenario or --wizard", "neither")
+    for option in ("power", "dispel", "scrolls"):
+        number = getattr(question, option)
+        if number is not None and not 0 <= number <= DICE:
+            raise SituationError(f"--{option}", f"0..{DICE}", number)
+    for number in question.own:
+        if not 0 <= number <= DICE:
+            raise SituationError("--own", f"0..{DICE}", number)
+    if question.cast is not None and question.nominated is not None:
+        raise SituationError("--nominated", "no spell beside that of --cast", question.nominated)
+    if question.cast is not None and question.total is None:
+        raise SituationError("--cast", "--total with it", "none")
+    if question.total is not None and question.cast is None:
+        raise SituationError("--total", "--cast with it", "none")
+    if question.at is not None and question.cast is None and question.nominated is None:
+        raise SituationError("--at", "--nominated or --cast with it", "neither")
+    for option in ("tried", "cast"):
+        if getattr(question, option) and question.power is None:
+            raise SituationError(f"--{option}", "--power with it, the dice that are left", "none")
+
+
+# --- the armies ----------------------------------------------------------------------------
+
+
+def _with_armies(question: Question) -> Scenario:
+    """The scenario with the wizards, the scrolls and the ruleset that the question says."""
+    if question.scenario is None:
+        where = "--wizard"
+        name = " and ".join(f"level {wizard[0]} wizard" for wizard in question.wizard)
+        data: dict[str, Any] = {"name": name, "caster": {}, "dispeller": {}}
+    else:
+        loaded = load_scenario(question.scenario)
+        where = loaded.name
+        data = dict(loaded)
+    if question.wizard:
+        wizards = _wizards(question)
+        data["caster"] = dict(data["caster"]) | {"wizards": wizards}
+    if question.ruleset is not None:
+        data["ruleset"] = question.ruleset
+    scenario = scenario_from_dict(data, where)
+    if question.scrolls is None:
+        return scenario
+    dispeller = _with_scrolls(scenario.dispeller, question.scrolls)
+    return scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
+
+
+def _wizards(question: Question) -> list[dict[str, Any]]:
+    """The wizards that the command line lists."""
+    wizards: list[dict[str, Any]] = []
+    for number, (level, *spells) in enumerate(question.wizard, 1):
+        if level not in _PROFILES:
+            raise SituationError("--wizard", f"a level of {' or '.join(_PROFILES)} first", level)
+        if not spells:
+            raise SituationError("--wizard", f"spells behind the level {level}", "none")
+        known: list[dict[str, Any]] = []
+        for text in spells:
+            spell = _spell(text, question.scenario is None)
+            copies = sum(other["name"].split(" #")[0] == spell["name"] for other in known)
+            if copies:
+                spell["name"] += f" #{copies + 1}"
+            known.append(spell)
+        name = "Wizard" if len(question.wizard) == 1 else f"Wizard {number}"
+        wizard = {"name": name, "profile": _PROFILES[level], "level": int(level), "spells": known}
+        wizards.append(wizard)
+    return wizards
+
+
+def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
+    """A spell as the command line writes it: ``Fire Ball=20``, ``8=40``."""
+    name, equals, points = text.partition("=")
+    lores = {spell.name.casefold(): spell.name for spell in lore_spells()}
+    spell: dict[str, Any] = {"name": lores.get(name.strip().casefold())}
+    if name.strip().isdecimal():
+        spell = {"name": f"{int(name)}+", "casting_value": int(name)}
+    elif spell["name"] is None:
+        expected = one_of(lores.values(), name.strip(), "a casting value or a spell of a lore")
+        raise SituationError("--wizard", expected, repr(name.strip()))
+    if equals:
+        try:
+            spell["worth"] = float(points)
+        except ValueError:
+            expected = f"what {spell['name']} is worth in points behind the ="
+            raise SituationError("--wizard", expected, repr(points)) from None
+    elif worth_needed or "casting_value" in spell:
+        expected = f"what it is worth in points, as {text.strip()}=20"
+        raise SituationError("--wizard", expected, repr(text))
+    return spell
+
+
+def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
+    """The army with that many scrolls that can be read, its bearers' first."""
+
+    def keep(items: Sequence[str]) -> tuple[str, ...]:
+        nonlocal scrolls
+        kept = []
+        for item in items:
+            if item == SCROLL:
+                if scrolls == 0:
+                    continue
+                scrolls -= 1
+            kept.append(item)
+        return tuple(kept)
+
+    changed: dict[str, Any] = {}
+    for kind in ("wizards", "runesmiths", "heroes"):
+        changed[kind] = [
+            who.model_copy(update={"items": keep(who.items)}) if who.active else who
+            for who in getattr(army, kind)
+        ]
+    own = keep(army.items)
+    return dict(army) | changed | {"items": (*own, *[SCROLL] * scrolls)}
+
+
+# --- the dice ------------------------------------------------------------------------------
+
+
+def _with_dice(scenario: Scenario, question: Question) -> Scenario:
+    """The scenario with the dice of its first phase as the question has them.
+
+    In later phases they are generated as ever: only the position is taken from this one.
+    """
+    caster, dispeller = dict(scenario.caster), dict(scenario.dispeller)
+    wizards = scenario.caster.wizards
+    if question.power is not None:
+        # As many as there can be, so that what was tried and cast can be played; the number that
+        # is left is written then. A phase without dice is over, which the engine must see.
+        caster["power_dice"] = DICE if question.power or question.tried or question.cast else 0
+    if question.dispel is not None:
+        dispeller["dispel_dice"] = question.dispel
+    if question.own:
+        if len(question.own) != len(wizards):
+            whose = ", ".join(wizard.name for wizard in wizards)
+            expected = f"a number for each of the caster's wizards ({whose})"
+            raise SituationError("--own", expected, len(question.own))
+        caster["wizards"] = [
+            wizard.model_copy(update={"reserve": dice})
+            for wizard, dice in zip(wizards, question.own, strict=True)
+        ]
+    return scenario_from_dict(
+        dict(scenario) | {"caster": caster, "dispeller": dispeller}, scenario.name
+    )
+
+
+class _Position:
+    """The way from the beginning of the phase to the position."""
+
+    def __init__(self, question: Question, names: Names, begun: Battle) -> None:
+        self.question = question
+        self.names = names
+        self.battle = begun
+        self.spells = [
+            (f"{names.characters[0][slot.wizard]}/{slot.spell.name}", slot.spell.name)
+            for slot in names.spells[0]
+        ]
+
+    def played(self) -> Battle:
+        """The battle in the position asked for."""
+        question, battle = self.question, self.battle
+        left = question.power or 0
+        if (question.tried or question.cast) and not question.own and battle.state.own_dice.any():
+            option = "--tried" if question.tried else "--cast"
+            expected = "--own with it, the dice that are left to each wizard alone"
+            raise SituationError(option, expected, "none")
+        if battle.node == Node.NOMINATE:
+            battle.state.power = battle.state.power if question.power is None else left
+            battle.state.dispel = (
+                battle.state.dispel if question.dispel is None else question.dispel
+            )
+        for number, spell in enumerate(question.tried, 1):
+            more = number < len(question.tried) or question.cast is not None
+            self._fail(spell, left + more)
+        if question.nominated is not None:
+            self._nominate("--nominated", question.nominated, question.at)
+        if question.cast is not None and question.total is not None:
+            self._cast(question.cast, question.total, left)
+        return self.battle
+
+    def _find(self, option: str, text: str) -> int:
+        """Index of a spell of the caster's, named with or without its wizard."""
+        wanted = (text.casefold(), f"{text}+")
+        found = [
+            index
+            for index, (full, name) in enumerate(self.spells)
+            if full.casefold() == wanted[0] or name.casefold() in wanted
+        ]
+        labels = dict.fromkeys(self.spells[index][0] for index in found)
+        if not found:
+            known = dict.fromkeys(name for _, name in self.spells)
+            raise SituationError(option, one_of(known, text, "a spell of the caster's"), repr(text))
+        if len(labels) > 1:
+            raise SituationError(option, f"one of {', '.join(labels)}", repr(text))
+        return found[0]
+
+    def _nominate(self, option: str, text: str, at: str | None) -> int:
+        """Name a spell, and its target where it is known."""
+        battle = self.battle
+        spell = self._find(option, text)
+        codes = battle.legal_actions() if battle.node == Node.NOMINATE else []
+        if FIRST_CAST + spell not in codes:
+            open_now = [self.spells[code - FIRST_CAST][1] for code in codes if code >= FIRST_CAST]
+            expected = f"a spell that can be cast now ({', '.join(open_now) or 'there is none'})"
+            raise SituationError(option, expected, self.spells[spell][1])
+        battle.act(FIRST_CAST + spell)
+        if at is not None:
+            self._aim(at)
+        return spell
+
+    def _aim(self, at: str) -> None:
+        """Cast the nominated spell at the one of that name."""
+        battle = self.battle
+        if battle.node == Node.TARGET:
+            names = {
+                code: self.names.target(0, code - FIRST_TARGET) for code in battle.legal_actions()
+            }
+        else:  # there is one target at most, which the engine has taken
+            names = {-1: self.names.aim(battle)}
+        for code, name in names.items():
+            if name.casefold() == at.casefold():
+                if code >= 0:
+                    battle.act(code)
+                return
+        raise SituationError("--at", " or ".join(names.values()), repr(at))
+
+    def _to_dice(self, option: str, text: str, at: str | None) -> int:
+        """Nominate a spell and go on to the shared dice, without items or own dice."""
+        battle = self.battle
+        battle.state.power = DICE  # so that the number of dice is a choice
+        spell = self._nominate(option, text, at)
+        if battle.node == Node.TARGET:
+            if option == "--cast":
+                targets = [
+                    self.names.target(0, code - FIRST_TARGET) for code in battle.legal_actions()
+                ]
+                raise SituationError(option, f"--at with it ({' or '.join(targets)})", "none")
+            battle.act(battle.legal_actions()[0])  # a spell that fails has struck nobody
+        if battle.node == Node.ITEM:
+            battle.act(PASS)
+        if battle.node == Node.RESERVE_DICE:
+            battle.act(FIRST_DICE)
+        if battle.node != Node.POOL_DICE:
+            raise SituationError(option, "a spell that is cast with dice", self.spells[spell][1])
+        return spell
+
+    def _fail(self, text: str, left: int) -> None:
+        """Try a spell in vain."""
+        self._to_dice("--tried", text, None)
+        self.battle = _thrown(self.battle, (1,), left)
+
+    def _cast(self, text: str, total: int, left: int) -> None:
+        """Cast a spell with that total."""
+        battle = self.battle
+        spell = self._to_dice("--cast", text, self.question.at)
+        if not can_answer_cast(battle.table, battle.state):
+            raise SituationError("--dispel", "dice or a scroll to dispel with", "none")
+        bonus = int(cast_bonus(battle.table, battle.state))
+        most = battle.legal_actions()[-1] - FIRST_DICE
+        for dice in range(1, most + 1):
+            for faces in combinations_with_replacement(range(1, FACES + 1), dice):
+                if sum(faces) + bonus == total:
+                    cast = _thrown(battle, faces, left)
+                    if cast.node == Node.DISPEL:
+                        self.battle = cast
+                        return
+        slot = self.names.spells[0][spell]
+        expected = (
+            f"what up to {most} dice cast {slot.spell.name} ({slot.casting_value}+) with "
+            "short of irresistible force"
+        )
+        raise SituationError("--total", expected, total)
+
+
+def _thrown(battle: Battle, faces: tuple[int, ...], left: int) -> Battle:
+    """The battle after these shared dice, of which `left` are left afterwards."""
+    thrown = battle.copy()
+    thrown.state.power = left + len(faces)
+    thrown.act(FIRST_DICE + len(faces))
+    thrown.roll(*faces)
+    while thrown.node == Node.KEEP_CASTING:
+        thrown.act(PASS)
+    return thrown
