@@ -24,6 +24,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from experiments.benchmarks.solving import solving
 from experiments.benchmarks.stepping import (
     Round,
     bare_parallel,
@@ -58,6 +59,7 @@ class Plan:
         seconds: of each round.
         frames: of a round of training.
         cold: whether to time a first start ever, compilation included.
+        large: whether to solve what takes a minute.
     """
 
     sizes: tuple[int, ...] = SIZES
@@ -65,9 +67,17 @@ class Plan:
     seconds: float = 0.15
     frames: int = ENVS * STEPS
     cold: bool = True
+    large: bool = True
 
 
-QUICK = Plan(sizes=(1, 64), rounds=2, seconds=0.01, cold=False)
+SOLVING = (
+    ("duel", "archmage-duel solved", 1.0),
+    ("nine spells", "nine spells solved", 10.0),
+    ("ten million", "10 million decisions stored", 120.0),
+    ("network", "exploitability of a network", 10.0),
+)
+"""What the solver's budgets speak of: key, words, seconds."""
+QUICK = Plan(sizes=(1, 64), rounds=2, seconds=0.01, cold=False, large=False)
 
 
 @dataclass(frozen=True)
@@ -192,6 +202,15 @@ def budgets(results: dict[str, Any]) -> list[Budget]:
     single = results["single"]["opponent random"]["step"]
     found.append(Budget("single step", single / 1e3, 150.0, "thousand/s"))
     found.append(Budget("training over a free one", results["training"]["ratio"], 0.9, "x"))
+    solved = results["solving"]
+    found += [
+        Budget(what, solved[key]["seconds"], limit, "s", most=True)
+        for key, what, limit in SOLVING
+        if key in solved
+    ]
+    if "ten million" in solved:
+        peak = solved["ten million"]["peak_bytes"] / 2**30
+        found.append(Budget("memory of that, at its peak", peak, 8.0, "GiB", most=True))
     limits = {"import": 1.0, "first make": 2.0, "first make, cold": 60.0}
     found += [Budget(k, v, limits[k], "s", most=True) for k, v in results["starting"].items()]
     return found
@@ -205,7 +224,11 @@ def measured(plan: Plan) -> dict[str, Any]:
     """Everything, as JSON holds it."""
     numba.set_num_threads(min(THREADS, numba.get_num_threads()))
     torch.set_num_threads(1)
+    # First, while the process is small: its memory is measured too.
+    print("solving, which takes a minute or two", file=sys.stderr)
+    exact = solving(plan.rounds, large=plan.large)
     results = {**stepping(plan), "training": training(plan), "starting": starting(plan)}
+    results["solving"] = exact
     held = [{**asdict(each), "holds": each.holds} for each in budgets(results)]
     machine = {"processor": platform.machine(), "cores": os.cpu_count()}
     return {**results, "budgets": held, "machine": machine, "versions": versions()}
@@ -223,7 +246,16 @@ def tables(results: dict[str, Any]) -> list[Table]:
         limit = f"{'at most' if each['most'] else 'at least'} {each['limit']:g} {each['unit']}"
         verdict = "yes" if each["holds"] else "[red]no[/red]"
         held.add_row(each["what"], f"{each['value']:.3g} {each['unit']}", limit, verdict)
-    return [*rates, held]
+    return [*rates, _solved(results["solving"]), held]
+
+
+def _solved(found: dict[str, Any]) -> Table:
+    shown = Table(title="the exact optimum")
+    for heading in ("what", "scenario", "decisions", "seconds"):
+        shown.add_column(heading, justify="left" if heading in ("what", "scenario") else "right")
+    for key, each in found.items():
+        shown.add_row(key, each["scenario"], f"{each['decisions']:,}", f"{each['seconds']:g}")
+    return shown
 
 
 def _rates(scenario: str, found: dict[str, Any]) -> Table:

@@ -249,3 +249,16 @@ def test_every_id_is_named() -> None:
     for name in gym.registry:
         if name.startswith("wfb_gym/"):
             assert f"`{name}`" in ENVIRONMENTS
+
+
+# --- solver.md -----------------------------------------------------------------------------
+
+
+def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    for code in blocks(page("solver.md"), "python"):
+        exec(code, names)
+    told = capsys.readouterr().out
+    assert told.startswith("9.679")
+    assert f"{names['opening'].value}" in told
+    assert names["opening"].states > 4000  # "5 thousand positions"

@@ -517,3 +517,12 @@ def test_a_dead_wizards_spell_may_survive_him() -> None:
 def test_a_fleeing_wizards_spell_stays_in_play() -> None:
     data = with_wizard(status="fleeing", spells=[{**WARD, "in_play": True}])
     assert scenario_from_dict(data).caster.wizards[0].spells[0].in_play
+
+
+def test_the_first_phases_of_a_battle_are_a_scenario() -> None:
+    scenario = scenario_from_dict(document(phases=4))
+    assert scenario.first_phases(2).phases == 2
+    assert scenario.first_phases(4) == scenario
+    for count in (0, 5):
+        with pytest.raises(ValueError, match=rf"phases: expected 1..4, found {count}"):
+            scenario.first_phases(count)

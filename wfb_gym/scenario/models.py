@@ -54,6 +54,19 @@ class Scenario(Document):
     miscast_tables: dict[str, MiscastTable] = Field(default_factory=dict)
     worths: tuple[Worths, ...] = ()
 
+    def first_phases(self, count: int) -> Self:
+        """The same battle, over after its first phases.
+
+        Args:
+            count: how many, 1 to all of them.
+
+        Raises:
+            ValueError: it has not so many.
+        """
+        if not 1 <= count <= self.phases:
+            raise ValueError(f"phases: expected 1..{self.phases}, found {count}")
+        return self.model_copy(update={"phases": count})
+
     @property
     def rules_in_force(self) -> Ruleset:
         """The ruleset with the scenario's switches over it."""

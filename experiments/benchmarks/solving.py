@@ -1,0 +1,91 @@
+"""How long the exact optimum takes, and how large it is."""
+
+import resource
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.interop.sb3 import PhaseVecEnv
+from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.solver.memo import Graph
+
+DUEL = "archmage-duel"
+NINE_SPELLS = "grand-conclave"
+"""Three wizards with nine spells, ten power dice, seven dispel dice and two scrolls."""
+ASKED = "seventh-edition-duel"
+"""Where a network is graded; it has more than 100,000 decisions."""
+_WARM = "apprentice"
+
+
+def solving(rounds: int, *, large: bool) -> dict[str, Any]:
+    """Seconds, positions and memory of what the budgets speak of, compiled code at hand.
+
+    Args:
+        rounds: of what takes less than a second; the best counts.
+        large: whether to take what needs many seconds too.
+    """
+    solver.normalised_score(_WARM, "random", 0)
+    duel = min((solver.solve(DUEL) for _ in range(rounds)), key=lambda each: each.seconds)
+    found = {"duel": _told(duel)}
+    if large:
+        found["nine spells"] = _told(solver.solve(NINE_SPELLS))
+        found["ten million"] = _unmerged(NINE_SPELLS)
+        found["network"] = _graded(ASKED)
+    return found
+
+
+def _told(solution: solver.Solution) -> dict[str, Any]:
+    return {
+        "scenario": solution.scenario.name,
+        "seconds": round(solution.seconds, 4),
+        "decisions": solution.states,
+        "bytes": solution.bytes,
+    }
+
+
+def _unmerged(scenario: str) -> dict[str, Any]:
+    """Every position that a policy of observations can tell apart, stored and solved."""
+    began = time.perf_counter()
+    graph = Graph(pack(load_scenario(scenario)), 8 << 30)
+    graph.explore(Battle(graph.table).state)
+    seconds = time.perf_counter() - began
+    decisions = int((np.asarray(graph.kinds[: graph.size]) < 2).sum())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "scenario": scenario,
+        "seconds": round(seconds, 2),
+        "decisions": decisions,
+        "bytes": graph.bytes,
+        "peak_bytes": peak * (1 if sys.platform == "darwin" else 1024),
+    }
+
+
+def _graded(scenario: str) -> dict[str, Any]:
+    """The exact score of a network of the usual size, at play with its chances."""
+    model = MaskablePPO(
+        "MlpPolicy", PhaseVecEnv(1, scenario=scenario), seed=0, device="cpu", n_steps=8,
+        batch_size=8,
+    )  # fmt: skip
+
+    def chances(observations: Any, masks: Any) -> Any:
+        with torch.no_grad():
+            asked: Any = model.policy.get_distribution(torch.as_tensor(observations), masks)
+            return asked.distribution.probs.numpy()
+
+    solution = solver.solve(scenario)
+    began = time.perf_counter()
+    lost = solver.exploitability(solution, caster=chances)
+    seconds = time.perf_counter() - began
+    kinds = solution.full.kinds[: solution.full.size]
+    return {
+        "scenario": scenario,
+        "seconds": round(seconds, 2),
+        "decisions": int((kinds < 2).sum()),
+        "exploitability": lost,
+    }
