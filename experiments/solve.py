@@ -2,6 +2,7 @@
 
     python -m experiments.solve archmage-duel
     python -m experiments.solve --all
+    python -m experiments.solve border-skirmish --phases 2
     python -m experiments.solve archmage-duel --plot dice.png
 
 Values are points of the first army's seat on average, if both play optimally. Times are of
@@ -38,6 +39,8 @@ SMALLEST = "apprentice"
 
 GIB = 2**30
 MIB = 2**20
+FIRST_PHASES = 256 * MIB
+"""Memory for the first phases of a battle that is too large: minutes for all of them together."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ class Args:
 
     Attributes:
         scenarios: in the order of the results.
-        everything: all bundled ones were asked for, whatever their size.
+        everything: all bundled ones were asked for, whatever their size; of battles that are too
+            large the first phases are solved.
         memory: bytes that a solution may take.
         plot: where to draw the heat maps, if anywhere.
         form: "plain", "json" or "markdown".
@@ -73,6 +77,7 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     add = parser.add_argument
     add("scenarios", nargs="*", metavar="SCENARIO", help="bundled name or file")
     add("--all", action="store_true", help="every bundled scenario")
+    add("--phases", type=_positive, metavar="N", help="solve the first N phases of a battle")
     add("--memory", type=_positive, default=4, metavar="GIB", help="limit (default: %(default)s)")
     add("--plot", type=Path, metavar="FILE", help="draw the best dice by pools, of one scenario")
     forms = parser.add_mutually_exclusive_group()
@@ -84,8 +89,12 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     names = bundled_scenarios() if given.all else dict.fromkeys(given.scenarios)
     try:
         scenarios = tuple(load_scenario(name) for name in names)
+        if given.phases is not None:
+            scenarios = tuple(scenario.first_phases(given.phases) for scenario in scenarios)
     except ScenarioError as error:
         parser.error(str(error))
+    except ValueError as error:
+        parser.error(f"--phases: {error}")
     if given.plot is not None:
         _check_plot(parser, given.plot, len(scenarios))
     form = "json" if given.json else "markdown" if given.markdown else "plain"
@@ -117,6 +126,7 @@ def result(solution: solver.Solution) -> Result:
     opening, dice = optimal_opening(solution)
     return {
         "scenario": solution.scenario.name,
+        "phases": solution.scenario.phases,
         "value": solution.value,
         "opening": {
             "words": told(solution),
@@ -133,6 +143,7 @@ def too_large(scenario: Scenario, estimate: Any) -> Result:
     """What is told of a scenario that does not fit."""
     return {
         "scenario": scenario.name,
+        "phases": scenario.phases,
         "too_large": {
             "states": estimate.states,
             "bytes": estimate.bytes,
@@ -198,6 +209,8 @@ def solve_all(args: Args, results: list[Result]) -> str:
                     )
             if solution is None:
                 results.append(too_large(scenario, estimate or solver.estimate(scenario)))
+                if args.everything:
+                    solve_first_phases(scenario, results, shown)
                 continue
             results.append(result(solution))
             if args.plot is not None:
@@ -207,6 +220,19 @@ def solve_all(args: Args, results: list[Result]) -> str:
                 except (ValueError, OSError) as error:
                     return str(error)
     return ""
+
+
+def solve_first_phases(scenario: Scenario, results: list[Result], shown: Progressing) -> None:
+    """Add the result of as many first phases of a battle as fit into `FIRST_PHASES` bytes."""
+    found = None
+    with suppress(solver.TooLarge):
+        for phases in range(1, scenario.phases):
+            shown.now(f"{scenario.name}, first {phases} of {scenario.phases} phases")
+            found = solver.solve(
+                scenario.first_phases(phases), max_bytes=FIRST_PHASES, progress=shown.positions
+            )
+    if found is not None:
+        results.append(result(found))
 
 
 def plain(found: Result) -> str:
@@ -252,16 +278,18 @@ def _mebibytes(found: Result) -> str:
     return f"{found['bytes'] / MIB:,.1f}"
 
 
-HEADINGS = ("scenario", "points", "opening", "decisions", "seconds", "MiB")
+HEADINGS = ("scenario", "phases", "points", "opening", "decisions", "seconds", "MiB")
 _LEFT = ("scenario", "opening")
 
 
 def cells(found: Result) -> tuple[str, ...]:
     """A row of the table."""
+    phases = str(found["phases"])
     if "too_large" in found:
-        return found["scenario"], "", _refusal(found["too_large"]), "", "", ""
+        return found["scenario"], phases, "", _refusal(found["too_large"]), "", "", ""
     return (
         found["scenario"],
+        phases,
         f"{found['value']:+.2f}",
         found["opening"]["words"],
         f"{found['states']:,}",

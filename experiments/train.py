@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from matplotlib.figure import Figure
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -55,6 +56,8 @@ FINAL_SEED = 2_000_000
 TRAINING_SEED = 1_000_000_000
 """Of the first run; other runs' seeds are so far off that no two environments share dice."""
 SPACING = 1_000_000
+ASKED_ALONG_THE_WAY = 100_000
+"""Most decisions of a scenario whose exact scores are worked out at every point of the curve."""
 
 
 RULES_OF_THUMB = ("veteran", "greedy", "random")
@@ -105,16 +108,23 @@ class Args:
     evaluations: int = 12
     battles: int = 2048
     final_battles: int = 16_384
-    exact_bytes: int = 1 << 28
+    exact_bytes: int = 1 << 26
     threads: int = 1
 
 
 @dataclass(frozen=True)
 class Point:
-    """One point of the learning curve: scores by opponent after so many steps."""
+    """One point of the learning curve: scores by opponent after so many steps.
+
+    Attributes:
+        steps: decisions learned from.
+        scores: by opponent.
+        guaranteed: exact points against the best response; None where nobody worked them out.
+    """
 
     steps: int
     scores: dict[str, Score]
+    guaranteed: float | None = None
 
 
 def quick(args: Args) -> Args:
@@ -235,9 +245,12 @@ def model_chooser(model: MaskablePPO) -> Chooser:
 class Curve(BaseCallback):
     """Shows the progress, and plays the battles of the learning curve between two updates."""
 
-    def __init__(self, args: Args) -> None:
+    def __init__(self, args: Args, solution: solver.Solution | None = None) -> None:
         super().__init__()
         self.args = args
+        self.solution = None
+        if solution is not None and solution.states <= ASKED_ALONG_THE_WAY:
+            self.solution = solution
         self.points: list[Point] = []
         self.seconds = 0.0  # spent on evaluations
         self._next = 0
@@ -260,7 +273,13 @@ class Curve(BaseCallback):
         assert isinstance(self.model, MaskablePPO)
         chooser = model_chooser(self.model)
         scores = evaluated(chooser, self.args, self.args.battles, EVALUATION_SEED)
-        self.points.append(Point(self.num_timesteps, scores))
+        guaranteed = None
+        if self.solution is not None:
+            policy = _as_policy(self.model)
+            exact = solver.normalised_score(self.solution, policy, self.args.seat)
+            guaranteed = exact.guaranteed
+            self.logger.record("points/guaranteed", guaranteed)
+        self.points.append(Point(self.num_timesteps, scores, guaranteed))
         for name, each in scores.items():
             self.logger.record(f"points/{Path(name).stem}", each.mean)
         self.logger.dump(self.num_timesteps)
@@ -363,8 +382,11 @@ def optimum(args: Args) -> solver.Solution | None:
         return None
 
 
-def draw(points: Sequence[Point], args: Args, path: Path) -> None:
-    """The learning curve: mean points against each opponent, with 95 % bands."""
+def draw(points: Sequence[Point], args: Args, path: Path, best: float | None = None) -> None:
+    """The learning curve: mean points against each opponent, with 95 % bands.
+
+    Where the scenario is solved, the exact points that are guaranteed, and `best`, the optimum.
+    """
     figure = Figure(figsize=(8, 5), layout="constrained")
     axes = figure.subplots()
     steps = [point.steps for point in points]
@@ -375,6 +397,11 @@ def draw(points: Sequence[Point], args: Args, path: Path) -> None:
         high = [m + w for m, w in zip(means, widths, strict=True)]
         axes.plot(steps, means, marker="o", markersize=3, label=f"against {Path(name).stem}")
         axes.fill_between(steps, low, high, alpha=0.2)
+    guaranteed = [p.guaranteed for p in points if p.guaranteed is not None]
+    if len(guaranteed) == len(points):
+        axes.plot(steps, guaranteed, "k-s", markersize=3, label="guaranteed, exact")
+    if best is not None:
+        axes.axhline(best, color="black", linestyle="--", linewidth=1, label="the optimum")
     axes.axhline(0.0, color="grey", linewidth=0.8)
     axes.set_title(f"MaskablePPO as {args.seat}, {Path(args.scenario).stem}")
     axes.set_xlabel("decisions learned from")
@@ -388,28 +415,30 @@ def draw(points: Sequence[Point], args: Args, path: Path) -> None:
 def table(grades: dict[str, dict[str, Score]], exact: dict[str, solver.Score], args: Args) -> Table:
     """The final scores for people."""
     shown = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),  # fits into 80 columns
         title=f"{args.seat} in {args.scenario}: points per battle against",
         caption=f"mean ± 95 % over {args.final_battles:,} battles; models play deterministically; "
-        "guaranteed: exact, against the best response; score: 100 optimal, 0 random",
+        "exact: guaranteed against any opponent; score: 100 is optimal, 0 random",
     )
     shown.add_column(args.seat, no_wrap=True)
     for name in opponents(args):
         shown.add_column(Path(name).stem, justify="right", no_wrap=True)
     if exact:
-        shown.add_column("guaranteed", justify="right", no_wrap=True)
+        shown.add_column("exact", justify="right", no_wrap=True)
         shown.add_column("score", justify="right", no_wrap=True)
     for name, scores in grades.items():
         style = "bold" if name == "trained" else None
-        cells = [str(each) for each in scores.values()]
+        cells = [f"{each.mean:+.1f} ± {each.half_width:.1f}" for each in scores.values()]
         if exact:
             found = exact[name]
             score = "" if found.score is None else f"{found.score:.1f}"
-            cells += [f"{found.guaranteed:+.2f}", score]
+            cells += [f"{found.guaranteed:+.1f}", score]
         shown.add_row(name, *cells, style=style)
     if exact:
         best = next(iter(exact.values())).optimum
         cells = ["" for _ in opponents(args)]
-        shown.add_row("optimal", *cells, f"{best:+.2f}", "100.0", style="dim")
+        shown.add_row("optimal", *cells, f"{best:+.1f}", "100.0", style="dim")
     return shown
 
 
@@ -424,7 +453,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.opponent:
         args = replace(args, opponent=("optimal",) if solution else RULES_OF_THUMB)
     model = new_model(args)
-    curve = Curve(args)
+    curve = Curve(args, solution)
     began = time.perf_counter()
     interrupted = learn(model, args, curve)
     seconds = time.perf_counter() - began
@@ -450,14 +479,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "seconds": round(seconds, 2),
         "steps_per_second": round(model.num_timesteps / max(seconds - curve.seconds, 1e-9)),
         "policy": "deterministic",
-        "curve": [{"steps": point.steps, "points": plain(point.scores)} for point in curve.points],
+        "curve": [
+            {"steps": p.steps, "points": plain(p.scores), "guaranteed": p.guaranteed}
+            for p in curve.points
+        ],
         "grades": {name: plain(scores) for name, scores in grades.items()},
         "exact": {name: {**asdict(each), "score": each.score} for name, each in exact.items()},
         "versions": versions(),
     }
     (args.out / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     if curve.points:
-        draw(curve.points, args, args.out / "curve.png")
+        sign = 1.0 if args.seat == "caster" else -1.0
+        best = None if solution is None else sign * solution.value
+        draw(curve.points, args, args.out / "curve.png", best)
     if interrupted:
         steps = f"{model.num_timesteps:,} steps"
         print(f"interrupted after {steps}; keeping the model so far", file=sys.stderr)
