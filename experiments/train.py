@@ -408,7 +408,7 @@ def draw(points: Sequence[Point], args: Args, path: Path, best: float | None = N
     axes.set_ylabel("points per battle (mean, 95 % confidence)")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.grid(alpha=0.3)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=3)
     figure.savefig(path, dpi=150)
 
 

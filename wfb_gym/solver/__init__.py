@@ -5,6 +5,7 @@ exact value, and backward induction over the engine's own operations finds it.
 """
 
 from wfb_gym.solver.cache import solved
+from wfb_gym.solver.estimating import Estimate, estimate
 from wfb_gym.solver.evaluating import (
     BestResponse,
     Score,
@@ -19,11 +20,13 @@ from wfb_gym.solver.solution import Solution, solve
 
 __all__ = [
     "BestResponse",
+    "Estimate",
     "Score",
     "Solution",
     "SolutionError",
     "TooLarge",
     "best_response",
+    "estimate",
     "evaluate",
     "exploitability",
     "load",

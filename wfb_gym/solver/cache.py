@@ -11,8 +11,9 @@ from typing import Any, TextIO
 from wfb_gym._jit import CACHE_FOLDER
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.solver.estimating import explore
 from wfb_gym.solver.files import SolutionError, load, save, table_digest
-from wfb_gym.solver.memo import Graph, Progress
+from wfb_gym.solver.memo import Graph, Progress, TooLarge
 from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
 
 _SAVED_EVERY = 120.0
@@ -38,7 +39,7 @@ def solved(
         notice: where a line tells about progress, if it takes long.
 
     Raises:
-        TooLarge: the scenario has more positions than fit.
+        TooLarge: the scenario has more positions than fit; names what makes it large.
         ScenarioError: there is no such scenario, or it is refused.
     """
     loaded = load_scenario(scenario)
@@ -72,7 +73,11 @@ def solved(
             save(Solution(loaded, graph, before + time.monotonic() - began), path)
 
     try:
-        graph.explore(battle.state, tell)
-    finally:
+        explore(graph, loaded, tell)
+    except TooLarge:
+        raise
+    except BaseException:
         keep()
+        raise
+    keep()
     return Solution(loaded, graph, before + time.monotonic() - began)

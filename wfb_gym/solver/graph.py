@@ -554,12 +554,13 @@ def run(
     """Do one operation, as far as the budget and the arrays reach.
 
     EXPLORE works out every node that can follow the frames, and those. SWEEP works the nodes'
-    values out anew, in order, from `control.cursor` on. EXPAND writes the steps that leave
-    `steps[0]` behind it and their number to `control.top`.
+    values out anew, in order, from `control.cursor` on. EXPAND writes the steps that leave the
+    first `budget` steps behind them, one position's after the other's; `node` of each of these
+    tells where its own end, and `control.top` where the last do.
 
     Args:
         operation: EXPLORE, SWEEP or EXPAND.
-        budget: nodes to work out before it comes back with PAUSED.
+        budget: nodes to work out before it comes back with PAUSED; positions to EXPAND.
         tables: the packed scenario, shape (1,).
         plans: its plan of keys (`engine.keys.PLAN`), shape (1,).
         control: `REGISTERS`, shape (1,).
@@ -604,9 +605,13 @@ def run(
                 offsets, steps, chain, outcomes, chances, codes, sums, keys, work,
             )
         )  # fmt: skip
-    end, _ = expand(table, steps[0].state, steps, 1, chain, outcomes, chances, codes, work)
-    if end < 0:
-        return GROW_STACK
-    registers.top = end
-    number(table, plan, registers.merging != 0, nodes, index, steps, 1, end, keys)
+    registers.top = budget
+    for k in range(budget):
+        first = registers.top
+        end, _ = expand(table, steps[k].state, steps, first, chain, outcomes, chances, codes, work)
+        if end < 0:
+            return GROW_STACK
+        registers.top = end
+        steps[k].node = end
+        number(table, plan, registers.merging != 0, nodes, index, steps, first, end, keys)
     return DONE

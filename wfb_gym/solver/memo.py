@@ -50,6 +50,22 @@ class Arrays(NamedTuple):
     chosen: NDArray[np.int16]
 
 
+def bytes_of(count: int, words: int) -> int:
+    """Bytes that a graph's arrays come to as they grow to hold some nodes.
+
+    Args:
+        count: of the nodes.
+        words: of a key.
+    """
+    capacity, slots = _FIRST_NODES, 4 * _FIRST_NODES
+    while capacity < count:
+        capacity = int(capacity * _GROWTH)
+    while slots < 2 * count:
+        slots *= 2
+    row = 8 * words + sum(np.dtype(kind).itemsize for kind in (np.int8, np.int16, float, np.int16))
+    return capacity * row + slots * np.dtype(np.int32).itemsize
+
+
 def _records(dtype: Any, count: int) -> np.recarray[Any, Any]:
     return np.zeros(count, dtype).view(np.recarray)
 
@@ -159,10 +175,10 @@ class Graph:
 
     def find(self, state: Record) -> int:
         """Number of a position's node; negative if it has none."""
-        asked = self._taken(state)
+        asked = self.taken(state)
         return int(graph.find(self.plan[0], asked, self.keys, self._index, self._key))
 
-    def _taken(self, state: Record) -> Record:
+    def taken(self, state: Record) -> Record:
         """The position that the graph holds for one."""
         self._asked[0] = state
         if self.merging:
@@ -185,7 +201,7 @@ class Graph:
         known = self.find(state)
         if known >= 0:
             return known
-        state = self._taken(state)
+        state = self.taken(state)
         if self.size == 0:
             self.plan = new_plan(words_of(state).copy(), self._moves)
         elif known == graph.NEW_BITS:
@@ -209,11 +225,32 @@ class Graph:
 
         Nodes are numbered as `graph.find` tells.
         """
-        self._steps[0].state = state
+        states = new_states(1)
+        states[0] = state
+        return self.ways(states)[0].copy()
+
+    def ways(self, states: Any) -> tuple[Any, NDArray[np.int64]]:
+        """What can follow some positions.
+
+        Args:
+            states: record array of `STATE`.
+
+        Returns:
+            The ways from all of them, as `successors` has them, one position's after the other's,
+            in memory that the next call writes over; and how many each position has.
+        """
+        count = len(states)
+        while len(self._steps) <= count:
+            self._grow(graph.GROW_STACK)
+        self._steps.state[:count] = states
         while True:
-            answer = self._run(graph.EXPAND, 0, self._optimal)
+            answer = self._run(graph.EXPAND, count, self._optimal)
             if answer == graph.DONE:
-                return self._steps[1 : self._control[0].top].copy()
+                ends = self._steps.node[:count].copy()
+                return (
+                    self._steps[count : self._control[0].top],
+                    np.diff(ends, prepend=count),
+                )
             self._grow(answer)
 
     def sweep(

@@ -15,6 +15,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.opponents.policies import Scripted
 from wfb_gym.scenario import Scenario, load_scenario, pack
 from wfb_gym.solver import graph
+from wfb_gym.solver.estimating import explore
 from wfb_gym.solver.memo import Graph, Progress
 from wfb_gym.solver.policies import Decisions
 from wfb_gym.solver.tables import TablePolicy
@@ -148,7 +149,7 @@ def solve(
         progress: told the number of positions worked out so far, now and then.
 
     Raises:
-        TooLarge: the scenario has more positions than fit.
+        TooLarge: the scenario has more positions than fit; names what makes it large.
         ScenarioError: there is no such scenario, or it is refused.
     """
     began = time.perf_counter()
@@ -156,5 +157,5 @@ def solve(
     positions = Graph(pack(loaded), max_bytes, merging=True)
     battle = Battle(positions.table)
     if not battle.is_over:
-        positions.explore(battle.state, progress)
+        explore(positions, loaded, progress)
     return Solution(loaded, positions, time.perf_counter() - began)

@@ -1,0 +1,138 @@
+"""Estimates of a game's size against its solution, and refusals that say what makes it large."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import STATE, Node
+from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
+from wfb_gym.solver import estimating, ordering
+from wfb_gym.solver.memo import Graph
+from wfb_gym.solver.solution import DEFAULT_BYTES
+
+TWO_WIZARDS = {
+    "name": "two-wizards",
+    "ruleset": "6e",
+    "caster": {
+        "power_dice": 8,
+        "wizards": [
+            {
+                "name": "Elder",
+                "level": 3,
+                "points": 150,
+                "spells": [{"name": f"{value}+", "casting_value": value, "worth": 5.0 * value}
+                           for value in (5, 7, 9, 11)],
+            },
+            {
+                "name": "Pupil",
+                "level": 2,
+                "points": 90,
+                "spells": [{"name": f"weak {value}+", "casting_value": value, "worth": 4.0 * value}
+                           for value in (4, 6, 8)],
+            },
+        ],
+    },
+    "dispeller": {"dispel_dice": 6, "items": ["Dispel Scroll"]},
+}  # fmt: skip
+
+
+def hand_made() -> Scenario:
+    return scenario_from_dict(TWO_WIZARDS)
+
+
+@pytest.mark.parametrize("name", ["apprentice", "orc-shaman-hunt", "archmage-duel"])
+def test_a_small_game_is_counted(name: str) -> None:
+    expected = solver.estimate(name)
+    solution = solver.solve(name)
+    assert expected.exact
+    assert expected.states == solution.graph.size
+    assert expected.bytes == solution.bytes
+
+
+@pytest.mark.parametrize("scenario", ["seventh-edition-duel", hand_made()], ids=["7e", "hand"])
+def test_a_larger_game_is_estimated(scenario: Any) -> None:
+    expected = solver.estimate(scenario)
+    solution = solver.solve(scenario)
+    assert not expected.exact
+    assert solution.graph.size > 50_000
+    assert 1 / 5 < expected.states / solution.graph.size < 5
+    assert 1 / 5 < expected.bytes / solution.bytes < 5
+
+
+def test_the_same_scenario_gets_the_same_estimate() -> None:
+    assert solver.estimate("seventh-edition-duel") == solver.estimate("seventh-edition-duel")
+
+
+@pytest.mark.parametrize("name", ["the-winds-unbound", "border-skirmish"])
+def test_a_battle_of_armies_is_hopeless(name: str) -> None:
+    expected = solver.estimate(name)
+    assert expected.states > 400_000_000
+    assert expected.bytes > 4 * DEFAULT_BYTES
+    assert not expected.exact
+
+
+def test_causes_are_in_the_scenario_s_words() -> None:
+    assert "the 4 spells open or not" in solver.estimate("archmage-duel").causes
+    assert "the 9 spells open or not" in solver.estimate("grand-conclave").causes
+    skirmish = solver.estimate("border-skirmish").causes
+    units = sum(len(army.units) for army in load_scenario("border-skirmish").armies)
+    assert skirmish[0] == f"the wounds left of {units} units"
+    assert len(skirmish) <= 4
+
+
+def test_an_estimate_reads_well() -> None:
+    expected = estimating.Estimate(2_600_000, 91 * 2**20, False, ("the 9 spells open or not",))
+    assert str(expected) == (
+        "about 2.6 million positions in 91 MiB, most of them from the 9 spells open or not"
+    )
+    assert str(estimating.Estimate(46, 150_000, True, ())) == "46 positions in 146 KiB"
+
+
+def test_a_battle_that_is_far_too_large_is_refused_ahead() -> None:
+    done: list[int] = []
+    with pytest.raises(solver.TooLarge) as refused:
+        solver.solve("border-skirmish", progress=done.append)
+    words = str(refused.value)
+    assert words.startswith("border-skirmish does not fit into max_bytes, 4.0 GiB: it has about")
+    assert "what makes it large: the wounds left of 8 units" in words
+    assert estimating.MOMENT <= done[-1] <= 2 * estimating.MOMENT
+
+
+def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
+    with pytest.raises(solver.TooLarge, match=r"archmage-duel .* 49 KiB.* 4,096 positions.*spells"):
+        solver.solve("archmage-duel", max_bytes=50_000)  # where the first arrays are full
+
+
+def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that the estimate passes by less than its doubt is left to the arrays."""
+    expected = solver.estimate("seventh-edition-duel")
+    monkeypatch.setattr(estimating, "MOMENT", 50_000)
+    size = solver.solve("seventh-edition-duel", max_bytes=expected.bytes).graph.size
+    with pytest.raises(solver.TooLarge):
+        solver.solve("seventh-edition-duel", max_bytes=expected.bytes // 5)
+    done: list[int] = []
+    with pytest.raises(solver.TooLarge):
+        solver.solve("seventh-edition-duel", max_bytes=expected.bytes // 3, progress=done.append)
+    assert estimating.MOMENT < done[-1] < size
+
+
+def test_ranks_fall_with_every_move_and_roll() -> None:
+    for name in ("seventh-edition-duel", "horrors-in-the-mist", "storm-council"):
+        table = pack(load_scenario(name))
+        graph = Graph(table, 2**40, merging=True)
+        battle = Battle(table)
+        states = np.zeros(1, STATE)
+        states[0] = graph.taken(battle.state)
+        chooser = np.random.default_rng(3)
+        for _ in range(60):
+            steps, counts = graph.ways(states)
+            after = np.asarray(steps)["state"].copy()
+            before = np.repeat(ordering.ranks(table, states), counts)
+            alive = after["node"] != Node.END
+            assert (ordering.ranks(table, after[alive]) < before[alive]).all()
+            if not alive.any():
+                break
+            states = chooser.choice(after[alive], 40)

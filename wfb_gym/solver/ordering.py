@@ -1,0 +1,135 @@
+"""The order of positions: a number that falls with every move and every roll.
+
+Going through positions from the highest number down meets each of them after all that lead to it.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.limits import Table
+from wfb_gym.engine.state import Attempt, Back, Node
+from wfb_gym.scenario.packed import CONTACTS, ITEMS, STRIKES
+
+States = NDArray[Any]
+Whole = NDArray[np.int64]
+
+_FREE_TARGET = len(Node)
+"""Aiming the opponent's free spell, which comes behind taking it."""
+_ORDER = (
+    Node.NOMINATE,
+    Node.IN_PLAY,
+    Node.ROLL_STRIKE,
+    Node.ROLL_HIT,
+    Node.ROLL_WOUNDS,
+    Node.ROLL_MISCAST,
+    Node.ROLL_FORGET,
+    Node.REROLL_DISPEL,
+    Node.ROLL_DISPEL,
+    Node.DISPEL_POOL,
+    Node.DISPEL_RESERVE,
+    Node.DISPEL,
+    _FREE_TARGET,
+    Node.FREE_SPELL,
+    Node.REROLL_CASTING,
+    Node.ROLL_CASTING,
+    Node.POOL_DICE,
+    Node.RESERVE_DICE,
+    Node.ITEM,
+    Node.TARGET,
+)
+"""Nodes of one cast, the last of the rules' order first."""
+_KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
+_SELECTION, _LOCKS, _COMETS, _STORED, _CASTING, _IN_PLAY, _STORING = range(6, -1, -1)
+_LISTED = {
+    Node.ROLL_SPELLS: _SELECTION,
+    Node.SWAP_SPELL: _SELECTION,
+    Node.ROLL_LOCK: _LOCKS,
+    Node.ROLL_COMET: _COMETS,
+    Node.ROLL_RADIUS: _COMETS,
+    Node.ROLL_STORED: _STORED,
+    Node.STORE_DICE: _STORING,
+    Node.IN_PLAY: _IN_PLAY,
+}
+_PLACES: Whole = np.zeros(len(Node) + 1, np.int64)
+for _place, _node in enumerate(_ORDER):
+    _PLACES[_node] = _place
+for _node, _same in _KEEPING.items():
+    _PLACES[_node] = _PLACES[_same]
+_STAGES: Whole = np.full(len(Node), _CASTING, np.int64)
+for _node, _place in _LISTED.items():
+    _STAGES[_node] = _place
+_LONGEST = 64
+BELOW_PHASE = 43
+"""Bits of a rank that tell less than the phases to come."""
+
+
+def ranks(table: Table, states: States) -> Whole:
+    """Numbers of positions that fall with every move and every roll.
+
+    Phases to come weigh most, then the stage of the phase, then what its rules use up: spells
+    that may still be attempted, how far a cast has come, players and spells in play still to
+    have their turn, how far the engine's own list has come.
+
+    Args:
+        table: the packed scenario, shape (1,).
+        states: at decisions and chance nodes.
+    """
+    node = states["node"].astype(np.int64)
+    cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
+    strikes = node == Node.ROLL_STRIKE
+    stage = _STAGES[node]
+    stage[strikes & (states["back"] == Back.COMETS)] = _COMETS
+    stage[(states["attempt"] == Attempt.IN_PLAY) & (stage == _CASTING)] = _IN_PLAY
+
+    aiming = (node == Node.TARGET) & (states["free"] != 0)
+    step = _PLACES[np.where(aiming, _FREE_TARGET, node)]
+    dice = 2 * states["faces"].sum(axis=1, dtype=np.int64)
+    boosts = ITEMS - _bits(states["declared"].astype(np.uint8))
+    visits = np.select(
+        [
+            np.isin(node, list(_KEEPING)),
+            np.isin(node, list(_KEEPING.values())),
+            node == Node.DISPEL,
+            strikes,
+        ],
+        [dice, dice + 1, boosts, STRIKES - strike],
+        0,
+    )
+
+    behind = (node == Node.SWAP_SPELL) | (node == Node.ROLL_RADIUS)
+    listed = _in_one((3 * (_LONGEST - cursor) - behind + strikes, 8), (STRIKES - strike, 10))
+    untried = _bits(states["in_play"] & ~states["tried"]).sum(axis=1)
+    theirs = states["mover"] != states["active"]
+    in_play = _in_one((theirs, 1), (untried, 6), (step, 5), (visits, 10))
+
+    row = states["row"].astype(np.int64)
+    part = np.where(node == Node.NOMINATE, 0, np.where(row == 0, 2, 1))
+    effects = np.asarray(table[0].miscast_rows["count"])[np.maximum(row - 1, 0)] - cursor
+    own = states["in_play"][np.arange(len(states)), states["active"].astype(np.int64)]
+    casting = _in_one(
+        (_bits(states["open"]), 5),
+        (part, 2),
+        (np.where(part == 1, effects, 0), 6),
+        (np.where(part == 1, CONTACTS - states["group"], 0), 5),
+        (step, 5),
+        (visits, 10),
+        (_bits(own), 5),
+    )
+    low = np.where(stage == _CASTING, casting, np.where(stage == _IN_PLAY, in_play, listed))
+    phases_left = int(table[0].phases) - states["phase"].astype(np.int64)
+    return _in_one((phases_left, 4), (stage, 3), (low, 40))
+
+
+def _bits(masks: NDArray[Any]) -> Whole:
+    unsigned = masks.view(f"u{masks.dtype.itemsize}")
+    return np.bitwise_count(unsigned).astype(np.int64)
+
+
+def _in_one(*parts: tuple[NDArray[Any], int]) -> Whole:
+    """Numbers with their widths in bits, the first weighing most."""
+    number = np.zeros(len(parts[0][0]), np.int64)
+    for values, width in parts:
+        number = number << width | values
+    return number

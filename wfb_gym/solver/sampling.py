@@ -1,0 +1,294 @@
+"""Samples of a scenario's game, and how much of it they leave unseen.
+
+Positions are sampled in groups. A group's number (`wfb_gym.solver.ordering`) falls with every
+move and every roll, so that going through the groups from the highest down meets every position
+after all that lead to it. Of those of a group that came up, the ones with the lowest hashes are
+expanded: the choice is by position, whatever the ways to it. How many did not come up is inferred
+from how often the others did: if every position was hit by two or three of the sampled ones that
+come before, few were missed; if each was hit once, most were.
+
+A sample's positions are kin, so they meet again more often than strangers would, and the count
+falls short. It does so less the larger the sample is: the growth from a sample of a quarter of
+the size tells how much is still missing (`extrapolated`).
+"""
+
+from math import lgamma
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.limits import Table
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import STATE, STATE_WORDS, Node
+from wfb_gym.solver.memo import Graph
+from wfb_gym.solver.ordering import BELOW_PHASE, ranks
+
+UNLIMITED = 1 << 62
+"""Bytes for a graph that holds next to nothing."""
+
+States = NDArray[Any]
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_FIRST_WIDTH = 8
+_MOST_WIDTH = 2048
+"""Positions that are expanded in a group."""
+_SPARE = 4
+"""A group counts this many times the positions that it expands."""
+_FIRST_EFFORT = 0.5
+_EFFORT = 1.1
+"""What the first and the last sample may take; about seconds."""
+_GROUP_EFFORT, _STATE_EFFORT, _STEP_EFFORT = 1.2e-3, 1e-5, 1e-6
+_STEPS_AT_ONCE = 20_000
+_KEPT_FOR_CAUSES = 250
+
+
+class Sample(NamedTuple):
+    """What one sample tells.
+
+    Attributes:
+        width: positions that were expanded in a group, at most.
+        number: of positions, as far as the sample saw through.
+        exact: whether it saw all of them.
+        left: phases to come where it gave up; 0 if it came to the end of the game.
+        effort: that it took.
+        groups: that it went through.
+        origin: words of the first position.
+        moves: bits in which others differ.
+        states: some of the positions.
+        weights: for how many each of these stands.
+    """
+
+    width: int
+    number: float
+    exact: bool
+    left: int
+    effort: float
+    groups: int
+    origin: NDArray[np.uint64]
+    moves: NDArray[np.uint64]
+    states: States
+    weights: Floats
+
+
+def samples_of(table: Table) -> list[Sample]:
+    """Samples of growing size; the last is the one to believe."""
+    samples = [_sample(table, _FIRST_WIDTH, _FIRST_EFFORT)]
+    first = samples[0]
+    if first.exact or first.left:
+        return samples
+    fixed = first.groups * _GROUP_EFFORT
+    width = int(first.width * (_EFFORT - fixed) / (first.effort - fixed))
+    width = min(_MOST_WIDTH, max(4 * _FIRST_WIDTH, width))
+    for each in (width // 4, width):
+        if each > first.width:
+            samples.append(_sample(table, each, 2 * _EFFORT))
+            if samples[-1].exact or samples[-1].left:
+                break
+    return samples
+
+
+_NO_END_IN_SIGHT = 3.0
+
+
+def extrapolated(samples: list[Sample]) -> float:
+    """The count of a sample without end, from that of the last and its growth.
+
+    If a count grows with the sample, by a factor g for four times the width, it has about g ** g
+    to go: less than twice where the growth is ending, 4 at a growth of 2 (both found by counting
+    games that could be solved). Beyond a growth of 3 the sample says only that it has seen next
+    to nothing.
+    """
+    last = samples[-1]
+    growth = 4.0
+    if not last.left and len(samples) > 1:
+        growth = max(1.0, last.number / samples[-2].number)
+    if growth > _NO_END_IN_SIGHT:
+        growth = 4.0
+    return float(max(sample.number for sample in samples) * growth**growth * 2.0**last.left)
+
+
+class _Group:
+    """Positions of one rank that came up.
+
+    Attributes:
+        limit: positions with this hash or a higher one are left out.
+    """
+
+    def __init__(self, room: int) -> None:
+        self.limit = 1 << 64
+        self._room = room
+        self._parts: list[tuple[NDArray[np.uint64], Whole, Floats, States]] = []
+        self._size = 0
+
+    def add(self, hashes: NDArray[np.uint64], hits: Whole, shares: Floats, states: States) -> None:
+        """Take in positions, each once, with hits and what these stand for."""
+        if self.limit < 1 << 64:
+            low = hashes < np.uint64(self.limit)
+            hashes, hits, shares, states = hashes[low], hits[low], shares[low], states[low]
+        self._parts.append((hashes, hits, shares, states))
+        self._size += len(hashes)
+        if self._size > 2 * self._room:
+            self.merged()
+
+    def merged(self) -> tuple[NDArray[np.uint64], Whole, Floats, States]:
+        """Every position once, in order of hashes, and no more than there is room for."""
+        hashes, hits, shares, states = (
+            np.concatenate(column) for column in zip(*self._parts, strict=True)
+        )
+        unique, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+        hits = np.bincount(which, hits).astype(np.int64)
+        shares = np.bincount(which, shares).astype(np.float64)
+        if len(unique) > self._room:
+            self.limit = int(unique[self._room])
+        end = min(len(unique), self._room)
+        whole = (unique[:end], hits[:end], shares[:end], states[first[:end]])
+        self._parts = [whole]
+        self._size = end
+        return whole
+
+
+def _sample(table: Table, width: int, most: float) -> Sample:
+    """Go through the game with at most `width` positions of a group.
+
+    Args:
+        table: the packed scenario.
+        width: see above.
+        most: effort after which it gives up.
+    """
+    graph = Graph(table, UNLIMITED, merging=True)
+    start = np.zeros(1, STATE)
+    start[0] = graph.taken(Battle(table).state)
+    origin = _words(start)[0].copy()
+    moves = np.zeros(STATE_WORDS, np.uint64)
+    groups: dict[int, _Group] = {}
+    rank = int(ranks(table, start)[0])
+    groups[rank] = _Group(_SPARE * width)
+    groups[rank].add(_hashes(start), np.ones(1, np.int64), np.ones(1), start)
+    kept: list[States] = []
+    weights: list[Floats] = []
+    count, effort, done, exact = 0.0, 0.0, 0, True
+    at_once = 16.0
+    while groups and effort < most:
+        rank = max(groups)
+        group = groups.pop(rank)
+        hashes, hits, shares, states = group.merged()
+        sampled = group.limit / 2**64
+        unseen = _standing_for(hits, shares)
+        here = float(unseen.sum()) / sampled
+        exact &= sampled == 1 and bool((unseen == 1).all()) and len(hashes) <= width
+        count += here
+        done += 1
+        expanded = min(width, len(hashes))
+        weight = unseen[:expanded] * (here / unseen[:expanded].sum())
+        moves |= np.bitwise_or.reduce(_words(states) ^ origin, axis=0)
+        few = min(expanded, _KEPT_FOR_CAUSES)
+        kept.append(states[:few])
+        weights.append(weight[:few] * (here / weight[:few].sum()))
+        effort += _GROUP_EFFORT + _STATE_EFFORT * expanded
+        k = 0
+        while k < expanded and effort < most:
+            end = min(expanded, k + max(1, int(at_once)))
+            steps, counts = graph.ways(states[k:end])
+            effort += _STEP_EFFORT * len(steps)
+            at_once = min(512.0, 2 * at_once, _STEPS_AT_ONCE * (end - k) / len(steps))
+            _spread(table, steps, counts, weight[k:end], groups, _SPARE * width)
+            k = end
+    left = max(1, rank >> BELOW_PHASE) if groups else 0
+    return Sample(
+        width, count, exact and not groups, left, effort, done, origin, moves,
+        np.concatenate(kept), np.concatenate(weights),
+    )  # fmt: skip
+
+
+def _spread(
+    table: Table, steps: Any, counts: Whole, weights: Floats, groups: dict[int, _Group], room: int
+) -> None:
+    """Put what can follow some positions into its groups.
+
+    Args:
+        table: the packed scenario.
+        steps: from these positions, as `Graph.ways` gives them.
+        counts: of each.
+        weights: for how many positions each stands.
+        groups: to put them in, by rank.
+        room: of a new group.
+    """
+    states = np.asarray(steps)["state"]
+    alive = states["node"] != Node.END
+    states = np.ascontiguousarray(states[alive])
+    if not len(states):
+        return
+    parents = np.repeat(np.arange(len(counts)), counts)[alive]
+    hashes, first, which = np.unique(_hashes(states), return_index=True, return_inverse=True)
+    pairs = np.unique(parents * len(hashes) + which)  # a position may lead to another in many ways
+    child = pairs % len(hashes)
+    hits = np.bincount(child, minlength=len(hashes))
+    stand = weights[pairs // len(hashes)]
+    shares = np.bincount(child, stand, minlength=len(hashes)).astype(np.float64)
+    states = states[first]
+    rank = ranks(table, states)
+    order = np.argsort(rank, kind="stable")
+    for part in np.split(order, np.flatnonzero(np.diff(rank[order])) + 1):
+        group = groups.setdefault(int(rank[part[0]]), _Group(room))
+        group.add(hashes[part], hits[part], shares[part], states[part])
+
+
+_SCRAMBLE: NDArray[np.uint64] = np.random.default_rng(6).integers(
+    0, 2**63, STATE.itemsize, np.uint64
+) * np.uint64(2) + np.uint64(1)
+
+
+def _words(states: States) -> NDArray[np.uint64]:
+    return np.ascontiguousarray(states).view(np.uint64).reshape(len(states), STATE_WORDS)
+
+
+def _hashes(states: States) -> NDArray[np.uint64]:
+    mixed: NDArray[np.uint64] = _words(states) @ _SCRAMBLE[:STATE_WORDS]
+    for shift, factor in ((31, 0x9E3779B97F4A7C15), (29, 0xBF58476D1CE4E5B9)):
+        mixed ^= mixed >> np.uint64(shift)
+        mixed *= np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(32))
+
+
+# --- what was not seen ---------------------------------------------------------------------
+
+_WAYS: Whole = np.unique(np.round(1.25 ** np.arange(60)).astype(np.int64))
+"""Numbers of positions that may lead to one."""
+_LOG_FACTORIALS: Floats = np.array([lgamma(k + 1.0) for k in range(int(_WAYS[-1]) + 1)])
+_ROUNDS = 40
+
+
+def _standing_for(hits: Whole, shares: Floats) -> Floats:
+    """For how many positions each one that was hit stands, itself and others that were not.
+
+    Every position that comes before is among the expanded ones with the same chance: hits by
+    shares. A position with `n` ways to it is missed with the chance that none of the `n` is. How
+    many have `n` ways is fitted to the hits (expectation and maximisation).
+
+    Args:
+        hits: expanded positions that lead to each; 1 or more.
+        shares: for how many positions those stand.
+    """
+    chance = float(hits.sum() / shares.sum())
+    if chance > 1 - 1e-9:
+        return np.ones(len(hits))
+    values, which, numbers = np.unique(hits, return_inverse=True, return_counts=True)
+    most = max(4, 2 * values[-1] / chance + 4)
+    ways = _WAYS[most >= _WAYS]
+    ways = np.union1d(ways, values)
+    hit, way = values[:, None], np.maximum(ways[None, :], values[:, None])
+    logs = (
+        _LOG_FACTORIALS[way] - _LOG_FACTORIALS[hit] - _LOG_FACTORIALS[way - hit]
+        + hit * np.log(chance) + (way - hit) * np.log1p(-chance)
+    )  # fmt: skip
+    seen = -np.expm1(ways * np.log1p(-chance))
+    likely = np.where(ways >= hit, np.exp(logs), 0.0) / seen
+    share = np.full(len(ways), 1 / len(ways))
+    for _ in range(_ROUNDS):
+        given = likely * share
+        given /= given.sum(axis=1, keepdims=True)
+        share = numbers @ given / len(hits)
+    each: Floats = (given / seen).sum(axis=1)[which]
+    return each
