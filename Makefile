@@ -15,7 +15,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup train test test-slow benchmark lint format constraints clean
+.PHONY: help setup train test test-slow solve benchmark lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +52,9 @@ test: lint ## lint, then the tests but for the slow ones
 
 test-slow: setup ## the slow tests
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+solve: setup ## exact values: experiments/solve.py
+	$(BIN)/python -m experiments.solve $(or $(ARGS),--all)
 
 benchmark: setup ## measure speed: experiments/benchmark.py
 	$(BIN)/python -m experiments.benchmark $(ARGS)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gymnasium import register
 
 if TYPE_CHECKING:
+    from wfb_gym import solver
     from wfb_gym.encoding.limits import ArmyLimits, Limits
     from wfb_gym.scenario import (
         Scenario,
@@ -27,6 +28,7 @@ __all__ = [
     "ScenarioError",
     "bundled_scenarios",
     "load_scenario",
+    "solver",
 ]
 
 _HOMES = {
@@ -42,6 +44,8 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name == "solver":
+        return import_module("wfb_gym.solver")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -107,7 +107,7 @@ def test_characters_of_every_kind_are_counted() -> None:
         army(wizard(2, spell()), heroes=[{"name": "Captain"}]),
         army(runesmiths=[{"name": "Smith"}], heroes=[{"name": "Thane"}, {"name": "Lord"}]),
     )
-    limits = fit(battle._tables, 0)
+    limits = fit(battle.tables, 0)
     assert (limits.own.wizards, limits.opponent.wizards) == (2, 3)
 
 
@@ -118,10 +118,10 @@ def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
         phases=3,
         **miscast({"kind": "level_lost"}),
     )
-    assert fit(battle._tables, 0).dice == 3
+    assert fit(battle.tables, 0).dice == 3
     battle.stop()
     assert battle.node == Node.STORE_DICE
-    codec = action_codec(fit(battle._tables, 0))
+    codec = action_codec(fit(battle.tables, 0))
     assert [int(codec.index_of[code]) for code in battle.legal_actions()] == [1, 2, 3, 4]
 
 

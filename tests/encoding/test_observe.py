@@ -308,7 +308,7 @@ def duel(**changes: float) -> dict[str, float]:
 
 def told(battle: Battle, seat: int) -> dict[str, float]:
     """What is not 0 in an observation."""
-    return {name: value for name, value in Eye(battle._tables, seat).named(battle).items() if value}
+    return {name: value for name, value in Eye(battle.tables, seat).named(battle).items() if value}
 
 
 def test_the_duel_at_the_start() -> None:
@@ -601,7 +601,7 @@ def test_a_loss_is_seen_as_a_loss() -> None:
         phases=3,
     )
     for seat in (0, 1):
-        Census(Eye(battle._tables, seat)).count(battle)
+        Census(Eye(battle.tables, seat)).count(battle)
     assert told(battle, 0)["own spell 1 worth"] < -0.1
     assert told(battle, 0)["own spell 1 best"] < 0.0
 

@@ -55,6 +55,9 @@ def add_to(commands: Commands) -> None:
         "VALUE=POINTS (what it takes to cast it); once for each wizard",
     )
     armies.add_argument("--ruleset", choices=("6e", "7e"), help="the edition (default: 6e)")
+    parser.add_argument(
+        "--phases", type=whole_number, metavar="N", help="look at the first N phases of a battle"
+    )
     left = parser.add_argument_group("what is left in this phase")
     left.add_argument("--power", type=whole_number, metavar="N", help="power dice")
     left.add_argument(
@@ -100,8 +103,9 @@ def _run(parser: Parser, given: argparse.Namespace) -> None:
     except (ScenarioError, SituationError) as error:
         parser.error(str(error))
     except TooLarge as error:
-        name = situation.scenario.name
-        parser.error(f"{name}: expected a situation small enough to solve, found that {error}")
+        more = situation.scenario.phases - situation.battle.state.phase > 1
+        hint = "; --phases 1 looks no further than the first phase" if more else ""
+        parser.error(f"expected a situation small enough to solve: {error}{hint}")
     if given.json:
         print(json.dumps(_document(situation, advice), indent=2, ensure_ascii=False))
     else:
@@ -167,22 +171,19 @@ def _advice(situation: "Situation") -> Advice:
 
 
 def _solved(situation: "Situation") -> "Solution":
-    """Values of the position and of all that can follow it.
+    """Values of the position and of all that can follow it."""
+    from wfb_gym.solver import solve
 
-    `solve` would begin with the scenario, of which the position may be a small part.
-    """
-    from wfb_gym.scenario import pack
-    from wfb_gym.solver.memo import Graph
-    from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
-
-    positions = Graph(pack(situation.scenario), DEFAULT_BYTES, merging=True)
     shown = sys.stderr.isatty()
     try:
-        positions.explore(situation.battle.state, _show_progress if shown else None)
+        return solve(
+            situation.scenario,
+            battle=situation.battle,
+            progress=_show_progress if shown else None,
+        )
     finally:
         if shown:
             print("\r" + " " * 40, end="\r", file=sys.stderr, flush=True)
-    return Solution(situation.scenario, positions, 0.0)
 
 
 def _show_progress(positions: int) -> None:

@@ -51,6 +51,7 @@ class Question:
         cast: the spell that was cast and may be dispelled.
         total: of the dice that cast it, with what items add.
         at: whom the spell is cast at.
+        phases: of the battle that are looked at.
     """
 
     scenario: str | None = None
@@ -65,6 +66,7 @@ class Question:
     cast: str | None = None
     total: int | None = None
     at: str | None = None
+    phases: int | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +159,10 @@ def _with_armies(question: Question) -> Scenario:
         data: dict[str, Any] = {"name": name, "caster": {}, "dispeller": {}}
     else:
         loaded = load_scenario(question.scenario)
+        if question.phases is not None:
+            if not 1 <= question.phases <= loaded.phases:
+                raise SituationError("--phases", f"1..{loaded.phases}", question.phases)
+            loaded = loaded.first_phases(question.phases)
         where = loaded.name
         data = dict(loaded)
     if question.wizard:

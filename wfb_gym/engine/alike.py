@@ -10,20 +10,24 @@ asks what a policy of observations does must not merge.
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.queries import caster_of, last_phase
 from wfb_gym.engine.state import Attempt, Node, Record
-from wfb_gym.scenario.packed import UNBOUNDED, Duration
+from wfb_gym.scenario.packed import UNBOUNDED, Duration, EffectKind
 
 
 @jit(forceinline=False)
 def merge_alike(table: Record, state: Record) -> None:
     """Change the state to the one that stands for all that play like it.
 
-    Nothing is merged before the last phase, nor where spells are aimed at units and characters.
+    What follows the one that stands for others stands for what follows them: whoever has the
+    values of the merged positions finds all that a battle can come to among them.
+
+    Nothing is merged before the last phase or before its dice are there, nor where spells are
+    aimed at units and characters.
 
     Args:
         table: the scenario.
         state: at a decision or a chance node; changed in place.
     """
-    if table.targets or not last_phase(table, state):
+    if table.targets or not last_phase(table, state) or _before_dice(state):
         return
     army = int64(state.active)
     side = table.armies[army]
@@ -32,38 +36,96 @@ def merge_alike(table: Record, state: Record) -> None:
         dice += int64(state.items[army, item]) * int64(side.items[item].cast_extra_dice)
     for wizard in range(side.n_wizards):
         dice += int64(state.own_dice[wizard])
-    pending = int64(_miscast_pending(state))
-    miscasts = pending + dice // 2  # it takes two dice to roll two 1s
+    miscasts = dice // 2  # it takes two dice to roll two 1s
     for wizard in range(side.n_wizards):
         entry = side.wizards[wizard]
         if entry.daemons or state.wounds[army, wizard] == 0:
             continue
-        busy = pending or _casts(table, state, army, wizard)
-        if busy or state.open & (entry.spells | entry.bound):
-            if table.miscast_wounds != UNBOUNDED:
-                most = miscasts * int64(table.miscast_wounds)
-                if state.wounds[army, wizard] > most + 1:
-                    state.wounds[army, wizard] = most + 1
-            level = _level_enough(int64(table.miscast_levels), pending, dice)
-            if level > 0 and state.level[army, wizard] > level:
-                state.level[army, wizard] = level
-        elif _idle(table, state, army, wizard):
+        if not (
+            state.open & (entry.spells | entry.bound) or _casts(table, state, army, wizard)
+        ) and _idle(table, state, army, wizard):
             state.wounds[army, wizard] = 0
             state.level[army, wizard] = 0
             state.lock[army, wizard] = 0
+            continue
+        if table.miscast_wounds != UNBOUNDED:
+            most = miscasts * int64(table.miscast_wounds) + _wounds_to_come(
+                table, state, army, wizard
+            )
+            if state.wounds[army, wizard] > most + 1:
+                state.wounds[army, wizard] = most + 1
+        lost = int64(table.miscast_levels)
+        if lost <= 2:
+            coming = _levels_to_come(table, state)
+            # The least level that caps no cast and is not used up while dice are left. After k
+            # more miscasts 2k dice are gone: up to two levels each, the first cap is tightest.
+            level = max(dice - 1 + coming, 1 + coming + lost * miscasts)
+            if state.level[army, wizard] > level:
+                state.level[army, wizard] = level
 
 
 @jit
-def _miscast_pending(state: Record) -> bool:
-    """Whether the cast under way may still miscast, or has, and its row is not done."""
-    if state.row > 0 or state.attempt == Attempt.FREE:
-        return True
+def _before_dice(state: Record) -> bool:
+    """Whether the phase's dice are still to come, and what wizards are decides how many."""
     return bool(
+        state.node == Node.ROLL_LOCK
+        or state.node == Node.ROLL_STORED
+        or state.node == Node.ROLL_SPELLS
+        or state.node == Node.SWAP_SPELL
+        or state.node == Node.ROLL_COMET
+        or state.node == Node.ROLL_RADIUS
+        or state.node == Node.ROLL_STRIKE
+    )
+
+
+@jit(forceinline=False)
+def _may_miscast(state: Record) -> bool:
+    """Whether the cast under way may still miscast, or has, and its row is not known yet."""
+    if state.node == Node.ROLL_MISCAST:
+        return True
+    if state.attempt != Attempt.NONE or not (
         state.node == Node.ROLL_CASTING
         or state.node == Node.REROLL_CASTING
         or state.node == Node.KEEP_CASTING
-        or state.node == Node.ROLL_MISCAST
-    )
+    ):
+        return False
+    dice = int64(state.dice)
+    for face in range(6):
+        dice += int64(state.faces[face]) + int64(state.held[face])
+    return dice >= 2
+
+
+@jit(forceinline=False)
+def _wounds_to_come(table: Record, state: Record, army: int, wizard: int) -> int:
+    """Most wounds that the miscast under way may still cost a wizard."""
+    if _may_miscast(state):
+        return int64(table.miscast_wounds)
+    most = int64(0)
+    if state.row > 0:
+        row = table.miscast_rows[state.row - 1]
+        for k in range(int64(state.cursor), row.count):
+            effect = table.effects[row.first + k]
+            if effect.kind == EffectKind.CASTER_HIT:
+                most += 1
+            elif effect.kind == EffectKind.OTHER_WIZARDS_WOUNDS:
+                if k > state.cursor or wizard >= state.group:
+                    most += int64(effect.dice_faces)
+            elif effect.kind == EffectKind.CASTER_HITS or effect.kind == EffectKind.CASTER_WOUNDS:
+                most += int64(effect.dice_faces)
+    return min(most, int64(table.miscast_wounds))
+
+
+@jit(forceinline=False)
+def _levels_to_come(table: Record, state: Record) -> int:
+    """Most levels that the miscast under way may still cost its caster."""
+    if _may_miscast(state):
+        return int64(table.miscast_levels)
+    most = int64(0)
+    if state.row > 0:
+        row = table.miscast_rows[state.row - 1]
+        for k in range(int64(state.cursor), row.count):
+            most += table.effects[row.first + k].kind == EffectKind.LEVEL_LOST
+    return most
 
 
 @jit
@@ -75,26 +137,13 @@ def _casts(table: Record, state: Record, army: int, wizard: int) -> bool:
     return not (instant and state.attempt == Attempt.CAST)
 
 
-@jit
-def _level_enough(lost: int, pending: int, dice: int) -> int:
-    """The least level that caps no cast with these dice, whatever miscasts cost; 0 if unknown.
-
-    After k more miscasts at least 2k dice are gone, and at most `lost` levels with each: up to
-    two levels, the cap of the first cast is the tightest. The last level must stay while dice do.
-    """
-    if lost > 2:
-        return 0
-    caps_none = dice - 1 + lost * pending
-    keeps_one = 1 + lost * (pending + max(0, dice - 1) // 2)
-    return max(caps_none, keeps_one, int64(1))
-
-
 @jit(forceinline=False)
 def _idle(table: Record, state: Record, army: int, wizard: int) -> bool:
     """Whether nobody can tell if a wizard who casts no more is alive."""
     if table.wounds_others or state.own_dice[wizard] > 0:
         return False
     for item in range(table.armies[army].n_items):
-        if table.armies[army].items[item].bearer == wizard and state.items[army, item] > 0:
+        entry = table.armies[army].items[item]
+        if entry.bearer == wizard and (state.items[army, item] > 0 or entry.dispel_bonus != 0):
             return False
     return not state.in_play[army] & table.armies[army].wizards[wizard].spells

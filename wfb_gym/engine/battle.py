@@ -33,12 +33,13 @@ class Battle:
         table: a packed scenario, record array of shape (1,).
 
     Attributes:
-        table: the packed scenario's record.
+        tables: the packed scenario, as given.
+        table: its record.
         points: points that changed hands so far, as the first army sees them.
     """
 
     def __init__(self, table: np.recarray[Any, Any]) -> None:
-        self._tables = table
+        self.tables = table
         self.table = table[0]
         self._states = new_states(1)
         self._scratch = new_scratch()

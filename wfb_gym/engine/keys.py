@@ -97,7 +97,7 @@ def _load_in_python(state: Record, index: int) -> np.uint64:
 
 
 def _store_in_python(state: Record, index: int, word: np.uint64) -> None:
-    words_of(state)[index] = word
+    state.setfield(word, np.uint64, 8 * int(index))
 
 
 _PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]

@@ -126,9 +126,19 @@ class Batch:
         self._first_faults = entry_point(kernel.first_faults)
 
     def _bought(self, kinds: list[int]) -> tuple[np.recarray[Any, Any], NDArray[np.uint64]]:
-        """Books of moves for an optimal opponent, if there is one."""
+        """Books of moves for an optimal opponent, if there is one.
+
+        Raises:
+            ValueError: the scenarios are generated, far too many to solve.
+            TooLarge: a scenario has more positions than fit.
+        """
         if not any(k >= 0 and kind_and_epsilon(k)[0] == Scripted.OPTIMAL for k in kinds):
             return no_books()
+        if self.redraw:
+            raise ValueError(
+                "opponent: expected one that plays any battle, as the scenarios are generated; "
+                "optimal plays scenarios that can be solved ahead"
+            )
         from wfb_gym.solver.books import books  # solves what is not solved yet
 
         return books(self.scenarios, 1 - self.seat)

@@ -49,7 +49,8 @@ def solved(
     before = 0.0
     with contextlib.suppress(OSError, SolutionError):
         kept = load(path, max_bytes=max_bytes)
-        graph, before = kept.graph, kept.seconds
+        if table_digest(kept.table) == table_digest(table):
+            graph, before = kept.graph, kept.seconds
     battle = Battle(table)
     if battle.is_over or graph.find(battle.state) >= 0:
         return Solution(loaded, graph, before)
@@ -73,7 +74,7 @@ def solved(
             save(Solution(loaded, graph, before + time.monotonic() - began), path)
 
     try:
-        explore(graph, loaded, tell)
+        explore(graph, loaded, battle, tell)
     except TooLarge:
         raise
     except BaseException:

@@ -61,7 +61,7 @@ def in_words(size: int) -> str:
     return f"{size / 2**10:,.0f} KiB"
 
 
-def estimate(scenario: Any) -> Estimate:
+def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
     """How many positions a scenario's game has, and how much memory solving takes.
 
     The same scenario always gets the same answer. Measured: exact for games of up to a few
@@ -70,15 +70,16 @@ def estimate(scenario: Any) -> Estimate:
 
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
+        battle: a position of it to begin with; its beginning unless given.
 
     Raises:
         ScenarioError: there is no such scenario, or it is refused.
     """
     loaded = load_scenario(scenario)
-    table = pack(loaded)
-    if Battle(table).is_over:
+    begun = battle or Battle(pack(loaded))
+    if begun.is_over:
         return Estimate(0, bytes_of(0, 1), True, ())
-    samples = samples_of(table)
+    samples = samples_of(begun)
     last = samples[-1]
     states = last.number if last.exact else extrapolated(samples)
     number = round(min(states, MOST))
@@ -88,12 +89,15 @@ def estimate(scenario: Any) -> Estimate:
     )
 
 
-def explore(positions: Graph, scenario: Scenario, progress: Progress | None = None) -> None:
-    """Work out a scenario's whole game, or say at once that it does not fit.
+def explore(
+    positions: Graph, scenario: Scenario, battle: Battle, progress: Progress | None = None
+) -> None:
+    """Work out all that can follow a position, or say soon that it does not fit.
 
     Args:
         positions: of the scenario.
         scenario: to name what makes it large.
+        battle: where to begin.
         progress: told the number of positions so far.
 
     Raises:
@@ -107,17 +111,17 @@ def explore(positions: Graph, scenario: Scenario, progress: Progress | None = No
         if progress is not None:
             progress(size)
         if expected is None and size - before >= MOMENT:
-            expected = estimate(scenario)
+            expected = estimate(scenario, battle)
             if expected.bytes > DOUBT * positions.max_bytes:
                 told = f"about {rounded(expected.states)} positions in {in_words(expected.bytes)}"
                 raise _refusal(told, expected, scenario, positions.max_bytes)
 
     try:
-        positions.explore(Battle(positions.table).state, watch)
+        positions.explore(battle.state, watch)
     except TooLarge as error:
         if expected is not None and expected.bytes > DOUBT * positions.max_bytes:
             raise
-        known = expected if expected is not None else estimate(scenario)
+        known = expected if expected is not None else estimate(scenario, battle)
         told = f"more than {rounded(positions.size)} positions"
         raise _refusal(told, known, scenario, positions.max_bytes) from error
 

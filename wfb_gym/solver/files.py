@@ -85,21 +85,32 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
             header = json.loads(archive.read(_HEADER))
             _check_header(target, header)
             arrays = Arrays(*(_array(archive, name) for name in Arrays._fields))
-    except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, ValueError, OSError) as error:
-        if isinstance(error, SolutionError):
-            raise
+            scenario = Scenario.model_validate_json(header["scenario"])
+            table = pack(scenario)
+            if table_digest(table) != header["table"]:
+                raise SolutionError(
+                    f"{target}: {scenario.name} was solved with other data than this version's; "
+                    "solve it again"
+                )
+            return Solution(
+                scenario, Graph.restored(table, max_bytes, arrays), float(header["seconds"])
+            )
+    except SolutionError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        KeyError,
+        EOFError,
+        ValueError,
+        TypeError,
+        OSError,
+        RuntimeError,
+    ) as error:  # RuntimeError: asks for a password, or packed in another way
         raise SolutionError(
             f"{target}: expected a solution that wfb_gym saved, found a damaged or foreign file "
             f"({error})"
         ) from error
-    scenario = Scenario.model_validate_json(header["scenario"])
-    table = pack(scenario)
-    if table_digest(table) != header["table"]:
-        raise SolutionError(
-            f"{target}: {scenario.name} was solved with other data than this version's; solve it "
-            "again"
-        )
-    return Solution(scenario, Graph.restored(table, max_bytes, arrays), float(header["seconds"]))
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> Any:

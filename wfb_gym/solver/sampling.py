@@ -72,9 +72,9 @@ class Sample(NamedTuple):
     weights: Floats
 
 
-def samples_of(table: Table) -> list[Sample]:
-    """Samples of growing size; the last is the one to believe."""
-    samples = [_sample(table, _FIRST_WIDTH, _FIRST_EFFORT)]
+def samples_of(battle: Battle) -> list[Sample]:
+    """Samples of growing size of what can follow; the last is the one to believe."""
+    samples = [_sample(battle, _FIRST_WIDTH, _FIRST_EFFORT)]
     first = samples[0]
     if first.exact or first.left:
         return samples
@@ -83,7 +83,7 @@ def samples_of(table: Table) -> list[Sample]:
     width = min(_MOST_WIDTH, max(4 * _FIRST_WIDTH, width))
     for each in (width // 4, width):
         if each > first.width:
-            samples.append(_sample(table, each, 2 * _EFFORT))
+            samples.append(_sample(battle, each, 2 * _EFFORT))
             if samples[-1].exact or samples[-1].left:
                 break
     return samples
@@ -149,17 +149,18 @@ class _Group:
         return whole
 
 
-def _sample(table: Table, width: int, most: float) -> Sample:
+def _sample(battle: Battle, width: int, most: float) -> Sample:
     """Go through the game with at most `width` positions of a group.
 
     Args:
-        table: the packed scenario.
+        battle: where to begin.
         width: see above.
         most: effort after which it gives up.
     """
+    table = battle.tables
     graph = Graph(table, UNLIMITED, merging=True)
     start = np.zeros(1, STATE)
-    start[0] = graph.taken(Battle(table).state)
+    start[0] = graph.taken(battle.state)
     origin = _words(start)[0].copy()
     moves = np.zeros(STATE_WORDS, np.uint64)
     groups: dict[int, _Group] = {}

@@ -82,6 +82,8 @@ class Solution:
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
         self.graph.explore(battle.state)
         steps = self.graph.successors(battle.state)
+        for step in steps[steps.node == graph.UNKNOWN]:  # merged into what nothing else led to
+            step.node = self.graph.explore(step.state)
         after = np.where(steps.node >= 0, self.graph.values[steps.node], 0.0)
         codes = battle.legal_actions()
         sums = np.bincount(steps.action, steps.chance * (steps.gain + after), len(codes))
@@ -139,12 +141,18 @@ class Solution:
 
 
 def solve(
-    scenario: Any, *, max_bytes: int = DEFAULT_BYTES, progress: Progress | None = None
+    scenario: Any,
+    *,
+    battle: Battle | None = None,
+    max_bytes: int = DEFAULT_BYTES,
+    progress: Progress | None = None,
 ) -> Solution:
     """Exact values and optimal play of a scenario, by expectiminimax over the engine's rules.
 
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
+        battle: a position of the scenario to begin with, if it is not its beginning: what comes
+            before is then worked out only if it is asked for.
         max_bytes: memory that the positions may take.
         progress: told the number of positions worked out so far, now and then.
 
@@ -155,7 +163,7 @@ def solve(
     began = time.perf_counter()
     loaded = load_scenario(scenario)
     positions = Graph(pack(loaded), max_bytes, merging=True)
-    battle = Battle(positions.table)
-    if not battle.is_over:
-        explore(positions, loaded, progress)
+    begun = battle or Battle(positions.table)
+    if not begun.is_over:
+        explore(positions, loaded, begun, progress)
     return Solution(loaded, positions, time.perf_counter() - began)

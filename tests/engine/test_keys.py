@@ -1,0 +1,194 @@
+"""Short keys: whole positions in the bits that move, given back bit by bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.generator import mix
+from wfb_gym.engine.keys import (
+    hash_of,
+    new_plan,
+    pack_key,
+    set_word,
+    unpack_key,
+    word_of,
+    words_of,
+)
+from wfb_gym.engine.state import STATE_WORDS, new_states
+from wfb_gym.scenario import bundled_scenarios
+
+from ..envs.playing import some, table_of, throw
+
+Words = NDArray[np.uint64]
+WORD = st.integers(0, 2**64 - 1)
+SENTINEL = np.uint64(0xDEAD_BEEF)
+
+
+def overwrite(states: Any, words: Words) -> None:
+    """Write a state, given as its words."""
+    for index, word in enumerate(words):
+        set_word(states[0], index, word)
+
+
+def walks(name: str, battles: int) -> Words:
+    """Distinct positions of random battles, at decisions and at rolls, uint64 (n, STATE_WORDS)."""
+    rng = np.random.default_rng(len(name))
+    seen: dict[bytes, Words] = {}
+    for _ in range(battles):
+        battle = Battle(table_of(name))
+        while not battle.is_over:
+            seen[battle.key()] = words_of(battle.state).copy()
+            if battle.is_decision():
+                legal = battle.legal_actions()
+                battle.act(legal[int(rng.integers(len(legal)))])
+            else:
+                throw(battle, rng)
+        seen[battle.key()] = words_of(battle.state).copy()
+    return np.array(list(seen.values()))
+
+
+def moves_of(states: Words) -> Words:
+    """Bits in which positions differ from the first."""
+    return np.asarray(np.bitwise_or.reduce(states ^ states[0], axis=0))
+
+
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_positions_come_back_from_their_keys(name: str) -> None:
+    states = walks(name, some(name, 30))
+    moves = moves_of(states)
+    plan = new_plan(states[0], moves)[0]
+    assert int(plan.words) < STATE_WORDS
+    state, back = new_states(1), new_states(1)
+    key = np.empty(int(plan.words), np.uint64)
+    keys = set()
+    for words in states:
+        overwrite(state, words)
+        assert pack_key(plan, state[0], key)
+        keys.add(key.tobytes())
+        overwrite(back, np.full(STATE_WORDS, SENTINEL))
+        unpack_key(plan, key, back[0])
+        assert back.tobytes() == state.tobytes()
+    assert len(keys) == len(states) > 20
+    bits = sum(int(word).bit_count() for word in moves)
+    assert bits <= 64 * int(plan.words) < 2 * bits + 64  # short, whatever the runs leave over
+
+
+def test_army_battles_need_several_words() -> None:
+    states = walks("redhorn-pass", 1)
+    assert int(new_plan(states[0], moves_of(states))[0].words) > 1
+
+
+@pytest.mark.parametrize("name", ["archmage-duel", "border-skirmish"])
+def test_a_bit_that_the_plan_does_not_know_is_noticed_and_nothing_is_written(name: str) -> None:
+    states = walks(name, 4)
+    moves = moves_of(states)
+    state = new_states(1)
+    noticed = 0
+    for index in np.flatnonzero(moves):
+        for bit in range(64):
+            one = np.uint64(1) << np.uint64(bit)
+            if not moves[index] & one:
+                continue
+            fewer = moves.copy()
+            fewer[index] &= ~one
+            plan = new_plan(states[0], fewer)[0]
+            overwrite(state, states[0])
+            set_word(state[0], int(index), states[0][index] ^ one)
+            key = np.full(int(plan.words), SENTINEL)
+            assert not pack_key(plan, state[0], key)
+            assert (key == SENTINEL).all()
+            noticed += 1
+    assert noticed > 20
+
+
+def test_a_key_is_written_to_the_front_alone() -> None:
+    states = walks("archmage-duel", 2)
+    plan = new_plan(states[0], moves_of(states))[0]
+    state = new_states(1)
+    overwrite(state, states[-1])
+    key = np.full(STATE_WORDS, SENTINEL)
+    assert pack_key(plan, state[0], key)
+    assert (key[: int(plan.words)] != SENTINEL).all()
+    assert (key[int(plan.words) :] == SENTINEL).all()
+
+
+def test_a_plan_of_nothing_has_one_word_and_one_key() -> None:
+    origin = np.arange(STATE_WORDS, dtype=np.uint64)
+    plan = new_plan(origin, np.zeros(STATE_WORDS, np.uint64))[0]
+    assert (int(plan.words), int(plan.runs)) == (1, 0)
+    state = new_states(1)
+    overwrite(state, origin)
+    key = np.full(1, SENTINEL)
+    assert pack_key(plan, state[0], key)
+    assert key[0] == 0
+    overwrite(state, np.zeros(STATE_WORDS, np.uint64))
+    unpack_key(plan, key, state[0])
+    assert (words_of(state[0]) == origin).all()
+
+
+@st.composite
+def bits(draw: st.DrawFn) -> Words:
+    """Bits that move: a few runs, some of whole words."""
+    moves = np.zeros(STATE_WORDS, np.uint64)
+    for _ in range(draw(st.integers(0, 40))):
+        index = draw(st.integers(0, STATE_WORDS - 1))
+        length = draw(st.sampled_from([1, 2, 3, 5, 8, 16, 31, 63, 64]))
+        first = draw(st.integers(0, 64 - length))
+        moves[index] |= np.uint64(((1 << length) - 1) << first)
+    return moves
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(bits(), st.lists(WORD, min_size=2 * STATE_WORDS, max_size=2 * STATE_WORDS))
+def test_a_plan_packs_just_the_bits_that_move(moves: Words, drawn: list[int]) -> None:
+    origin, other = np.array(drawn, np.uint64).reshape(2, STATE_WORDS)
+    plan = new_plan(origin, moves)[0]
+    assert (plan.moves == moves).all()
+    assert (plan.origin == origin).all()
+    words = int(plan.words)
+    read = np.zeros(STATE_WORDS, np.uint64)
+    written = np.zeros(words, np.uint64)
+    for run in range(int(plan.runs)):
+        mask = int(plan.bits[run])
+        assert mask.bit_count() == mask.bit_length() > 0
+        assert mask << int(plan.from_bit[run]) < 2**64  # never across a word
+        assert mask << int(plan.to_bit[run]) < 2**64
+        taken = np.uint64(mask << int(plan.from_bit[run]))
+        given_to = np.uint64(mask << int(plan.to_bit[run]))
+        assert not read[plan.from_word[run]] & taken
+        assert not written[plan.to_word[run]] & given_to
+        read[plan.from_word[run]] |= taken
+        written[plan.to_word[run]] |= given_to
+    assert (read == moves).all()
+    assert words == 1 or written.all()
+    state, back = new_states(1), new_states(1)
+    overwrite(state, origin ^ (other & moves))
+    key = np.empty(words, np.uint64)
+    assert pack_key(plan, state[0], key)
+    assert (key & ~written == 0).all()
+    unpack_key(plan, key, back[0])
+    assert (words_of(back[0]) == words_of(state[0])).all()
+
+
+def test_words_are_read_and_written_in_place() -> None:
+    state = new_states(2)
+    for index in range(STATE_WORDS):
+        set_word(state[0], index, np.uint64(2**63 + index))
+    assert [int(word_of(state[0], index)) for index in range(STATE_WORDS)] == [
+        2**63 + index for index in range(STATE_WORDS)
+    ]
+    assert (words_of(state[0]) == 2**63 + np.arange(STATE_WORDS, dtype=np.uint64)).all()
+    assert not words_of(state[1]).any()
+
+
+def test_where_to_look_depends_on_every_word_in_its_place() -> None:
+    key = np.array([1, 2, 3], np.uint64)
+    found = {int(hash_of(key, words)) for words in range(1, 4)}
+    found |= {int(hash_of(key[::-1].copy(), 3)), int(hash_of(np.array([1, 2, 4], np.uint64), 3))}
+    assert len(found) == 5
+    assert int(hash_of(key, 1)) == int(mix(np.uint64(1)))

@@ -1,0 +1,244 @@
+"""Small battles for tests of the solver, each with rules that the others lack."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.keys import unpack_key
+from wfb_gym.scenario import Scenario, pack, scenario_from_dict
+from wfb_gym.solver.memo import Graph
+
+from ..engine.builders import Data, army, lasting, miscast, spell, wizard
+
+ROOM = 2**30
+HARSH = (
+    {"kind": "caster_hit", "strength": 4},
+    {"kind": "locked", "until": "six"},
+    {"kind": "phase_ends"},
+)
+ENEMY = army(wizard(1, spell("Hex", 6, 12.0)), dispel_dice=1)
+
+
+def scenario(caster: Data, dispeller: Data, **keys: Any) -> Scenario:
+    """Of two armies; further keys are the scenario's."""
+    return scenario_from_dict({"name": "small", "caster": caster, "dispeller": dispeller, **keys})
+
+
+def rows(*effects: tuple[int, int, list[Data]]) -> Data:
+    """Scenario keys of a miscast table of the scenario's own."""
+    house = {"rows": [{"roll": [low, high], "effects": row} for low, high, row in effects]}
+    return {"miscast_tables": {"house": house}, "rules": {"miscast_table": "house"}}
+
+
+def duel(**keys: Any) -> Scenario:
+    """A wizard with two spells and three dice against two dice and a scroll."""
+    return scenario(
+        army(wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
+        army(wizard(1, items=["Dispel Scroll"]), dispel_dice=2),
+        **keys,
+    )
+
+
+def _bolts(*wizards: Data, dice: int = 3, **keys: Any) -> Data:
+    return army(*wizards, power_dice=dice, **keys)
+
+
+def _hurt(*effects: Data, level: int = 3, dice: int = 4, **keys: Any) -> Scenario:
+    """A miscast does these; the wizard has three wounds and two spells."""
+    caster = wizard(level, spell("Bolt", 5), spell("Beam", 7, 30.0), wounds=3, points=90.0, **keys)
+    return scenario(_bolts(caster, dice=dice), ENEMY, **miscast(*effects))
+
+
+def _two(*effects: Data, dice: int = 4, **keys: Any) -> Scenario:
+    """A miscast does these; two wizards of three wounds have a spell each."""
+    casters = (
+        wizard(2, spell("Bolt", 5), name="Anna", wounds=3, points=90.0, **keys),
+        wizard(3, spell("Beam", 7, 30.0), name="Berta", wounds=3, points=60.0),
+    )
+    return scenario(_bolts(*casters, dice=dice), ENEMY, **miscast(*effects))
+
+
+_HEX_IN_PLAY = wizard(1, lasting("Hex", 8, worth_per_phase=10.0, in_play=True))
+_WARD: Data = {
+    "name": "Ward Stone",
+    "bound": {
+        "power_level": 5,
+        "uses": 1,
+        "spell": {
+            "name": "Ward",
+            "worth": 3.0,
+            "duration": "remains_in_play",
+            "worth_per_phase": 5.0,
+        },
+    },
+}
+_WHIRL = {
+    "name": "Whirl",
+    "uses": 1,
+    "reroll": {"of": "both", "dice": "all", "changes_natural": True},
+}
+
+SMALL: dict[str, Callable[[], Scenario]] = {
+    "a duel": duel,
+    "several wizards": lambda: scenario(
+        _bolts(
+            wizard(2, spell("Bolt", 5), name="Anna"),
+            wizard(1, spell("Beam", 7, 30.0), name="Berta"),
+            wizard(4, lasting("Ward", 6, 3.0, worth_per_phase=8.0), name="Carla"),
+        ),
+        ENEMY,
+    ),
+    "a bound spell": lambda: scenario(
+        _bolts(wizard(2, spell("Bolt", 5), items=["Ward Stone"]), dice=2),
+        ENEMY,
+        items=[_WARD],
+    ),
+    "items borne by wizards": lambda: scenario(
+        _bolts(
+            wizard(2, spell("Bolt", 5), name="Anna", items=["Luckstone"]),
+            wizard(1, spell("Beam", 7, 30.0), name="Berta", items=["Dispel Scroll"]),
+        ),
+        army(wizard(1, spell("Hex", 6, 12.0), items=["Dispel Scroll"]), dispel_dice=1),
+    ),
+    "an item that adds to every dispel": lambda: scenario(
+        _bolts(wizard(1, spell("Bolt", 12), items=["Staff of Sorcery"]), dice=2),
+        army(_HEX_IN_PLAY),
+    ),
+    "an item that adds to a dispel": lambda: scenario(
+        _bolts(wizard(1, spell("Bolt", 10), items=["Charm"]), dice=2),
+        army(_HEX_IN_PLAY),
+        items=[{"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 2}}],
+    ),
+    "a Power Stone": lambda: scenario(
+        _bolts(wizard(1, spell("Bolt", 9, 30.0), spell("Dart", 4), items=["Power Stone"]), dice=2),
+        ENEMY,
+    ),
+    "dice of one's own": lambda: scenario(
+        army(
+            wizard(2, spell("Bolt", 5), name="Anna", reserve=2),
+            wizard(1, spell("Beam", 7, 30.0), name="Berta", reserve=1),
+            power_dice=1,
+        ),
+        army(_HEX_IN_PLAY, dispel_dice=1),
+        ruleset="7e",
+    ),
+    "one level lost": lambda: _hurt({"kind": "level_lost"}),
+    "two levels lost": lambda: _hurt({"kind": "level_lost"}, {"kind": "level_lost"}, level=4),
+    "three levels lost": lambda: _hurt(*[{"kind": "level_lost"}] * 3, level=4),
+    "a level lost and a free spell": lambda: _hurt(
+        {"kind": "level_lost"}, {"kind": "free_spell", "limit": "any"}, level=4
+    ),
+    "a hit and a free spell": lambda: _hurt(
+        {"kind": "caster_hit", "strength": 4}, {"kind": "free_spell", "limit": "any"}
+    ),
+    "a free spell and hits": lambda: _hurt(
+        {"kind": "free_spell", "limit": "miscast_value"},
+        {"kind": "caster_hits", "dice": "D3", "strength": 4},
+    ),
+    "many hits": lambda: _hurt({"kind": "caster_hits", "dice": "D6", "strength": 4}),
+    "two hits": lambda: _hurt(
+        {"kind": "caster_hit", "strength": 4}, {"kind": "caster_hit", "strength": 3}
+    ),
+    "wounds of other wizards": lambda: _two({"kind": "other_wizards_wounds", "dice": "D3"}),
+    "wounds of everybody": lambda: _two(
+        {"kind": "other_wizards_wounds", "dice": "D3"},
+        {"kind": "free_spell", "limit": "any"},
+        {"kind": "caster_wounds", "dice": "D3"},
+    ),
+    "a removed caster": lambda: _two({"kind": "caster_removed"}),
+    "a hit of the second wizard": lambda: _two({"kind": "caster_hit", "strength": 4}),
+    "a miscast that works": lambda: _two({"kind": "spell_succeeds"}, {"kind": "casting_ends"}),
+    "a locked wizard": lambda: _two({"kind": "locked", "until": "phase_end", "bars_items": True}),
+    "lost dice": lambda: _two({"kind": "dice_lost", "whose": "side"}, items=["Power Stone"]),
+    "a re-roll of one die": lambda: scenario(
+        _bolts(wizard(3, spell("Bolt", 5), spell("Beam", 6), items=["Luckstone"])),
+        army(dispel_dice=1),
+    ),
+    "a re-roll of all dice": lambda: scenario(
+        _bolts(wizard(3, spell("Bolt", 7), wounds=2, items=["Whirl"])),
+        army(dispel_dice=1),
+        items=[_WHIRL],
+        **miscast({"kind": "caster_hit", "strength": 5}),
+    ),
+    "spells that remain in play": lambda: scenario(
+        _bolts(
+            wizard(2, lasting("Ward", 5, worth_per_phase=8.0), name="Anna"),
+            wizard(1, lasting("Veil", 6, worth_per_phase=9.0, in_play=True), name="Berta"),
+        ),
+        army(_HEX_IN_PLAY, dispel_dice=2),
+        **miscast({"kind": "caster_removed"}),
+    ),
+    "two phases": lambda: scenario(
+        _bolts(wizard(2, spell("Bolt", 5), wounds=2), dice=2),
+        army(wizard(2, lasting("Hex", 5, worth_per_phase=6.0)), power_dice=2, dispel_dice=1),
+        phases=2,
+    ),
+    "three phases with locks": lambda: scenario(
+        _bolts(wizard(1, spell("Bolt", 5)), dice=2),
+        army(wizard(1, spell("Hex", 5))),
+        phases=3,
+        **miscast(*HARSH),
+    ),
+    "kept dice": lambda: scenario(
+        _bolts(
+            wizard(1, spell("Bolt", 5), name="Anna", items=["Rod of Power"]),
+            wizard(1, spell("Dart", 4), name="Berta"),
+            dice=1,
+        ),
+        army(dispel_dice=1),
+        phases=3,
+    ),
+    "a spell that may be lost": lambda: scenario(
+        _bolts(wizard(2, spell("Bolt", 5), spell("Beam", 6)), dice=4),
+        army(wizard(1, items=["Seal of Destruction"]), dispel_dice=1),
+        **rows(
+            (2, 6, [{"kind": "spell_forgotten"}, {"kind": "level_lost"}]),
+            (7, 12, [{"kind": "in_play_ends", "whose": "all"}]),
+        ),
+    ),
+}
+"""By what sets them apart."""
+
+
+@cache
+def small(name: str) -> Scenario:
+    """One of `SMALL`, made once."""
+    return SMALL[name]()
+
+
+@cache
+def solved(name: str) -> solver.Solution:
+    """Its solution, to be read only."""
+    return solver.solve(small(name))
+
+
+def start(made: Scenario) -> Battle:
+    """A battle at its beginning."""
+    return Battle(pack(made))
+
+
+def explored(made: Scenario, *, merging: bool) -> tuple[Graph, int]:
+    """Every position of a scenario, and the node of the first."""
+    battle = start(made)
+    positions = Graph(pack(made), ROOM, merging=merging)
+    return positions, positions.explore(battle.state)
+
+
+def everywhere(positions: Graph, battle: Battle) -> Iterator[int]:
+    """Put the battle at every position in turn; yields the node's number."""
+    for node in range(positions.size):
+        unpack_key(positions.plan[0], positions.keys[node], battle.state)
+        yield node
+
+
+def chances_of(table: Mapping[int, float], n: int) -> NDArray[np.float64]:
+    """Chances by action index as a row."""
+    row = np.zeros(n)
+    for action, chance in table.items():
+        row[action] = chance
+    return row

@@ -1,0 +1,201 @@
+"""What policies win, what their best responses win, and their scores."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.scenario import load_scenario
+from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.tables import TablePolicy
+
+from ..engine.builders import army, lasting, spell, wizard
+from .small import scenario, solved
+
+NAMES = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice of one's own")
+CLOSE = 1e-9
+
+
+class Mixed:
+    """Random chances that follow from the observation."""
+
+    def __init__(self, seed: int, sharp: float) -> None:
+        self.seed, self.sharp = seed, sharp
+
+    def __call__(self, observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> Any:
+        rng = np.random.default_rng(self.seed)
+        weights = rng.normal(size=(observations.shape[1], masks.shape[1]))
+        scores = np.einsum("ki,ij->kj", observations.astype(np.float64), weights)
+        scores = np.where(masks, np.sin(17.0 * scores) * self.sharp, -np.inf)
+        chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return chances / chances.sum(axis=1, keepdims=True)
+
+
+def sign(seat: int) -> float:
+    return 1.0 if seat == 0 else -1.0
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_policy_guarantees_more_than_the_optimum(name: str, seat: int) -> None:
+    solution = solved(name)
+    lost = []
+    for seed in range(4):
+        policy = Mixed(seed, 3.0**seed)
+        answer = solver.best_response(solution, policy, seat)
+        lost.append((solution.value - answer.value) * sign(seat))
+        alone: dict[str, Any] = {("caster", "dispeller")[seat]: policy}
+        assert solver.exploitability(solution, **alone) == pytest.approx(lost[-1], abs=CLOSE)
+    assert min(lost) >= -CLOSE
+    assert max(lost) > 0.1
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_best_response_wins_what_it_promises(name: str, seat: int) -> None:
+    solution = solved(name)
+    policy = Mixed(5, 2.0)
+    answer = solver.best_response(solution, policy, seat)
+    pair: tuple[Any, Any] = (policy, answer.policy) if seat == 0 else (answer.policy, policy)
+    value = solver.evaluate(solution, *pair)
+    assert value == pytest.approx(answer.value, abs=CLOSE)
+    for other in ("random", "greedy", "veteran", "optimal", Mixed(9, 1.0)):
+        pair = (policy, other) if seat == 0 else (other, policy)
+        assert (solver.evaluate(solution, *pair) - value) * sign(seat) >= -CLOSE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_optimal_play_of_both_is_worth_the_value_and_gives_nothing_away(name: str) -> None:
+    solution = solved(name)
+    value = pytest.approx(solution.value, abs=CLOSE)
+    assert solver.evaluate(solution, "optimal", "optimal") == value
+    for seat in (0, 1):
+        assert solver.best_response(solution, "optimal", seat).value == value
+        assert solver.best_response(solution, solution.policy(seat), seat).value == value
+    assert solver.exploitability(solution, "optimal", "optimal") == pytest.approx(0.0, abs=CLOSE)
+    assert solver.exploitability(solution, caster="optimal") == pytest.approx(0.0, abs=CLOSE)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_perturbed_optimum_never_scores_above_it(seat: int) -> None:
+    solution = solved("a duel")
+    decisions = Decisions(solution.full, seat)
+    _, masks = decisions.shown(decisions.nodes)
+    rng = np.random.default_rng(8)
+    scores = []
+    for share in (0.02, 0.1, 0.5, 1.0):
+        codes = solution.full.chosen[decisions.nodes].astype(np.int64)
+        for row in np.flatnonzero(rng.random(len(codes)) < share):
+            codes[row] = decisions.view.codec.code_of[rng.choice(np.flatnonzero(masks[row]))]
+        score = solver.normalised_score(solution, TablePolicy(decisions, codes), seat)
+        assert score.guaranteed <= score.optimum + CLOSE
+        assert score.score is not None
+        scores.append(score.score)
+    assert max(scores) <= 100.0 + 1e-6
+    assert min(scores) < 90.0
+
+
+@pytest.mark.parametrize("seat", [0, 1, "caster", "dispeller"])
+def test_the_optimum_scores_100_and_random_play_0(seat: int | str) -> None:
+    solution = solved("a duel")
+    best = solver.normalised_score(solution, "optimal", seat)
+    worst = solver.normalised_score(solution, "random", seat)
+    assert best.score == pytest.approx(100.0, abs=1e-6)
+    assert worst.score == pytest.approx(0.0, abs=1e-6)
+    assert best.random == worst.random == pytest.approx(worst.guaranteed, abs=CLOSE)
+    half = solver.normalised_score(solution, "optimal:0.5", seat)
+    assert half.score is not None
+    assert 0.0 < half.score < 100.0
+
+
+def test_a_score_is_the_share_of_what_is_to_be_won() -> None:
+    assert solver.Score(optimum=10.0, guaranteed=4.0, random=2.0).score == pytest.approx(25.0)
+    assert solver.Score(optimum=-1.0, guaranteed=-4.0, random=-3.0).score == pytest.approx(-50.0)
+
+
+def test_where_nothing_is_to_be_won_there_is_no_score() -> None:
+    made = scenario(army(wizard(1, spell("Nothing", 5, 0.0)), power_dice=1), army(dispel_dice=1))
+    score = solver.normalised_score(made, "greedy", 0)
+    assert (score.optimum, score.guaranteed, score.random) == (0.0, 0.0, 0.0)
+    assert score.score is None
+    assert solver.Score(optimum=1.0, guaranteed=1.0, random=1.0 - 1e-12).score is None
+
+
+def test_scores_are_points_of_the_seat_itself() -> None:
+    solution = solved("a duel")
+    for policy in ("random", "greedy", Mixed(3, 4.0)):
+        sides = [solver.normalised_score(solution, policy, seat) for seat in (0, 1)]
+        assert sides[0].optimum == -sides[1].optimum == solution.value
+        for seat, score in enumerate(sides):
+            answer = solver.best_response(solution, policy, seat).value
+            assert score.guaranteed == pytest.approx(sign(seat) * answer, abs=CLOSE)
+            drawn = solver.best_response(solution, "random", seat).value
+            assert score.random == pytest.approx(sign(seat) * drawn, abs=CLOSE)
+
+
+def test_exploitability_of_both_is_the_mean_of_each() -> None:
+    solution = solved("a duel")
+    caster, dispeller = "greedy", Mixed(2, 2.0)
+    each = [
+        solver.exploitability(solution, caster=caster),
+        solver.exploitability(solution, dispeller=dispeller),
+    ]
+    assert min(each) > 0.1
+    assert each[0] != pytest.approx(each[1])
+    both = solver.exploitability(solution, caster, dispeller)
+    assert both == pytest.approx(sum(each) / 2, abs=CLOSE)
+    against = [
+        solver.best_response(solution, caster, 0).value,
+        solver.best_response(solution, dispeller, 1).value,
+    ]
+    assert both == pytest.approx((against[1] - against[0]) / 2, abs=CLOSE)
+
+
+def test_exploitability_of_nobody_is_refused() -> None:
+    with pytest.raises(ValueError, match="a caster, a dispeller or both"):
+        solver.exploitability(solved("a duel"))
+
+
+@pytest.mark.parametrize("call", [solver.best_response, solver.normalised_score])
+def test_there_are_two_seats(call: Any) -> None:
+    with pytest.raises(ValueError, match="seat"):
+        call(solved("a duel"), "random", 2)
+
+
+def test_progress_is_told() -> None:
+    solution = solved("a duel")
+    told: list[int] = []
+    solver.evaluate(solution, "random", "random", told.append)
+    assert told[-1] == solution.full.size
+
+
+def test_a_policy_of_one_seat_says_nothing_of_the_other() -> None:
+    """The same random choices win what they win only from their own seat."""
+    solution = solver.solve(load_scenario("apprentice"))
+    mixed = Mixed(1, 5.0)
+    alone = solver.evaluate(solution, mixed, "optimal")
+    assert solver.evaluate(solution, "optimal", mixed) >= solution.value - CLOSE
+    assert alone <= solution.value + CLOSE
+
+
+def test_points_won_before_the_first_decision_count() -> None:
+    """Nobody chooses anything in the first phase; at its end the spell in play pays."""
+    kept = lasting("Ward", 6, worth_per_phase=4.0, in_play=True)
+    made = scenario(
+        army(power_dice=0, dispel_dice=0),
+        army(wizard(2, kept, spell("Bolt", 5, 20.0)), power_dice=2, dispel_dice=0),
+        phases=2,
+    )
+    solution = solver.solve(made)
+    assert Battle(solution.table).points == -4.0
+    assert not Battle(solution.table).is_over
+    exact = pytest.approx(solution.value, abs=CLOSE)
+    assert solver.evaluate(solution, "optimal", "optimal") == exact
+    assert solver.best_response(solution, "optimal", 1).value == exact
+    assert solver.normalised_score(solution, "optimal", 1).guaranteed == pytest.approx(
+        -solution.value, abs=CLOSE
+    )
+    assert solution.value < -8.0

@@ -1,0 +1,369 @@
+"""Solutions on disk: written whole or not at all, read back whole or refused, solved once."""
+
+import contextlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.solver import SolutionError, cache, files, memo
+from wfb_gym.solver.memo import Arrays, Graph
+
+from .small import small, solved, start
+
+NAME = "a duel"
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "duel.zip"
+    solved(NAME).save(path)
+    return path
+
+
+def members(path: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def rewrite(path: Path, **changed: bytes | None) -> None:
+    """Write an archive anew with some members changed or, for None, left out."""
+    held = members(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in held.items():
+            new = changed.get(name.partition(".")[0], data)
+            if new is not None:
+                archive.writestr(name, new)
+
+
+def with_header(path: Path, **changed: Any) -> None:
+    header = {**json.loads(members(path)["header.json"]), **changed}
+    kept = {key: value for key, value in header.items() if value is not ...}
+    rewrite(path, header=json.dumps(kept).encode())
+
+
+def npy(array: Any) -> bytes:
+    written = io.BytesIO()
+    np.lib.format.write_array(written, np.asarray(array), allow_pickle=False)
+    return written.getvalue()
+
+
+def array_of(path: Path, name: str) -> Any:
+    return np.lib.format.read_array(io.BytesIO(members(path)[f"{name}.npy"]))
+
+
+def same(one: Any, other: Any) -> bool:
+    return all(
+        left.dtype == right.dtype and np.array_equal(left, right)
+        for left, right in zip(one.graph.arrays(), other.graph.arrays(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", [NAME, "several wizards", "three phases with locks"])
+def test_a_solution_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "deep.zip"
+    written = solved(name)
+    written.save(path)
+    read = solver.load(path)
+    assert same(read, written)
+    assert read.table.tobytes() == written.table.tobytes()
+    assert (read.value, read.states, read.seconds) == (
+        written.value, written.states, written.seconds,
+    )  # fmt: skip
+    assert read.scenario == written.scenario
+    battle, twin = start(small(name)), Battle(read.table)
+    assert read.action_values(twin) == written.action_values(battle)
+    assert read.best_action(twin) == written.best_action(battle)
+    assert read.policy(1).size == written.policy(1).size
+    assert solver.exploitability(read, "optimal", "optimal") == pytest.approx(0.0, abs=1e-9)
+    twin.state.power = 9  # nothing that can come about
+    assert np.isfinite(read.value_of(twin))
+
+
+def test_a_file_may_be_given_as_text_and_is_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "one.zip"
+    path.write_bytes(b"something else")
+    with path.open("rb") as old:  # whoever reads the old file reads all of it
+        solver.save(solved(NAME), str(path))
+        assert old.read() == b"something else"
+    assert same(solver.load(str(path)), solved(NAME))
+    assert [each.name for each in tmp_path.iterdir()] == ["one.zip"]
+
+
+def test_a_missing_file_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="expected a saved solution"):
+        solver.load(tmp_path / "nothing.zip")
+    with pytest.raises(FileNotFoundError):
+        solver.load(tmp_path)
+    with pytest.raises(OSError, match="no-such-folder"):
+        solved(NAME).save(tmp_path / "no-such-folder" / "one.zip")
+
+
+def test_a_file_that_cannot_be_finished_leaves_the_old_one(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = saved.read_bytes()
+    written = np.lib.format.write_array
+
+    def full(member: Any, array: Any, **keys: Any) -> None:
+        if len(array.shape) > 1:
+            raise OSError("no space left")
+        written(member, array, **keys)
+
+    monkeypatch.setattr(np.lib.format, "write_array", full)
+    with pytest.raises(OSError, match="no space left"):
+        solved("two phases").save(saved)
+    assert saved.read_bytes() == before
+    assert [each.name for each in saved.parent.iterdir()] == [saved.name]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.7, 0.99, 0.999])
+def test_a_file_cut_short_is_refused(saved: Path, share: float) -> None:
+    data = saved.read_bytes()
+    saved.write_bytes(data[: int(share * len(data))])
+    with pytest.raises(SolutionError, match="damaged or foreign"):
+        solver.load(saved)
+
+
+def _flips(path: Path, every: int) -> float:
+    """Flip bits here and there: the solution is refused or as it was; what share was refused."""
+    data = bytearray(path.read_bytes())
+    refused = 0
+    for place in range(0, len(data), every):
+        mask = 1 << (place % 8)
+        data[place] ^= mask
+        path.write_bytes(data)
+        try:
+            read = solver.load(path)
+        except SolutionError:
+            refused += 1
+        else:
+            assert same(read, solved(NAME)), place
+            assert read.scenario == solved(NAME).scenario
+        data[place] ^= mask
+    return refused * every / len(data)
+
+
+def test_a_flipped_bit_is_noticed(saved: Path) -> None:
+    assert _flips(saved, 23) > 0.6
+
+
+@pytest.mark.slow
+def test_every_flipped_byte_is_noticed(saved: Path) -> None:
+    assert _flips(saved, 1) > 0.6
+
+
+def test_a_flipped_bit_of_the_list_of_members_is_noticed(saved: Path) -> None:
+    """It may ask for a password, or for a way to compress that there is none of."""
+    data = bytearray(saved.read_bytes())
+    entry = data.index(b"PK\x01\x02")
+    for offset in range(46):
+        for bit in range(8):
+            data[entry + offset] ^= 1 << bit
+            saved.write_bytes(data)
+            with contextlib.suppress(SolutionError):
+                assert same(solver.load(saved), solved(NAME))
+            data[entry + offset] ^= 1 << bit
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive at all", b"PK\x05\x06" + bytes(18)])
+def test_other_files_are_refused(saved: Path, content: bytes) -> None:
+    saved.write_bytes(content)
+    with pytest.raises(SolutionError):
+        solver.load(saved)
+
+
+def test_other_archives_are_refused(saved: Path) -> None:
+    with zipfile.ZipFile(saved, "w") as archive:
+        archive.writestr("policy.pth", b"weights")
+    with pytest.raises(SolutionError, match="damaged or foreign"):
+        solver.load(saved)
+
+
+@pytest.mark.parametrize("header", [b"[]", b"{}", b"null", b'{"format": "else"}', b"{", b"\xff"])
+def test_other_headers_are_refused(saved: Path, header: bytes) -> None:
+    rewrite(saved, header=header)
+    with pytest.raises(SolutionError):
+        solver.load(saved)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"format": "wfb_gym replay"}, "expected a solution"),
+        ({"version": 0}, "expected format version 1, found 0"),
+        ({"version": ...}, "damaged or foreign"),
+        ({"rules": "0123"}, "other rules"),
+        ({"rules": ...}, "damaged or foreign"),
+        ({"table": "0123"}, "other data"),
+        ({"table": ...}, "damaged or foreign"),
+        ({"scenario": ...}, "damaged or foreign"),
+        ({"scenario": "{}"}, "damaged or foreign"),
+        ({"scenario": 5}, "damaged or foreign"),
+        ({"seconds": ...}, "damaged or foreign"),
+        ({"seconds": "long"}, "damaged or foreign"),
+    ],
+)
+def test_what_was_solved_under_other_rules_or_is_incomplete_is_refused(
+    saved: Path, changed: dict[str, Any], message: str
+) -> None:
+    with_header(saved, **changed)
+    with pytest.raises(SolutionError, match=message):
+        solver.load(saved)
+
+
+@pytest.mark.parametrize("name", Arrays._fields)
+def test_arrays_that_do_not_fit_together_are_refused(saved: Path, name: str) -> None:
+    whole = members(saved)
+    array = array_of(saved, name)
+    wrong: list[bytes | None] = [
+        None,
+        b"",
+        npy(array)[:-1],
+        npy(np.zeros((2, 2, 2), array.dtype)),
+    ]
+    if name not in ("merging", "origin", "moves"):
+        wrong.append(npy(array.astype(np.float32)))
+    if array.ndim:
+        wrong += [npy(array[:-1]), npy(np.concatenate([array, array[-1:]]))]
+    for data in wrong:
+        rewrite(saved, **{name: data})
+        with pytest.raises(SolutionError):
+            solver.load(saved)
+        with zipfile.ZipFile(saved, "w") as archive:
+            for member, content in whole.items():
+                archive.writestr(member, content)
+    assert same(solver.load(saved), solved(NAME))
+
+
+def test_arrays_of_objects_are_never_unpacked(saved: Path) -> None:
+    written = io.BytesIO()
+    np.lib.format.write_array(written, np.array([{}, {}]), allow_pickle=True)
+    rewrite(saved, values=written.getvalue())
+    with pytest.raises(SolutionError):
+        solver.load(saved)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where solutions are kept, empty."""
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
+    return tmp_path / "solutions"  # type: ignore[return-value]
+
+
+def test_what_was_solved_before_is_not_solved_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    first = solver.solved("archmage-duel", progress=told.append)
+    assert told
+    digest = files.table_digest(pack(load_scenario("archmage-duel")))
+    assert [each.name for each in folder.iterdir()] == [f"{digest}.zip"]
+    told.clear()
+    explored = []
+    explore = Graph.explore
+
+    def counted(self: Graph, state: Any, progress: Any = None) -> int:
+        before = self.size
+        node = explore(self, state, progress)
+        explored.append(self.size - before)
+        return node
+
+    monkeypatch.setattr(Graph, "explore", counted)
+    again = solver.solved("archmage-duel", progress=told.append)
+    assert not told
+    assert not any(explored)
+    assert same(again, first)
+    assert again.value == first.value
+    assert 0.0 < again.seconds <= first.seconds
+    assert solver.solved("apprentice").value != first.value
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_an_interrupted_solution_is_kept_and_goes_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memo, "_SLICE", 100)
+
+    def stop(nodes: int) -> None:
+        if nodes >= 1000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        solver.solved("archmage-duel", progress=stop)
+    (path,) = folder.iterdir()
+    kept = solver.load(path)
+    assert 1000 <= kept.graph.size < 1500
+    with_header(path, seconds=1000.0)
+    told: list[int] = []
+    whole = solver.solved("archmage-duel", progress=told.append)
+    assert told[0] >= kept.graph.size
+    fresh = solver.solve("archmage-duel")
+    assert whole.value == fresh.value
+    assert whole.states == fresh.states
+    assert whole.seconds > 1000.0
+    assert solver.load(path).seconds > 1000.0
+    told.clear()
+    assert solver.solved("archmage-duel", progress=told.append).value == whole.value
+    assert not told
+
+
+def test_long_solving_is_kept_now_and_then(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memo, "_SLICE", 100)
+    monkeypatch.setattr(cache, "_SAVED_EVERY", -1.0)
+    monkeypatch.setattr(cache, "_TOLD_EVERY", -1.0)
+    sizes: list[int] = []
+
+    def look(nodes: int) -> None:
+        if folder.exists():
+            sizes.append(solver.load(next(folder.iterdir())).graph.size)
+
+    notice = io.StringIO()
+    solver.solved("orc-shaman-hunt", progress=look, notice=notice)
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[-1]
+    assert "solving orc-shaman-hunt" in notice.getvalue()
+
+
+@pytest.mark.parametrize("damage", ["garbage", "other rules", "wrong arrays", "other scenario"])
+def test_a_file_that_is_refused_is_solved_and_written_anew(folder: Path, damage: str) -> None:
+    first = solver.solved("apprentice")
+    (path,) = folder.iterdir()
+    if damage == "garbage":
+        path.write_bytes(b"garbage")
+    elif damage == "other rules":
+        with_header(path, rules="other")
+    elif damage == "wrong arrays":
+        rewrite(path, values=npy(np.zeros(3)))
+    else:
+        solver.solve("orc-shaman-hunt").save(path)
+    again = solver.solved("apprentice")
+    assert again.scenario == first.scenario
+    assert again.value == first.value
+    assert same(solver.load(path), first)
+
+
+def test_what_does_not_fit_is_kept_as_far_as_it_went(folder: Path) -> None:
+    with pytest.raises(solver.TooLarge):
+        solver.solved("archmage-duel", max_bytes=160_000)
+    (path,) = folder.iterdir()
+    assert solver.load(path).graph.size > 100
+    whole = solver.solved("archmage-duel")
+    assert whole.value == pytest.approx(9.679397618926652, abs=1e-9)
+
+
+def test_a_folder_that_cannot_be_written_spoils_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    monkeypatch.setattr(cache, "CACHE_FOLDER", blocked)
+    assert solver.solved("apprentice").value == solver.solve("apprentice").value

@@ -1,0 +1,303 @@
+"""The graph's arrays: growth, stopping and going on, lookups, sweeps."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.keys import hash_of
+from wfb_gym.scenario import Scenario, load_scenario, pack
+from wfb_gym.solver import graph, memo
+from wfb_gym.solver.graph import GIVEN, OPTIMAL, UNIFORM
+from wfb_gym.solver.memo import Graph, TooLarge
+from wfb_gym.solver.solution import Solution
+
+from ..engine.builders import army, spell, wizard
+from .small import ROOM, duel, everywhere, explored, scenario, small, start
+
+SOME = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice of one's own")
+
+
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin with next to no room, and come back after every few nodes."""
+    monkeypatch.setattr(memo, "_FIRST_NODES", 4)
+    monkeypatch.setattr(memo, "_FIRST_STEPS", 4)
+    monkeypatch.setattr(memo, "_FIRST_FRAMES", 1)
+    monkeypatch.setattr(memo, "_SLICE", 3)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two graphs hold the same nodes with the same values, in the same order."""
+    return all(
+        np.array_equal(left, right)
+        for left, right in zip(one.arrays(), other.arrays(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("merging", [False, True])
+@pytest.mark.parametrize("name", SOME)
+def test_growth_changes_nothing(name: str, merging: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, _ = explored(small(name), merging=merging)
+    answers = []
+    grown = Graph._grow
+
+    def grow(self: Graph, answer: int) -> None:
+        answers.append(answer)
+        grown(self, answer)
+
+    tiny(monkeypatch)
+    monkeypatch.setattr(Graph, "_grow", grow)
+    found, root = explored(small(name), merging=merging)
+    asked_for = {
+        graph.PAUSED, graph.GROW_NODES, graph.GROW_INDEX, graph.GROW_STACK, graph.GROW_PLAN,
+    }  # fmt: skip
+    assert set(answers) == asked_for
+    assert found.size == expected.size == root + 1
+    assert same(found, expected)
+
+
+def test_arrays_are_never_far_larger_than_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny(monkeypatch)
+    found, _ = explored(duel(), merging=True)
+    assert found.size <= len(found.kinds) < 2 * found.size
+    assert 2 * found.size <= len(found._index) <= 8 * found.size
+
+
+@pytest.mark.parametrize("after", [1, 5, 12])
+def test_an_interrupted_search_goes_on(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, _ = explored(duel(), merging=True)
+    tiny(monkeypatch)
+    positions = Graph(pack(duel()), ROOM, merging=True)
+    told = 0
+
+    def stop(nodes: int) -> None:
+        nonlocal told
+        told += 1
+        if told == after:
+            raise KeyboardInterrupt
+
+    battle = start(duel())
+    with pytest.raises(KeyboardInterrupt):
+        positions.explore(battle.state, stop)
+    done = positions.size
+    assert done < expected.size
+    again: list[int] = []
+    root = positions.explore(battle.state, again.append)
+    assert again[0] >= done
+    assert positions.size == expected.size
+    assert positions.values[root] == expected.values[expected.find(battle.state)]
+    for _ in everywhere(expected, battle):
+        node, known = positions.find(battle.state), expected.find(battle.state)
+        assert node >= 0
+        assert positions.values[node] == expected.values[known]
+        assert positions.chosen[node] == expected.chosen[known]
+
+
+@pytest.mark.parametrize("room", [3_000, 20_000, 50_000])
+def test_a_search_that_did_not_fit_goes_on_with_more_room(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = load_scenario("archmage-duel")
+    expected, _ = explored(made, merging=True)
+    tiny(monkeypatch)
+    positions = Graph(pack(made), room, merging=True)
+    battle = start(made)
+    for _ in range(2):
+        with pytest.raises(TooLarge, match="MiB"):
+            positions.explore(battle.state)
+        assert 0 < positions.bytes <= room
+    positions.max_bytes = ROOM
+    root = positions.explore(battle.state)
+    assert positions.size == expected.size
+    assert positions.values[root] == expected.values[expected.find(battle.state)]
+    _check_order(positions, Battle(positions.table))
+
+
+def test_a_scenario_that_does_not_fit_is_refused() -> None:
+    from wfb_gym import solver
+
+    with pytest.raises(TooLarge, match=r"positions take .* MiB"):
+        solver.solve("seventh-edition-duel", max_bytes=2**20)
+
+
+def test_positions_that_cannot_come_about_are_worked_out_when_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def with_dice(power: int, dispel: int) -> Scenario:
+        return scenario(
+            army(wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=power),
+            army(wizard(1, items=["Dispel Scroll"]), dispel_dice=dispel),
+        )
+
+    tiny(monkeypatch)
+    positions, _ = explored(with_dice(2, 1), merging=True)
+    solution = Solution(with_dice(2, 1), positions, 0.0)
+    before = positions.size
+    for power, dispel in ((5, 1), (2, 9), (4, 4)):
+        asked, battle = Battle(positions.table), start(with_dice(power, dispel))
+        asked.state.power, asked.state.dispel = power, dispel
+        expected, root = explored(with_dice(power, dispel), merging=True)
+        assert solution.value_of(asked) == pytest.approx(expected.values[root], abs=1e-12)
+        assert solution.best_action(asked) == expected.chosen[expected.find(battle.state)]
+    assert positions.size > before
+    first, root = explored(with_dice(2, 1), merging=False)
+    assert solution.value == pytest.approx(first.values[root], abs=1e-12)
+    _check_order(positions, Battle(positions.table))
+
+
+def test_nodes_are_found_however_they_collide() -> None:
+    rng = np.random.default_rng(3)
+    keys = rng.integers(0, 4, (200, 2)).astype(np.uint64) << rng.integers(0, 60, (200, 2)).astype(
+        np.uint64
+    )
+    keys = np.unique(keys, axis=0)
+    absent, nodes = keys[::3].copy(), np.delete(keys, np.s_[::3], axis=0)
+    slots = 1 << (len(nodes)).bit_length()
+    assert slots < 2 * len(nodes)  # fuller than the search lets it be
+    index = np.full(slots, -1, np.int32)
+    graph.reindex(2, len(nodes), nodes, index)
+    assert sorted(index[index >= 0].tolist()) == list(range(len(nodes)))
+    homes = 0
+    for number, key in enumerate(nodes):
+        hashed = int(np.uint64(hash_of(key, 2)).astype(np.int64))
+        homes += index[hashed & (slots - 1)] == number
+        assert graph.look_up(2, hashed, key, nodes, index) == number
+    assert homes < len(nodes)
+    for key in absent:
+        hashed = int(np.uint64(hash_of(key, 2)).astype(np.int64))
+        assert graph.look_up(2, hashed, key, nodes, index) == graph.UNKNOWN
+
+
+def test_a_position_with_a_bit_that_never_moved_is_told_apart() -> None:
+    positions, _ = explored(duel(), merging=True)
+    battle = start(duel())
+    battle.state.power = 64
+    assert positions.find(battle.state) == graph.NEW_BITS
+    battle.state.power = 1
+    battle.state.dispel = 1
+    known = positions.find(battle.state)
+    assert known == graph.UNKNOWN or known >= 0
+
+
+def _check_order(positions: Graph, battle: Battle) -> None:
+    """Every node comes after all that can follow it, and is worth their mean or their best."""
+    for node in everywhere(positions, battle):
+        assert positions.find(battle.state) == node
+        steps = positions.successors(battle.state)
+        assert len(steps)
+        assert (steps.node < node).all()
+        assert ((steps.node >= 0) | (steps.node == graph.END)).all()
+        assert ((steps.node == graph.END) == (steps.state.node == 0)).all()
+        if positions.kinds[node] == graph.CHANCE:
+            assert (steps.action == -1).all()
+            assert positions.counts[node] == 0
+            assert positions.chosen[node] == -1
+            assert abs(steps.chance.sum() - 1.0) < 1e-12
+            continue
+        assert positions.kinds[node] == battle.mover
+        legal = battle.legal_actions()
+        assert positions.counts[node] == len(legal)
+        sums = np.bincount(steps.action, steps.chance)
+        assert np.abs(sums - 1.0).max() < 1e-12
+        assert len(sums) == len(legal)
+        assert positions.chosen[node] in legal
+
+
+@pytest.mark.parametrize("merging", [False, True])
+@pytest.mark.parametrize("name", SOME)
+def test_every_node_comes_after_all_that_can_follow_it(name: str, merging: bool) -> None:
+    positions, root = explored(small(name), merging=merging)
+    assert root == positions.size - 1
+    _check_order(positions, start(small(name)))
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_sweep_of_optimal_play_is_what_the_search_found(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    positions, _ = explored(small(name), merging=False)
+    monkeypatch.setattr(memo, "_SLICE", 7)
+    told: list[int] = []
+    values, chosen = positions.sweep([(OPTIMAL, OPTIMAL)] * 2, progress=told.append)
+    for lane in range(2):
+        assert np.array_equal(values[:, lane], positions.values[: positions.size])
+        assert np.array_equal(chosen[:, lane], positions.chosen[: positions.size])
+    assert told == sorted(set(told))
+    assert told[-1] == positions.size
+    assert max(np.diff([0, *told])) == 7
+
+
+def test_lanes_do_not_touch_one_another() -> None:
+    positions, root = explored(duel(), merging=False)
+    weights = np.zeros(int(positions.offsets()[-1]))
+    weights[positions.offsets()[:-1][positions.counts[: positions.size] > 0]] = 1.0
+    plays = [(OPTIMAL, UNIFORM), (GIVEN, OPTIMAL), (UNIFORM, GIVEN), (GIVEN, GIVEN)]
+    together, picked = positions.sweep(plays, weights)
+    for lane, play in enumerate(plays):
+        alone, codes = positions.sweep([play], weights)
+        assert np.array_equal(together[:, lane], alone[:, 0])
+        assert np.array_equal(picked[:, lane], codes[:, 0])
+        kinds = positions.kinds[: positions.size]
+        for seat in range(2):
+            answers = codes[kinds == seat, 0] >= 0
+            assert answers.all() if play[seat] == OPTIMAL else not answers.any()
+    # the lowest action is to pass: nobody casts
+    assert together[root, 3] == 0.0
+
+
+def _mean(battle: Battle, known: dict[bytes, float]) -> float:
+    """Points still to come where both take every legal action as likely: plain recursion."""
+    if battle.is_over:
+        return 0.0
+    key = battle.key()
+    if key not in known:
+        ways: list[tuple[int, float]]
+        if battle.is_chance():
+            ways = battle.chance_outcomes()
+        else:
+            legal = battle.legal_actions()
+            ways = [(code, 1.0 / len(legal)) for code in legal]
+        total = 0.0
+        for code, chance in ways:
+            twin = battle.copy()
+            gained = (twin.resolve if battle.is_chance() else twin.act)(code)
+            total += chance * (gained + _mean(twin, known))
+        known[key] = total
+    return known[key]
+
+
+@pytest.mark.parametrize("name", ["a duel", "two phases", "spells that remain in play"])
+def test_the_mean_of_random_play_is_that_of_a_plain_recursion(name: str) -> None:
+    positions, root = explored(small(name), merging=False)
+    values, chosen = positions.sweep([(UNIFORM, UNIFORM)])
+    assert values[root, 0] == pytest.approx(_mean(start(small(name)), {}), abs=1e-9)
+    assert (chosen == -1).all()
+
+
+def _best(battle: Battle, known: dict[bytes, float]) -> float:
+    if battle.is_over:
+        return 0.0
+    key = battle.key()
+    if key not in known:
+        worths = []
+        chance_node = battle.is_chance()
+        codes: Any = battle.chance_outcomes() if chance_node else battle.legal_actions()
+        for code in codes:
+            twin = battle.copy()
+            if chance_node:
+                worths.append(code[1] * (twin.resolve(code[0]) + _best(twin, known)))
+            else:
+                worths.append(twin.act(code) + _best(twin, known))
+        best = max if battle.mover == 0 else min
+        known[key] = sum(worths) if chance_node else best(worths)
+    return known[key]
+
+
+@pytest.mark.parametrize("merging", [False, True])
+@pytest.mark.parametrize(
+    "name", ["a duel", "two phases", "spells that remain in play", "three phases with locks"]
+)
+def test_the_value_of_optimal_play_is_that_of_a_plain_recursion(name: str, merging: bool) -> None:
+    positions, root = explored(small(name), merging=merging)
+    assert positions.values[root] == pytest.approx(_best(start(small(name)), {}), abs=1e-9)

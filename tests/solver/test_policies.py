@@ -1,0 +1,365 @@
+"""Policies of every form as exact chances, and those that are refused."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from wfb_gym import solver
+from wfb_gym.opponents.policies import Scripted
+from wfb_gym.scenario import load_scenario
+from wfb_gym.solver import policies, showing
+from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.tables import TablePolicy
+
+from ..engine.builders import army, miscast, spell, wizard
+from .small import scenario, small, solved
+
+Observations = NDArray[np.float32]
+Masks = NDArray[np.bool_]
+CLOSE = 1e-9
+
+
+def lowest(observations: Observations, masks: Masks) -> NDArray[np.int64]:
+    return np.asarray(masks.argmax(axis=1))
+
+
+def highest(observations: Observations, masks: Masks) -> NDArray[np.int64]:
+    return np.asarray(masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1))
+
+
+def certain(choose: Callable[..., Any]) -> Callable[..., NDArray[np.float64]]:
+    """The same choices as chances."""
+
+    def chances(observations: Observations, masks: Masks) -> NDArray[np.float64]:
+        return np.asarray(np.eye(masks.shape[1])[choose(observations, masks)])
+
+    return chances
+
+
+def mixed(low: float) -> Callable[..., Any]:
+    """The lowest action with a chance, else the highest, in single precision."""
+
+    def chances(observations: Observations, masks: Masks) -> NDArray[np.float32]:
+        both = low * certain(lowest)(observations, masks)
+        both += (1.0 - low) * certain(highest)(observations, masks)
+        return both.astype(np.float32)
+
+    return chances
+
+
+def uniform(observations: Observations, masks: Masks) -> NDArray[np.float64]:
+    return np.asarray(masks / masks.sum(axis=1, keepdims=True))
+
+
+class Agent:
+    """Acts as an agent does, and is no function."""
+
+    def act(self, observations: Observations, action_masks: Masks) -> NDArray[np.int64]:
+        return highest(observations, action_masks)
+
+
+class Sampler(Agent):
+    """Draws its actions, and can say with what chances."""
+
+    def probabilities(self, observations: Observations, masks: Masks) -> NDArray[np.float64]:
+        return uniform(observations, masks)
+
+
+@cache
+def by_hand() -> solver.Solution:
+    """One die at 3+ for 9 points against a scroll; a miscast takes two dice."""
+    return solver.solve(
+        scenario(
+            army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1),
+            army(wizard(1, items=["Dispel Scroll"]), dispel_dice=0),
+            **miscast(),
+        )
+    )
+
+
+@pytest.mark.parametrize("read", [0.0, 0.25, 1.0])
+@pytest.mark.parametrize("cast", [0.0, 0.5, 1.0])
+def test_mixed_policies_are_counted_as_mixed(cast: float, read: float) -> None:
+    value = solver.evaluate(by_hand(), mixed(1.0 - cast), mixed(1.0 - read))
+    assert value == pytest.approx(cast * 4 / 6 * 9 * (1.0 - read), abs=1e-6)
+
+
+def test_chances_that_nearly_sum_to_1_are_scaled() -> None:
+    def nearly(observations: Observations, masks: Masks) -> Any:
+        return mixed(0.5)(observations, masks) * (1.0 + 5e-4)
+
+    assert solver.evaluate(by_hand(), nearly, lowest) == pytest.approx(3.0, abs=1e-6)
+
+
+def test_a_mixture_at_one_decision_is_a_mixture_of_values() -> None:
+    solution = by_hand()
+    ends = [solver.evaluate(solution, play, "random") for play in (lowest, highest)]
+    for low in (0.2, 0.9):
+        expected = low * ends[0] + (1.0 - low) * ends[1]
+        assert solver.evaluate(solution, mixed(low), "random") == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_all_forms_of_one_policy_are_one(seat: int) -> None:
+    solution = solved("a duel")
+
+    def value(policy: Any) -> float:
+        return solver.best_response(solution, policy, seat).value
+
+    expected = value(highest)
+    assert value(certain(highest)) == pytest.approx(expected, abs=CLOSE)
+    assert value(Agent()) == pytest.approx(expected, abs=CLOSE)
+    assert value(Agent().act) == pytest.approx(expected, abs=CLOSE)
+    assert value(lambda *seen: highest(*seen).astype(np.int8)) == pytest.approx(expected)
+    assert value(lambda *seen: highest(*seen).tolist()) == pytest.approx(expected)
+    assert value("random") == pytest.approx(value(uniform), abs=CLOSE)
+    assert value(Sampler()) == pytest.approx(value(uniform), abs=CLOSE)
+    assert value("random:0.3") == pytest.approx(value("random"), abs=CLOSE)
+    assert abs(value("random") - expected) > 0.1
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", ["greedy", "veteran", "optimal"])
+def test_a_chance_to_play_at_random_mixes_every_decision(name: str, seat: int) -> None:
+    solution = solved("a duel")
+    decisions = Decisions(solution.full, seat)
+    table = TablePolicy(decisions, decisions.codes_of(Scripted[name.upper()]))
+
+    def value(policy: Any) -> float:
+        return solver.best_response(solution, policy, seat).value
+
+    for epsilon in (0.0, 0.25, 0.75, 1.0):
+
+        def blend(observations: Observations, masks: Masks, share: float = epsilon) -> Any:
+            chosen = certain(table.act)(observations, masks)
+            return (1.0 - share) * chosen + share * uniform(observations, masks)
+
+        assert value(f"{name}:{epsilon}") == pytest.approx(value(blend), abs=CLOSE)
+    assert value(name) == pytest.approx(value(table), abs=CLOSE)
+    assert value(name) == pytest.approx(value(f"{name}:0"), abs=CLOSE)
+    assert value(f"{name}:1") == pytest.approx(value("random"), abs=CLOSE)
+    assert abs(value(name) - value("random")) > 0.1
+
+
+def test_the_scripted_players_differ() -> None:
+    solution = solver.solve("archmage-duel")
+    names = ("random", "greedy", "veteran", "optimal")
+    values = [solver.best_response(solution, name, 0).value for name in names]
+    assert values[3] == max(values)
+    assert len({round(value, 6) for value in values}) == 4
+
+
+def test_saved_models_are_policies(tmp_path: Path) -> None:
+    from sb3_contrib import MaskablePPO
+
+    from wfb_gym.interop.sb3 import PhaseVecEnv, load_policy
+
+    made = small("a duel")
+    path = tmp_path / "caster.zip"
+    envs = PhaseVecEnv(4, 0, scenario=made)
+    MaskablePPO("MlpPolicy", envs, seed=0, device="cpu", n_steps=8, batch_size=32).save(path)
+    chances = load_policy(path).probabilities
+    expected = solver.evaluate(solved("a duel"), chances, "veteran")
+    assert solver.evaluate(solved("a duel"), str(path), "veteran") == pytest.approx(expected)
+    assert solver.evaluate(solved("a duel"), path, "veteran") == pytest.approx(expected)
+    score = solver.normalised_score(solved("a duel"), path, 0)
+    assert score.guaranteed < score.optimum
+    with pytest.raises(FileNotFoundError):
+        solver.evaluate(solved("a duel"), tmp_path / "nobody.zip", "veteran")
+
+
+class Counter:
+    """Plays its n-th action at the n-th call."""
+
+    calls = 0
+
+    def __call__(self, observations: Observations, masks: Masks) -> NDArray[np.int64]:
+        self.calls += 1
+        return (lowest if self.calls % 2 else highest)(observations, masks)
+
+
+class Forgetful:
+    """Minds its place in the batch."""
+
+    def __call__(self, observations: Observations, masks: Masks) -> NDArray[np.int64]:
+        early = np.arange(len(masks)) < len(masks) // 2
+        return np.where(early, lowest(observations, masks), highest(observations, masks))
+
+
+def drawing(observations: Observations, masks: Masks) -> NDArray[np.int64]:
+    rng = np.random.default_rng()
+    return np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+@pytest.mark.parametrize("policy", [Counter(), Forgetful(), drawing])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_policies_with_memory_or_draws_of_their_own_are_refused(policy: Any, seat: int) -> None:
+    with pytest.raises(ValueError, match="memory or draws"):
+        solver.best_response(solved("a duel"), policy, seat)
+
+
+def _masked(masks: Masks, change: Callable[..., Any]) -> Any:
+    return change(uniform(np.zeros(0, np.float32), masks), masks)
+
+
+REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
+    "an illegal action": (lambda o, m: (~m).argmax(axis=1), "is illegal, expected one of"),
+    "an action outside": (lambda o, m: np.full(len(m), m.shape[1]), "is illegal"),
+    "an action below 0": (lambda o, m: np.full(len(m), -1), "is illegal"),
+    "too few actions": (lambda o, m: lowest(o, m)[:-1], "expected integer actions of shape"),
+    "actions that are no integers": (lambda o, m: lowest(o, m) * 1.0, "expected integer actions"),
+    "actions in columns": (lambda o, m: lowest(o, m)[:, None], "expected integer actions"),
+    "flags": (lambda o, m: m, "expected integer actions"),
+    "nothing": (lambda o, m: None, "expected integer actions"),
+    "chances of too few": (lambda o, m: uniform(o, m)[:, :-1], "or chances of shape"),
+    "chances below 1 in all": (lambda o, m: uniform(o, m) * 0.9, "sum to 1"),
+    "chances above 1 in all": (lambda o, m: uniform(o, m) * 1.1, "sum to 1"),
+    "chances of illegal actions": (
+        lambda o, m: np.full(m.shape, 1.0 / m.shape[1]), "chances of legal actions"
+    ),
+    "chances below 0": (
+        lambda o, m: certain(lowest)(o, m) * 2.0 - certain(highest)(o, m), "sum to 1"
+    ),
+    "chances that are no numbers": (lambda o, m: uniform(o, m) * np.nan, "sum to 1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("policy", "message"), REFUSED.values(), ids=REFUSED)
+def test_answers_that_are_no_choices_are_refused(policy: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solver.evaluate(solved("a duel"), policy, "random")
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        ("gready", "policy: expected one of random, greedy, veteran, optimal"),
+        ("optimal:2", "chance of a random action"),
+        ("optimal:", "chance of a random action"),
+        ("greedy:nan", "chance of a random action"),
+        (3, "found 3"),
+        (None, "found None"),
+    ],
+)
+def test_what_is_no_policy_is_refused(policy: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solver.evaluate(solved("a duel"), policy, "random")
+
+
+def test_a_bad_answer_in_a_later_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policies, "_ROWS", 7)
+    decisions = Decisions(solved("a duel").full, 0)
+    last = decisions.shown(decisions.nodes[-1:])[0]
+
+    def bad(observations: Observations, masks: Masks) -> NDArray[np.int64]:
+        wrong = (observations == last).all(axis=1)
+        return np.where(wrong, masks.shape[1], lowest(observations, masks))
+
+    with pytest.raises(ValueError, match="illegal"):
+        solver.evaluate(solved("a duel"), bad, "random")
+
+
+@pytest.mark.parametrize("rows", [1, 7])
+def test_policies_are_asked_about_a_few_decisions_at_a_time(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solution = solved("a duel")
+    expected = [solver.best_response(solution, mixed(0.3), seat).value for seat in (0, 1)]
+    table = solution.policy(0)
+    monkeypatch.setattr(policies, "_ROWS", rows)
+    asked: list[int] = []
+
+    def few(observations: Observations, masks: Masks) -> Any:
+        assert masks.any(axis=1).all()
+        asked.append(len(masks))
+        masks_before = masks.copy()
+        answer = mixed(0.3)(observations, masks)
+        masks[:] = False  # what it does to its arguments is its own affair
+        observations[:] = 0.0
+        assert masks_before.any()
+        return answer
+
+    for seat in (0, 1):
+        asked.clear()
+        found = solver.best_response(solution, few, seat).value
+        assert found == pytest.approx(expected[seat], abs=CLOSE)
+        decisions = Decisions(solution.full, seat)
+        assert max(asked) == rows
+        assert sum(asked) == len(decisions.nodes) + 3 * asked[0]
+    again = solution.policy(0)
+    assert np.array_equal(again._marks, table._marks)
+    assert np.array_equal(again._actions, table._actions)
+
+
+def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
+    solution = solved("several wizards")
+    for seat in (0, 1):
+        decisions = Decisions(solution.full, seat)
+        observations, masks = decisions.shown(decisions.nodes)
+        assert len(np.unique(observations, axis=0)) == len(decisions.nodes) > 50
+        counts = solution.full.counts[decisions.nodes]
+        assert np.array_equal(masks.sum(axis=1), counts)
+
+
+def test_a_table_knows_only_its_own_observations() -> None:
+    solution = solved("a duel")
+    policy = solution.policy(0)
+    decisions = Decisions(solution.full, 0)
+    observations, masks = decisions.shown(decisions.nodes)
+    strange = observations.copy()
+    strange[3] = np.nextafter(strange[3], 2.0)
+    with pytest.raises(ValueError, match="row 3 is none that the solved scenario shows"):
+        policy.act(strange, masks)
+    with pytest.raises(ValueError, match="expected shape"):
+        policy.act(observations[:, 1:], masks)
+    with pytest.raises(ValueError, match="expected shape"):
+        policy.act(observations[0], masks)
+    over = np.zeros_like(masks)
+    over[:, 0] = True  # where the battle is over only pass is legal
+    strange[:] = 9.0
+    assert (policy.act(strange, over) == 0).all()
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_observations_with_one_mark_are_told_apart_all_the_same(
+    seat: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solution = solved("a duel")
+    decisions = Decisions(solution.full, seat)
+    observations, masks = decisions.shown(decisions.nodes)
+    expected = solution.policy(seat).act(observations, masks)
+    salts = []
+    honest = showing.fingerprints
+
+    def colliding(rows: Any, salt: np.uint64, marks: NDArray[np.uint64]) -> None:
+        honest(rows, salt, marks)
+        salts.append(int(salt))
+        if salt < 2:
+            marks %= np.uint64(16)
+
+    monkeypatch.setattr(showing, "fingerprints", colliding)
+    found = solution.policy(seat)
+    assert salts == [0, 1, 2]
+    assert np.array_equal(found.act(observations, masks), expected)
+    assert salts[-1] == 2
+
+
+def test_marks_depend_on_every_bit_and_on_the_salt() -> None:
+    rows = np.zeros((40, 7), np.uint32)
+    rows[1:, 3] = 1 << (np.arange(39) % 32)
+    rows[33:, 5] = 1
+    marks = [np.empty(40, np.uint64) for _ in range(2)]
+    for salt in (0, 1):
+        showing.fingerprints(rows, np.uint64(salt), marks[salt])
+    assert len(np.unique(np.concatenate(marks))) == 80
+
+
+def test_scenarios_are_solved_on_the_way() -> None:
+    value = solver.evaluate(load_scenario("apprentice"), "optimal", "optimal")
+    assert value == pytest.approx(solver.solve("apprentice").value, abs=CLOSE)
+    assert solver.evaluate("apprentice", "optimal", "optimal") == value

@@ -1,0 +1,224 @@
+"""Solutions: values, the values of actions, best actions, and policies of observations."""
+
+import numpy as np
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.encoding.limits import fit, union
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import ScenarioError, load_scenario, pack
+from wfb_gym.solver.policies import Decisions
+
+from ..engine.builders import army, miscast, spell, wizard
+from ..envs.playing import throw
+from .small import SMALL, everywhere, scenario, small, solved, start
+
+
+def wander(name: str, battles: int) -> list[Battle]:
+    """Positions of random battles, decisions and rolls."""
+    rng = np.random.default_rng(len(name))
+    found = []
+    for _ in range(battles):
+        battle = start(small(name))
+        while not battle.is_over:
+            found.append(battle.copy())
+            if battle.is_decision():
+                legal = battle.legal_actions()
+                battle.act(legal[int(rng.integers(1, len(legal)))])
+            else:
+                throw(battle, rng)
+    return found
+
+
+def test_a_hand_counted_solution() -> None:
+    # two dice at 7+ for 36 points: 21 of 36 ways, none of them two 1s; one die never reaches 7
+    caster = army(wizard(2, spell("Bolt", 7, 36.0)), power_dice=2)
+    solution = solver.solve(scenario(caster, army(dispel_dice=0), **miscast()))
+    assert solution.value == pytest.approx(21.0, abs=1e-9)
+    battle = Battle(solution.table)
+    values = solution.action_values(battle)
+    assert values == pytest.approx({PASS: 0.0, FIRST_CAST: 21.0}, abs=1e-9)
+    assert solution.best_action(battle) == FIRST_CAST
+    battle.act(FIRST_CAST)
+    values = solution.action_values(battle)
+    assert values == pytest.approx({FIRST_DICE + 1: 0.0, FIRST_DICE + 2: 21.0}, abs=1e-9)
+    assert solution.best_action(battle) == FIRST_DICE + 2
+    assert solution.states == 2
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_actions_are_worth_what_follows_them(name: str) -> None:
+    solution = solved(name)
+    decisions = 0
+    for battle in wander(name, 6):
+        if battle.is_chance():
+            mean = 0.0
+            for outcome, chance in battle.chance_outcomes():
+                twin = battle.copy()
+                mean += chance * (twin.resolve(outcome) + solution.value_of(twin))
+            assert solution.value_of(battle) == pytest.approx(mean, abs=1e-9), battle.node
+            continue
+        decisions += 1
+        before = battle.key()
+        values = solution.action_values(battle)
+        assert battle.key() == before
+        assert list(values) == battle.legal_actions()
+        for code, value in values.items():
+            twin = battle.copy()
+            assert twin.act(code) + solution.value_of(twin) == pytest.approx(value, abs=1e-9), (
+                battle.node.name,
+                code,
+            )
+        best = (max if battle.mover == 0 else min)(values.values())
+        assert solution.value_of(battle) == pytest.approx(best, abs=1e-9)
+        good = [code for code, value in values.items() if abs(value - best) < 1e-9]
+        assert solution.best_action(battle) == good[0]
+    assert decisions > 2
+
+
+def test_the_lowest_of_equally_good_actions_is_taken() -> None:
+    twins = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0), spell("Nothing", 4, 0.0))
+    solution = solver.solve(scenario(army(twins, power_dice=1), army(dispel_dice=0)))
+    battle = Battle(solution.table)
+    values = solution.action_values(battle)
+    assert values[FIRST_CAST] == values[FIRST_CAST + 1] > values[PASS]
+    assert solution.best_action(battle) == FIRST_CAST
+    nothing = solver.solve(
+        scenario(army(wizard(1, spell("Nothing", 5, 0.0)), power_dice=2), army())
+    )
+    assert nothing.value == 0.0
+    assert nothing.best_action(Battle(nothing.table)) == PASS
+
+
+def test_of_nearly_equal_actions_the_lowest_is_taken() -> None:
+    near = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-10), name="Anna")
+    far = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-6), name="Anna")
+    for caster, expected in ((near, FIRST_CAST), (far, FIRST_CAST + 1)):
+        solution = solver.solve(scenario(army(caster, power_dice=1), army(dispel_dice=0)))
+        assert solution.best_action(Battle(solution.table)) == expected
+
+
+def test_the_dispeller_seeks_the_fewest_points() -> None:
+    solution = solved("a duel")
+    battle = start(small("a duel"))
+    battle.act(FIRST_CAST)
+    battle.act(FIRST_DICE + 2)
+    battle.roll(2, 4)
+    assert (battle.node, battle.mover) == (Node.DISPEL, 1)
+    values = solution.action_values(battle)
+    best = solution.best_action(battle)
+    assert values[best] == min(values.values()) == pytest.approx(solution.value_of(battle))
+    assert max(values.values()) - values[best] > 1.0
+
+
+def test_the_points_won_before_the_first_decision_count() -> None:
+    # nobody chooses or rolls anything; the spell in play pays at the end of the phase
+    kept = {
+        "name": "Ward", "casting_value": 6, "worth": 5.0, "duration": "remains_in_play",
+        "worth_per_phase": 4.0, "in_play": True,
+    }  # fmt: skip
+    solution = solver.solve(scenario(army(power_dice=0), army(wizard(1, kept), dispel_dice=0)))
+    battle = Battle(solution.table)
+    assert battle.is_over
+    assert (solution.value, solution.states) == (-4.0, 0)
+    assert solution.value_of(battle) == 0.0
+    policy = solution.policy(0)
+    nothing = np.zeros((0, policy.size), np.float32)
+    assert policy.act(nothing, np.zeros((0, 2), np.bool_)).shape == (0,)
+    assert solver.evaluate(solution, "random", "random") == -4.0
+    assert solver.exploitability(solution, "random", "greedy") == 0.0
+
+
+def test_after_the_end_nothing_is_to_come() -> None:
+    solution = solved("a duel")
+    battle = start(small("a duel"))
+    battle.act(PASS)
+    assert battle.is_over
+    assert solution.value_of(battle) == 0.0
+
+
+def test_only_decisions_have_actions() -> None:
+    solution = solved("a duel")
+    battle = start(small("a duel"))
+    battle.act(FIRST_CAST)
+    battle.act(FIRST_DICE + 2)
+    with pytest.raises(ValueError, match=r"action values: .*found ROLL_CASTING"):
+        solution.action_values(battle)
+    with pytest.raises(ValueError, match=r"best action: .*found ROLL_CASTING"):
+        solution.best_action(battle)
+    over = start(small("a duel"))
+    over.act(PASS)
+    with pytest.raises(ValueError, match="found END"):
+        solution.best_action(over)
+
+
+def test_scenarios_are_named_read_or_given() -> None:
+    given = solver.solve(load_scenario("apprentice"))
+    assert solver.solve("apprentice").value == given.value
+    assert given.scenario.name == "apprentice"
+    with pytest.raises(ScenarioError):
+        solver.solve("apprentise")
+
+
+def test_progress_is_told_in_nodes() -> None:
+    told: list[int] = []
+    solution = solver.solve("archmage-duel", progress=told.append)
+    assert told[-1] == solution.graph.size
+    assert told == sorted(told)
+
+
+def test_states_are_decisions() -> None:
+    solution = solved("a duel")
+    battle = start(small("a duel"))
+    decisions = sum(battle.is_decision() for _ in everywhere(solution.graph, battle))
+    assert solution.states == decisions > 20
+    locked = solved("three phases with locks")
+    assert locked.states < locked.graph.size
+    assert solution.bytes > 0
+    assert solution.seconds > 0.0
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", ["a duel", "two phases", "a re-roll of one die"])
+def test_a_policy_plays_the_best_action_at_every_decision(name: str, seat: int) -> None:
+    solution = solved(name)
+    policy = solution.policy(seat)
+    decisions = Decisions(solution.full, seat)
+    observations, masks = decisions.shown(decisions.nodes)
+    actions = policy(observations, masks)
+    assert masks[np.arange(len(actions)), actions].all()
+    battle = start(small(name))
+    played = decisions.view.codec.code_of[actions]
+    expected = {
+        node: solution.best_action(battle)
+        for node in everywhere(solution.full, battle)
+        if battle.is_decision() and battle.mover == seat
+    }
+    assert dict(zip(decisions.nodes.tolist(), played.tolist(), strict=True)) == expected
+    by_name = solution.policy(("caster", "dispeller")[seat])
+    assert np.array_equal(by_name.act(observations, masks), actions)
+
+
+def test_a_policy_of_wider_observations_plays_the_same() -> None:
+    solution = solved("a duel")
+    wide = union([fit(pack(small(name)), 0) for name in ("a duel", "several wizards")])
+    decisions = Decisions(solution.full, 0, wide)
+    observations, masks = decisions.shown(decisions.nodes)
+    view = View(solution.table, 0, wide)
+    assert observations.shape[1] == view.layout.size > solution.policy(0).size
+    codes = view.codec.code_of[solution.policy(0, wide).act(observations, masks)]
+    assert np.array_equal(codes, solution.full.chosen[decisions.nodes])
+
+
+def test_limits_that_are_too_narrow_are_refused() -> None:
+    narrow = fit(pack(small("a duel")), 0)
+    with pytest.raises(ValueError, match="limits"):
+        solved("several wizards").policy(0, narrow)
+
+
+def test_there_are_two_seats() -> None:
+    with pytest.raises(ValueError, match="seat"):
+        solved("a duel").policy(2)
