@@ -74,15 +74,15 @@ def test_the_seventh_edition_has_own_dice() -> None:
     ],
 )
 def test_switches_follow_the_scenario(keys: dict[str, Any], field: str) -> None:
-    table = new_game(**keys)._tables
-    plain = new_game()._tables
+    table = new_game(**keys).tables
+    plain = new_game().tables
     for seat in (0, 1):
         assert getattr(fit(table, seat), field)
         assert not getattr(fit(plain, seat), field)
 
 
 def test_magic_resistance_without_aimed_spells_is_nothing_to_show() -> None:
-    limits = fit(new_game(dispeller=army(units=[BRAVE]))._tables, 0)
+    limits = fit(new_game(dispeller=army(units=[BRAVE])).tables, 0)
     assert not limits.resistance
     assert limits.opponent.units == 0
 
@@ -92,13 +92,13 @@ def test_units_are_shown_where_anything_can_happen_to_them() -> None:
     unit_of = unit("Guard")
     horrors = wizard(1, spell(), daemon_unit="Guard")
     idle = new_game(army(wizard(4, spell()), units=[unit_of]), army(units=[unit_of]))
-    assert [fit(idle._tables, 0).own.units, fit(idle._tables, 1).own.units] == [0, 0]
+    assert [fit(idle.tables, 0).own.units, fit(idle.tables, 1).own.units] == [0, 0]
     for caster, units in (
         (army(wizard(4, spell(), CURSE), units=[unit_of]), 1),
         (army(wizard(4, spell(), unit="Guard"), units=[unit_of]), 1),
         (army(horrors, units=[unit("Guard", traits=["daemons"])]), 1),
     ):
-        limits = fit(new_game(caster, army(units=[unit_of]))._tables, 0)
+        limits = fit(new_game(caster, army(units=[unit_of])).tables, 0)
         assert (limits.own.units, limits.opponent.units) == (units, units)
 
 

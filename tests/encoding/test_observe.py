@@ -213,7 +213,7 @@ RARE = {
 
 @pytest.mark.parametrize("name", list(custom()))
 def test_rare_positions_and_observations_are_one_to_one(name: str) -> None:
-    counts = census(custom()[name]._tables, 100, 6)
+    counts = census(custom()[name].tables, 100, 6)
     assert all(len(count.keys) == len(count.rows) > 10 for count in counts)
     assert RARE.get(name, set()) <= counts[0].nodes | counts[1].nodes
 
@@ -221,7 +221,7 @@ def test_rare_positions_and_observations_are_one_to_one(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SCENARIOS, *custom()])
 def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
-    table = custom()[name]._tables if name in custom() else table_of(name)
+    table = custom()[name].tables if name in custom() else table_of(name)
     census(table, 1200 if name in custom() else some(name, 1200, 100), 7)
 
 
@@ -229,7 +229,7 @@ def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
 def test_every_position_of_a_small_scenario(name: str) -> None:
     """All that can happen, whoever decides and however the dice fall."""
     start = bundled(name)
-    counts = [Census(Eye(start._tables, seat)) for seat in (0, 1)]
+    counts = [Census(Eye(start.tables, seat)) for seat in (0, 1)]
     todo, known = [start], {start.key()}
     while todo:
         battle = todo.pop()
