@@ -398,6 +398,7 @@ def test_progress_is_shown_on_a_terminal_alone(
         ),
         ("long-siege --power 2 --own 1", "a number for each of the caster's wizards"),
         ("the-winds-unbound", "expected a scenario that begins with a decision"),
+        ("border-skirmish --phases 7", "--phases: expected 1..6, found 7"),
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])
@@ -412,13 +413,16 @@ def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, 
     assert told in captured.err
 
 
-def test_a_situation_too_large_to_solve(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wfb_gym.solver.solution.DEFAULT_BYTES", 1 << 20)
+def test_a_battle_too_large_to_solve_may_be_cut_to_its_first_phases(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as end:
-        main(["advise", "dwarf-hold"])
+        main(["advise", "border-skirmish"])
     captured = capsys.readouterr()
     assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
-    assert "dwarf-hold: expected a situation small enough to solve" in captured.err
+    assert "small enough to solve: border-skirmish does not fit" in captured.err
+    assert "--phases 1 looks no further" in captured.err
+    asked = document(capsys, "border-skirmish --phases 1")
+    opening = solver.solve(load_scenario("border-skirmish").first_phases(1))
+    assert asked["value"] == pytest.approx(opening.value, abs=1e-9)
 
 
 def test_help(capsys: Capture) -> None:

@@ -78,17 +78,39 @@ def test_the_table_keeps_the_order(form: list[str], capsys: pytest.CaptureFixtur
     assert f"{solver.solve(DUEL).value:+.2f}" in out
 
 
+def test_the_first_phases_of_a_battle(capsys: pytest.CaptureFixture[str]) -> None:
+    assert solve.main(["border-skirmish", "--phases", "1", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert told["phases"] == 1
+    assert told["value"] == solver.solve(load_scenario("border-skirmish").first_phases(1)).value
+    with pytest.raises(SystemExit):
+        solve.main(["border-skirmish", "--phases", "7"])
+    assert "--phases: phases: expected 1..6, found 7" in capsys.readouterr().err
+
+
+def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(solve, "bundled_scenarios", lambda: ["border-skirmish"])
+    monkeypatch.setattr(solve, "FIRST_PHASES", solve.MIB)  # the first alone
+    assert solve.main(["--all", "--json"]) == 0
+    whole, opening = json.loads(capsys.readouterr().out)["scenarios"]
+    assert "the wounds left of 8 units" in whole["too_large"]["causes"]
+    assert (whole["phases"], opening["phases"]) == (6, 1)
+    assert opening["value"] == pytest.approx(3.087915804)
+
+
 def test_markdown_is_a_table() -> None:
     found = [
         solve.result(solver.solve("apprentice")),
-        {"scenario": "whale", "too_large": vars(HUGE)},
+        {"scenario": "whale", "phases": 12, "too_large": vars(HUGE)},
     ]
     lines = solve.markdown(found).splitlines()
-    assert lines[0] == "| scenario | points | opening | decisions | seconds | MiB |"
-    assert lines[1] == "| --- | ---: | --- | ---: | ---: | ---: |"
-    assert lines[2].startswith("| apprentice | +15.49 | cast Fiery Blast on 2 dice | ")
+    assert lines[0] == "| scenario | phases | points | opening | decisions | seconds | MiB |"
+    assert lines[1] == "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
+    assert lines[2].startswith("| apprentice | 1 | +15.49 | cast Fiery Blast on 2 dice | ")
     assert lines[3] == (
-        "| whale |  | too large: about 1.0e+12 positions, 93,132.3 GiB (12 phases; 6 wizards) "
+        "| whale | 12 |  | too large: about 1.0e+12 positions, 93,132.3 GiB (12 phases; 6 wizards) "
         "|  |  |  |"
     )
     assert len({line.count("|") for line in lines}) == 1

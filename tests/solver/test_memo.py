@@ -117,7 +117,7 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
 def test_a_scenario_that_does_not_fit_is_refused() -> None:
     from wfb_gym import solver
 
-    with pytest.raises(TooLarge, match=r"positions take .* MiB"):
+    with pytest.raises(TooLarge, match=r"seventh-edition-duel does not fit .* 1\.0 MiB"):
         solver.solve("seventh-edition-duel", max_bytes=2**20)
 
 
