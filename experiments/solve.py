@@ -28,6 +28,7 @@ from experiments.figures.openings import SIDES, optimal_opening, told
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser, whole_number
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
+from wfb_gym.solver.estimating import in_words, rounded
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
@@ -238,7 +239,8 @@ def solve_first_phases(scenario: Scenario, results: list[Result], shown: Progres
 def plain(found: Result) -> str:
     """One scenario in a few lines."""
     if "too_large" in found:
-        return f"{found['scenario']}: {_refusal(found['too_large'])}"
+        causes = ", ".join(found["too_large"]["causes"])
+        return f"{found['scenario']}: {_refusal(found['too_large'])}, most of them from {causes}"
     return (
         f"{found['scenario']}: {found['value']:+.4f} points\n"
         f"opening: {found['opening']['words']}\n"
@@ -247,23 +249,10 @@ def plain(found: Result) -> str:
 
 
 def _refusal(estimate: Result) -> str:
+    """Why a scenario is not solved, in a table."""
     about = "" if estimate["exact"] else "about "
-    size = f"{about}{_count(estimate)} positions, {_gibibytes(estimate)} GiB"
-    return f"too large: {size} ({'; '.join(estimate['causes'])})"
-
-
-def _count(estimate: Result) -> str:
-    states = estimate["states"]
-    return f"{states:.1e}" if states >= _MANY else f"{states:,}"
-
-
-_MANY = 10**9
-"""Positions, and GiB, from which on the first digits will do."""
-
-
-def _gibibytes(estimate: Result) -> str:
-    size = estimate["bytes"] / GIB
-    return f"{size:.0e}" if size >= _MANY else f"{size:,.1f}"
+    size = f"{about}{rounded(estimate['states'])} positions"
+    return f"too large: {size} in {in_words(estimate['bytes'])}"
 
 
 _BRIEF = 0.1

@@ -37,6 +37,7 @@ def merge_alike(table: Record, state: Record) -> None:
     for wizard in range(side.n_wizards):
         dice += int64(state.own_dice[wizard])
     miscasts = dice // 2  # it takes two dice to roll two 1s
+    pending = _may_miscast(state) or state.row > 0
     for wizard in range(side.n_wizards):
         entry = side.wizards[wizard]
         if entry.daemons or state.wounds[army, wizard] == 0:
@@ -49,14 +50,14 @@ def merge_alike(table: Record, state: Record) -> None:
             state.lock[army, wizard] = 0
             continue
         if table.miscast_wounds != UNBOUNDED:
-            most = miscasts * int64(table.miscast_wounds) + _wounds_to_come(
-                table, state, army, wizard
-            )
+            most = miscasts * int64(table.miscast_wounds)
+            if pending:
+                most += _wounds_to_come(table, state, wizard)
             if state.wounds[army, wizard] > most + 1:
                 state.wounds[army, wizard] = most + 1
         lost = int64(table.miscast_levels)
         if lost <= 2:
-            coming = _levels_to_come(table, state)
+            coming = _levels_to_come(table, state) if pending else int64(0)
             # The least level that caps no cast and is not used up while dice are left. After k
             # more miscasts 2k dice are gone: up to two levels each, the first cap is tightest.
             level = max(dice - 1 + coming, 1 + coming + lost * miscasts)
@@ -78,7 +79,7 @@ def _before_dice(state: Record) -> bool:
     )
 
 
-@jit(forceinline=False)
+@jit
 def _may_miscast(state: Record) -> bool:
     """Whether the cast under way may still miscast, or has, and its row is not known yet."""
     if state.node == Node.ROLL_MISCAST:
@@ -96,7 +97,7 @@ def _may_miscast(state: Record) -> bool:
 
 
 @jit(forceinline=False)
-def _wounds_to_come(table: Record, state: Record, army: int, wizard: int) -> int:
+def _wounds_to_come(table: Record, state: Record, wizard: int) -> int:
     """Most wounds that the miscast under way may still cost a wizard."""
     if _may_miscast(state):
         return int64(table.miscast_wounds)
