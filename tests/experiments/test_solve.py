@@ -110,8 +110,7 @@ def test_markdown_is_a_table() -> None:
     assert lines[1] == "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
     assert lines[2].startswith("| apprentice | 1 | +15.49 | cast Fiery Blast on 2 dice | ")
     assert lines[3] == (
-        "| whale | 12 |  | too large: about 1.0e+12 positions, 93,132.3 GiB (12 phases; 6 wizards) "
-        "|  |  |  |"
+        "| whale | 12 |  | too large: about 1.0 trillion positions in 91 TiB |  |  |  |"
     )
     assert len({line.count("|") for line in lines}) == 1
 
@@ -156,7 +155,7 @@ def test_a_named_scenario_that_does_not_fit_is_a_failure(
     monkeypatch.setattr(solver, "estimate", lambda scenario: HUGE, raising=False)
     assert solve.main([DUEL]) == solve.COULD_NOT_DO_IT
     out = capsys.readouterr().out
-    assert out.startswith(f"{DUEL}: too large: about 1.0e+12 positions")
+    assert out.startswith(f"{DUEL}: too large: about 1.0 trillion positions")
 
 
 def test_the_limit_of_memory_reaches_the_solver(
