@@ -324,16 +324,6 @@ def test_nothing_is_left(capsys: Capture) -> None:
     assert (found["best"], found["value"], found["plays"]) == (text, 0, [])
 
 
-def test_progress_is_shown_on_a_terminal_alone(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert main(("advise", "apprentice", "--json")) == 0
-    captured = capsys.readouterr()
-    assert json.loads(captured.out)
-    assert re.search(r"\r\d+ positions\r +\r$", captured.err)
-
-
 # --- bad input -----------------------------------------------------------------------------
 
 

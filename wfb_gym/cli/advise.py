@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -174,20 +173,7 @@ def _solved(situation: "Situation") -> "Solution":
     """Values of the position and of all that can follow it."""
     from wfb_gym.solver import solve
 
-    shown = sys.stderr.isatty()
-    try:
-        return solve(
-            situation.scenario,
-            battle=situation.battle,
-            progress=_show_progress if shown else None,
-        )
-    finally:
-        if shown:
-            print("\r" + " " * 40, end="\r", file=sys.stderr, flush=True)
-
-
-def _show_progress(positions: int) -> None:
-    print(f"\r{positions:,} positions", end="", file=sys.stderr, flush=True)
+    return solve(situation.scenario, battle=situation.battle)
 
 
 def _followed(solution: "Solution", battle: "Battle", action: int) -> "Battle":

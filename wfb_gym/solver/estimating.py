@@ -12,6 +12,7 @@ from wfb_gym.engine.keys import new_plan
 from wfb_gym.scenario import Scenario, load_scenario, pack
 from wfb_gym.solver.causes import causes_of
 from wfb_gym.solver.memo import Graph, Progress, TooLarge, bytes_of
+from wfb_gym.solver.progress import Bar
 from wfb_gym.solver.sampling import extrapolated, samples_of
 
 MOMENT = 200_000
@@ -112,6 +113,8 @@ def explore(
             progress(size)
         if expected is None and size - before >= MOMENT:
             expected = estimate(scenario, battle)
+            if isinstance(progress, Bar):
+                progress.expect(expected.states)
             if expected.bytes > DOUBT * positions.max_bytes:
                 told = f"about {rounded(expected.states)} positions in {in_words(expected.bytes)}"
                 raise _refusal(told, expected, scenario, positions.max_bytes)

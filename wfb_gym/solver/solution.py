@@ -18,6 +18,7 @@ from wfb_gym.solver import graph
 from wfb_gym.solver.estimating import explore
 from wfb_gym.solver.memo import Graph, Progress
 from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.progress import Bar
 from wfb_gym.solver.tables import TablePolicy
 
 DEFAULT_BYTES = 4 * 2**30
@@ -154,7 +155,8 @@ def solve(
         battle: a position of the scenario to begin with, if it is not its beginning: what comes
             before is then worked out only if it is asked for.
         max_bytes: memory that the positions may take.
-        progress: told the number of positions worked out so far, now and then.
+        progress: told the number of positions worked out so far, now and then; unless given, a
+            bar shows on a terminal if it takes long.
 
     Raises:
         TooLarge: the scenario has more positions than fit; names what makes it large.
@@ -164,6 +166,10 @@ def solve(
     loaded = load_scenario(scenario)
     positions = Graph(pack(loaded), max_bytes, merging=True)
     begun = battle or Battle(positions.table)
-    if not begun.is_over:
-        explore(positions, loaded, begun, progress)
+    bar = Bar(f"solving {loaded.name}")
+    try:
+        if not begun.is_over:
+            explore(positions, loaded, begun, progress or bar)
+    finally:
+        bar.close()
     return Solution(loaded, positions, time.perf_counter() - began)

@@ -1,0 +1,83 @@
+"""The bar of long solves."""
+
+import io
+from typing import Any
+
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.solver import estimating, progress
+from wfb_gym.solver.progress import Bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_QUIET", 0.0)
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
+
+
+def shown(out: io.StringIO) -> list[str]:
+    """What stood on the line, one after the other."""
+    return [line.rstrip() for line in out.getvalue().split("\r")]
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_bar_tells_how_far_it_is() -> None:
+    out = Terminal()
+    bar = Bar("solving a duel", out)
+    bar(1000)
+    bar.expect(4000)
+    bar(2000)
+    bar(9000)
+    bar.close()
+    assert shown(out) == [
+        "",
+        "solving a duel: 1,000 positions, 0 s",
+        f"solving a duel [{'#' * 15}{'.' * 15}] 2,000 of about 4,000 positions",
+        f"solving a duel [{'#' * 30}] 9,000 of about 4,000 positions",
+        "",
+        "",
+    ]
+
+
+def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_QUIET", 1000.0)
+    out = Terminal()
+    bar = Bar("solving", out)
+    bar(5)
+    bar.close()
+    assert out.getvalue() == ""
+
+
+@pytest.mark.usefixtures("hasty")
+def test_nothing_is_drawn_where_nobody_looks() -> None:
+    out = io.StringIO()
+    bar = Bar("solving", out)
+    bar(5)
+    bar.close()
+    assert out.getvalue() == ""
+
+
+@pytest.mark.usefixtures("hasty")
+def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Terminal()
+    monkeypatch.setattr("sys.stderr", out)
+    monkeypatch.setattr(estimating, "MOMENT", 1000)
+    solver.solve("archmage-duel")
+    assert any("] 4,112 of about 4,112 positions" in line for line in shown(out))
+    assert shown(out)[-1] == ""
+
+
+@pytest.mark.usefixtures("hasty")
+def test_whoever_asks_to_be_told_gets_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Terminal()
+    monkeypatch.setattr("sys.stderr", out)
+    told: list[Any] = []
+    solver.solve("archmage-duel", progress=told.append)
+    assert told[-1] == 4112
+    assert "solving" not in out.getvalue()

@@ -1,0 +1,58 @@
+"""A bar on the terminal while something long is solved; nothing where nobody is looking."""
+
+import sys
+import time
+from typing import TextIO
+
+_QUIET = 1.0
+"""Seconds before the bar appears."""
+_EVERY = 0.2
+_WIDTH = 30
+
+
+class Bar:
+    """Shows how many positions are done, of how many if somebody said so; see `Progress`.
+
+    Args:
+        what: is being solved.
+        out: where to draw; a terminal, or nothing is drawn.
+    """
+
+    def __init__(self, what: str, out: TextIO | None = None) -> None:
+        self._what = what
+        self._out = sys.stderr if out is None else out
+        self._shown = self._out.isatty()
+        self._began = self._told = time.monotonic()
+        self._expected = 0
+        self._drawn = 0
+
+    def expect(self, positions: int) -> None:
+        """Tell about how many positions there will be."""
+        self._expected = positions
+
+    def __call__(self, positions: int) -> None:
+        """So many are done."""
+        now = time.monotonic()
+        if not self._shown or now - self._began < _QUIET or now - self._told < _EVERY:
+            return
+        self._told = now
+        line = f"{self._what}: {positions:,} positions, {now - self._began:.0f} s"
+        if self._expected:
+            share = min(1.0, positions / self._expected)
+            filled = round(_WIDTH * share)
+            bar = "#" * filled + "." * (_WIDTH - filled)
+            line = f"{self._what} [{bar}] {positions:,} of about {self._expected:,} positions"
+        self._write(line)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._drawn:
+            self._write("")
+            self._out.write("\r")
+            self._out.flush()
+            self._drawn = 0
+
+    def _write(self, line: str) -> None:
+        self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))
+        self._out.flush()
+        self._drawn = len(line)
