@@ -17,56 +17,26 @@ from typing import Any
 
 from wfb_gym.engine.state import Attempt, Back, Node
 from wfb_gym.scenario.packed import CONTACTS, ITEMS, STRIKES
-
-_FREE_TARGET = -1
-"""Aiming the opponent's free spell, which comes behind taking it."""
-_STEPS = (
-    Node.NOMINATE,
-    Node.IN_PLAY,
-    Node.ROLL_STRIKE,
-    Node.ROLL_HIT,
-    Node.ROLL_WOUNDS,
-    Node.ROLL_MISCAST,
-    Node.ROLL_FORGET,
-    Node.REROLL_DISPEL,
-    Node.ROLL_DISPEL,
-    Node.DISPEL_POOL,
-    Node.DISPEL_RESERVE,
-    Node.DISPEL,
-    _FREE_TARGET,
-    Node.FREE_SPELL,
-    Node.REROLL_CASTING,
-    Node.ROLL_CASTING,
-    Node.POOL_DICE,
-    Node.RESERVE_DICE,
-    Node.ITEM,
-    Node.TARGET,
+from wfb_gym.solver.ordering import (
+    CASTING,
+    COMETS,
+    FREE_TARGET,
+    IN_PLAY,
+    KEEPING,
+    LISTED,
+    LONGEST,
+    ORDER,
 )
-"""Nodes of one cast, the last of the rules' order first."""
-_KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
-"""Keeping and re-rolling take turns, one die fewer each time: they are one step."""
 
-SELECTION, LOCKS, COMETS, STORED, CASTING, IN_PLAY, STORING = range(6, -1, -1)
-_LISTED = {
-    Node.ROLL_SPELLS: SELECTION,
-    Node.SWAP_SPELL: SELECTION,
-    Node.ROLL_LOCK: LOCKS,
-    Node.ROLL_COMET: COMETS,
-    Node.ROLL_RADIUS: COMETS,
-    Node.ROLL_STORED: STORED,
-    Node.STORE_DICE: STORING,
-}
-"""Stages in which the engine goes through a list, by `cursor`."""
 _SECOND = (Node.SWAP_SPELL, Node.ROLL_RADIUS)
 """Nodes that come behind another at the same place of the list."""
-_LONGEST = 64
 
 
 def stage(state: Any) -> int:
     """Stage of the phase that a position belongs to, the last of them 0."""
     node = Node(int(state.node))
-    if node in _LISTED:
-        return _LISTED[node]
+    if node in LISTED:
+        return LISTED[node]
     if node == Node.ROLL_STRIKE and state.back == Back.COMETS:
         return COMETS
     if node == Node.IN_PLAY or state.attempt == Attempt.IN_PLAY:
@@ -87,7 +57,7 @@ def potential(table: Any, state: Any) -> tuple[int, ...]:
         return (phases_left,)
     here = stage(state)
     if here not in (CASTING, IN_PLAY):
-        left = 3 * (_LONGEST - int(state.cursor)) - (node in _SECOND)
+        left = 3 * (LONGEST - int(state.cursor)) - (node in _SECOND)
         if node == Node.ROLL_STRIKE:  # the cursor is on the next Comet already
             left += 1
         return (phases_left, here, left, STRIKES - int(state.strike))
@@ -121,15 +91,15 @@ def _progress(table: Any, state: Any, node: Node) -> tuple[int, int, int]:
 def _step(node: Node, state: Any) -> tuple[int, int]:
     """Place of the node in the rules' order, and what tells visits of it apart."""
     dice = sum(int(count) for count in state.faces)
-    if node in _KEEPING:
-        return _STEPS.index(_KEEPING[node]), 2 * dice
+    if node in KEEPING:
+        return ORDER.index(KEEPING[node]), 2 * dice
     if node == Node.TARGET and state.free:
-        return _STEPS.index(_FREE_TARGET), 0
+        return ORDER.index(FREE_TARGET), 0
     visits = 0
-    if node in _KEEPING.values():
+    if node in KEEPING.values():
         visits = 2 * dice + 1
     elif node == Node.DISPEL:
         visits = ITEMS - (int(state.declared) & 255).bit_count()
     elif node == Node.ROLL_STRIKE:
         visits = STRIKES - int(state.strike)
-    return _STEPS.index(node), visits
+    return ORDER.index(node), visits

@@ -9,7 +9,7 @@ import pytest
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import scenario_from_dict
 
-from ..solver.oracle import Army, Duel, Spell, scenario, spell_name, value
+from ..solver.oracle import END_TO_END, Army, Duel, Spell, scenario, spell_name, value
 from .builders import Game, army, game, spell, wizard
 
 # The same value over the engine's own operations.
@@ -81,17 +81,6 @@ def test_a_hand_counted_value() -> None:
     duel = Duel(Army((1,), (Spell(0, 3, 9),), 1))
     assert value(duel) == 6
     assert Minimax(battle_of(duel)).value() == pytest.approx(6)
-
-
-END_TO_END = [
-    (3, 3, 8, True, F(6985, 15552)),
-    (3, 3, 8, False, F(65, 144)),
-    (4, 4, 11, True, F(257425, 559872)),
-    (4, 4, 11, False, F(261001, 559872)),
-    (2, 2, 5, True, F(565, 1296)),
-    (3, 2, 8, True, F(155, 216)),
-    (3, 2, 8, False, F(1405, 1944)),
-]
 
 
 @pytest.mark.parametrize(("power", "dispel", "casting_value", "double_six", "chance"), END_TO_END)

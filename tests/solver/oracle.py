@@ -387,3 +387,16 @@ def spell_document(index: int, spell: Spell) -> dict[str, Any]:
         "worth": float(spell.worth),
     }
     return {**plain, **lasting} if spell.lasts else plain
+
+
+END_TO_END = [
+    (3, 3, 8, True, F(6985, 15552)),
+    (3, 3, 8, False, F(65, 144)),
+    (4, 4, 11, True, F(257425, 559872)),
+    (4, 4, 11, False, F(261001, 559872)),
+    (2, 2, 5, True, F(565, 1296)),
+    (3, 2, 8, True, F(155, 216)),
+    (3, 2, 8, False, F(1405, 1944)),
+]
+"""Power dice, dispel dice, casting value, whether two 6s dispel: the chance that a spell takes
+effect when both throw all their dice."""

@@ -14,6 +14,7 @@ from wfb_gym.scenario import scenario_from_dict
 
 from ..engine.builders import Game
 from .oracle import (
+    END_TO_END,
     ONE_TURN,
     REMAINS,
     Army,
@@ -280,17 +281,6 @@ def test_the_worth_of_dice_against_a_spell_in_play(casting_value: int, double_si
         assert (counted[2], counted[3]) == (F(7, 12), F(95, 108))
     expected = {FIRST_DICE + dice: float(1 - chance) for dice, chance in counted.items()}
     assert solution.action_values(battle) == pytest.approx(expected, abs=1e-9)
-
-
-END_TO_END = [
-    (3, 3, 8, True, F(6985, 15552)),
-    (3, 3, 8, False, F(65, 144)),
-    (4, 4, 11, True, F(257425, 559872)),
-    (4, 4, 11, False, F(261001, 559872)),
-    (2, 2, 5, True, F(565, 1296)),
-    (3, 2, 8, True, F(155, 216)),
-    (3, 2, 8, False, F(1405, 1944)),
-]
 
 
 @pytest.mark.parametrize(("power", "dispel", "casting_value", "double_six", "chance"), END_TO_END)

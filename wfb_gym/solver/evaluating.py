@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.view import seat_number
+from wfb_gym.scenario import load_scenario, pack
 from wfb_gym.solver import graph
 from wfb_gym.solver.memo import Graph, Progress
 from wfb_gym.solver.policies import Decisions, PolicyLike
-from wfb_gym.solver.solution import Solution, solve
+from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
 from wfb_gym.solver.tables import TablePolicy
 
 SAME = 1e-9
@@ -133,10 +134,8 @@ def exploitability(
     game = _game(scenario)
     weights = _weights(game.full, players)
     values, _ = game.full.sweep([_against(seat) for seat in players], weights, progress)
-    lost = [
-        (game.value - game.whole(values[:, lane])) * _sign(seat)
-        for lane, seat in enumerate(players)
-    ]
+    best = game.whole(game.full.values)
+    lost = [(best - game.whole(values[:, lane])) * _sign(seat) for lane, seat in enumerate(players)]
     return sum(lost) / len(lost)
 
 
@@ -160,11 +159,15 @@ def normalised_score(
     weights = _weights(game.full, {own: policy})
     values, _ = game.full.sweep([_against(own), _against(own, graph.UNIFORM)], weights, progress)
     points = [_sign(own) * game.whole(values[:, lane]) for lane in range(2)]
-    return Score(_sign(own) * game.value, *points)
+    return Score(_sign(own) * game.whole(game.full.values), *points)
 
 
 def _game(scenario: Any) -> Solution:
-    return scenario if isinstance(scenario, Solution) else solve(scenario)
+    """The solution that was given, or one that works out what it is asked for and no more."""
+    if isinstance(scenario, Solution):
+        return scenario
+    loaded = load_scenario(scenario)
+    return Solution(loaded, Graph(pack(loaded), DEFAULT_BYTES, merging=True), 0.0)
 
 
 def _weights(positions: Graph, players: dict[int, PolicyLike]) -> NDArray[np.float64]:

@@ -85,6 +85,15 @@ REGISTERS = np.dtype(
 
 
 @jit
+def _is_key(words: int, nodes: NDArray[np.uint64], node: int, key: NDArray[np.uint64]) -> bool:
+    """Whether a node has a key: all of it."""
+    same = True
+    for word in range(words):
+        same &= nodes[node, word] == key[word]
+    return same
+
+
+@jit
 def look_up(
     words: int,
     hashed: int,
@@ -99,10 +108,7 @@ def look_up(
         node = int64(index[place])
         if node < 0:
             return UNKNOWN
-        same = True
-        for word in range(words):
-            same &= nodes[node, word] == key[word]
-        if same:
+        if _is_key(words, nodes, node, key):
             return node
         place = (place + 1) & mask
 
@@ -205,10 +211,7 @@ def number(
     for k in range(first, end):
         step = steps[k]
         if step.node == UNKNOWN and step.candidate >= 0:
-            same = True
-            for word in range(words):
-                same &= nodes[step.candidate, word] == keys[k, word]
-            if same:
+            if _is_key(words, nodes, int64(step.candidate), keys[k]):
                 step.node = step.candidate
             else:
                 step.node = look_up(words, step.hash, keys[k], nodes, index)
@@ -245,7 +248,6 @@ def expand(
     """
     top = first
     count = 0
-    depth = 0
     if is_decision(state.node):
         count = int64(legal_actions(table, state, work))
         for k in range(count):
@@ -267,7 +269,7 @@ def expand(
             if top < 0:
                 return -1, count
     else:
-        step = chain[depth]
+        step = chain[0]
         step.state = state
         step.gain = 0.0
         step.chance = 1.0
@@ -431,9 +433,10 @@ def _explore(
                 table, plan, registers.merging != 0, nodes, index, steps, registers.top, end, keys
             ):
                 for k in range(registers.top, end):
+                    if steps[k].node == END:
+                        continue  # which is never stored
                     for word in range(STATE_WORDS):
-                        moved = word_of(steps[k].state, word) ^ plan.origin[word]
-                        unknown[word] |= moved
+                        unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
                 return GROW_PLAN
             frame.first = registers.top
             frame.cursor = registers.top

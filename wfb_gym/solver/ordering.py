@@ -15,9 +15,9 @@ from wfb_gym.scenario.packed import CONTACTS, ITEMS, STRIKES
 States = NDArray[Any]
 Whole = NDArray[np.int64]
 
-_FREE_TARGET = len(Node)
+FREE_TARGET = len(Node)
 """Aiming the opponent's free spell, which comes behind taking it."""
-_ORDER = (
+ORDER = (
     Node.NOMINATE,
     Node.IN_PLAY,
     Node.ROLL_STRIKE,
@@ -30,7 +30,7 @@ _ORDER = (
     Node.DISPEL_POOL,
     Node.DISPEL_RESERVE,
     Node.DISPEL,
-    _FREE_TARGET,
+    FREE_TARGET,
     Node.FREE_SPELL,
     Node.REROLL_CASTING,
     Node.ROLL_CASTING,
@@ -40,27 +40,27 @@ _ORDER = (
     Node.TARGET,
 )
 """Nodes of one cast, the last of the rules' order first."""
-_KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
-_SELECTION, _LOCKS, _COMETS, _STORED, _CASTING, _IN_PLAY, _STORING = range(6, -1, -1)
-_LISTED = {
-    Node.ROLL_SPELLS: _SELECTION,
-    Node.SWAP_SPELL: _SELECTION,
-    Node.ROLL_LOCK: _LOCKS,
-    Node.ROLL_COMET: _COMETS,
-    Node.ROLL_RADIUS: _COMETS,
-    Node.ROLL_STORED: _STORED,
-    Node.STORE_DICE: _STORING,
-    Node.IN_PLAY: _IN_PLAY,
+KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
+SELECTION, LOCKS, COMETS, STORED, CASTING, IN_PLAY, STORING = range(6, -1, -1)
+LISTED = {
+    Node.ROLL_SPELLS: SELECTION,
+    Node.SWAP_SPELL: SELECTION,
+    Node.ROLL_LOCK: LOCKS,
+    Node.ROLL_COMET: COMETS,
+    Node.ROLL_RADIUS: COMETS,
+    Node.ROLL_STORED: STORED,
+    Node.STORE_DICE: STORING,
+    Node.IN_PLAY: IN_PLAY,
 }
 _PLACES: Whole = np.zeros(len(Node) + 1, np.int64)
-for _place, _node in enumerate(_ORDER):
+for _place, _node in enumerate(ORDER):
     _PLACES[_node] = _place
-for _node, _same in _KEEPING.items():
+for _node, _same in KEEPING.items():
     _PLACES[_node] = _PLACES[_same]
-_STAGES: Whole = np.full(len(Node), _CASTING, np.int64)
-for _node, _place in _LISTED.items():
+_STAGES: Whole = np.full(len(Node), CASTING, np.int64)
+for _node, _place in LISTED.items():
     _STAGES[_node] = _place
-_LONGEST = 64
+LONGEST = 64
 BELOW_PHASE = 43
 """Bits of a rank that tell less than the phases to come."""
 
@@ -80,17 +80,17 @@ def ranks(table: Table, states: States) -> Whole:
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
     strikes = node == Node.ROLL_STRIKE
     stage = _STAGES[node]
-    stage[strikes & (states["back"] == Back.COMETS)] = _COMETS
-    stage[(states["attempt"] == Attempt.IN_PLAY) & (stage == _CASTING)] = _IN_PLAY
+    stage[strikes & (states["back"] == Back.COMETS)] = COMETS
+    stage[(states["attempt"] == Attempt.IN_PLAY) & (stage == CASTING)] = IN_PLAY
 
     aiming = (node == Node.TARGET) & (states["free"] != 0)
-    step = _PLACES[np.where(aiming, _FREE_TARGET, node)]
+    step = _PLACES[np.where(aiming, FREE_TARGET, node)]
     dice = 2 * states["faces"].sum(axis=1, dtype=np.int64)
     boosts = ITEMS - _bits(states["declared"].astype(np.uint8))
     visits = np.select(
         [
-            np.isin(node, list(_KEEPING)),
-            np.isin(node, list(_KEEPING.values())),
+            np.isin(node, list(KEEPING)),
+            np.isin(node, list(KEEPING.values())),
             node == Node.DISPEL,
             strikes,
         ],
@@ -99,7 +99,7 @@ def ranks(table: Table, states: States) -> Whole:
     )
 
     behind = (node == Node.SWAP_SPELL) | (node == Node.ROLL_RADIUS)
-    listed = _in_one((3 * (_LONGEST - cursor) - behind + strikes, 8), (STRIKES - strike, 10))
+    listed = _in_one((3 * (LONGEST - cursor) - behind + strikes, 8), (STRIKES - strike, 10))
     untried = _bits(states["in_play"] & ~states["tried"]).sum(axis=1)
     theirs = states["mover"] != states["active"]
     in_play = _in_one((theirs, 1), (untried, 6), (step, 5), (visits, 10))
@@ -117,7 +117,7 @@ def ranks(table: Table, states: States) -> Whole:
         (visits, 10),
         (_bits(own), 5),
     )
-    low = np.where(stage == _CASTING, casting, np.where(stage == _IN_PLAY, in_play, listed))
+    low = np.where(stage == CASTING, casting, np.where(stage == IN_PLAY, in_play, listed))
     phases_left = int(table[0].phases) - states["phase"].astype(np.int64)
     return _in_one((phases_left, 4), (stage, 3), (low, 40))
 

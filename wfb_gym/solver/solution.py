@@ -106,11 +106,14 @@ class Solution:
         """The graph in which positions that only an onlooker tells apart are nodes of their own.
 
         Policies of observations may tell them apart. Worked out when it is first asked for.
+
+        Raises:
+            TooLarge: there are more of them than fit.
         """
         positions = Graph(self.table, self.graph.max_bytes)
         battle = Battle(self.table)
         if not battle.is_over:
-            positions.explore(battle.state)
+            explore(positions, self.scenario, battle)
         return positions
 
     def whole(self, values: NDArray[np.float64]) -> float:
