@@ -20,18 +20,9 @@ from rich.progress import (
 )
 
 from agents.interface import Agent
-from agents.registry import RandomAgent
-from wfb_gym._jit import jit
-from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.queries import is_decision
-from wfb_gym.engine.state import Record
-from wfb_gym.engine.work import new_scratch
-from wfb_gym.envs.kernel import RUNNING
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
-from wfb_gym.opponents.book import no_books
-from wfb_gym.opponents.policies import Scripted, choose
-from wfb_gym.opponents.registry import SCRIPTED, Opponent
-from wfb_gym.solver.books import books
+from wfb_gym.opponents.positions import ask
+from wfb_gym.opponents.registry import Opponent
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 """Ids by the learner's seat."""
@@ -40,7 +31,8 @@ Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
 
 Chooser = Callable[[MagicPhaseVectorEnv, NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]]
-"""Whoever plays the learner's seat: environments, observations and masks to actions."""
+"""Whoever plays the learner's seat by the environments themselves: these, observations and masks
+to actions. What needs no environments is an `Agent`."""
 
 
 @dataclass(frozen=True)
@@ -68,63 +60,14 @@ def score(points: NDArray[np.float64]) -> Score:
 
 
 def agent_chooser(agent: Agent) -> Chooser:
-    """An agent in the learner's seat."""
-    return lambda envs, observations, masks: agent.act(observations, masks)
-
-
-def scripted_chooser(name: str, seed: int | None = None) -> Chooser:
-    """A scripted player in the learner's seat; `seed` is of random's choices."""
-    if SCRIPTED[name] == Scripted.RANDOM:
-        return agent_chooser(RandomAgent(seed))
-    kind = int(SCRIPTED[name])
-    scratch = new_scratch()
-    library: list[Any] = []
-
-    def chosen(
-        envs: MagicPhaseVectorEnv, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        batch = envs.batch
-        if not library:
-            optimal = kind == Scripted.OPTIMAL
-            library.extend(books(batch.scenarios, batch.seat) if optimal else no_books())
-        found, shelf = library
-        actions = np.zeros(envs.num_envs, np.int64)
-        _choose_all(
-            kind, batch.seat, batch.envs, batch.tables, batch.codec.index_of, found, shelf, scratch,
-            actions,
-        )  # fmt: skip
-        return actions
-
-    return chosen
-
-
-@jit(nogil=True)
-def _choose_all(
-    policy: int,
-    seat: int,
-    envs: Record,
-    tables: Record,
-    indices: NDArray[np.int64],
-    books: Record,
-    shelf: NDArray[np.uint64],
-    scratch: Record,
-    actions: NDArray[np.int64],
-) -> None:
-    """A scripted player's actions where the learner must decide; the others are left alone."""
-    work = scratch[0]
-    for i in range(envs.shape[0]):
-        env = envs[i]
-        state = env.state
-        if env.status == RUNNING and is_decision(state.node) and state.mover == seat:
-            table = tables[env.scenario]
-            count = legal_actions(table, state, work)
-            book = books[env.scenario % books.shape[0]]
-            code = choose(policy, table, state, work, count, env.rng, book, shelf)
-            actions[i] = indices[code]
+    """An agent in the learner's seat; it gets positions if it sees them."""
+    return lambda envs, observations, masks: ask(
+        agent.act, observations, masks, envs.batch.positions
+    )
 
 
 def play(
-    chooser: Chooser,
+    player: Agent | Chooser,
     *,
     seat: str,
     scenario: Any,
@@ -137,7 +80,7 @@ def play(
     Battle i has the dice of seed + i, so space seeds by more than `battles`.
 
     Args:
-        chooser: plays the seat.
+        player: plays the seat.
         seat: "caster" or "dispeller".
         scenario: what is played.
         opponent: plays the other seat.
@@ -153,6 +96,7 @@ def play(
         points_per_reward=1.0,
         strict=True,
     )
+    chooser: Any = agent_chooser(player) if hasattr(player, "act") else player
     observations, _ = envs.reset(seed=seed)
     points = np.zeros(battles)
     ended = np.zeros(battles, np.bool_)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from agents.registry import EpsilonAgent, RandomAgent, make_agent
-from experiments.common import agent_chooser, play
+from agents.registry import make_agent
+from agents.simple import EpsilonAgent, RandomAgent
+from experiments.common import play
 from wfb_gym import solver
 from wfb_gym.solver.policies import Decisions
 
@@ -37,7 +38,7 @@ def test_a_straying_agent_strays_as_often_as_it_says(duel: solver.Solution) -> N
     agent = EpsilonAgent(best, 0.5, seed=1)
     chosen = agent.act(observations, masks)
     assert masks[np.arange(len(chosen)), chosen].all()
-    chances = agent.probabilities(observations, masks)
+    chances = agent.action_probabilities(observations, masks)
     own = best.act(observations, masks)
     expected = chances[np.arange(len(own)), own].mean()
     error = 5.0 / len(own) ** 0.5
@@ -46,9 +47,7 @@ def test_a_straying_agent_strays_as_often_as_it_says(duel: solver.Solution) -> N
 
 def test_an_optimal_agent_plays_in_an_environment() -> None:
     agent = make_agent("optimal", scenario=DUEL)
-    points = play(
-        agent_chooser(agent), seat="caster", scenario=DUEL, opponent="random", battles=256, seed=5
-    )
+    points = play(agent, seat="caster", scenario=DUEL, opponent="random", battles=256, seed=5)
     assert points.mean() > 20
 
 
@@ -58,7 +57,9 @@ def test_an_optimal_agent_plays_in_an_environment() -> None:
         ("optimal:2", "expected the chance of a random action, 0 to 1"),
         ("optimal:", "expected the chance of a random action, 0 to 1"),
         ("optimall", "did you mean optimal"),
-        ("veteran:0.1", 'opponent="veteran'),
+        ("veteran:-0.1", "expected the chance of a random action, 0 to 1"),
+        ("greddy", "did you mean greedy"),
+        ("model.pt", r"ending in .zip or .npz, found 'model.pt'"),
     ],
 )
 def test_other_names_are_refused(name: str, told: str) -> None:

@@ -9,8 +9,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from experiments.common import play, scripted_chooser
+from agents.scripted import ScriptedAgent
+from experiments.common import agent_chooser, play
 from wfb_gym import solver
+from wfb_gym.encoding.view import SEATS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
@@ -100,7 +102,7 @@ def test_the_optimal_chooser_plays_the_best_action_at_every_position(
     solutions = [solver.solve(each) for each in made]
     battles = [Battle(pack(each)) for each in made]
     envs: Any = gym.make_vec(IDS[seat], num_envs=32, scenario=made, opponent="random")
-    chooser = scripted_chooser("optimal")
+    chooser = agent_chooser(ScriptedAgent("optimal", made, envs.batch.seat))
     observations, _ = envs.reset(seed=3)
     met = 0
     for _ in range(25):
@@ -165,8 +167,8 @@ def test_a_scenario_too_large_to_solve_is_refused() -> None:
 def test_the_mean_of_optimal_play_is_the_value(seat: str, sign: float) -> None:
     battles = 1 << 14
     points = play(
-        scripted_chooser("optimal"), seat=seat, scenario="archmage-duel", opponent="optimal",
-        battles=battles, seed=1,
+        ScriptedAgent("optimal", seat=SEATS[seat]), seat=seat, scenario="archmage-duel",
+        opponent="optimal", battles=battles, seed=1,
     )  # fmt: skip
     error = float(points.std(ddof=1)) / battles**0.5
     assert abs(points.mean() - sign * duel().value) < 5.0 * error  # one seed in two million
@@ -177,7 +179,7 @@ def test_the_mean_of_optimal_play_is_the_value(seat: str, sign: float) -> None:
 def test_the_mean_of_a_million_optimal_battles_is_within_its_confidence_interval() -> None:
     batches = [
         play(
-            scripted_chooser("optimal"), seat="caster", scenario="archmage-duel",
+            ScriptedAgent("optimal"), seat="caster", scenario="archmage-duel",
             opponent="optimal", battles=1 << 17, seed=number << 18,
         )
         for number in range(8)
@@ -192,7 +194,7 @@ def test_anybody_wins_less_against_optimal_play_than_optimal_play() -> None:
     """By the exact values of what is played, and by what the batch plays."""
     exact = solver.evaluate(duel(), "veteran", "optimal")
     points = play(
-        scripted_chooser("veteran"), seat="caster", scenario="archmage-duel", opponent="optimal",
+        ScriptedAgent("veteran"), seat="caster", scenario="archmage-duel", opponent="optimal",
         battles=1 << 13, seed=9,
     )  # fmt: skip
     error = float(points.std(ddof=1)) / len(points) ** 0.5

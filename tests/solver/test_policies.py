@@ -66,7 +66,7 @@ class Agent:
 class Sampler(Agent):
     """Draws its actions, and can say with what chances."""
 
-    def probabilities(self, observations: Observations, masks: Masks) -> NDArray[np.float64]:
+    def action_probabilities(self, observations: Observations, masks: Masks) -> NDArray[np.float64]:
         return uniform(observations, masks)
 
 
@@ -163,7 +163,7 @@ def test_saved_models_are_policies(tmp_path: Path) -> None:
     path = tmp_path / "caster.zip"
     envs = PhaseVecEnv(4, 0, scenario=made)
     MaskablePPO("MlpPolicy", envs, seed=0, device="cpu", n_steps=8, batch_size=32).save(path)
-    chances = load_policy(path).probabilities
+    chances = load_policy(path).action_probabilities
     expected = solver.evaluate(solved("a duel"), chances, "veteran")
     assert solver.evaluate(solved("a duel"), str(path), "veteran") == pytest.approx(expected)
     assert solver.evaluate(solved("a duel"), path, "veteran") == pytest.approx(expected)

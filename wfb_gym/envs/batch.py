@@ -22,6 +22,7 @@ from wfb_gym.envs.crew import CREW, Task
 from wfb_gym.envs.scenarios import ScenarioLike, resolve_programme
 from wfb_gym.opponents.book import no_books
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
+from wfb_gym.opponents.positions import Positions, ask, copied
 from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
 
 LEAST_CHUNK = 512
@@ -341,8 +342,22 @@ class Batch:
             *self._no_outputs,
         )
         self._drive(kernel.LOOK, members, self._no_actions, seen, view)
-        actions = np.asarray(policy(seen.observations, seen.masks.copy()))
-        return view.codec.code_of[check_choices(actions, seen.masks)]
+        answer = ask(
+            policy, seen.observations, seen.masks.copy(), lambda: self._positions(members, view)
+        )
+        return view.codec.code_of[check_choices(np.asarray(answer), seen.masks)]
+
+    def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
+        """What a planner in the learner's seat may see.
+
+        Args:
+            members: environments, int64 (k,); all of them unless given.
+        """
+        return self._positions(self._members if members is None else members, self.view)
+
+    def _positions(self, members: NDArray[np.int64], view: View) -> Positions:
+        states = copied(self.envs["state"], members)
+        return Positions(self.tables, self.envs.scenario[members], states, view.seat, view.codec)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: vars(self)[key] for key in ("_made_of", "envs", "allowed")}

@@ -29,6 +29,7 @@ from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.opponents.positions import Positions
 from wfb_gym.opponents.registry import Opponent
 
 _MASKS = "action_masks"
@@ -214,13 +215,17 @@ class SavedPolicy:
         self._rng = np.random.default_rng(seed)
 
     def __call__(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+        self,
+        observations: NDArray[np.float32],
+        masks: NDArray[np.bool_],
+        positions: Positions | None = None,
     ) -> NDArray[np.int64]:
         """Choose among the legal actions.
 
         Args:
             observations: float32, (k, size).
             masks: bool, (k, actions), at least one True in each row.
+            positions: are not looked at.
 
         Returns:
             Actions, int64 (k,).
@@ -234,8 +239,11 @@ class SavedPolicy:
         actions: NDArray[np.int64] = scores.argmax(axis=1)
         return actions
 
-    def probabilities(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    def action_probabilities(
+        self,
+        observations: NDArray[np.float32],
+        masks: NDArray[np.bool_],
+        positions: Positions | None = None,
     ) -> NDArray[np.float64]:
         """Chances of the actions, as `__call__` takes them: float64 (k, actions)."""
         preferences = self._preferences(observations, masks).astype(np.float64)

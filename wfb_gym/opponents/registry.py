@@ -1,20 +1,33 @@
-"""Who may sit opposite the learner: names, callables, saved models, and pools of these."""
+"""Who may sit opposite the learner: names, callables, agents, saved models, pools of these."""
 
 import math
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.opponents.policies import Scripted, with_epsilon
 
-Policy = Callable[[NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]]
-"""Batched policy: observations (k, size) and masks (k, actions) to legal actions (k,)."""
-Opponent = str | Path | Policy
-"""A scripted player's name, the path of a saved model, or a policy."""
+Policy = Callable[..., NDArray[np.int64]]
+"""Batched policy: observations (k, size) and masks (k, actions) to legal actions (k,).
+
+One with a true attribute `sees_positions`, or a method of an object that has it, gets the
+battles' `opponents.positions.Positions` as its third argument."""
+
+
+class Player(Protocol):
+    """An agent: an object whose method `act` is a policy."""
+
+    @property
+    def act(self) -> Policy:
+        """What it does."""
+
+
+Opponent = str | Path | Policy | Player
+"""A scripted player's name, the path of a saved model, a policy, or an agent."""
 
 SCRIPTED = {kind.name.lower(): kind for kind in Scripted if kind != Scripted.EXTERNAL}
 """Scripted players by name; "NAME:EPSILON" is one who plays at random with chance EPSILON."""
@@ -84,8 +97,8 @@ def resolve_pool(
 
 
 def _external(member: Any) -> Policy:
-    if callable(member):
-        policy: Policy = member
+    policy = getattr(member, "act", member)
+    if callable(policy):
         return policy
     if isinstance(member, str | Path):
         path = Path(member)
@@ -98,5 +111,5 @@ def _external(member: Any) -> Policy:
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise ValueError(
         f"opponent: expected one of {names}, NAME:EPSILON, a saved model's path ending in .zip, "
-        f"a callable or a list of these, found {member!r}{hint}"
+        f"a callable, an agent or a list of these, found {member!r}{hint}"
     )

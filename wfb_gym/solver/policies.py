@@ -1,11 +1,12 @@
 """What a policy does at every decision of a scenario, as chances of the legal actions.
 
-Exact values need a policy that is a function of the observation: no memory, no draws of its own.
-Then asking it once at every decision says all about it, as no two positions of a scenario share
-an observation.
+Exact values need a policy that is a function of the observation, or of the position: no memory,
+no draws of its own. Then asking it once at every decision says all about it, as no two positions
+of a scenario share an observation.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,15 @@ from wfb_gym.engine.state import new_states
 from wfb_gym.engine.work import new_scratch
 from wfb_gym.opponents.book import no_books
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
+from wfb_gym.opponents.positions import Positions, ask
 from wfb_gym.opponents.registry import SCRIPTED, scripted_policy
 from wfb_gym.solver import showing
 from wfb_gym.solver.memo import Graph
 
 PolicyLike = Any
 """A scripted player's name, "NAME:EPSILON", a saved model's path, an agent, or a function of
-observations (k, size) and masks (k, actions) that gives actions (k,) or chances (k, actions)."""
+observations (k, size) and masks (k, actions) that gives actions (k,) or chances (k, actions).
+An agent that sees positions gets these too (`wfb_gym.opponents.positions`)."""
 
 _ROWS = 1 << 15
 """Decisions that a policy is asked about at once."""
@@ -69,6 +72,13 @@ class Decisions:
             self._scratch, observations, masks,
         )  # fmt: skip
         return observations, masks
+
+    def positions(self, nodes: NDArray[np.int64]) -> Positions:
+        """Some of them, as planners see them."""
+        states = new_states(len(nodes))
+        showing.unpack(self.graph.plan, self.graph.keys, nodes, states)
+        which = np.zeros(len(nodes), np.int64)
+        return Positions(self.graph.table, which, states, self.view.seat, self.view.codec)
 
     def batches(
         self,
@@ -119,14 +129,44 @@ class Decisions:
         assert row < 0, f"{policy} took an illegal action"
         weights[places] = (1.0 - epsilon) * weights[places] + epsilon * uniform
 
-    def _give_asked(self, weights: NDArray[np.float64], ask: Callable[..., Any]) -> None:
+    def _give_asked(self, weights: NDArray[np.float64], policy: Callable[..., Any]) -> None:
         offsets = self.graph.offsets()
         for number, (nodes, observations, masks) in enumerate(self.batches()):
+            positions = partial(self.positions, nodes)
             if number == 0:
-                _check_memoryless(ask, observations[:_ASKED_TWICE], masks[:_ASKED_TWICE])
-            chances = _chances(ask(observations, masks.copy()), masks)
+                self._check_memoryless(
+                    policy, nodes[:_ASKED_TWICE], observations[:_ASKED_TWICE], masks[:_ASKED_TWICE]
+                )
+            chances = _chances(ask(policy, observations, masks.copy(), positions), masks)
             places, _ = _places(offsets, self.graph.counts, nodes)
             weights[places] = chances[masks]  # both ascend by code, row by row
+
+    def _check_memoryless(
+        self,
+        policy: Callable[..., Any],
+        nodes: NDArray[np.int64],
+        observations: NDArray[np.float32],
+        masks: NDArray[np.bool_],
+    ) -> None:
+        """Refuse a policy whose answers depend on more than what it is shown.
+
+        Asked the same again it must answer the same; in another order, nearly.
+        """
+
+        def asked(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+            positions = partial(self.positions, nodes[rows])
+            return _chances(ask(policy, observations[rows], masks[rows], positions), masks[rows])
+
+        rows = np.arange(len(nodes))
+        first, again = asked(rows), asked(rows)
+        order = np.random.default_rng(0).permutation(len(nodes))
+        moved = (np.abs(first[order] - asked(order)) > _CLOSE).any(axis=1)
+        if not np.array_equal(first, again) or (len(nodes) and moved.mean() > _LOOSE):
+            raise ValueError(
+                "policy: it answered the same observations differently when it was asked again: it "
+                "has memory or draws chances of its own. Exact values need a function of the "
+                "observation; one that plays at random must give its chances, float (k, actions)"
+            )
 
 
 def _places(
@@ -139,12 +179,12 @@ def _places(
 
 
 def _asked(policy: PolicyLike) -> Callable[..., Any]:
-    """The function of observations and masks that a policy is."""
+    """The function of observations, masks and perhaps positions that a policy is."""
     if isinstance(policy, str | Path) and Path(policy).suffix == ".zip":
         from wfb_gym.interop.sb3 import load_policy
 
-        return load_policy(policy).probabilities
-    for name in ("probabilities", "act"):
+        return load_policy(policy).action_probabilities
+    for name in ("action_probabilities", "act"):
         method = getattr(policy, name, None)
         if callable(method):
             return method
@@ -195,22 +235,3 @@ def _chances(answer: Any, masks: NDArray[np.bool_]) -> NDArray[np.float64]:
     chances = np.where(masks, chances, 0.0)
     chances /= chances.sum(axis=1, keepdims=True)
     return chances
-
-
-def _check_memoryless(
-    ask: Callable[..., Any], observations: NDArray[np.float32], masks: NDArray[np.bool_]
-) -> None:
-    """Refuse a policy whose answers depend on more than the observation.
-
-    Asked the same again it must answer the same; in another order, nearly.
-    """
-    first, again = (_chances(ask(observations.copy(), masks.copy()), masks) for _ in range(2))
-    order = np.random.default_rng(0).permutation(len(masks))
-    shuffled = _chances(ask(observations[order], masks[order]), masks[order])
-    moved = (np.abs(first[order] - shuffled) > _CLOSE).any(axis=1).mean() if len(masks) else 0.0
-    if not np.array_equal(first, again) or moved > _LOOSE:
-        raise ValueError(
-            "policy: it answered the same observations differently when it was asked again: it has "
-            "memory or draws chances of its own. Exact values need a function of the observation; "
-            "one that plays at random must give its chances, float (k, actions)"
-        )

@@ -56,6 +56,22 @@ def show(
 
 
 @jit(nogil=True, forceinline=False)
+def unpack(
+    plans: Record, nodes: NDArray[np.uint64], members: NDArray[np.int64], states: Record
+) -> None:
+    """Write the states of some positions.
+
+    Args:
+        plans: the scenario's plan of keys, shape (1,).
+        nodes: keys, uint64 (n, words).
+        members: of the nodes, int64 (k,).
+        states: `STATE`, shape (k,), overwritten.
+    """
+    for row in range(members.shape[0]):
+        unpack_key(plans[0], nodes[members[row]], states[row])
+
+
+@jit(nogil=True, forceinline=False)
 def scripted(
     policy: int,
     tables: Record,

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym.opponents.positions import Positions
 from wfb_gym.solver import showing
 from wfb_gym.solver.policies import Decisions
 
@@ -31,13 +32,17 @@ class TablePolicy:
         self._actions = decisions.view.codec.index_of[codes[order]]
 
     def act(
-        self, observations: NDArray[np.float32], action_masks: NDArray[np.bool_]
+        self,
+        observations: NDArray[np.float32],
+        action_masks: NDArray[np.bool_],
+        positions: Positions | None = None,
     ) -> NDArray[np.int64]:
         """The table's actions, int64 (k,).
 
         Args:
             observations: float32 (k, size).
             action_masks: bool (k, actions), which the table knows itself.
+            positions: are not looked at.
 
         Raises:
             ValueError: an observation that the scenario's play never shows.

@@ -1,0 +1,171 @@
+"""Positions: who gets them, and that they are copies of what is played."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.simple import RandomAgent
+from wfb_gym import solver
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.state import STATE
+from wfb_gym.engine.work import new_scratch
+from wfb_gym.envs import kernel
+from wfb_gym.envs.batch import Batch
+from wfb_gym.opponents.positions import Positions, ask, sees_positions
+from wfb_gym.solver.policies import Decisions
+
+SCENARIOS = ["archmage-duel", "orc-shaman-hunt"]
+
+
+class Looker:
+    """Plays its lowest action, and keeps what it was shown."""
+
+    sees_positions = True
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[Any, Any, Positions]] = []
+
+    def act(self, observations: Any, masks: Any, positions: Any = None) -> Any:
+        self.seen.append((observations.copy(), masks.copy(), positions))
+        return masks.argmax(axis=1)
+
+
+class Blind:
+    """Knows no third argument."""
+
+    sees_positions = False
+
+    def act(self, observations: Any, masks: Any) -> Any:
+        return masks.argmax(axis=1)
+
+
+def batch_against(opponent: Any, seat: int = 0, num_envs: int = 16) -> Batch:
+    batch = Batch(num_envs, SCENARIOS, seat, opponent, None, kernel.SAME_STEP, 1.0)
+    batch.seed(range(num_envs))
+    return batch
+
+
+def test_who_sees_positions() -> None:
+    assert sees_positions(Looker())
+    assert sees_positions(Looker().act)
+    assert not sees_positions(Blind().act)
+    assert not sees_positions(Blind())
+    assert not sees_positions(lambda observations, masks: None)
+
+
+def test_positions_are_made_only_for_those_who_see_them() -> None:
+    def never() -> Positions:
+        raise AssertionError
+
+    masks = np.ones((2, 3), np.bool_)
+    assert ask(Blind().act, np.zeros((2, 1), np.float32), masks, never).tolist() == [0, 0]
+    with pytest.raises(AssertionError):
+        ask(Looker().act, np.zeros((2, 1), np.float32), masks, never)
+
+
+def legal_in(positions: Positions, row: int) -> set[int]:
+    """Legal actions of a position, by the engine."""
+    scratch = new_scratch()
+    table = positions.tables[int(positions.scenario[row])]
+    count = int(legal_actions(table, positions.states[row], scratch[0]))
+    return {int(positions.codec.index_of[code]) for code in scratch[0].legal[:count]}
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("bound", [False, True])
+def test_an_opponent_sees_the_positions_it_is_asked_about(seat: int, bound: bool) -> None:
+    looker = Looker()
+    batch = batch_against(looker.act if bound else looker, seat)
+    out = batch.reset(np.ones(16, np.bool_))
+    learner = RandomAgent(5)
+    for _ in range(30):
+        out = batch.step(learner.act(out.observations, out.masks))
+    rows = 0
+    for observations, masks, positions in looker.seen:
+        assert len(observations) == len(masks) == len(positions) == len(positions.scenario)
+        assert positions.seat == 1 - seat
+        assert (positions.states.mover == 1 - seat).all()
+        assert positions.states.dtype.names == STATE.names
+        for row in range(len(masks)):
+            assert legal_in(positions, row) == set(np.flatnonzero(masks[row]).tolist())
+            rows += 1
+    assert rows > 50
+    assert {int(k) for _, _, positions in looker.seen for k in positions.scenario} == {0, 1}
+
+
+class Vandal(Looker):
+    """Leaves nothing of what it was given as it was, but the tables."""
+
+    def act(self, observations: Any, masks: Any, positions: Any = None) -> Any:
+        answer = masks.argmax(axis=1)
+        positions.states.view(np.uint8)[:] = 77
+        positions.scenario[:] = 77
+        masks[:] = False
+        return answer
+
+
+def test_positions_are_copies() -> None:
+    def played(opponent: Any) -> list[Any]:
+        batch = batch_against(opponent)
+        out = batch.reset(np.ones(16, np.bool_))
+        seen: list[Any] = [out.observations]
+        learner = RandomAgent(5)
+        for _ in range(8):
+            mine = batch.positions()
+            mine.states.view(np.uint8)[:] = 77
+            mine.scenario[:] = 77
+            out = batch.step(learner.act(out.observations, out.masks))
+            seen += [out.observations, out.rewards]
+        return seen
+
+    quiet, loud = played(Blind()), played(Vandal())
+    assert all(np.array_equal(one, other) for one, other in zip(quiet, loud, strict=True))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_learner_sees_his_own_positions(seat: int) -> None:
+    batch = batch_against("veteran", seat)
+    out = batch.reset(np.ones(16, np.bool_))
+    learner = RandomAgent(5)
+    for _ in range(3):
+        out = batch.step(learner.act(out.observations, out.masks))
+    positions = batch.positions()
+    assert positions.seat == seat
+    for row in range(16):
+        legal = legal_in(positions, row) or {0}  # none at all where the battle is over
+        assert legal == set(np.flatnonzero(out.masks[row]).tolist())
+    some = batch.positions(np.array([3, 5]))
+    assert len(some) == 2
+    assert some.states.tobytes() == positions.rows(np.array([3, 5])).states.tobytes()
+    assert some.scenario.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
+    solution = solver.solved("apprentice")
+    looker = Looker()
+    expected = solver.best_response(solution, Blind(), seat).value
+    assert solver.best_response(solution, looker, seat).value == expected
+    assert len(looker.seen) == 4  # three times for the check of its memory
+    decisions = Decisions(solution.full, seat)
+    for observations, masks, positions in looker.seen:
+        assert positions.seat == seat
+        for row in range(len(masks)):
+            assert legal_in(positions, row) == set(np.flatnonzero(masks[row]).tolist())
+            node = solution.full.find(positions.states[row])
+            assert np.array_equal(decisions.shown(np.array([node]))[0][0], observations[row])
+
+
+def test_one_that_goes_by_positions_other_than_its_own_is_found_out() -> None:
+    """The check of its memory moves rows and positions together."""
+
+    class Slow(Looker):
+        def act(self, observations: Any, masks: Any, positions: Any = None) -> Any:
+            late = self.seen[-1][2].states.dispel if self.seen else positions.states.dispel
+            super().act(observations, masks, positions)
+            low, high = masks.argmax(axis=1), masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+            return np.where(late == late[0], low, high)
+
+    with pytest.raises(ValueError, match="memory or draws"):
+        solver.best_response(solver.solved("apprentice"), Slow(), 0)
