@@ -1,5 +1,6 @@
 """What a batch plays: one scenario, several in turn, or one of a generated pool each episode."""
 
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 ScenarioLike = Any
 """A bundled name, a path to a scenario file, a `Scenario`, "generated", or `Generated`."""
 
-_GENERATED = "generated"
+_GENERATED = re.compile(r"generated(-phase)?(:(?!.*\.toml).*)?$")
 _QUIET = 2.0
 """Seconds between two lines about progress, and before the first."""
 
@@ -57,13 +58,13 @@ def resolve_programme(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Progra
     scenarios = tuple(load_scenario(each) for each in members)
     if not scenarios:
         raise ValueError("scenario: expected at least one, found none")
-    return Programme(scenarios, _packed(scenarios), False, None)
+    return Programme(scenarios, packed_together(scenarios), False, None)
 
 
 def _as_generated(scenario: Any) -> "Generated | None":
     """The generated pool that is meant, if one is."""
     if isinstance(scenario, str):
-        if scenario.partition(":")[0] != _GENERATED or scenario.endswith(".toml"):
+        if not _GENERATED.match(scenario):
             return None
         from wfb_gym.generating import Generated  # brings the army lists
 
@@ -77,10 +78,10 @@ def _as_generated(scenario: Any) -> "Generated | None":
 @lru_cache(maxsize=4)
 def _generated_programme(generated: "Generated") -> Programme:
     scenarios = generated.scenarios()
-    return Programme(scenarios, _packed(scenarios), True, _limits_of(generated.sizes))
+    return Programme(scenarios, packed_together(scenarios), True, generated_limits(generated.sizes))
 
 
-def _packed(scenarios: Iterable[Scenario]) -> Table:
+def packed_together(scenarios: Iterable[Scenario]) -> Table:
     """Packed scenarios; a line tells about progress where it takes long."""
     members = list(scenarios)
     tables = []
@@ -95,7 +96,7 @@ def _packed(scenarios: Iterable[Scenario]) -> Table:
     return np.frombuffer(bytearray(b"".join(tables)), TABLE).view(np.recarray)
 
 
-def _limits_of(sizes: Any) -> Limits:
+def generated_limits(sizes: Any) -> Limits:
     """Limits that hold for all generated scenarios of those sizes, whatever the seeds."""
     army = ArmyLimits(sizes.characters, sizes.spells, sizes.items, sizes.units)
     return Limits(

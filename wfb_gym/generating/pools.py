@@ -75,14 +75,20 @@ class Generated:
     def parse(cls, text: str) -> "Generated":
         """What a text stands for: ``generated``, ``generated:train`` or ``generated:test``.
 
+        ``generated-phase`` and its splits are the same armies with one phase: small enough, most
+        of them, to be solved.
+
         Raises:
             ScenarioError: it is none of them.
         """
-        names: dict[str, Split] = {_WORD: "train"}
-        names |= {f"{_WORD}:{split}": split for split in _RANGES}
+        names: dict[str, tuple[Split, int]] = {}
+        for word, phases in ((_WORD, Generation().phases), (f"{_WORD}-phase", 1)):
+            names[word] = ("train", phases)
+            names |= {f"{word}:{split}": (split, phases) for split in _RANGES}
         if text not in names:
             raise ScenarioError("scenario", [Problem("", " or ".join(names), shown(text))])
-        return cls(names[text])
+        split, phases = names[text]
+        return cls(split, options=Generation(phases=phases))
 
     @property
     def seeds(self) -> range:

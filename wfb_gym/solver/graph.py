@@ -47,7 +47,8 @@ CHANCE = 2
 OPTIMAL = 0
 GIVEN = 1
 UNIFORM = 2
-"""How an army plays in a lane of a sweep."""
+TELLING = 3
+"""How an army plays in a lane of a sweep; TELLING is OPTIMAL and tells the actions' worth."""
 
 TIE = 1e-9
 """Points by which an action must be better to be preferred to one of a lower code."""
@@ -343,7 +344,8 @@ def weigh(
         kind: of the node.
         count: legal actions.
         plays: how each army plays in each lane, int64 (lanes, 2).
-        weights: chances of the actions, decision by decision, where a lane is GIVEN.
+        weights: chances of the actions, decision by decision, where a lane is GIVEN; what they
+            are worth is written there where a lane is TELLING.
         offset: where the node's begin.
         codes: of the legal actions.
         sums: scratch, (ACTIONS,).
@@ -369,7 +371,7 @@ def weigh(
             sums[step.action] += step.chance * (step.gain + after)
         how = plays[lane, kind]
         chosen[node, lane] = -1
-        if how == OPTIMAL:
+        if how == OPTIMAL or how == TELLING:
             sign = 1.0 if kind == 0 else -1.0
             best = sums[0]
             preferred = 0
@@ -380,6 +382,9 @@ def weigh(
                     best = sums[k]
             values[node, lane] = best
             chosen[node, lane] = codes[preferred]
+            if how == TELLING:
+                for k in range(count):
+                    weights[offset + k] = sums[k]
         elif how == GIVEN:
             for k in range(count):
                 mean += weights[offset + k] * sums[k]

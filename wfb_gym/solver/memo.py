@@ -287,6 +287,20 @@ class Graph:
                 return values, chosen
             self._grow(answer)
 
+    def action_values(self, progress: Progress | None = None) -> NDArray[np.float64]:
+        """What every legal action of every decision is worth if play is optimal afterwards.
+
+        Args:
+            progress: see `Progress`.
+
+        Returns:
+            Points still to come for the first army, in the order of `offsets`: float64 (sum of
+            counts,).
+        """
+        told = np.zeros(int(self.offsets()[-1]))
+        self.sweep([(graph.TELLING, graph.TELLING)], told, progress)
+        return told
+
     def offsets(self) -> NDArray[np.int64]:
         """Where each node's legal actions begin in an array of all, int64 (size + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts[: self.size], dtype=np.int64)])
