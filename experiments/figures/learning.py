@@ -1,0 +1,87 @@
+"""Pictures of learning: scores along the way, and scores over many scenarios."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.distilling.grading import Grade
+
+_COLOURS = {"caster": "#b5432a", "dispeller": "#2a6fb5"}
+_SMALLEST_GAP = 0.01
+"""Points of score below which a gap to the optimum is drawn as this."""
+
+
+def draw_scores(
+    runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path, across: str = "seconds"
+) -> None:
+    """Gap to the optimum, 100 less the exact score, along the training of one run or several.
+
+    Args:
+        runs: points of each run's curve: seconds, frames, and scores by seat.
+        title: of the picture.
+        path: of the PNG.
+        across: what is on the x axis: "seconds" or "frames".
+    """
+    figure = Figure(figsize=(7.5, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for seat, colour in _COLOURS.items():
+        for number, run in enumerate(runs):
+            points = [point for point in run if seat in point["scores"]]
+            gaps = [max(_SMALLEST_GAP, 100.0 - point["scores"][seat]) for point in points]
+            axes.plot(
+                [point[across] for point in points],
+                gaps,
+                color=colour,
+                marker="o",
+                markersize=3,
+                linewidth=1.2,
+                alpha=0.9 if len(runs) == 1 else 0.5,
+                label=seat if number == 0 else None,
+            )
+    axes.axhline(0.5, color="black", linestyle="--", linewidth=1, label="score 99.5")
+    axes.set_yscale("log")
+    axes.invert_yaxis()
+    ticks = [200.0, 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, _SMALLEST_GAP]
+    low, high = sorted(axes.get_ylim())
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    axes.set_yticks(ticks, [f"{100.0 - tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("seconds of learning" if across == "seconds" else "decisions of both seats")
+    axes.set_ylabel("exact score (100 is optimal, 0 random)")
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right")
+    figure.savefig(path, dpi=150)
+
+
+def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
+    """Exact scores in many scenarios: each against its size, and how many reach what.
+
+    Args:
+        grades: that have a score.
+        seat: of the policy.
+        path: of the PNG.
+    """
+    scores = np.array([one.score for one in grades], float)
+    sizes = np.array([one.decisions for one in grades], float)
+    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    shown = np.maximum(scores, 0.0)
+    left.scatter(sizes, shown, s=14, color=_COLOURS[seat], alpha=0.6, linewidths=0)
+    left.set_xscale("log")
+    left.set_xlabel("positions of the scenario")
+    left.set_ylabel("exact score (below 0 drawn at 0)")
+    left.set_title(f"{seat}: {len(scores)} scenarios that it never saw")
+    left.grid(alpha=0.3)
+    ordered = np.sort(shown)[::-1]
+    right.plot(ordered, 100.0 * np.arange(1, len(ordered) + 1) / len(ordered), color=_COLOURS[seat])
+    median = float(np.median(scores))
+    right.axvline(median, color="black", linestyle="--", linewidth=1)
+    right.set_title(f"median {median:.1f}")
+    right.set_xlabel("exact score")
+    right.set_ylabel("scenarios that reach it, %")
+    right.grid(alpha=0.3)
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,499 @@
+"""Trains both seats at once by self-play: PPO in PyTorch on the native batch, in one file.
+
+    python -m experiments.train_fast
+    python -m experiments.train_fast --scenario storm-council --seconds 600 --width 256
+    python -m experiments.train_fast --scenario generated-phase --seconds 3600 --shape entities
+
+Proximal policy optimisation (Schulman et al. 2017) with what this game asks for:
+
+- Both seats learn from the same battles, each with a network of its own, so that nobody has to be
+  there to play against, and no decision is wasted.
+- A policy that learned against one way to play is weak where that way never leads, and the exact
+  score punishes that. So in part of the battles a seat strays: it plays at random now and then,
+  with a chance drawn for each battle. Random decisions are not learned from, and what follows them
+  counts for the decisions before them by the critic's opinion alone, so that nobody learns to
+  count on mistakes.
+- Entropy is rewarded, much at first and little in the end (a geometric schedule): at first the
+  enemy is no enemy yet, and who believes the first results finds nothing later.
+- Battles end by themselves and points are not discounted: gamma is 1.
+
+Writes into the run's folder: caster.npz and dispeller.npz (`agents.learned.NetworkAgent` plays
+them), results.json, curve.png, and a checkpoint from which --resume goes on. Where the scenario
+can be solved the exact score of either seat is told.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from agents.learned import NetworkAgent
+from agents.network import PolicyNetwork, save_network
+from experiments.common import progress, versions
+from experiments.figures.learning import draw_scores
+from wfb_gym import solver
+from wfb_gym.cli.parser import Parser
+from wfb_gym.envs.turns import Shown, Turns
+
+SEATS = ("caster", "dispeller")
+INTERRUPTED = 130
+TRAINING_SEED = 3_000_000_000
+"""Of the first run; other runs' seeds are so far off that no two battles share dice."""
+SPACING = 1_000_000
+
+
+@dataclass(frozen=True)
+class Args:
+    """Settings of a run.
+
+    Attributes:
+        scenario: bundled names or files, played in turn; or one name of generated ones.
+        seconds: of learning, evaluations aside.
+        steps: decisions of both seats in all; 0: as many as there is time for.
+        seed: of networks, sampling and dice.
+        out: the run's folder.
+        shape: of the networks, see `agents.network`.
+        width: of their hidden layers.
+        num_envs: battles side by side.
+        rollout: decisions of each battle between two updates.
+        batch_size: decisions of a gradient step.
+        epochs: passes over the decisions of an update.
+        learning_rate: at the beginning; it falls linearly to nothing.
+        gae_lambda: of generalised advantage estimation (Schulman et al. 2016).
+        clip: how far the chance of an action may move in an update.
+        entropy: weight of the entropy bonus at the beginning,
+        last_entropy: and at the end.
+        straying: share of battles in which a seat strays, for each seat.
+        max_norm: of a gradient.
+        evaluations: points of the curve.
+        exact_bytes: memory that the exact solution may take.
+        threads: seats that learn at the same time, 1 or 2.
+        checkpoint_seconds: between two checkpoints.
+    """
+
+    scenario: tuple[str, ...] = ("archmage-duel",)
+    seconds: float = 30.0
+    steps: int = 0
+    seed: int = 0
+    out: Path = Path("runs")
+    shape: str = "flat"
+    width: int = 128
+    num_envs: int = 1024
+    rollout: int = 16
+    batch_size: int = 1024
+    epochs: int = 3
+    learning_rate: float = 2e-3
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.3
+    last_entropy: float = 0.02
+    straying: float = 0.7
+    max_norm: float = 0.5
+    evaluations: int = 6
+    exact_bytes: int = 1 << 28
+    threads: int = 2
+    checkpoint_seconds: float = 60.0
+
+
+@dataclass
+class Rows:
+    """What one seat decided in a rollout, step by step."""
+
+    members: list[NDArray[np.int64]] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    observations: list[Tensor] = field(default_factory=list)
+    masks: list[Tensor] = field(default_factory=list)
+    actions: list[Tensor] = field(default_factory=list)
+    log_chances: list[Tensor] = field(default_factory=list)
+    strayed: list[NDArray[np.bool_]] = field(default_factory=list)
+
+
+class Learner:
+    """One seat: its network, its optimiser, and how it learns from a rollout."""
+
+    def __init__(self, seat: int, turns: Turns, args: Args) -> None:
+        self.seat, self.args = seat, args
+        view = turns.views[seat]
+        self.network = PolicyNetwork(view.limits, args.shape, args.width)
+        self.optimiser = torch.optim.Adam(
+            self.network.parameters(), args.learning_rate, betas=(0.9, 0.99), eps=1e-5
+        )
+        self.rng = np.random.default_rng([args.seed, seat])
+        self.torch_rng = torch.Generator().manual_seed(args.seed * 2 + seat)
+        static = torch.from_numpy(view.static)
+        self.worth = 100.0 * self.network.worth(static).numpy()  # points, by scenario
+        self.agent = NetworkAgent(self.network, seat, general=turns.redraw)
+
+    def decide(
+        self, shown: Shown, straying: NDArray[np.float64], rows: Rows | None, step: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
+        """Actions, values in points and who strays; kept in `rows`, if there are any."""
+        if not len(shown.members):
+            return np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.bool_)
+        observations = torch.from_numpy(shown.observations)
+        masks = torch.from_numpy(shown.masks)
+        with torch.no_grad():
+            log_chances, values = self.network(observations, masks)
+            uniform = torch.rand(log_chances.shape, generator=self.torch_rng)
+            strays = self.rng.random(len(shown.members)) < straying[shown.members]
+            told = torch.where(torch.from_numpy(strays)[:, None], masks.float().log(), log_chances)
+            # the greatest after Gumbel noise is a draw
+            actions = (told - (-uniform.clamp_min(1e-20).log()).log()).argmax(1)
+            if rows is not None:
+                rows.members.append(shown.members)
+                rows.steps.append(step)
+                rows.observations.append(observations)
+                rows.masks.append(masks)
+                rows.actions.append(actions)
+                rows.log_chances.append(log_chances.gather(1, actions[:, None])[:, 0])
+                rows.strayed.append(strays)
+        return actions.numpy(), values.numpy(), strays
+
+    def learn(
+        self,
+        rows: Rows,
+        advantages: NDArray[np.float32],
+        targets: NDArray[np.float32],
+        done: float,
+    ) -> int:
+        """Improve the network by a rollout; returns from how many decisions.
+
+        Args:
+            rows: what the seat decided.
+            advantages: float32 (steps, n), its own, in parts of the worth.
+            targets: what the values should have been, float32 (steps, n).
+            done: how much of the training is over, 0 to 1.
+        """
+        args = self.args
+        kept = [
+            np.flatnonzero(~strayed & (masks.numpy().sum(1) > 1))
+            for strayed, masks in zip(rows.strayed, rows.masks, strict=True)
+        ]
+        at = [(step, m[k]) for step, m, k in zip(rows.steps, rows.members, kept, strict=True)]
+        chosen = [torch.from_numpy(k) for k in kept]
+
+        def together(parts: list[Tensor]) -> Tensor:
+            return torch.cat([part[k] for part, k in zip(parts, chosen, strict=True)])
+
+        observations, masks = together(rows.observations), together(rows.masks)
+        actions, before = together(rows.actions), together(rows.log_chances)
+        gains = torch.from_numpy(np.concatenate([advantages[step, m] for step, m in at]))
+        returns = torch.from_numpy(np.concatenate([targets[step, m] for step, m in at]))
+        count = len(actions)
+        if count < 2:
+            return 0
+        gains = gains / (gains.std() + 1e-8)
+        entropy_weight = args.entropy * (args.last_entropy / args.entropy) ** done
+        self.optimiser.param_groups[0]["lr"] = args.learning_rate * max(0.01, 1.0 - done)
+        size = min(args.batch_size, count)
+        for _ in range(args.epochs):
+            order = torch.randperm(count, generator=self.torch_rng)
+            for first in range(0, count - size + 1, size):
+                rows_of = order[first : first + size]
+                log_chances, values = self.network(observations[rows_of], masks[rows_of])
+                now = log_chances.gather(1, actions[rows_of][:, None])[:, 0]
+                ratio = (now - before[rows_of]).exp()
+                gain = gains[rows_of]
+                clipped = ratio.clamp(1.0 - args.clip, 1.0 + args.clip)
+                policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
+                value_loss = (values - returns[rows_of]).square().mean()
+                legal = log_chances.masked_fill(~masks[rows_of], 0.0)
+                entropy = -(log_chances.exp() * legal).sum(1).mean()
+                loss = policy_loss + 0.5 * value_loss - entropy_weight * entropy
+                self.optimiser.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(self.network.parameters(), args.max_norm)
+                self.optimiser.step()
+        return count
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the learner's future depends on."""
+        return {
+            "network": self.network.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "rng": self.rng.bit_generator.state,
+            "torch_rng": self.torch_rng.get_state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to what `state` gave."""
+        self.network.load_state_dict(state["network"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.rng.bit_generator.state = state["rng"]
+        self.torch_rng.set_state(state["torch_rng"])
+
+
+class Trainer:
+    """Battles, both learners, and the loop over rollouts and updates."""
+
+    def __init__(self, args: Args) -> None:
+        self.args = args
+        scenario: Any = args.scenario if len(args.scenario) > 1 else args.scenario[0]
+        self.turns = Turns(args.num_envs, scenario)
+        torch.manual_seed(args.seed)
+        self.learners = tuple(Learner(seat, self.turns, args) for seat in range(2))
+        self.worth = self.learners[0].worth
+        self.rng = np.random.default_rng([args.seed, 2])
+        self.straying = np.zeros((2, args.num_envs))
+        self.frames = self.learned = 0
+        self.seconds = 0.0
+        self.shown = self.turns.reset(TRAINING_SEED + SPACING * args.seed)
+        self._draw_straying(np.ones(args.num_envs, np.bool_))
+        self._pool = ThreadPoolExecutor(args.threads)
+
+    def _draw_straying(self, begun: NDArray[np.bool_]) -> None:
+        """How often each seat strays in the battles that have just begun."""
+        count = int(begun.sum())
+        strays = self.rng.random((2, count)) < self.args.straying
+        self.straying[:, begun] = np.where(strays, self.rng.random((2, count)) ** 2, 0.0)
+
+    @property
+    def done(self) -> float:
+        """How much of the training is over, 0 to 1."""
+        if self.args.steps:
+            return min(1.0, self.frames / self.args.steps)
+        return min(1.0, self.seconds / self.args.seconds)
+
+    def update(self) -> None:
+        """One rollout and what both seats learn from it."""
+        began = time.perf_counter()
+        args, count = self.args, self.args.num_envs
+        values = np.zeros((args.rollout + 1, count), np.float32)
+        gained = np.zeros((args.rollout, count), np.float32)
+        ended = np.zeros((args.rollout, count), np.bool_)
+        sound = np.ones((args.rollout + 1, count), np.bool_)
+        rows = (Rows(), Rows())
+        for step in range(args.rollout + 1):
+            last = step == args.rollout
+            actions = []
+            for seat, (learner, shown) in enumerate(zip(self.learners, self.shown, strict=True)):
+                kept = None if last else rows[seat]
+                chosen, value, strays = learner.decide(shown, self.straying[seat], kept, step)
+                values[step, shown.members] = value if seat == 0 else -value
+                sound[step, shown.members] = ~strays
+                actions.append(chosen)
+            if last:
+                break
+            worth = self.worth[self.turns.playing]
+            self.shown = self.turns.play(actions[0], actions[1])
+            gained[step] = self.turns.points / worth
+            ended[step] = self.turns.ended
+            self._draw_straying(self.turns.ended)
+        sound[-1] = True  # nothing was played there
+        advantages = estimated(values, gained, ended, sound, args.gae_lambda)
+        targets = advantages + values[:-1]
+        done = self.done
+        tasks = [
+            self._pool.submit(learner.learn, rows[seat], sign * advantages, sign * targets, done)
+            for seat, (learner, sign) in enumerate(zip(self.learners, (1.0, -1.0), strict=True))
+        ]
+        self.learned += sum(task.result() for task in tasks)
+        self.frames += args.rollout * count
+        self.seconds += time.perf_counter() - began
+
+    def save(self, path: Path) -> None:
+        """Write a checkpoint, as a whole or not at all."""
+        held = {
+            "args": {**asdict(self.args), "out": str(self.args.out)},
+            "learners": [learner.state() for learner in self.learners],
+            "rng": self.rng.bit_generator.state,
+            "straying": self.straying,
+            "turns": self.turns.get_state(),
+            "counts": (self.frames, self.learned, self.seconds),
+        }
+        part = path.with_suffix(".part")
+        torch.save(held, part)
+        part.replace(path)
+
+    def restore(self, held: dict[str, Any]) -> None:
+        """Go on from a checkpoint."""
+        for learner, state in zip(self.learners, held["learners"], strict=True):
+            learner.restore(state)
+        self.rng.bit_generator.state = held["rng"]
+        self.straying = held["straying"]
+        self.shown = self.turns.set_state(held["turns"])
+        self.frames, self.learned, self.seconds = held["counts"]
+
+
+def estimated(
+    values: NDArray[np.float32],
+    gained: NDArray[np.float32],
+    ended: NDArray[np.bool_],
+    sound: NDArray[np.bool_],
+    gae_lambda: float,
+) -> NDArray[np.float32]:
+    """Advantages, as the first army sees them: float32 (steps, n).
+
+    Args:
+        values: of the positions, float32 (steps + 1, n).
+        gained: points on the way to the next, float32 (steps, n).
+        ended: whether the battle ended on that way, bool (steps, n).
+        sound: whether a decision was the policy's own, bool (steps + 1, n): what comes of others
+            says nothing about the decisions before.
+        gae_lambda: trust in what happened over the critic.
+    """
+    advantages = np.zeros_like(gained)
+    later = np.zeros(gained.shape[1], np.float32)
+    for step in range(len(gained) - 1, -1, -1):
+        goes_on = ~ended[step]
+        error = gained[step] + np.where(goes_on, values[step + 1], 0.0) - values[step]
+        later = error + gae_lambda * np.where(goes_on & sound[step + 1], later, 0.0)
+        advantages[step] = later
+    return advantages
+
+
+def exact_scores(trainer: Trainer, solutions: Sequence[solver.Solution]) -> list[float]:
+    """Normalised score of either seat: the median over the scenarios that are solved."""
+    scores = []
+    for seat, learner in enumerate(trainer.learners):
+        each = [solver.normalised_score(one, learner.agent, seat).score for one in solutions]
+        scores.append(float(np.median([one for one in each if one is not None])))
+    return scores
+
+
+def solved_ones(args: Args, trainer: Trainer) -> list[solver.Solution]:
+    """The scenarios whose optimum is at hand; none of generated ones, which are too many."""
+    if trainer.turns.redraw:
+        return []
+    found = []
+    for scenario in args.scenario:
+        try:
+            found.append(solver.solved(scenario, max_bytes=args.exact_bytes, notice=sys.stderr))
+        except solver.TooLarge as error:
+            print(f"no exact score: {error}", file=sys.stderr)
+    return found
+
+
+def trained(trainer: Trainer, solutions: Sequence[solver.Solution]) -> tuple[list[Any], bool]:
+    """Train until time or steps are spent; points of the curve, and whether Ctrl-C ended it."""
+    args = trainer.args
+    curve: list[dict[str, Any]] = []
+    checkpoint = args.out / "checkpoint.pt"
+    saved = time.monotonic()
+
+    def point() -> None:
+        at = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
+        scores = exact_scores(trainer, solutions) if solutions else []
+        curve.append({**at, "scores": dict(zip(SEATS, scores, strict=False))})
+
+    with progress() as bar:
+        task = bar.add_task("training", total=1000, note="")
+        try:
+            while trainer.done < 1.0:
+                if trainer.done >= len(curve) / args.evaluations:
+                    point()
+                trainer.update()
+                rate = trainer.frames / trainer.seconds
+                told = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
+                bar.update(task, completed=int(1000 * trainer.done), note=f"{rate:,.0f}/s{told}")
+                if time.monotonic() - saved > args.checkpoint_seconds:
+                    trainer.save(checkpoint)
+                    saved = time.monotonic()
+            point()
+        except KeyboardInterrupt:
+            trainer.save(checkpoint)
+            return curve, True
+    return curve, False
+
+
+def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
+    """Settings from the command line, whether to resume, and whether JSON is wanted.
+
+    Raises:
+        SystemExit: help was asked for, or the input is bad.
+    """
+    usual = Args()
+    parser = Parser(
+        prog="python -m experiments.train_fast",
+        description=(__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for each in fields(Args):
+        flag = "--" + each.name.replace("_", "-")
+        value = getattr(usual, each.name)
+        if each.name == "scenario":
+            parser.add_argument(flag, action="append", help="repeat for several")
+        elif each.name == "out":
+            parser.add_argument(flag, type=Path, help="(default: runs/SCENARIO-fast)")
+        else:
+            parser.add_argument(
+                flag, type=type(value), default=value, help="(default: %(default)s)"
+            )
+    parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
+    parser.add_argument("--quick", action="store_true", help="a tiny run that shows that all works")
+    parser.add_argument("--json", action="store_true", help="print JSON alone on stdout")
+    given = vars(parser.parse_args(arguments))
+    resume, quick, as_json = (given.pop(key) for key in ("resume", "quick", "json"))
+    given["scenario"] = tuple(given["scenario"] or usual.scenario)
+    name = Path(given["scenario"][0]).stem.replace(":", "-")
+    given["out"] = given["out"] or Path("runs") / f"{name}-fast"
+    args = Args(**given)
+    if quick:
+        args = replace(
+            args, steps=4096, num_envs=64, rollout=8, batch_size=128, evaluations=2, width=32
+        )
+    for key in ("seconds", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations"):
+        if getattr(args, key) <= 0:
+            parser.error(f"--{key.replace('_', '-')}: expected more than 0")
+    if resume and not (args.out / "checkpoint.pt").is_file():
+        parser.error(f"--resume: there is no checkpoint in {args.out}")
+    return args, resume, as_json
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, grade and write; returns the exit status."""
+    args, resume, as_json = parsed(arguments)
+    torch.set_num_threads(1)  # the seats learn side by side instead
+    args.out.mkdir(parents=True, exist_ok=True)
+    trainer = Trainer(args)
+    if resume:
+        trainer.restore(torch.load(args.out / "checkpoint.pt", weights_only=False))
+    solutions = solved_ones(args, trainer)
+    curve, interrupted = trained(trainer, solutions)
+    scores = curve[-1]["scores"] if curve else {}
+    results = {
+        "args": {**asdict(args), "out": str(args.out)},
+        "interrupted": interrupted,
+        "frames": trainer.frames,
+        "learned": trainer.learned,
+        "seconds": round(trainer.seconds, 2),
+        "frames_per_second": round(trainer.frames / max(trainer.seconds, 1e-9)),
+        "scores": scores,
+        "curve": curve,
+        "versions": versions(),
+    }
+    for seat, learner in zip(SEATS, trainer.learners, strict=True):
+        about = {
+            "seat": learner.seat,
+            "general": trainer.turns.redraw,
+            "scenario": ", ".join(args.scenario),
+            "seed": args.seed,
+            "frames": trainer.frames,
+            "score": scores.get(seat),
+        }
+        save_network(learner.network, args.out / f"{seat}.npz", about)
+    (args.out / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    if scores:
+        draw_scores([curve], f"self-play in {', '.join(args.scenario)}", args.out / "curve.png")
+    if interrupted:
+        print(f"interrupted; --resume goes on from {args.out}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(results, indent=2))
+    else:
+        told = ", ".join(f"{seat} {score:.2f}" for seat, score in scores.items())
+        print(f"{trainer.frames:,} decisions in {trainer.seconds:.1f} s; exact scores: {told}")
+    return INTERRUPTED if interrupted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+"""The fast trainer: what it learns from, and that it can be interrupted."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from agents.registry import make_agent
+from experiments import train_fast
+from experiments.train_fast import Args, Trainer, estimated
+from wfb_gym import solver
+
+SMALL = ("--scenario", "apprentice", "--num-envs", "64", "--rollout", "8", "--width", "16")
+
+
+def arrays(*rows: list[float]) -> Any:
+    return np.array(rows, np.float32)
+
+
+def test_advantages_of_a_battle_that_was_played_out() -> None:
+    values = arrays([1.0], [2.0], [4.0], [9.0])
+    gained = arrays([10.0], [0.0], [5.0])
+    ended = np.array([[False], [False], [True]])
+    sound = np.ones((4, 1), np.bool_)
+    told = estimated(values, gained, ended, sound, 1.0)
+    assert told[:, 0].tolist() == [15.0 - 1.0, 5.0 - 2.0, 5.0 - 4.0]
+    one_step = estimated(values, gained, ended, sound, 0.0)
+    assert one_step[:, 0].tolist() == [10.0 + 2.0 - 1.0, 0.0 + 4.0 - 2.0, 5.0 - 4.0]
+    half = estimated(values, gained, ended, sound, 0.5)
+    assert half[:, 0].tolist() == [11.0 + 0.5 * (2.0 + 0.5 * 1.0), 2.0 + 0.5 * 1.0, 1.0]
+
+
+def test_a_battle_that_goes_on_is_worth_what_the_critic_says() -> None:
+    told = estimated(
+        arrays([1.0], [3.0]), arrays([2.0]), np.array([[False]]), np.ones((2, 1), np.bool_), 1.0
+    )
+    assert told[:, 0].tolist() == [2.0 + 3.0 - 1.0]
+
+
+def test_nobody_learns_from_what_came_of_straying() -> None:
+    values = arrays([1.0], [2.0], [4.0], [0.0])
+    gained = arrays([0.0], [100.0], [5.0])
+    ended = np.array([[False], [False], [True]])
+    sound = np.array([[True], [False], [True], [True]])
+    told = estimated(values, gained, ended, sound, 1.0)
+    assert told[0, 0] == 2.0 - 1.0  # the critic's opinion of the position, not the 100 points
+    assert told[2, 0] == 5.0 - 4.0
+
+
+def test_two_battles_in_one_row_do_not_mix() -> None:
+    values = arrays([1.0], [2.0], [0.0])
+    told = estimated(
+        values, arrays([3.0], [50.0]), np.array([[True], [True]]), np.ones((3, 1), np.bool_), 1.0
+    )
+    assert told[:, 0].tolist() == [3.0 - 1.0, 50.0 - 2.0]
+
+
+def test_no_decision_that_strayed_or_was_forced_is_learned_from(tmp_path: Path) -> None:
+    args = Args(scenario=("apprentice",), num_envs=64, rollout=8, width=16, out=tmp_path)
+    trainer = Trainer(args)
+    trainer.straying[:] = 1.0  # everybody strays all the time
+    trainer._draw_straying = lambda begun: None  # type: ignore[method-assign]
+    before = [p.clone() for p in trainer.learners[0].network.parameters()]
+    trainer.update()
+    assert trainer.learned == 0
+    after = list(trainer.learners[0].network.parameters())
+    assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
+    trainer.straying[:] = 0.0
+    trainer.update()
+    assert 0 < trainer.learned < trainer.frames
+
+
+def test_a_run_writes_players_that_score_what_it_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    status = train_fast.main([*SMALL, "--steps", "20000", "--out", str(out), "--json"])
+    assert status == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == json.loads((out / "results.json").read_text())
+    assert told["frames"] >= 20000
+    assert (out / "curve.png").stat().st_size > 5000
+    for seat in ("caster", "dispeller"):
+        agent = make_agent(out / f"{seat}.npz", seat=seat)
+        exact = solver.normalised_score("apprentice", agent, seat)
+        assert exact.score == pytest.approx(told["scores"][seat])
+    curve = told["curve"]
+    assert [point["frames"] for point in curve] == sorted(point["frames"] for point in curve)
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    args = Args(
+        scenario=("apprentice",), steps=150_000, num_envs=256, width=32, out=tmp_path, threads=1
+    )
+    trainer = Trainer(args)
+    solution = solver.solve("apprentice")
+    before = train_fast.exact_scores(trainer, [solution])
+    while trainer.done < 1.0:
+        trainer.update()
+    after = train_fast.exact_scores(trainer, [solution])
+    assert min(after) > 90 > max(before)
+
+
+def test_resumed_is_as_never_interrupted(tmp_path: Path) -> None:
+    args = Args(scenario=("apprentice",), num_envs=32, rollout=4, width=16, steps=10**6)
+    whole, first = Trainer(args), Trainer(args)
+    for _ in range(6):
+        whole.update()
+    for _ in range(3):
+        first.update()
+    first.save(tmp_path / "checkpoint.pt")
+    assert [each.name for each in tmp_path.iterdir()] == ["checkpoint.pt"]
+    second = Trainer(args)
+    second.restore(torch.load(tmp_path / "checkpoint.pt", weights_only=False))
+    for _ in range(3):
+        second.update()
+    assert (second.frames, second.learned) == (whole.frames, whole.learned)
+    for one, other in zip(second.learners, whole.learners, strict=True):
+        for a, b in zip(one.network.parameters(), other.network.parameters(), strict=True):
+            assert torch.equal(a, b)
+
+
+def test_an_interruption_keeps_a_checkpoint_to_resume_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--steps", "4096", "--out", str(tmp_path)]
+    update = Trainer.update
+
+    def stops(trainer: Trainer) -> None:
+        if trainer.frames > 2000:
+            raise KeyboardInterrupt
+        update(trainer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "update", stops)
+        assert train_fast.main([*SMALL, *out]) == train_fast.INTERRUPTED
+    assert "--resume goes on" in capsys.readouterr().err
+    assert train_fast.main([*SMALL, *out, "--resume", "--json"]) == 0
+    resumed = json.loads(capsys.readouterr().out)
+    assert resumed["frames"] == 4096
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--width", "0"], "--width: expected more than 0"),
+        (["--resume", "--out", "nowhere"], "there is no checkpoint in nowhere"),
+    ],
+)
+def test_bad_arguments_are_refused(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        train_fast.main(arguments)
+    assert told in capsys.readouterr().err
