@@ -7,12 +7,15 @@ from typing import Any
 from agents.interface import Agent
 from agents.saved import SavedAgent
 from agents.scripted import ScriptedAgent
+from agents.search.expectimax import ExpectimaxAgent
+from agents.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
 from agents.simple import EpsilonAgent, RandomAgent
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
 from wfb_gym.opponents.registry import SCRIPTED, scripted_policy
 from wfb_gym.solver import solved
 
-NAMES = (*SCRIPTED,)
+SEARCHING = ("expectimax", "mcts")
+NAMES = (*SCRIPTED, *SEARCHING)
 """Agents that have a name."""
 
 
@@ -27,8 +30,9 @@ def make_agent(
     """An agent by its name, or by the path of a saved model ending in .zip or .npz.
 
     Args:
-        name_or_path: a member of `NAMES`, a path, or "NAME:EPSILON" for a scripted player with a
-            chance of EPSILON to play at random.
+        name_or_path: a member of `NAMES`, a path, "NAME:EPSILON" for a scripted player with a
+            chance of EPSILON to play at random, "expectimax:DEPTH" for one that looks so many
+            decisions ahead, or "mcts:SIMULATIONS" for one with so many of each decision.
         deterministic: whether a saved model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
         scenario: that "optimal" plays; it is solved if it was not before.
@@ -49,11 +53,16 @@ def make_agent(
 
         return NetworkAgent(asked)
     if name in SCRIPTED:
-        number = scripted_policy(asked)  # refuses what is no chance
-        assert number is not None
-        kind, epsilon = kind_and_epsilon(number)
+        scripted = scripted_policy(asked)  # refuses what is no chance
+        assert scripted is not None
+        kind, epsilon = kind_and_epsilon(scripted)
         plain = _scripted(kind, seed, scenario, seat)
         return EpsilonAgent(plain, epsilon, seed) if colon else plain
+    if name in SEARCHING:
+        number = _whole(asked) if colon else None
+        if name == "expectimax":
+            return ExpectimaxAgent(number)
+        return MctsAgent(number or DEFAULT_SIMULATIONS, seed=seed)
     close = get_close_matches(asked, NAMES, n=1)
     hint = f" (did you mean {close[0]}?)" if close else ""
     raise ValueError(
@@ -68,3 +77,23 @@ def _scripted(kind: Scripted, seed: int | None, scenario: Any, seat: int | str) 
     if kind == Scripted.OPTIMAL:
         return solved(scenario).policy(seat)
     return ScriptedAgent(kind.name.lower())
+
+
+_OPTIONS = {"expectimax": "decisions to look ahead", "mcts": "simulations"}
+_MOST_DIGITS = 6
+
+
+def _whole(asked: str) -> int:
+    """The number behind a searching agent's name.
+
+    Raises:
+        ValueError: it is none.
+    """
+    name, _, option = asked.partition(":")
+    number = int(option) if option.isdecimal() and len(option) <= _MOST_DIGITS else 0
+    if number < 1:
+        raise ValueError(
+            f"agent: expected a whole number of {_OPTIONS[name]} behind {name}:, from 1 and of "
+            f"{_MOST_DIGITS} digits at most, found {option!r}"
+        )
+    return number

@@ -262,3 +262,38 @@ def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str])
     assert told.startswith("9.679")
     assert f"{names['opening'].value}" in told
     assert names["opening"].states > 4000  # "5 thousand positions"
+
+
+# --- agents.md -----------------------------------------------------------------------------
+
+
+def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    for code in blocks(page("agents.md"), "python"):
+        exec(code, names)
+    mean, bold, miser = (float(line) for line in capsys.readouterr().out.split())
+    assert mean == names["points"].mean()
+    assert 0 < miser < bold < 100
+    assert names["observations"].shape[0] == 8
+
+
+def test_the_names_of_agents() -> None:
+    from agents.registry import NAMES, make_agent
+    from agents.search.expectimax import DEFAULT_WAYS
+    from agents.search.mcts import DEFAULT_SIMULATIONS
+
+    text = page("agents.md")
+    told = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(text, "Agents")))
+    assert list(dict.fromkeys(name.partition(":")[0] for name in told))[: len(NAMES)] == list(NAMES)
+    for name in told:
+        if not name.startswith("."):
+            make_agent(name)
+    assert f"{DEFAULT_SIMULATIONS} unless told" in text
+    assert f"{DEFAULT_WAYS:,} ways" in text
+
+
+def test_the_fields_of_positions() -> None:
+    from wfb_gym.opponents.positions import Positions
+
+    told = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
+    assert told == [field.name for field in fields(Positions)]

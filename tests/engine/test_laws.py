@@ -36,9 +36,10 @@ from wfb_gym.scenario.packed import (
     UNIT,
     WIZARD,
 )
+from wfb_gym.solver.ordering import CASTING
 
 from .builders import Data, Game, army, game, miscast, spell, wizard
-from .potential import CASTING, potential, stage
+from .potential import potential, stage
 from .strategies import (
     EFFECTS,
     FURTHER_ITEMS,

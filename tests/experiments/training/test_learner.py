@@ -1,5 +1,7 @@
 """A learner that is put down and taken up again, update by update."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from stable_baselines3.common.logger import Logger
@@ -58,7 +60,8 @@ def test_the_mean_return_is_of_whole_episodes_that_ended() -> None:
     envs = TrainingEnv(8, "caster", opponent="random")
     envs.seed(4)
     envs.reset()
-    sums, ended = np.zeros(8), []
+    sums: Any = np.zeros(8)
+    ended: list[Any] = []
     for _ in range(40):
         _, rewards, dones, _ = envs.step(envs.action_masks().argmax(axis=1))
         sums += rewards

@@ -1,0 +1,1 @@
+"""Agents that search from the position with the engine's own operations."""
