@@ -34,7 +34,7 @@ from experiments.benchmarks.stepping import (
     cartpole_round,
     single_round,
 )
-from experiments.benchmarks.training import ENVS, STEPS, FreeVecEnv, training_round
+from experiments.benchmarks.training import ENVS, STEPS, FreeVecEnv, fast_round, training_round
 from experiments.common import versions
 from wfb_gym.cli.parser import Parser
 from wfb_gym.interop.sb3 import PhaseVecEnv
@@ -142,15 +142,20 @@ def batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
 
 
 def training(plan: Plan) -> dict[str, Any]:
-    """Frames/s of MaskablePPO on our environments and on one that costs nothing."""
+    """Frames/s of MaskablePPO on our environments and on one that costs nothing; of train_fast."""
     envs = PhaseVecEnv(ENVS)
     envs.seed(0)
     cases = {
         "wfb_gym": training_round(envs, plan.frames),
         "free": training_round(FreeVecEnv(PhaseVecEnv(ENVS)), plan.frames),
+        "fast": fast_round(plan.frames),
     }
     rates = {name: each["frames"] for name, each in best(cases, plan, "training").items()}
-    return {**rates, "ratio": round(rates["wfb_gym"] / rates["free"], 3), "envs": ENVS}
+    ratios = {
+        "ratio": round(rates["wfb_gym"] / rates["free"], 3),
+        "fast over SB3": round(rates["fast"] / rates["wfb_gym"], 2),
+    }
+    return {**rates, **ratios, "envs": ENVS}
 
 
 _START = """
@@ -202,6 +207,7 @@ def budgets(results: dict[str, Any]) -> list[Budget]:
     single = results["single"]["opponent random"]["step"]
     found.append(Budget("single step", single / 1e3, 150.0, "thousand/s"))
     found.append(Budget("training over a free one", results["training"]["ratio"], 0.9, "x"))
+    found.append(Budget("train_fast over SB3", results["training"]["fast over SB3"], 4.0, "x"))
     solved = results["solving"]
     found += [
         Budget(what, solved[key]["seconds"], limit, "s", most=True)

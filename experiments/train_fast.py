@@ -1,6 +1,7 @@
 """Trains both seats at once by self-play: PPO in PyTorch on the native batch, in one file.
 
     python -m experiments.train_fast
+    python -m experiments.train_fast --runs 5
     python -m experiments.train_fast --scenario storm-council --seconds 600 --width 256
     python -m experiments.train_fast --scenario generated-phase --seconds 3600 --shape entities
 
@@ -19,7 +20,9 @@ Proximal policy optimisation (Schulman et al. 2017) with what this game asks for
 
 Writes into the run's folder: caster.npz and dispeller.npz (`agents.learned.NetworkAgent` plays
 them), results.json, curve.png, and a checkpoint from which --resume goes on. Where the scenario
-can be solved the exact score of either seat is told.
+can be solved the exact score of either seat is told, and policy.png shows what the caster opens
+with beside the optimum. Several runs have a folder each, of consecutive seeds; those that are
+finished are not made again.
 """
 
 import argparse
@@ -40,6 +43,7 @@ from torch import Tensor, nn
 from agents.learned import NetworkAgent
 from agents.network import PolicyNetwork, save_network
 from experiments.common import progress, versions
+from experiments.figures.dice import policy_beside_optimal
 from experiments.figures.learning import draw_scores
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
@@ -61,6 +65,7 @@ class Args:
         seconds: of learning, evaluations aside.
         steps: decisions of both seats in all; 0: as many as there is time for.
         seed: of networks, sampling and dice.
+        runs: how many, of consecutive seeds.
         out: the run's folder.
         shape: of the networks, see `agents.network`.
         width: of their hidden layers.
@@ -85,6 +90,7 @@ class Args:
     seconds: float = 30.0
     steps: int = 0
     seed: int = 0
+    runs: int = 1
     out: Path = Path("runs")
     shape: str = "flat"
     width: int = 128
@@ -132,7 +138,8 @@ class Learner:
         self.torch_rng = torch.Generator().manual_seed(args.seed * 2 + seat)
         static = torch.from_numpy(view.static)
         self.worth = 100.0 * self.network.worth(static).numpy()  # points, by scenario
-        self.agent = NetworkAgent(self.network, seat, general=turns.redraw)
+        general = turns.redraw or len(turns.scenarios) > 1
+        self.agent = NetworkAgent(self.network, seat, general=general)
 
     def decide(
         self, shown: Shown, straying: NDArray[np.float64], rows: Rows | None, step: int
@@ -442,18 +449,25 @@ def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
         args = replace(
             args, steps=4096, num_envs=64, rollout=8, batch_size=128, evaluations=2, width=32
         )
-    for key in ("seconds", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations"):
+    for key in (
+        "seconds",
+        "runs",
+        "num_envs",
+        "rollout",
+        "batch_size",
+        "epochs",
+        "width",
+        "evaluations",
+    ):
         if getattr(args, key) <= 0:
             parser.error(f"--{key.replace('_', '-')}: expected more than 0")
-    if resume and not (args.out / "checkpoint.pt").is_file():
+    if resume and args.runs == 1 and not (args.out / "checkpoint.pt").is_file():
         parser.error(f"--resume: there is no checkpoint in {args.out}")
     return args, resume, as_json
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, grade and write; returns the exit status."""
-    args, resume, as_json = parsed(arguments)
-    torch.set_num_threads(1)  # the seats learn side by side instead
+def run(args: Args, resume: bool) -> dict[str, Any]:
+    """Train with one seed, grade and write; returns the results."""
     args.out.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(args)
     if resume:
@@ -475,7 +489,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
         about = {
             "seat": learner.seat,
-            "general": trainer.turns.redraw,
+            "general": learner.agent.sees_positions,
             "scenario": ", ".join(args.scenario),
             "seed": args.seed,
             "frames": trainer.frames,
@@ -485,14 +499,62 @@ def main(arguments: Sequence[str] | None = None) -> int:
     (args.out / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     if scores:
         draw_scores([curve], f"self-play in {', '.join(args.scenario)}", args.out / "curve.png")
+    if len(solutions) == 1 == len(args.scenario) and not interrupted:
+        picture = args.out / "policy.png"
+        try:
+            caster = trainer.learners[0].agent.act
+            policy_beside_optimal(solutions[0], caster, picture, "the trained caster")
+        except ValueError as error:
+            print(f"no {picture.name}: {error}", file=sys.stderr)
     if interrupted:
         print(f"interrupted; --resume goes on from {args.out}", file=sys.stderr)
+    return results
+
+
+def runs_of(args: Args, resume: bool) -> dict[str, Any]:
+    """Train with several seeds, each in a folder of its own; the results of all."""
+    results = []
+    for seed in range(args.seed, args.seed + args.runs):
+        one = replace(args, seed=seed, runs=1, out=args.out / f"seed-{seed}")
+        path = one.out / "results.json"
+        if resume and path.is_file():
+            held = json.loads(path.read_text(encoding="utf-8"))
+            if not held["interrupted"]:
+                results.append(held)
+                continue
+        there = resume and (one.out / "checkpoint.pt").is_file()
+        results.append(run(one, there))
+        if results[-1]["interrupted"]:
+            break
+    seats = results[0]["scores"]
+    told = {
+        "args": {**asdict(args), "out": str(args.out)},
+        "interrupted": results[-1]["interrupted"],
+        "frames": sum(one["frames"] for one in results),
+        "seconds": sum(one["seconds"] for one in results),
+        "scores": {s: float(np.median([one["scores"][s] for one in results])) for s in seats},
+        "runs": results,
+    }
+    (args.out / "results.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    if seats:
+        title = f"self-play in {', '.join(args.scenario)}, {len(results)} seeds"
+        draw_scores([one["curve"] for one in results], title, args.out / "curve.png")
+    return told
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, grade and write; returns the exit status."""
+    args, resume, as_json = parsed(arguments)
+    torch.set_num_threads(1)  # the seats learn side by side instead
+    results = runs_of(args, resume) if args.runs > 1 else run(args, resume)
     if as_json:
         print(json.dumps(results, indent=2))
     else:
-        told = ", ".join(f"{seat} {score:.2f}" for seat, score in scores.items())
-        print(f"{trainer.frames:,} decisions in {trainer.seconds:.1f} s; exact scores: {told}")
-    return INTERRUPTED if interrupted else 0
+        told = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
+        of = f"median of {args.runs} runs: " if args.runs > 1 else ""
+        counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
+        print(f"{counts}; exact scores: {of}{told or 'none'}")
+    return INTERRUPTED if results["interrupted"] else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What trains: MaskablePPO on our environments, and on one that costs nothing."""
+"""What trains: MaskablePPO on our environments and on one that costs nothing, and train_fast."""
 
 import time
 from typing import Any
@@ -9,6 +9,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
 from experiments.benchmarks.stepping import Round
+from experiments.train_fast import Args, Trainer
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 ENVS = 512
@@ -74,5 +75,22 @@ def training_round(envs: VecEnv, frames: int) -> Round:
         began = time.perf_counter()
         model.learn(frames)
         return {"frames": frames / (time.perf_counter() - began)}
+
+    return measured
+
+
+def fast_round(frames: int) -> Round:
+    """`experiments.train_fast` with its own settings, learning included.
+
+    Counted are the decisions that it learns from, which leaves out those that stray or are forced:
+    fewer than it plays.
+    """
+    trainer = Trainer(Args(seconds=1e9))
+
+    def measured(seconds: float) -> dict[str, float]:
+        began, learned = time.perf_counter(), trainer.learned
+        while trainer.learned - learned < frames:
+            trainer.update()
+        return {"frames": (trainer.learned - learned) / (time.perf_counter() - began)}
 
     return measured

@@ -143,6 +143,33 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
     assert resumed["frames"] == 4096
 
 
+def test_one_policy_learns_two_scenarios(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [*SMALL, "--scenario", "orc-shaman-hunt", "--steps", "4096", "--out", str(tmp_path)]
+    assert train_fast.main([*line, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    for seat, median in told["scores"].items():
+        agent = make_agent(tmp_path / f"{seat}.npz")
+        names = ("apprentice", "orc-shaman-hunt")
+        scores = [solver.normalised_score(name, agent, seat).score or 0.0 for name in names]
+        assert median == pytest.approx(np.mean(scores))
+
+
+def test_several_runs_have_several_seeds_and_are_not_made_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = [*SMALL, "--steps", "2048", "--runs", "3", "--out", str(tmp_path), "--json"]
+    assert train_fast.main(line) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["args"]["seed"] for one in told["runs"]] == [0, 1, 2]
+    for seat, median in told["scores"].items():
+        assert median == sorted(one["scores"][seat] for one in told["runs"])[1]
+    monkeypatch.setattr(train_fast, "run", None)  # whoever trains again fails
+    assert train_fast.main([*line, "--resume"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"] == told["runs"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
