@@ -1,0 +1,138 @@
+"""Statistics of scores over runs and tasks: interquartile means and bootstrap intervals.
+
+As Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2021),
+recommend for few runs on several tasks. Scores are matrices, a row for each run and a column for
+each task. The bootstrap is stratified: runs are drawn anew within each task, tasks never, as the
+tasks are all that there are while the runs stand for others that could have been.
+
+Intervals are percentile intervals. They are a little narrow where runs are few (five runs of one
+task: 84 % where 95 % is written), and a single run has no width at all.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Statistic = Callable[..., Any]
+"""Takes scores (..., runs, tasks), as many such matrices as it is about, and leaves (...)."""
+
+LEVEL = 0.95
+RESAMPLES = 2000
+_AT_ONCE = 1 << 22
+"""Scores that are drawn in one go."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and its bootstrap interval.
+
+    Attributes:
+        value: of the scores as they are.
+        low: lower end.
+        high: upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def mean(scores: Floats) -> Any:
+    """Mean over runs and tasks, the last two axes."""
+    return scores.mean(axis=(-2, -1))
+
+
+def interquartile_mean(scores: Floats) -> Any:
+    """Mean of the middle half of all runs of all tasks, the last two axes.
+
+    A quarter is cut off at either end, rounded down: of fewer than four scores none is.
+    """
+    flat = scores.reshape(*scores.shape[:-2], -1)
+    cut = flat.shape[-1] // 4
+    middle = np.sort(flat, axis=-1)[..., cut : flat.shape[-1] - cut]
+    return middle.mean(axis=-1)
+
+
+def probability_of_improvement(scores: Floats, others: Floats) -> Any:
+    """Chance that a run of the first does better than one of the others, the mean over tasks.
+
+    Equal scores count half.
+
+    Args:
+        scores: (..., runs, tasks).
+        others: of the same tasks; they may be another number of runs.
+    """
+    better = scores[..., :, None, :] > others[..., None, :, :]
+    equal = scores[..., :, None, :] == others[..., None, :, :]
+    return (better + 0.5 * equal).mean(axis=(-3, -2, -1))
+
+
+def bootstrap(
+    statistic: Statistic,
+    *scores: Floats,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+) -> Interval:
+    """A statistic and its percentile interval by the stratified bootstrap.
+
+    Args:
+        statistic: see `Statistic`.
+        scores: one matrix (runs, tasks) for each argument of the statistic.
+        seed: of the draws.
+        resamples: how many.
+        level: chance that the interval is to hold the true value.
+
+    Raises:
+        ValueError: scores that are no matrix, are empty or are not finite; bad settings.
+    """
+    _check(scores, resamples, level)
+    rng = np.random.default_rng(seed)
+    drawn: list[Floats] = []
+    size = max(1, _AT_ONCE // sum(each.size for each in scores))
+    for first in range(0, resamples, size):
+        count = min(size, resamples - first)
+        drawn.append(np.asarray(statistic(*(resampled(each, count, rng) for each in scores))))
+    return percentiles(float(statistic(*scores)), np.concatenate(drawn), level)
+
+
+def percentiles(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
+    """The percentile interval of an estimate.
+
+    Args:
+        value: of the scores as they are.
+        drawn: of the resamples, (n,).
+        level: chance that the interval is to hold the true value.
+    """
+    low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
+    return Interval(value, float(low), float(high))
+
+
+def resampled(scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Scores with the runs of each task drawn anew, (count, runs, tasks)."""
+    runs, tasks = scores.shape
+    chosen = rng.integers(runs, size=(count, runs, tasks))
+    return scores[chosen, np.arange(tasks)]
+
+
+def _check(scores: tuple[Floats, ...], resamples: int, level: float) -> None:
+    if not scores:
+        raise ValueError("bootstrap: expected scores, found none")
+    for each in scores:
+        if each.ndim != 2 or not each.size:
+            raise ValueError(
+                f"scores: expected at least one run of one task, (runs, tasks), found {each.shape}"
+            )
+        if not np.isfinite(each).all():
+            raise ValueError("scores: expected finite numbers, found others")
+    if resamples < 1:
+        raise ValueError(f"resamples: expected 1 or more, found {resamples}")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level: expected a chance between 0 and 1, found {level}")

@@ -1,0 +1,350 @@
+"""The benchmark's protocol, submissions, and the page that is made of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments import leaderboard
+from experiments.leaderboards import grading, page, protocol
+from experiments.leaderboards.protocol import POOL, TASKS, TRACKS, frozen, generated_tasks
+from experiments.leaderboards.submissions import FOLDER, SubmissionError, read, read_all
+from tests.pages import page as docs_page
+from tests.pages import rows_of
+from wfb_gym import solver
+from wfb_gym.generating import TEST_SEEDS
+
+SMALL = ["--task", "apprentice/caster", "--task", "archmage-duel/dispeller"]
+
+
+# --- what is committed ---------------------------------------------------------------------
+
+
+def test_the_page_is_made_of_the_submissions() -> None:
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(read_all())
+    assert leaderboard.main(["--check"]) == 0
+
+
+def test_the_scripted_players_stand_there() -> None:
+    names = {each.name for each in read_all()}
+    assert {*POOL} <= names
+    for each in read_all(FOLDER):
+        if each.name in POOL:
+            assert all(page.summary(each, track) is not None for track in TRACKS)
+
+
+def test_committed_results_are_what_grading_gives() -> None:
+    """Cheap tasks of the committed files; all others come from the same command."""
+    for each in read_all():
+        if each.name not in POOL:
+            continue
+        for key in ("apprentice/caster", "archmage-duel/caster", "archmage-duel/dispeller"):
+            scenario, seat = key.split("/")
+            wanted = solver.normalised_score(scenario, each.name, seat).score
+            assert each.duels[key] == [pytest.approx(wanted, abs=1e-3)]
+        few = [k for k, one in enumerate(frozen()[:12]) if "caster" in one.stakes]
+        scores = protocol_scores(each.name, few)
+        assert each.generated["generated/caster"][0][: len(few)] == pytest.approx(scores, abs=1e-3)
+
+
+def protocol_scores(name: str, places: list[int]) -> list[float]:
+    scores = []
+    for place in places:
+        found = solver.normalised_score(frozen()[place].scenario, name, "caster")
+        assert found.score is not None
+        scores.append(found.score)
+    return scores
+
+
+def test_random_play_is_zero_everywhere() -> None:
+    (random,) = [each for each in read_all() if each.name == "random"]
+    for track in ("duels", "generated"):
+        scores = page.matrix(random, track)
+        assert scores is not None
+        assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
+
+
+def test_the_generated_scenarios_are_the_first_that_fit() -> None:
+    assert len(frozen()) == protocol.GENERATED
+    seeds = [each.seed for each in frozen()]
+    assert seeds == sorted(set(seeds))
+    assert all(seed in TEST_SEEDS for seed in seeds)
+    found = protocol.found_scenarios(4)
+    for wanted, again in zip(frozen(), found, strict=False):
+        assert again["seed"] == wanted.seed
+        for seat, points in wanted.points.items():
+            assert again[seat] == pytest.approx(points)
+
+
+# --- grading -------------------------------------------------------------------------------
+
+
+def test_grading_writes_a_submission_that_is_one(tmp_path: Path) -> None:
+    arguments = ["--evaluate", "veteran", "optimal:0.2", *SMALL, "--folder", str(tmp_path)]
+    assert leaderboard.main(arguments) == 0
+    veteran, optimal = (read(tmp_path / f"{name}.json") for name in ("veteran", "optimal-0.2"))
+    wanted = solver.normalised_score("archmage-duel", "veteran", "dispeller").score
+    assert veteran.duels["archmage-duel/dispeller"] == [pytest.approx(wanted, abs=1e-3)]
+    assert veteran.generated == {} == veteran.battles
+    assert optimal.duels["apprentice/caster"][0] > veteran.duels["apprentice/caster"][0]
+    text = (tmp_path / "leaderboard.md").read_text()
+    assert text == page.page([veteran, optimal])
+    assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
+
+
+def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "BATTLES_EACH", 20)
+    few = frozen()[:3]
+    monkeypatch.setattr(protocol, "frozen", lambda: few)
+    tasks = ["--task", "generated/caster", "--task", "border-skirmish/dispeller"]
+    assert leaderboard.main(["--evaluate", "greedy", *tasks, "--folder", str(tmp_path)]) == 0
+    found = read(tmp_path / "greedy.json")
+    (scores,) = found.generated["generated/caster"]
+    places = [k for k in range(3) if "caster" in few[k].stakes]
+    assert scores == pytest.approx(protocol_scores("greedy", places), abs=1e-3)
+    points = found.battles["border-skirmish/dispeller"]
+    assert {name: len(runs) for name, runs in points.items()} == dict.fromkeys(POOL, 5)
+    assert len(set(points["veteran"])) > 1  # other dice in each run
+    assert np.mean(points["random"]) > np.mean(points["veteran"])
+
+
+def test_what_cannot_be_graded_is_told_and_the_rest_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "BATTLES_EACH", 4)
+    tasks = ["--task", "border-skirmish/caster", "--task", "apprentice/caster"]
+    status = leaderboard.main(["--evaluate", "optimal", *tasks, "--folder", str(tmp_path)])
+    assert status == leaderboard.FAILED
+    assert (
+        "optimal: border-skirmish/caster: border-skirmish does not fit" in capsys.readouterr().err
+    )
+    assert read(tmp_path / "optimal.json").duels == {"apprentice/caster": [100.0]}
+
+
+def test_ctrl_c_keeps_the_tasks_that_were_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = protocol.duel
+
+    def duel(policies: list[str], task: protocol.Task) -> list[float]:
+        if task.scenario == "archmage-duel":
+            raise KeyboardInterrupt
+        return really(policies, task)
+
+    monkeypatch.setattr(protocol, "duel", duel)
+    arguments = ["--evaluate", "greedy", "random", *SMALL, "--folder", str(tmp_path)]
+    assert leaderboard.main(arguments) == leaderboard.INTERRUPTED
+    assert list(read(tmp_path / "greedy.json").duels) == ["apprentice/caster"]
+    assert not (tmp_path / "random.json").exists()
+
+
+def test_saved_models_are_the_runs_of_one_submission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graded: list[list[str]] = []
+
+    def duel(policies: list[str], task: protocol.Task) -> list[float]:
+        graded.append(policies)
+        return [50.0 + k for k in range(len(policies))]
+
+    monkeypatch.setattr(protocol, "duel", duel)
+    monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
+    models = [f"run{k}/model.zip" for k in range(5)]
+    arguments = ["--evaluate", *models, "--name", "mine", "--steps", "1000", *SMALL]
+    assert leaderboard.main([*arguments, "--folder", str(tmp_path)]) == 0
+    assert graded == [models, models]
+    found = read(tmp_path / "mine.json")
+    assert found.steps == 1000
+    assert page.in_task(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
+
+
+# --- statistics ----------------------------------------------------------------------------
+
+
+def _submission(**changes: Any) -> dict[str, Any]:
+    duels = {str(task): [60.0, 62.0, 64.0, 66.0, 68.0] for task in TRACKS["duels"]}
+    about = {"protocol": 1, "name": "mine", "description": "a", "authors": "b", "code": "c"}
+    return {**about, "steps": 5, "versions": {}, "duels": duels, **changes}
+
+
+def _written(folder: Path, found: Any, name: str = "mine") -> Path:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(found))
+    return path
+
+
+def test_the_overall_table(tmp_path: Path) -> None:
+    battle = {name: [10.0, 20.0, 30.0, 40.0, 50.0] for name in POOL}
+    battles = {str(task): battle for task in TRACKS["battles"]}
+    found = read(_written(tmp_path, _submission(battles=battles)))
+    duels = page.summary(found, "duels")
+    assert duels is not None
+    assert duels.value == pytest.approx(64.0)
+    assert duels.low < 64.0 < duels.high
+    fought = page.summary(found, "battles")
+    assert fought is not None
+    assert fought.value == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)  # one is of 2,000 points
+    assert page.summary(found, "generated") is None
+
+
+def test_comparison_is_the_chance_of_improvement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _written(tmp_path, _submission())
+    better = {str(task): [63.0, 70.0, 70.0, 70.0, 70.0] for task in TRACKS["duels"]}
+    _written(tmp_path, _submission(name="other", duels=better), "other")
+    folder = ["--folder", str(tmp_path)]
+    assert leaderboard.main(["--compare", "other", "mine", *folder, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
+    assert leaderboard.main(["--compare", "other", "nobody", *folder]) == leaderboard.FAILED
+    assert "expected one of mine, other, found 'nobody'" in capsys.readouterr().err
+
+
+def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _written(tmp_path, _submission())
+    assert leaderboard.main(["--folder", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["mine"]["duels"]["value"] == pytest.approx(64.0)
+    assert told["mine"]["battles"] is None
+
+
+def test_an_old_page_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _written(tmp_path, _submission())
+    folder = ["--folder", str(tmp_path)]
+    assert leaderboard.main(["--check", *folder]) == leaderboard.FAILED
+    assert "is out of date" in capsys.readouterr().err
+    assert leaderboard.main(folder) == 0
+    assert leaderboard.main(["--check", *folder]) == 0
+
+
+# --- refusals ------------------------------------------------------------------------------
+
+FIVE = [1.0] * 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"protocol": 2}, "protocol: "),
+        ({"name": "my policy"}, "name: expected letters, digits"),
+        ({"name": "yours"}, "name: expected 'mine', found 'yours'"),
+        ({"description": ""}, "description: "),
+        ({"steps": -1}, "steps: "),
+        ({"steps": 10_000_001}, "steps: "),
+        ({"score": 3}, "score: "),
+        ({"duels": {}}, "expected results under duels, generated or battles"),
+        ({"duels": {"apprentice/carter": FIVE}}, "duels.apprentice/carter: expected one of"),
+        ({"duels": {"border-skirmish/caster": FIVE}}, "duels.border-skirmish/caster: expected one"),
+        ({"duels": {"apprentice/caster": [1.0] * 4}}, "expected 5 runs or more, found 4"),
+        ({"duels": {"apprentice/caster": [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
+        ({"duels": {"apprentice/caster": [*FIVE, "x"]}}, "duels.apprentice/caster.5: "),
+        (
+            {"duels": {"apprentice/caster": FIVE, "dwarf-hold/caster": [1.0] * 6}},
+            "duels.dwarf-hold/caster: expected 5 runs as in the other tasks, found 6",
+        ),
+        ({"generated": {"generated/caster": [FIVE] * 5}}, "scores, found 5"),
+        ({"generated": {"generated/caster": [FIVE]}}, "expected 5 runs or more, found 1"),
+        (
+            {"battles": {"redhorn-pass/caster": {"random": FIVE}}},
+            "expected random, greedy, veteran",
+        ),
+        (
+            {"battles": {"redhorn-pass/caster": {name: [1.0] for name in POOL}}},
+            "battles.redhorn-pass/caster.random: expected 5 runs or more, found 1",
+        ),
+    ],
+)
+def test_bad_submissions_are_refused(changes: Any, message: str, tmp_path: Path) -> None:
+    path = _written(tmp_path, _submission(**changes))
+    with pytest.raises(SubmissionError) as refused:
+        read(path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert message in str(refused.value)
+
+
+def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    text = json.dumps(_submission()).replace("60.0", "NaN", 1)
+    path.write_text(text)
+    with pytest.raises(SubmissionError, match="expected numbers up to 100, found nan"):
+        read(path)
+    path.write_text("{")
+    with pytest.raises(SubmissionError, match="expected a JSON file"):
+        read(path)
+
+
+def test_a_bad_file_in_the_folder_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _written(tmp_path, _submission(steps=-1))
+    assert leaderboard.main(["--folder", str(tmp_path)]) == leaderboard.FAILED
+    err = capsys.readouterr().err
+    assert "mine.json: steps: " in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "leaderboard.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--evaluate", "veteren"], "did you mean veteran?"),
+        (["--evaluate", "greedy", "a.zip"], "expected names or saved models, found both"),
+        (["--evaluate", "greedy", "veteran", "--name", "x"], "--name: expected one agent, found 2"),
+        (["--evaluate", "greedy", "--name", "a b"], "--name: expected letters, digits"),
+        (["--evaluate", "greedy", "--task", "apprentice"], "invalid choice"),
+        (["--evaluate", "greedy", "--steps", "-1"], "--steps: expected 0 to 10,000,000, found -1"),
+        (["--evaluate", "missing.zip", "--name", "x", "--steps", "1"], "missing.zip"),
+    ],
+)
+def test_bad_input_ends_with_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        leaderboard.main(arguments)
+    assert ended.value.code == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_too_few_models_are_refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
+    for arguments in (["--steps", "5"], ["b.zip", "c.zip", "d.zip", "e.zip"]):
+        with pytest.raises(SystemExit):
+            leaderboard.main(["--evaluate", "a.zip", *arguments, "--name", "x"])
+        assert "expected 5 saved models or more and --steps over 0" in capsys.readouterr().err
+
+
+# --- docs/benchmark.md ---------------------------------------------------------------------
+
+
+def test_the_page_of_the_protocol_names_what_is_played() -> None:
+    rows = {row[0]: row for row in rows_of(docs_page("benchmark.md"), "Tracks")}
+    assert list(rows) == list(TRACKS)
+    for track in ("duels", "battles"):
+        names = list(dict.fromkeys(task.scenario for task in TRACKS[track]))
+        assert rows[track][1] == ", ".join(f"`{name}`" for name in names)
+    text = docs_page("benchmark.md")
+    for number in (
+        f"at most {protocol.BUDGET:,} environment steps",
+        f"first {protocol.GENERATED} scenarios",
+        f"solved within {protocol.GENERATED_BYTES >> 20} MiB",
+        f"{protocol.BATTLES_EACH:,} battles",
+        f"{protocol.FIRST_SEED:,} + {protocol.SPACING:,} *r*",
+        f"This is protocol {protocol.PROTOCOL}",
+    ):
+        assert number in " ".join(text.split()), number
+    keys = [row[0].strip("`") for row in rows_of(text, "The file")]
+    assert keys == list(_keys())
+    assert generated_tasks("caster") <= protocol.GENERATED
+
+
+def _keys() -> list[str]:
+    from experiments.leaderboards.submissions import Submission
+
+    return list(Submission.model_fields)

@@ -1,0 +1,396 @@
+"""The tournament: its numbers are the exact ones, nobody spoils it, it goes on where it was."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from agents.interface import Agent
+from agents.registry import make_agent
+from agents.simple import RandomAgent
+from experiments import tournament
+from experiments.statistics import RESAMPLES
+from experiments.tournaments import cells, running
+from experiments.tournaments.cells import Cell, Failure, Pairing, Watched, parts, played
+from experiments.tournaments.rating import rate
+from experiments.tournaments.record import FILE, Record, RecordError
+from wfb_gym import solver
+from wfb_gym.opponents.positions import Positions
+from wfb_gym.scenario import load_scenario
+
+DUEL = "archmage-duel"
+HUNT = "orc-shaman-hunt"
+PLAYERS = ("random", "veteran", "optimal:0.3", "optimal")
+Masks = NDArray[np.bool_]
+Observations = NDArray[np.float32]
+
+
+def run(*arguments: str, out: Path, status: int = 0) -> dict[str, Any]:
+    assert tournament.main([*arguments, "--out", str(out), "--json"]) == status
+    found: dict[str, Any] = json.loads((out / "results.json").read_text())
+    return found
+
+
+# --- the numbers ---------------------------------------------------------------------------
+
+
+def test_cells_and_order_are_those_of_the_exact_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*PLAYERS, "--scenario", HUNT, "--battles", "4000"]
+    found = run(*arguments, out=tmp_path)
+    assert json.loads(capsys.readouterr().out) == found
+    (hunt,) = found["scenarios"]
+    assert hunt["agents"] == list(PLAYERS)
+    assert len(hunt["cells"]) == 16
+    for cell in hunt["cells"]:
+        wanted = solver.evaluate(HUNT, cell["caster"], cell["dispeller"])
+        assert cell["exact"] == pytest.approx(wanted, abs=1e-9)
+        assert cell["low"] < cell["mean"] < cell["high"]
+        assert abs(cell["mean"] - wanted) < 2 * (cell["high"] - cell["low"])  # four half-widths
+    exact = {(c["caster"], c["dispeller"]): c["exact"] for c in hunt["cells"]}
+    strength = {
+        name: sum(exact[name, other] - exact[other, name] for other in PLAYERS) for name in PLAYERS
+    }
+    order = sorted(PLAYERS, key=lambda name: -strength[name])
+    assert [each["agent"] for each in found["rating"]] == order
+    assert order == ["optimal", "veteran", "optimal:0.3", "random"]
+    # As all cells were played, a rating is the mean of an agent's rows and columns, in units.
+    for each in found["rating"]:
+        rough = strength[each["agent"]] / (2 * len(PLAYERS)) / hunt["unit"]
+        assert each["rating"]["low"] - 0.03 < rough < each["rating"]["high"] + 0.03
+        assert each["forfeits"] == 0
+    worst = {each["agent"]: each for each in found["rating"]}
+    assert worst["optimal"]["worst"]["high"] > 0.0  # nobody beats it
+    assert worst["veteran"]["against"] == "optimal"
+    assert (tmp_path / f"{HUNT}.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "rating.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_same_battles_have_the_same_dice_for_all() -> None:
+    """Two optimal players that are one, under two names: every battle alike."""
+    points = [
+        played(_pairing(caster, "veteran")).array for caster in ("optimal", "optimal:0.0", "random")
+    ]
+    assert (points[0] == points[1]).all()
+    assert (points[0] != points[2]).any()
+
+
+def _pairing(caster: str, dispeller: str, battles: int = 100, seconds: float = 5.0) -> Pairing:
+    return Pairing(load_scenario(DUEL), caster, dispeller, battles, 7, (1, 2), seconds)
+
+
+def test_battles_are_played_in_parts_that_cover_them() -> None:
+    for battles in (1, 16, 17, 1040, 1041, 5000):
+        joined = [k for part in parts(battles) for k in part]
+        assert joined == list(range(battles))
+    assert [len(part) for part in parts(2000)] == [16, 1024, 960]
+
+
+def test_points_do_not_depend_on_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = played(_pairing("veteran", "greedy"))
+    monkeypatch.setattr(cells, "AT_ONCE", 7)
+    assert played(_pairing("veteran", "greedy")).points == before.points
+
+
+# --- ratings -------------------------------------------------------------------------------
+
+
+def _cells(
+    scenario: str, strengths: dict[str, tuple[float, float]], scale: float, level: float
+) -> list[Cell]:
+    """Cells of known strengths, with the same luck in all of them."""
+    luck = np.array([-1.0, 1.0] * 50)
+    return [
+        Cell(scenario, i, j, tuple(scale * (level + a - d + luck)), (0.0, 0.0))
+        for i, (a, _) in strengths.items()
+        for j, (_, d) in strengths.items()
+    ]
+
+
+STRENGTHS = {"a": (0.5, 0.3), "b": (0.1, -0.1), "c": (-0.6, -0.2)}
+
+
+def test_known_strengths_are_found_again() -> None:
+    both = _cells("low", STRENGTHS, 10.0, 2.0) + _cells("high", STRENGTHS, 80.0, -1.0)
+    found = rate(list(STRENGTHS), both)
+    assert found.units == pytest.approx({"low": 10.0, "high": 80.0})
+    assert found.misfit == pytest.approx(0.0, abs=1e-9)
+    for each in found.agents:
+        casting, dispelling = STRENGTHS[each.agent]
+        assert (each.casting, each.dispelling) == pytest.approx((casting, dispelling))
+        assert each.rating is not None
+        assert each.rating.value == pytest.approx((casting + dispelling) / 2)
+    assert [each.agent for each in found.agents] == ["a", "b", "c"]
+    assert found.agents[0].against == "b"
+    assert found.agents[0].worst is not None
+    assert found.agents[0].worst.value == pytest.approx(0.4)
+
+
+def test_missing_cells_do_not_move_the_others() -> None:
+    """One agent is left out of a scenario, and a cell failed: the fit fills the gaps."""
+    fewer = {name: STRENGTHS[name] for name in ("b", "c")}
+    some = _cells("low", STRENGTHS, 10.0, 2.0) + _cells("high", fewer, 80.0, -1.0)
+    lost = some.pop(1)
+    some.append(Cell(lost.scenario, "a", "b", (), (0.0, 0.0), Failure("b", "dispeller", "slow")))
+    found = rate(list(STRENGTHS), some)
+    assert found.misfit == pytest.approx(0.0, abs=1e-9)
+    ratings = {each.agent: each for each in found.agents}
+    for name, (casting, dispelling) in STRENGTHS.items():
+        rating = ratings[name].rating
+        assert rating is not None
+        assert rating.value == pytest.approx((casting + dispelling) / 2)
+    assert [each.forfeits for each in found.agents] == [0, 0, 1]
+    assert found.agents[-1].agent == "b"  # who forfeits stands behind
+
+
+def test_dice_that_all_share_cancel() -> None:
+    """Luck that is the same in every cell says nothing about who is better."""
+    found = rate(list(STRENGTHS), _cells("low", STRENGTHS, 10.0, 2.0))
+    for each in found.agents:
+        assert each.rating is not None
+        assert each.rating.high - each.rating.low == pytest.approx(0.0, abs=1e-9)
+    own = [
+        Cell(c.scenario, c.caster, c.dispeller, tuple(np.roll(c.points, k)[: 100 - k]), (0.0, 0.0))
+        for k, c in enumerate(_cells("low", STRENGTHS, 10.0, 2.0))
+    ]
+    for each in rate(list(STRENGTHS), own).agents:
+        assert each.rating is not None
+        assert each.rating.high - each.rating.low > 0.05
+
+
+def test_nothing_played_is_no_rating() -> None:
+    found = rate(["a"], [Cell("low", "a", "a", (), (0.0, 0.0), Failure("a", "caster", "slow"))])
+    assert found.agents[0].rating is None
+    assert found.agents[0].forfeits == 1
+    assert RESAMPLES >= 1000
+
+
+# --- who misbehaves ------------------------------------------------------------------------
+
+
+class Crashing(RandomAgent):
+    def act(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> NDArray[np.int64]:
+        raise RuntimeError("out of\n  ideas")
+
+
+class Cheating(RandomAgent):
+    def act(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> NDArray[np.int64]:
+        return np.full(len(action_masks), action_masks.shape[1] - 1)
+
+
+class Mumbling(RandomAgent):
+    def act(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> NDArray[np.int64]:
+        return np.zeros((len(action_masks), 2))  # type: ignore[return-value]
+
+
+class Slow(RandomAgent):
+    def act(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> NDArray[np.int64]:
+        time.sleep(0.05)
+        return super().act(observations, action_masks)
+
+
+BAD: dict[str, tuple[type[RandomAgent], str]] = {
+    "crashing": (Crashing, "RuntimeError: out of ideas"),
+    "cheating": (Cheating, "is illegal"),
+    "mumbling": (Mumbling, "expected integer actions"),
+    "slow": (Slow, "too slow: "),
+}
+
+
+@pytest.fixture
+def misfits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents that misbehave have names."""
+
+    def made(name: str, **options: Any) -> Agent:
+        return BAD[name][0](0) if name in BAD else make_agent(name, **options)
+
+    for module in (cells, running, tournament):
+        monkeypatch.setattr(module, "make_agent", made)
+
+
+@pytest.mark.usefixtures("misfits")
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("seat", ["caster", "dispeller"])
+def test_who_misbehaves_forfeits_in_one_line(name: str, seat: str) -> None:
+    pair = (name, "veteran") if seat == "caster" else ("veteran", name)
+    cell = played(_pairing(*pair, battles=20, seconds=0.001))
+    assert cell.points == ()
+    assert cell.failure is not None
+    assert (cell.failure.agent, cell.failure.seat) == (name, seat)
+    assert BAD[name][1] in cell.failure.reason
+    assert "\n" not in cell.failure.reason
+    assert Cell.of(json.loads(json.dumps(cell.plain()))) == cell
+
+
+@pytest.mark.usefixtures("misfits")
+def test_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    players = ["veteran", "crashing", "random"]
+    found = run(*players, "--scenario", "apprentice", "--battles", "50", out=tmp_path)
+    (scenario,) = found["scenarios"]
+    failed = [c for c in scenario["cells"] if c["failure"] is not None]
+    assert len(failed) == 5
+    assert all(c["failure"]["agent"] == "crashing" for c in failed)
+    assert all(c["mean"] is None and c["exact"] is None for c in failed)
+    assert all(c["battles"] == 50 for c in scenario["cells"] if c["failure"] is None)
+    last = found["rating"][-1]
+    assert (last["agent"], last["rating"], last["forfeits"]) == ("crashing", None, 5)
+    err = capsys.readouterr().err
+    line = (
+        "apprentice: veteran - crashing failed, crashing as dispeller: RuntimeError: out of ideas"
+    )
+    assert line in err
+    assert (tmp_path / "apprentice.png").is_file()
+
+
+def test_the_first_answer_takes_as_long_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 100.0, 100.1, 100.1, 105.0])
+    monkeypatch.setattr("experiments.tournaments.cells.time.perf_counter", lambda: next(clock))
+    agent = Watched(RandomAgent(0), "it", 0, 1.0)
+    masks = np.ones((2, 3), np.bool_)
+    for _ in range(2):
+        agent.act(np.zeros((2, 1), np.float32), masks)
+    assert agent.thinking == pytest.approx(0.05)
+    with pytest.raises(cells.ForfeitError, match=r"it as caster: too slow: 1\.2 s a decision"):
+        agent.act(np.zeros((2, 1), np.float32), masks)
+
+
+def test_a_model_of_other_sizes_fails_its_cells_alone(tmp_path: Path) -> None:
+    from sb3_contrib import MaskablePPO
+
+    from wfb_gym.interop.sb3 import PhaseVecEnv
+
+    path = tmp_path / "model.zip"
+    envs = PhaseVecEnv(2, scenario=DUEL, seat="caster", opponent="random")
+    MaskablePPO("MlpPolicy", envs, n_steps=8, batch_size=8).save(path)
+    found = run(
+        "random", str(path), "--scenario", "apprentice", "--scenario", DUEL, "--battles", "20",
+        out=tmp_path / "out",
+    )  # fmt: skip
+    small, duel = found["scenarios"]
+    reasons = [c["failure"]["reason"] for c in small["cells"] if c["failure"] is not None]
+    assert len(reasons) == 3
+    assert all("trained on observations of size" in reason for reason in reasons)
+    fine = {(c["caster"], c["dispeller"]): c for c in duel["cells"]}
+    assert fine[str(path), "random"]["exact"] is not None
+    assert fine[str(path), "random"]["battles"] == 20
+    assert fine["random", str(path)]["failure"]["seat"] == "dispeller"
+    (rating,) = [each for each in found["rating"] if each["agent"] == str(path)]
+    assert (rating["rating"], rating["dispelling"]) == (None, None)
+    assert rating["casting"] is not None
+
+
+def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:
+    both = "optimal+random"
+    found = run(both, "veteran", "--scenario", "apprentice", "--battles", "30", out=tmp_path)
+    exact = {(c["caster"], c["dispeller"]): c["exact"] for c in found["scenarios"][0]["cells"]}
+    assert exact[both, "veteran"] == pytest.approx(
+        solver.evaluate("apprentice", "optimal", "veteran")
+    )
+    assert exact["veteran", both] == pytest.approx(
+        solver.evaluate("apprentice", "veteran", "random")
+    )
+    assert cells.shown_name("runs/a/b/model.zip+runs/c/policy.npz") == "b/model+c/policy"
+
+
+# --- scenarios that are too large ----------------------------------------------------------
+
+
+def test_the_optimal_player_is_left_out_where_it_cannot_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["optimal", "veteran", "optimal:0.5", "--scenario", "border-skirmish"]
+    found = run(*arguments, "--battles", "8", out=tmp_path)
+    (battle,) = found["scenarios"]
+    assert battle["agents"] == ["veteran"]
+    assert list(battle["absent"]) == ["optimal", "optimal:0.5"]
+    assert "does not fit" in battle["absent"]["optimal"]
+    assert [c["exact"] for c in battle["cells"]] == [None]
+    assert "optimal is left out of border-skirmish" in capsys.readouterr().err
+
+
+# --- going on ------------------------------------------------------------------------------
+
+SMALL = ("veteran", "random", "--scenario", "apprentice", "--scenario", DUEL, "--battles", "40")
+
+
+def test_an_interrupted_tournament_goes_on_where_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = run(*SMALL, out=tmp_path / "whole")
+    count = 0
+
+    def interrupted(pairing: Pairing) -> Cell:
+        nonlocal count
+        count += 1
+        if count == 6:
+            raise KeyboardInterrupt
+        return played(pairing)
+
+    monkeypatch.setattr(running, "played", interrupted)
+    part = run(*SMALL, out=tmp_path / "part", status=tournament.INTERRUPTED)
+    assert part["interrupted"]
+    assert [len(each["cells"]) for each in part["scenarios"]] == [4, 1]
+    assert "interrupted after 5 cells; the same command goes on" in capsys.readouterr().err
+    file = tmp_path / "part" / FILE
+    file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # the light went out just then
+    again = run(*SMALL, out=tmp_path / "part")
+    assert count == 6 + 3
+    once_more = run(*SMALL, out=tmp_path / "part")  # finds all of it done
+    assert count == 6 + 3
+    for key in ("scenarios", "rating", "misfit"):
+        assert again[key] == once_more[key] == whole[key]
+
+
+def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(*SMALL, out=tmp_path)
+    before = (tmp_path / FILE).read_bytes()
+    capsys.readouterr()
+    assert tournament.main([*SMALL[:-1], "41", "--out", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert f"{tmp_path / FILE} holds another tournament, with battles 40, not 41" in err
+    assert err.count("\n") == 1
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text("points\n")
+    with pytest.raises(RecordError, match="expected the cells of a tournament"):
+        Record(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["veteren"], "did you mean veteran?"),
+        (["random", "random"], "agent: random is given twice"),
+        (["optimal:2"], "expected the chance of a random action"),
+        (["missing.zip"], "missing.zip"),
+        (["random", "--scenario", "archmage-dual"], "scenario: expected"),
+        (["random", "--battles", "0"], "expected 1 to 1,000,000, found 0"),
+        (["random", "--move-seconds", "soon"], "expected a time over 0, found 'soon'"),
+        (["random", "--seed", "-1"], "expected 0 or more, found -1"),
+    ],
+)
+def test_bad_input_ends_with_one_line(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        tournament.main([*arguments, "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
