@@ -15,7 +15,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup train test test-slow solve benchmark lint format constraints clean
+.PHONY: help setup train train-fast tournament report test test-slow solve benchmark lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +46,15 @@ $(STAMP): pyproject.toml constraints.txt
 
 train: setup ## train an agent: experiments/train.py
 	$(BIN)/python -m experiments.train $(ARGS)
+
+train-fast: setup ## train both seats in half a minute: experiments/train_fast.py
+	$(BIN)/python -m experiments.train_fast $(ARGS)
+
+tournament: setup ## everybody against everybody: experiments/tournament.py
+	$(BIN)/python -m experiments.tournament $(ARGS)
+
+report: setup ## tables and figures of README and docs: experiments/report.py
+	$(BIN)/python -m experiments.report $(ARGS)
 
 test: lint ## lint, then the tests but for the slow ones
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -134,7 +134,7 @@ class Flat(nn.Module):
     def __init__(self, inputs: int, actions: int, width: int) -> None:
         super().__init__()
         self.actor = self._tower(inputs, actions, width, 0.01)
-        self.critic = self._tower(inputs, 1, width, 1.0)
+        self.critic = self._tower(inputs, 1, width // 2, 1.0)
 
     @staticmethod
     def _tower(inputs: int, outputs: int, width: int, gain: float) -> nn.Sequential:

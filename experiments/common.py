@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from typing import Any
 
@@ -19,6 +19,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+import wfb_gym
 from agents.interface import Agent
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.opponents.positions import ask
@@ -123,7 +124,27 @@ def versions() -> dict[str, str]:
     """Versions of what results depend on."""
     names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")
     found = {name: version(name) for name in names}
-    return {"python": sys.version.split()[0], **found}
+    return {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0], **found}
+
+
+def command_of(script: str, args: Any, leave: Sequence[str] = ("out",)) -> str:
+    """The command line that gives a script these settings.
+
+    Args:
+        script: module below ``experiments``.
+        args: its settings, a dataclass whose fields are its flags; defaults are left out.
+        leave: fields that do not change what comes of it.
+    """
+    usual = type(args)()
+    words = [f"python -m experiments.{script}"]
+    for each in fields(args):
+        value = getattr(args, each.name)
+        if each.name in leave or value == getattr(usual, each.name):
+            continue
+        flag = "--" + each.name.replace("_", "-")
+        many = value if isinstance(value, tuple) else (value,)
+        words += [f"{flag} {one}" for one in many]
+    return " ".join(words)
 
 
 def plain(scores: dict[str, Score]) -> dict[str, dict[str, float | int]]:

@@ -32,7 +32,7 @@ from torch import nn
 
 from agents.learned import NetworkAgent
 from agents.network import PolicyNetwork, save_network
-from experiments.common import progress, versions
+from experiments.common import command_of, progress, versions
 from experiments.distilling.grading import Grade, grades, scenario_of
 from experiments.distilling.lessons import Course, Lesson, make_many, read
 from experiments.figures.learning import draw_grades
@@ -74,8 +74,8 @@ class Args:
     """
 
     seat: str = "caster"
-    scenarios: int = 2000
-    seconds: float = 1800.0
+    scenarios: int = 1900
+    seconds: float = 1150.0
     points: int = 1000
     out: Path = Path("runs")
     lessons: Path = Path("runs/lessons")
@@ -87,7 +87,7 @@ class Args:
     regret: float = 0.1
     max_norm: float = 1.0
     train_bytes: int = 6 << 20
-    test_bytes: int = 24 << 20
+    test_bytes: int = 16 << 20
     graded: int = 200
     workers: int = 2
     threads: int = 1
@@ -311,17 +311,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if resume:
             learner.restore(args.out / "checkpoint.pt")
         learn(learner, args.out / "checkpoint.pt")
-        about = {
+        about: dict[str, Any] = {
             "seat": seat,
             "general": True,
             "scenario": f"generated, {args.points} points, one phase",
             "seed": args.seed,
             "decisions": learner.steps * args.batch_size,
+            "command": command_of("distil", args, ("out", "lessons", "workers", "threads")),
+            "versions": versions(),
         }
-        save_network(learner.network, args.out / "policy.npz", about)
-        agent = NetworkAgent(args.out / "policy.npz")
-        results_path = args.out / f"grades-{learner.steps}.jsonl"
-        found = graded(args, course, agent, results_path)
+        policy = args.out / "policy.npz"
+        save_network(learner.network, policy, about)
+        agent = NetworkAgent(policy)
+        found = graded(args, course, agent, args.out / f"grades-{learner.steps}.jsonl")
+        about["score"] = float(np.median([one.score for one in found if one.score is not None]))
+        save_network(learner.network, policy, about)
     except KeyboardInterrupt:
         print(f"interrupted; --resume goes on from {args.out}", file=sys.stderr)
         return INTERRUPTED

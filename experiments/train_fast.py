@@ -11,9 +11,13 @@ Proximal policy optimisation (Schulman et al. 2017) with what this game asks for
   there to play against, and no decision is wasted.
 - A policy that learned against one way to play is weak where that way never leads, and the exact
   score punishes that. So in part of the battles a seat strays: it plays at random now and then,
-  with a chance drawn for each battle. Random decisions are not learned from, and what follows them
-  counts for the decisions before them by the critic's opinion alone, so that nobody learns to
-  count on mistakes.
+  with a chance drawn for each battle. What follows a random decision counts for the decisions
+  before it by the critic's opinion alone, so that nobody learns to count on mistakes.
+- A random decision that came out well is taken up, whatever its chance was: a policy that is sure
+  of the wrong thing would hardly find out from its own decisions.
+- Some battles begin in the middle, at a position out of an archive that has met each position once,
+  however rare: so that the positions which only an enemy leads to who knows one's weakness are
+  learned too (exploring starts, Sutton and Barto 2018, section 5.3).
 - Entropy is rewarded, much at first and little in the end (a geometric schedule): at first the
   enemy is no enemy yet, and who believes the first results finds nothing later.
 - Battles end by themselves and points are not discounted: gamma is 1.
@@ -42,11 +46,12 @@ from torch import Tensor, nn
 
 from agents.learned import NetworkAgent
 from agents.network import PolicyNetwork, save_network
-from experiments.common import progress, versions
+from experiments.common import command_of, progress, versions
 from experiments.figures.dice import policy_beside_optimal
 from experiments.figures.learning import draw_scores
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
+from wfb_gym.engine.state import STATE
 from wfb_gym.envs.turns import Shown, Turns
 
 SEATS = ("caster", "dispeller")
@@ -54,6 +59,8 @@ INTERRUPTED = 130
 TRAINING_SEED = 3_000_000_000
 """Of the first run; other runs' seeds are so far off that no two battles share dice."""
 SPACING = 1_000_000
+UNLIKELY = -5.0
+"""Logarithm of a chance that is small enough: what strayed for the worse need be no unlikelier."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,9 @@ class Args:
         entropy: weight of the entropy bonus at the beginning,
         last_entropy: and at the end.
         straying: share of battles in which a seat strays, for each seat.
+        stray_weight: of what is learned from decisions that strayed.
+        restarts: share of battles that begin at a position of the archive.
+        archive: most positions that it holds.
         max_norm: of a gradient.
         evaluations: points of the curve.
         exact_bytes: memory that the exact solution may take.
@@ -97,13 +107,16 @@ class Args:
     num_envs: int = 1024
     rollout: int = 16
     batch_size: int = 1024
-    epochs: int = 3
+    epochs: int = 2
     learning_rate: float = 2e-3
     gae_lambda: float = 0.95
     clip: float = 0.2
     entropy: float = 0.3
     last_entropy: float = 0.02
     straying: float = 0.7
+    stray_weight: float = 0.5
+    restarts: float = 0.5
+    archive: int = 50_000
     max_norm: float = 0.5
     evaluations: int = 6
     exact_bytes: int = 1 << 28
@@ -124,6 +137,60 @@ class Rows:
     strayed: list[NDArray[np.bool_]] = field(default_factory=list)
 
 
+class Archive:
+    """Positions that were met, each once; when it is full, new ones take the places of others."""
+
+    def __init__(self, most: int, seed: int) -> None:
+        self.most = most
+        self.rng = np.random.default_rng([seed, 3])
+        self.states = np.zeros(most, STATE)
+        self.scenarios = np.zeros(most, np.int64)
+        self.marks = np.zeros(0, np.int64)  # of all that were ever met, ascending
+        self.size = 0
+
+    def meet(self, shown: Shown, turns: Turns) -> None:
+        """Keep those of the decisions that were never met before."""
+        if not len(shown.members):
+            return
+        marks = _marks(shown.observations, turns.playing[shown.members])
+        marks, first = np.unique(marks, return_index=True)
+        new = ~np.isin(marks, self.marks, assume_unique=True)
+        if not new.any():
+            return
+        self.marks = np.union1d(self.marks, marks[new])
+        members = shown.members[first[new]]
+        count = min(len(members), self.most)
+        room = np.arange(self.size, min(self.most, self.size + count))
+        self.size += len(room)
+        others = self.rng.choice(self.most, count - len(room), replace=False)
+        places = np.concatenate([room, others])
+        self.states[places] = turns.states(members[:count])
+        self.scenarios[places] = turns.playing[members[:count]]
+
+    def drawn(self, count: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Scenarios and states of so many of them, each as likely."""
+        places = self.rng.integers(self.size, size=count)
+        return self.scenarios[places], self.states[places]
+
+    def state(self) -> dict[str, Any]:
+        """Everything that the archive's future depends on."""
+        held = {name: getattr(self, name) for name in ("states", "scenarios", "marks", "size")}
+        return held | {"rng": self.rng.bit_generator.state}
+
+    def restore(self, held: dict[str, Any]) -> None:
+        """Go back to what `state` gave."""
+        for name in ("states", "scenarios", "marks", "size"):
+            setattr(self, name, held[name])
+        self.rng.bit_generator.state = held["rng"]
+
+
+def _marks(observations: NDArray[np.float32], scenarios: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers that tell decisions apart, all but for chance: int64 (k,)."""
+    weights = np.random.default_rng(0).normal(size=observations.shape[1])
+    told: NDArray[np.float64] = observations @ weights + scenarios * np.pi
+    return np.round(1e8 * told).astype(np.int64)
+
+
 class Learner:
     """One seat: its network, its optimiser, and how it learns from a rollout."""
 
@@ -142,7 +209,12 @@ class Learner:
         self.agent = NetworkAgent(self.network, seat, general=general)
 
     def decide(
-        self, shown: Shown, straying: NDArray[np.float64], rows: Rows | None, step: int
+        self,
+        shown: Shown,
+        straying: NDArray[np.float64],
+        first: NDArray[np.bool_],
+        rows: Rows | None,
+        step: int,
     ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]:
         """Actions, values in points and who strays; kept in `rows`, if there are any."""
         if not len(shown.members):
@@ -153,6 +225,7 @@ class Learner:
             log_chances, values = self.network(observations, masks)
             uniform = torch.rand(log_chances.shape, generator=self.torch_rng)
             strays = self.rng.random(len(shown.members)) < straying[shown.members]
+            strays |= first[shown.members] & (self.rng.random(len(shown.members)) < 0.5)
             told = torch.where(torch.from_numpy(strays)[:, None], masks.float().log(), log_chances)
             # the greatest after Gumbel noise is a draw
             actions = (told - (-uniform.clamp_min(1e-20).log()).log()).argmax(1)
@@ -182,10 +255,7 @@ class Learner:
             done: how much of the training is over, 0 to 1.
         """
         args = self.args
-        kept = [
-            np.flatnonzero(~strayed & (masks.numpy().sum(1) > 1))
-            for strayed, masks in zip(rows.strayed, rows.masks, strict=True)
-        ]
+        kept = [np.flatnonzero(masks.numpy().sum(1) > 1) for masks in rows.masks]
         at = [(step, m[k]) for step, m, k in zip(rows.steps, rows.members, kept, strict=True)]
         chosen = [torch.from_numpy(k) for k in kept]
 
@@ -196,6 +266,7 @@ class Learner:
         actions, before = together(rows.actions), together(rows.log_chances)
         gains = torch.from_numpy(np.concatenate([advantages[step, m] for step, m in at]))
         returns = torch.from_numpy(np.concatenate([targets[step, m] for step, m in at]))
+        strayed = together([torch.from_numpy(each) for each in rows.strayed])
         count = len(actions)
         if count < 2:
             return 0
@@ -212,8 +283,13 @@ class Learner:
                 ratio = (now - before[rows_of]).exp()
                 gain = gains[rows_of]
                 clipped = ratio.clamp(1.0 - args.clip, 1.0 + args.clip)
-                policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
-                value_loss = (values - returns[rows_of]).square().mean()
+                own = ~strayed[rows_of]
+                policy_loss = -(torch.min(ratio * gain, clipped * gain) * own).mean()
+                legal = log_chances.masked_fill(~masks[rows_of], 0.0)
+                # The ratio says nothing of a decision that strayed: it is taken up, or left.
+                moved = strayed[rows_of] & ((gain > 0.0) | (now.detach() > UNLIKELY))
+                policy_loss = policy_loss - args.stray_weight * (gain * now * moved).mean()
+                value_loss = ((values - returns[rows_of]).square() * own).mean()
                 legal = log_chances.masked_fill(~masks[rows_of], 0.0)
                 entropy = -(log_chances.exp() * legal).sum(1).mean()
                 loss = policy_loss + 0.5 * value_loss - entropy_weight * entropy
@@ -252,6 +328,8 @@ class Trainer:
         self.worth = self.learners[0].worth
         self.rng = np.random.default_rng([args.seed, 2])
         self.straying = np.zeros((2, args.num_envs))
+        self.first = np.zeros(args.num_envs, np.bool_)
+        self.archive = Archive(args.archive, args.seed)
         self.frames = self.learned = 0
         self.seconds = 0.0
         self.shown = self.turns.reset(TRAINING_SEED + SPACING * args.seed)
@@ -263,6 +341,17 @@ class Trainer:
         count = int(begun.sum())
         strays = self.rng.random((2, count)) < self.args.straying
         self.straying[:, begun] = np.where(strays, self.rng.random((2, count)) ** 2, 0.0)
+
+    def _restart(self) -> None:
+        """Begin some of the battles that have just begun at positions of the archive."""
+        for shown in self.shown:
+            self.archive.meet(shown, self.turns)
+        begun = np.flatnonzero(self.turns.ended)
+        chosen = begun[self.rng.random(len(begun)) < self.args.restarts]
+        self.first[:] = False
+        self.first[chosen] = True
+        if len(chosen):
+            self.shown = self.turns.put(chosen, *self.archive.drawn(len(chosen)))
 
     @property
     def done(self) -> float:
@@ -285,7 +374,9 @@ class Trainer:
             actions = []
             for seat, (learner, shown) in enumerate(zip(self.learners, self.shown, strict=True)):
                 kept = None if last else rows[seat]
-                chosen, value, strays = learner.decide(shown, self.straying[seat], kept, step)
+                chosen, value, strays = learner.decide(
+                    shown, self.straying[seat], self.first, kept, step
+                )
                 values[step, shown.members] = value if seat == 0 else -value
                 sound[step, shown.members] = ~strays
                 actions.append(chosen)
@@ -296,6 +387,7 @@ class Trainer:
             gained[step] = self.turns.points / worth
             ended[step] = self.turns.ended
             self._draw_straying(self.turns.ended)
+            self._restart()
         sound[-1] = True  # nothing was played there
         advantages = estimated(values, gained, ended, sound, args.gae_lambda)
         targets = advantages + values[:-1]
@@ -315,7 +407,9 @@ class Trainer:
             "learners": [learner.state() for learner in self.learners],
             "rng": self.rng.bit_generator.state,
             "straying": self.straying,
+            "first": self.first,
             "turns": self.turns.get_state(),
+            "archive": self.archive.state(),
             "counts": (self.frames, self.learned, self.seconds),
         }
         part = path.with_suffix(".part")
@@ -328,6 +422,8 @@ class Trainer:
             learner.restore(state)
         self.rng.bit_generator.state = held["rng"]
         self.straying = held["straying"]
+        self.first = held["first"]
+        self.archive.restore(held["archive"])
         self.shown = self.turns.set_state(held["turns"])
         self.frames, self.learned, self.seconds = held["counts"]
 
@@ -494,6 +590,8 @@ def run(args: Args, resume: bool) -> dict[str, Any]:
             "seed": args.seed,
             "frames": trainer.frames,
             "score": scores.get(seat),
+            "command": command_of("train_fast", args),
+            "versions": versions(),
         }
         save_network(learner.network, args.out / f"{seat}.npz", about)
     (args.out / "results.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

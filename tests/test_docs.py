@@ -271,7 +271,10 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     names: dict[str, Any] = {}
     for code in blocks(page("agents.md"), "python"):
         exec(code, names)
-    mean, bold, miser = (float(line) for line in capsys.readouterr().out.split())
+    told = capsys.readouterr().out.splitlines()
+    mean, bold, miser = (float(line) for line in told[:3])
+    assert told[3].startswith("python -m experiments.")
+    assert told[4].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100
     assert names["observations"].shape[0] == 8

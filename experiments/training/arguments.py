@@ -73,9 +73,10 @@ def _parser(description: str) -> Parser:
     parser.set_defaults(json=False)
     run = parser.add_argument_group("the run")
     add = run.add_argument
+    drawn = " or ".join(GENERATED)
     add(
         "--scenario", action="append", metavar="NAME",
-        help=f"bundled name or file, repeat for several; or {GENERATED} (default: {SCENARIO})",
+        help=f"bundled name or file, repeat for several; or {drawn} (default: {SCENARIO})",
     )  # fmt: skip
     add("--seat", choices=sorted(IDS), help="(default: caster)")
     add(
@@ -203,13 +204,14 @@ def _check_out(out: Path, overwrite: bool) -> None:
 
 def _check_scenarios(scenarios: Sequence[str]) -> None:
     """Refuse scenarios that cannot be played, or not together."""
-    made = [name for name in scenarios if name.partition(":")[0] == GENERATED]
+    made = [name for name in scenarios if name.partition(":")[0] in GENERATED]
     for name in made:
         Generated.parse(name)
-    if HELD_OUT in made:
-        raise ValueError(f"scenario: {HELD_OUT} is for tests, train on {GENERATED}")
+    if any(name.endswith(f":{HELD_OUT}") for name in made):
+        kind = made[0].partition(":")[0]
+        raise ValueError(f"scenario: {made[0]} is for tests, train on {kind}")
     if made and len(scenarios) > 1:
-        raise ValueError(f"scenario: expected {GENERATED} alone, found it among others")
+        raise ValueError(f"scenario: expected {made[0]} alone, found it among others")
     if not made:
         for name in scenarios:
             load_scenario(name)

@@ -26,9 +26,10 @@ SOURCES = ("command", "result")
 """What every table says of its search besides the hyperparameters."""
 SEATS = ("caster", "dispeller")
 
-GENERATED = "generated"
-HELD_OUT = "generated:test"
-"""No training sees these; whoever learns from generated scenarios is graded on them."""
+GENERATED = ("generated", "generated-phase")
+"""Battles, and single phases, that are drawn anew each episode."""
+HELD_OUT = "test"
+"""The split that no training sees; whoever learns from generated scenarios is graded on it."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class Args:
     @property
     def generated(self) -> bool:
         """Whether the scenarios are generated."""
-        return self.scenarios[0].partition(":")[0] == GENERATED
+        return self.scenarios[0].partition(":")[0] in GENERATED
 
     @property
     def scenario(self) -> Any:
@@ -146,7 +147,8 @@ class Args:
     @property
     def graded_on(self) -> Any:
         """What is played where the learner is graded: what it learned from, or held-out ones."""
-        return HELD_OUT if self.generated else self.scenario
+        kind = self.scenarios[0].partition(":")[0]
+        return f"{kind}:{HELD_OUT}" if self.generated else self.scenario
 
     @property
     def title(self) -> str:

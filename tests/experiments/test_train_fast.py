@@ -10,8 +10,9 @@ import torch
 
 from agents.registry import make_agent
 from experiments import train_fast
-from experiments.train_fast import Args, Trainer, estimated
+from experiments.train_fast import Archive, Args, Trainer, estimated
 from wfb_gym import solver
+from wfb_gym.envs.turns import Turns
 
 SMALL = ("--scenario", "apprentice", "--num-envs", "64", "--rollout", "8", "--width", "16")
 
@@ -58,19 +59,51 @@ def test_two_battles_in_one_row_do_not_mix() -> None:
     assert told[:, 0].tolist() == [3.0 - 1.0, 50.0 - 2.0]
 
 
-def test_no_decision_that_strayed_or_was_forced_is_learned_from(tmp_path: Path) -> None:
-    args = Args(scenario=("apprentice",), num_envs=64, rollout=8, width=16, out=tmp_path)
+@pytest.mark.parametrize("weight", [0.0, 0.5])
+def test_straying_teaches_as_much_as_it_is_given_weight(tmp_path: Path, weight: float) -> None:
+    args = Args(
+        scenario=("apprentice",), num_envs=64, rollout=8, width=16, out=tmp_path, restarts=0.0,
+        stray_weight=weight, entropy=1e-12, last_entropy=1e-12,
+    )  # fmt: skip
     trainer = Trainer(args)
     trainer.straying[:] = 1.0  # everybody strays all the time
     trainer._draw_straying = lambda begun: None  # type: ignore[method-assign]
     before = [p.clone() for p in trainer.learners[0].network.parameters()]
     trainer.update()
-    assert trainer.learned == 0
     after = list(trainer.learners[0].network.parameters())
-    assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
-    trainer.straying[:] = 0.0
-    trainer.update()
-    assert 0 < trainer.learned < trainer.frames
+    same = [torch.allclose(a, b, atol=1e-6) for a, b in zip(before, after, strict=True)]
+    assert all(same) == (weight == 0.0)
+
+
+def test_the_archive_has_every_position_once() -> None:
+    turns = Turns(64, "apprentice")
+    archive = Archive(1000, 0)
+    shown = turns.reset(0)
+    for _ in range(40):
+        for one in shown:
+            archive.meet(one, turns)
+        shown = turns.play(*(one.masks.argmax(axis=1) for one in shown))
+    states = archive.states[: archive.size]
+    assert 5 < archive.size < 64
+    assert len({state.tobytes() for state in states}) == archive.size
+    scenarios, drawn = archive.drawn(500)
+    assert {state.tobytes() for state in drawn} == {state.tobytes() for state in states}
+    shown = turns.put(np.arange(10), scenarios[:10], drawn[:10])
+    assert np.array_equal(turns.states(np.arange(10)), drawn[:10])
+    assert sum(len(one.members) for one in shown) == 64
+
+
+def test_a_full_archive_makes_room() -> None:
+    turns = Turns(64, "archmage-duel")
+    archive, rng = Archive(8, 0), np.random.default_rng(0)
+    shown = turns.reset(0)
+    for _ in range(10):
+        for one in shown:
+            archive.meet(one, turns)
+        picks = [np.where(o.masks, rng.random(o.masks.shape), -1.0).argmax(1) for o in shown]
+        shown = turns.play(*picks)
+    assert archive.size == 8
+    assert len(archive.marks) > 50
 
 
 def test_a_run_writes_players_that_score_what_it_says(

@@ -246,6 +246,30 @@ class Turns:
         self._battles[:] = np.frombuffer(state["battles"], TURN)
         return self._run(LOOK)
 
+    def states(self, members: NDArray[np.int64]) -> np.recarray[Any, Any]:
+        """Copies of the positions of some battles: `engine.state.STATE`, shape (k,)."""
+        return np.ascontiguousarray(self._battles["state"][members]).view(np.recarray)
+
+    def put(
+        self, members: NDArray[np.int64], scenario: NDArray[np.int64], states: NDArray[Any]
+    ) -> tuple[Shown, Shown]:
+        """Go on from other positions in some battles; their dice go on as they come.
+
+        Args:
+            members: the battles, int64 (k,).
+            scenario: that each position belongs to, int64 (k,).
+            states: decisions, as `states` gave them.
+
+        Returns:
+            What each army must decide now, in all battles.
+        """
+        self._battles["state"][members] = states
+        self._battles["scenario"][members] = scenario
+        won = self.points.copy(), self.opened.copy(), self.ended.copy()
+        shown = self._run(LOOK)
+        self.points[:], self.opened[:], self.ended[:] = won
+        return shown
+
     def reset(self, seed: int) -> tuple[Shown, Shown]:
         """Begin all battles; battle i has the dice of `seed` + i.
 
