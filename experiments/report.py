@@ -121,16 +121,6 @@ def runs_table(results: Results) -> str:
     return _rows(["seed", "seconds", "decisions", *results["scores"]], rows)
 
 
-def run_table(results: Results) -> str:
-    """Exact scores of one run along the way."""
-    seats = list(results["scores"])
-    rows = [
-        [f"{one['seconds']:.0f}", f"{one['frames']:,}", *(f"{one['scores'][s]:.2f}" for s in seats)]
-        for one in results["curve"]
-    ]
-    return _rows(["seconds", "decisions", *seats], rows)
-
-
 def distilled_table(results: Results) -> str:
     """How one policy does in many scenarios."""
     scores = np.array([one["score"] for one in results["grades"]])
@@ -168,6 +158,7 @@ def _draw_distilled(results: Results, path: Path) -> None:
 
 
 FAST = "experiments.train_fast"
+TOURNAMENT = "--scenario archmage-duel --scenario orc-shaman-hunt --planner-battles 1000"
 ALL = (
     Made(
         "fast",
@@ -191,15 +182,6 @@ ALL = (
         grades_table,
         page="docs/experiments.md",
     ),
-    Made(
-        "large",
-        (FAST, "--scenario", "grand-conclave", "--seconds", "600", "--width", "192"),
-        14,
-        run_table,
-        page="docs/experiments.md",
-        pictures={"curve.png": "large-curve.png"},
-        draw=_draw_runs,
-    ),
     *(
         Made(
             f"general-{seat}",
@@ -213,7 +195,7 @@ ALL = (
     ),
     Made(
         "tournament",
-        ("experiments.tournament",),
+        ("experiments.tournament", *TOURNAMENT.split()),
         10,
         rating_rows,
         pictures={"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},

@@ -78,6 +78,8 @@ class MctsAgent:
     """
 
     sees_positions = True
+    seeded = True
+    """What it plays follows from its seed: another seed is another player."""
 
     def __init__(
         self,

@@ -196,6 +196,8 @@ def exact_values(args: Args, this: Round) -> Values:
             try:
                 if scripted_policy(name) is None:
                     policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
+                    if getattr(policy, "seeded", False):
+                        continue  # another player in every cell
                 side[agent] = game.chances(policy, SEATS[seat])
             except ValueError:  # it has memory, or draws of its own
                 continue
