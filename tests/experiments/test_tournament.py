@@ -394,3 +394,10 @@ def test_bad_input_ends_with_one_line(
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_a_player_who_is_another_with_every_seed_has_no_exact_value() -> None:
+    agents = ("random", "mcts:5", "expectimax:1")
+    this = running.round_of("apprentice", agents)
+    values = running.exact_values(running.Args(agents, ("apprentice",)), this)
+    assert {name for pair in values for name in pair} == {"random", "expectimax:1"}
