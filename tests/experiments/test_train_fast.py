@@ -12,9 +12,13 @@ from agents.registry import make_agent
 from experiments import train_fast
 from experiments.train_fast import Archive, Args, Trainer, estimated
 from wfb_gym import solver
-from wfb_gym.envs.turns import Turns
+from wfb_gym.envs.turns import Shown, Turns
 
 SMALL = ("--scenario", "apprentice", "--num-envs", "64", "--rollout", "8", "--width", "16")
+
+
+def at_random(shown: Shown, rng: np.random.Generator) -> Any:
+    return np.where(shown.masks, rng.random(shown.masks.shape), -1.0).argmax(1)
 
 
 def arrays(*rows: list[float]) -> Any:
@@ -77,12 +81,12 @@ def test_straying_teaches_as_much_as_it_is_given_weight(tmp_path: Path, weight: 
 
 def test_the_archive_has_every_position_once() -> None:
     turns = Turns(64, "apprentice")
-    archive = Archive(1000, 0)
+    archive, rng = Archive(1000, 0), np.random.default_rng(0)
     shown = turns.reset(0)
     for _ in range(40):
         for one in shown:
             archive.meet(one, turns)
-        shown = turns.play(*(one.masks.argmax(axis=1) for one in shown))
+        shown = turns.play(*(at_random(one, rng) for one in shown))
     states = archive.states[: archive.size]
     assert 5 < archive.size < 64
     assert len({state.tobytes() for state in states}) == archive.size
@@ -100,8 +104,7 @@ def test_a_full_archive_makes_room() -> None:
     for _ in range(10):
         for one in shown:
             archive.meet(one, turns)
-        picks = [np.where(o.masks, rng.random(o.masks.shape), -1.0).argmax(1) for o in shown]
-        shown = turns.play(*picks)
+        shown = turns.play(*(at_random(one, rng) for one in shown))
     assert archive.size == 8
     assert len(archive.marks) > 50
 

@@ -61,6 +61,9 @@ def test_a_word_stands_for_each_split() -> None:
     assert Generated.parse("generated") == Generated.parse("generated:train") == Generated()
     assert Generated.parse("generated:test") == Generated(split="test")
     assert Generated().count == 256
+    phase = Generation(phases=1)
+    assert Generated.parse("generated-phase") == Generated(options=phase)
+    assert Generated.parse("generated-phase:test") == Generated(split="test", options=phase)
 
 
 @pytest.mark.parametrize("text", ["generate", "generated:", "generated:Test", "generated:7", ""])
@@ -68,7 +71,8 @@ def test_other_words_are_refused(text: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         Generated.parse(text)
     assert str(caught.value) == (
-        f'scenario: expected generated or generated:train or generated:test, found "{text}"'
+        "scenario: expected generated or generated:train or generated:test or generated-phase "
+        f'or generated-phase:train or generated-phase:test, found "{text}"'
     )
 
 
