@@ -285,7 +285,6 @@ class Learner:
                 clipped = ratio.clamp(1.0 - args.clip, 1.0 + args.clip)
                 own = ~strayed[rows_of]
                 policy_loss = -(torch.min(ratio * gain, clipped * gain) * own).mean()
-                legal = log_chances.masked_fill(~masks[rows_of], 0.0)
                 # The ratio says nothing of a decision that strayed: it is taken up, or left.
                 moved = strayed[rows_of] & ((gain > 0.0) | (now.detach() > UNLIKELY))
                 policy_loss = policy_loss - args.stray_weight * (gain * now * moved).mean()

@@ -82,8 +82,7 @@ def training_round(envs: VecEnv, frames: int) -> Round:
 def fast_round(frames: int) -> Round:
     """`experiments.train_fast` with its own settings, learning included.
 
-    Counted are the decisions that it learns from, which leaves out those that stray or are forced:
-    fewer than it plays.
+    Counted are the decisions that it learns from, which leaves out those with one legal action.
     """
     trainer = Trainer(Args(seconds=1e9))
 
