@@ -77,7 +77,15 @@ class PolicyNetwork(nn.Module):
 
         Values are in parts of `worth`.
         """
-        preferences, values = self.body(self.reading.scaled(observations))
+        return self.judge(self.read(observations), masks)
+
+    def read(self, observations: Tensor) -> Tensor:
+        """Observations as `judge` takes them: whoever learns of them often reads them once."""
+        return self.reading.scaled(observations)
+
+    def judge(self, read: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
+        """What `forward` gives, of observations that are read."""
+        preferences, values = self.body(read)
         return torch.log_softmax(preferences.masked_fill(~masks, FORBIDDEN), 1), values
 
     def worth(self, observations: Tensor) -> Tensor:
@@ -129,25 +137,19 @@ class Reading(nn.Module):
 
 
 class Flat(nn.Module):
-    """Two hidden layers for the actions, and two for the value."""
+    """Two hidden layers, from which both the actions and the value are read."""
 
     def __init__(self, inputs: int, actions: int, width: int) -> None:
         super().__init__()
-        self.actor = self._tower(inputs, actions, width, 0.01)
-        self.critic = self._tower(inputs, 1, width // 2, 1.0)
-
-    @staticmethod
-    def _tower(inputs: int, outputs: int, width: int, gain: float) -> nn.Sequential:
-        return nn.Sequential(
-            _linear(inputs, width),
-            nn.ReLU(),
-            _linear(width, width),
-            nn.ReLU(),
-            _linear(width, outputs, gain),
+        self.trunk = nn.Sequential(
+            _linear(inputs, width), nn.ReLU(), _linear(width, width), nn.ReLU()
         )
+        self.actor = _linear(width, actions, 0.01)
+        self.critic = _linear(width, 1, 1.0)
 
     def forward(self, read: Tensor) -> tuple[Tensor, Tensor]:
-        return self.actor(read), self.critic(read)[:, 0]
+        hidden = self.trunk(read)
+        return self.actor(hidden), self.critic(hidden)[:, 0]
 
 
 class Pointer(nn.Module):

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -21,9 +22,14 @@ from rich.progress import (
 
 import wfb_gym
 from agents.interface import Agent
+from wfb_gym.cli.parser import Parser
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.opponents.positions import ask
 from wfb_gym.opponents.registry import Opponent
+
+SEATS = ("caster", "dispeller")
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 """Ids by the learner's seat."""
@@ -145,6 +151,28 @@ def command_of(script: str, args: Any, leave: Sequence[str] = ("out",)) -> str:
         many = value if isinstance(value, tuple) else (value,)
         words += [f"{flag} {one}" for one in many]
     return " ".join(words)
+
+
+def add_flags(parser: Parser, settings: type, **known: Any) -> None:
+    """A flag with its default for each field of a dataclass of settings.
+
+    Args:
+        parser: that gets them.
+        settings: all of its fields have defaults.
+        **known: what `add_argument` is given for a field instead.
+    """
+    usual = settings()
+    for each in fields(settings):
+        value = getattr(usual, each.name)
+        kind = Path if isinstance(value, Path) else type(value)
+        given = {"type": kind, "default": value, "help": "(default: %(default)s)"}
+        flag = "--" + each.name.replace("_", "-")
+        parser.add_argument(flag, **known.get(each.name, given))
+
+
+def told(settings: Any) -> dict[str, Any]:
+    """Settings as JSON holds them."""
+    return {key: str(v) if isinstance(v, Path) else v for key, v in asdict(settings).items()}
 
 
 def plain(scores: dict[str, Score]) -> dict[str, dict[str, float | int]]:

@@ -32,17 +32,17 @@ from torch import nn
 
 from agents.learned import NetworkAgent
 from agents.network import PolicyNetwork, save_network
-from experiments.common import command_of, progress, versions
+from experiments import common
+from experiments.common import INTERRUPTED, SEATS, command_of, progress, versions
 from experiments.distilling.grading import Grade, grades, scenario_of
 from experiments.distilling.lessons import Course, Lesson, make_many, read
 from experiments.figures.learning import draw_grades
+from experiments.training import checkpoints
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.view import View
 from wfb_gym.envs.scenarios import generated_limits, packed_together
 from wfb_gym.generating import Generation
 
-SEATS = ("caster", "dispeller")
-INTERRUPTED = 130
 _TOGETHER = 16
 """Decisions of one scenario in a batch."""
 
@@ -185,7 +185,6 @@ class Learner:
 
     def save(self, path: Path) -> None:
         """Write a checkpoint, as a whole or not at all."""
-        part = path.with_suffix(".part")
         held = {
             "network": self.network.state_dict(),
             "optimiser": self.optimiser.state_dict(),
@@ -193,12 +192,11 @@ class Learner:
             "counts": (self.seconds, self.steps),
             "losses": self.losses,
         }
-        torch.save(held, part)
-        part.replace(path)
+        checkpoints.write(path, held)
 
     def restore(self, path: Path) -> None:
         """Go on from a checkpoint."""
-        held = torch.load(path, weights_only=False)
+        held = checkpoints.read(path)
         self.network.load_state_dict(held["network"])
         self.optimiser.load_state_dict(held["optimiser"])
         self.school.rng.bit_generator.state = held["rng"]
@@ -259,20 +257,17 @@ def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
     Raises:
         SystemExit: help was asked for, or the input is bad.
     """
-    usual = Args()
     parser = Parser(
         prog="python -m experiments.distil",
         description=(__doc__ or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for each in fields(Args):
-        value = getattr(usual, each.name)
-        kind: Any = type(value) if not isinstance(value, Path) else Path
-        known: dict[str, Any] = {"choices": SEATS} if each.name == "seat" else {}
-        default = None if each.name == "out" else value
-        flag = "--" + each.name.replace("_", "-")
-        told = "(default: runs/distil-SEAT)" if default is None else "(default: %(default)s)"
-        parser.add_argument(flag, type=kind, default=default, help=told, **known)
+    common.add_flags(
+        parser,
+        Args,
+        seat={"choices": SEATS, "default": Args.seat, "help": "(default: %(default)s)"},
+        out={"type": Path, "help": "(default: runs/distil-SEAT)"},
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     parser.add_argument("--quick", action="store_true", help="a tiny run that shows that all works")
     parser.add_argument("--json", action="store_true", help="print JSON alone on stdout")
@@ -331,7 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     scores = np.array([one.score for one in found])
     results = {
-        "args": {key: str(v) if isinstance(v, Path) else v for key, v in asdict(args).items()},
+        "args": common.told(args),
         "scenarios": len(school.lessons),
         "decisions": school.decisions,
         "solving_seconds": round(solved_in, 1),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.common import progress
+from experiments.common import INTERRUPTED, progress
 from experiments.leaderboards import page
 from experiments.leaderboards.grading import Entry, entries, grade
 from experiments.leaderboards.protocol import (
@@ -42,8 +42,6 @@ from experiments.leaderboards.submissions import (
 from experiments.statistics import bootstrap, probability_of_improvement
 from wfb_gym.cli.parser import Parser, whole_number
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
 FAILED = 1
 """Exit status where a submission is refused, the page is out of date, or a task failed."""
 QUICK_OUT = Path("runs/leaderboard-quick")

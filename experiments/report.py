@@ -121,6 +121,16 @@ def runs_table(results: Results) -> str:
     return _rows(["seed", "seconds", "decisions", *results["scores"]], rows)
 
 
+def run_table(results: Results) -> str:
+    """Exact scores of one run along the way."""
+    seats = list(results["scores"])
+    rows = [
+        [f"{one['seconds']:.0f}", f"{one['frames']:,}", *(f"{one['scores'][s]:.2f}" for s in seats)]
+        for one in results["curve"]
+    ]
+    return _rows(["seconds", "decisions", *seats], rows)
+
+
 def distilled_table(results: Results) -> str:
     """How one policy does in many scenarios."""
     scores = np.array([one["score"] for one in results["grades"]])
@@ -158,6 +168,9 @@ def _draw_distilled(results: Results, path: Path) -> None:
 
 
 FAST = "experiments.train_fast"
+LARGE = (
+    "--scenario grand-conclave --seconds 600 --width 192 --evaluations 1 --exact-bytes 4294967296"
+)
 TOURNAMENT = "--scenario archmage-duel --scenario orc-shaman-hunt --planner-battles 1000"
 ALL = (
     Made(
@@ -181,6 +194,15 @@ ALL = (
         8,
         grades_table,
         page="docs/experiments.md",
+    ),
+    Made(
+        "large",
+        (FAST, *LARGE.split()),
+        14,
+        run_table,
+        page="docs/experiments.md",
+        pictures={"curve.png": "large-curve.png"},
+        draw=_draw_runs,
     ),
     *(
         Made(

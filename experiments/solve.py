@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from experiments.common import INTERRUPTED
 from experiments.figures.dice import draw
 from experiments.figures.openings import SIDES, optimal_opening, told
 from wfb_gym import solver
@@ -30,8 +31,6 @@ from wfb_gym.cli.parser import Parser, whole_number
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.solver.estimating import in_words, rounded
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
 COULD_NOT_DO_IT = 1
 """Exit status where a scenario that was asked for by name is too large, or cannot be drawn."""
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from rich.console import Console
 
 from agents.registry import make_agent
-from experiments.common import progress
+from experiments.common import INTERRUPTED, progress
 from experiments.figures.matrices import draw_matrix, draw_ratings
 from experiments.tournaments.cells import player, shown_name
 from experiments.tournaments.rating import Ratings, rate
@@ -43,8 +43,6 @@ from experiments.tournaments.telling import interval, matrix, notes, rating_tabl
 from wfb_gym.cli.parser import Parser, whole_number
 from wfb_gym.scenario import load_scenario
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
 SMALLEST = "apprentice"

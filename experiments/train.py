@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.progress import track
 
 from agents.registry import make_agent
-from experiments.common import Score, plain, versions
+from experiments.common import INTERRUPTED, Score, plain, versions
 from experiments.training import checkpoints
 from experiments.training.arguments import RESULTS, parsed
 from experiments.training.drawing import draw_curve, draw_policy, table
@@ -32,9 +32,6 @@ from experiments.training.session import Session
 from experiments.training.trainee import Trainee
 from wfb_gym import solver
 from wfb_gym.opponents.registry import RULES
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
 
 
 def graded(trainee: Trainee) -> dict[str, dict[str, Score]]:

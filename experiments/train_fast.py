@@ -34,28 +34,30 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from agents.learned import NetworkAgent
 from agents.network import PolicyNetwork, save_network
-from experiments.common import command_of, progress, versions
+from experiments import common
+from experiments.common import INTERRUPTED, SEATS, command_of, progress, versions
 from experiments.figures.dice import policy_beside_optimal
 from experiments.figures.learning import draw_scores
+from experiments.training import checkpoints
+from experiments.training.pause import Pause
+from experiments.training.peers import Peers, joined
+from experiments.training.settings import GENERATED
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
 from wfb_gym.engine.state import STATE
 from wfb_gym.envs.turns import Shown, Turns
 
-SEATS = ("caster", "dispeller")
-INTERRUPTED = 130
 TRAINING_SEED = 3_000_000_000
 """Of the first run; other runs' seeds are so far off that no two battles share dice."""
 SPACING = 1_000_000
@@ -92,7 +94,7 @@ class Args:
         max_norm: of a gradient.
         evaluations: points of the curve.
         exact_bytes: memory that the exact solution may take.
-        threads: seats that learn at the same time, 1 or 2.
+        workers: processes that learn together, each with its part of the battles.
         checkpoint_seconds: between two checkpoints.
     """
 
@@ -103,12 +105,12 @@ class Args:
     runs: int = 1
     out: Path = Path("runs")
     shape: str = "flat"
-    width: int = 128
-    num_envs: int = 1024
+    width: int = 96
+    num_envs: int = 2048
     rollout: int = 16
-    batch_size: int = 1024
+    batch_size: int = 2048
     epochs: int = 2
-    learning_rate: float = 2e-3
+    learning_rate: float = 3e-3
     gae_lambda: float = 0.95
     clip: float = 0.2
     entropy: float = 0.3
@@ -120,7 +122,7 @@ class Args:
     max_norm: float = 0.5
     evaluations: int = 6
     exact_bytes: int = 1 << 28
-    threads: int = 2
+    workers: int = 2
     checkpoint_seconds: float = 60.0
 
 
@@ -130,7 +132,7 @@ class Rows:
 
     members: list[NDArray[np.int64]] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
-    observations: list[Tensor] = field(default_factory=list)
+    read: list[Tensor] = field(default_factory=list)
     masks: list[Tensor] = field(default_factory=list)
     actions: list[Tensor] = field(default_factory=list)
     log_chances: list[Tensor] = field(default_factory=list)
@@ -138,34 +140,42 @@ class Rows:
 
 
 class Archive:
-    """Positions that were met, each once; when it is full, new ones take the places of others."""
+    """Positions that were met, each once; when it is full, new ones take the places of others.
 
-    def __init__(self, most: int, seed: int) -> None:
+    What was met is remembered by its mark's place in a table, which is emptied when half of it
+    is taken; the rare two positions that share a place count as one.
+    """
+
+    def __init__(self, most: int, seed: int | Sequence[int], places: int = 1 << 22) -> None:
         self.most = most
-        self.rng = np.random.default_rng([seed, 3])
+        self.rng = np.random.default_rng([*np.atleast_1d(seed), 3])
         self.states = np.zeros(most, STATE)
         self.scenarios = np.zeros(most, np.int64)
-        self.marks = np.zeros(0, np.int64)  # of all that were ever met, ascending
-        self.size = 0
+        self.met = np.zeros(places, np.bool_)
+        self.latest = np.zeros(places, np.int32)  # row of a batch that was written there last
+        self.taken = self.size = 0
 
     def meet(self, shown: Shown, turns: Turns) -> None:
         """Keep those of the decisions that were never met before."""
-        if not len(shown.members):
+        places = _marks(shown.observations, turns.playing[shown.members]) % len(self.met)
+        rows = np.flatnonzero(~self.met[places])
+        if not len(rows):
             return
-        marks = _marks(shown.observations, turns.playing[shown.members])
-        marks, first = np.unique(marks, return_index=True)
-        new = ~np.isin(marks, self.marks, assume_unique=True)
-        if not new.any():
-            return
-        self.marks = np.union1d(self.marks, marks[new])
-        members = shown.members[first[new]]
+        self.latest[places[rows]] = rows
+        rows = rows[self.latest[places[rows]] == rows]  # one of those that are the same
+        if 2 * (self.taken + len(rows)) > len(self.met):
+            self.met[:] = False
+            self.taken = 0
+        self.met[places[rows]] = True
+        self.taken += len(rows)
+        members = shown.members[rows]
         count = min(len(members), self.most)
         room = np.arange(self.size, min(self.most, self.size + count))
         self.size += len(room)
         others = self.rng.choice(self.most, count - len(room), replace=False)
-        places = np.concatenate([room, others])
-        self.states[places] = turns.states(members[:count])
-        self.scenarios[places] = turns.playing[members[:count]]
+        kept = np.concatenate([room, others])
+        self.states[kept] = turns.states(members[:count])
+        self.scenarios[kept] = turns.playing[members[:count]]
 
     def drawn(self, count: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Scenarios and states of so many of them, each as likely."""
@@ -174,13 +184,21 @@ class Archive:
 
     def state(self) -> dict[str, Any]:
         """Everything that the archive's future depends on."""
-        held = {name: getattr(self, name) for name in ("states", "scenarios", "marks", "size")}
-        return held | {"rng": self.rng.bit_generator.state}
+        return {
+            "states": self.states[: self.size].tobytes(),
+            "scenarios": torch.from_numpy(self.scenarios[: self.size]),
+            "met": torch.from_numpy(np.packbits(self.met)),
+            "taken": self.taken,
+            "rng": self.rng.bit_generator.state,
+        }
 
     def restore(self, held: dict[str, Any]) -> None:
         """Go back to what `state` gave."""
-        for name in ("states", "scenarios", "marks", "size"):
-            setattr(self, name, held[name])
+        self.size = len(held["scenarios"])
+        self.states[: self.size] = np.frombuffer(held["states"], STATE)
+        self.scenarios[: self.size] = held["scenarios"].numpy()
+        self.met = np.unpackbits(held["met"].numpy(), count=len(self.met)).view(np.bool_)
+        self.taken = held["taken"]
         self.rng.bit_generator.state = held["rng"]
 
 
@@ -194,15 +212,22 @@ def _marks(observations: NDArray[np.float32], scenarios: NDArray[np.int64]) -> N
 class Learner:
     """One seat: its network, its optimiser, and how it learns from a rollout."""
 
-    def __init__(self, seat: int, turns: Turns, args: Args) -> None:
-        self.seat, self.args = seat, args
+    def __init__(self, seat: int, turns: Turns, args: Args, peers: Peers) -> None:
+        self.seat, self.args, self.peers = seat, args, peers
         view = turns.views[seat]
         self.network = PolicyNetwork(view.limits, args.shape, args.width)
+        parameters = list(self.network.parameters())
+        self.gradient = torch.zeros(sum(each.numel() for each in parameters))
+        parts = self.gradient.split([each.numel() for each in parameters])
+        for parameter, part in zip(parameters, parts, strict=True):
+            parameter.grad = part.view_as(parameter)  # so that all of it is one row of numbers
         self.optimiser = torch.optim.Adam(
-            self.network.parameters(), args.learning_rate, betas=(0.9, 0.99), eps=1e-5
+            parameters, args.learning_rate, betas=(0.9, 0.99), eps=1e-5, fused=True
         )
-        self.rng = np.random.default_rng([args.seed, seat])
-        self.torch_rng = torch.Generator().manual_seed(args.seed * 2 + seat)
+        self.rng = np.random.default_rng([args.seed, seat, peers.rank])
+        self.torch_rng = torch.Generator().manual_seed(
+            (args.seed * peers.count + peers.rank) * 2 + seat
+        )
         static = torch.from_numpy(view.static)
         self.worth = 100.0 * self.network.worth(static).numpy()  # points, by scenario
         general = turns.redraw or len(turns.scenarios) > 1
@@ -219,10 +244,10 @@ class Learner:
         """Actions, values in points and who strays; kept in `rows`, if there are any."""
         if not len(shown.members):
             return np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.bool_)
-        observations = torch.from_numpy(shown.observations)
         masks = torch.from_numpy(shown.masks)
         with torch.no_grad():
-            log_chances, values = self.network(observations, masks)
+            read = self.network.read(torch.from_numpy(shown.observations))
+            log_chances, values = self.network.judge(read, masks)
             uniform = torch.rand(log_chances.shape, generator=self.torch_rng)
             strays = self.rng.random(len(shown.members)) < straying[shown.members]
             strays |= first[shown.members] & (self.rng.random(len(shown.members)) < 0.5)
@@ -232,7 +257,7 @@ class Learner:
             if rows is not None:
                 rows.members.append(shown.members)
                 rows.steps.append(step)
-                rows.observations.append(observations)
+                rows.read.append(read)
                 rows.masks.append(masks)
                 rows.actions.append(actions)
                 rows.log_chances.append(log_chances.gather(1, actions[:, None])[:, 0])
@@ -246,7 +271,7 @@ class Learner:
         targets: NDArray[np.float32],
         done: float,
     ) -> int:
-        """Improve the network by a rollout; returns from how many decisions.
+        """Improve the network by a rollout; returns from how many decisions, of all processes.
 
         Args:
             rows: what the seat decided.
@@ -255,48 +280,72 @@ class Learner:
             done: how much of the training is over, 0 to 1.
         """
         args = self.args
-        kept = [np.flatnonzero(masks.numpy().sum(1) > 1) for masks in rows.masks]
-        at = [(step, m[k]) for step, m, k in zip(rows.steps, rows.members, kept, strict=True)]
-        chosen = [torch.from_numpy(k) for k in kept]
+        choice = [torch.from_numpy(masks.numpy().sum(1) > 1) for masks in rows.masks]
+        at = [
+            (step, m[k.numpy()])
+            for step, m, k in zip(rows.steps, rows.members, choice, strict=True)
+        ]
 
         def together(parts: list[Tensor]) -> Tensor:
-            return torch.cat([part[k] for part, k in zip(parts, chosen, strict=True)])
+            return torch.cat([part[k] for part, k in zip(parts, choice, strict=True)])
 
-        observations, masks = together(rows.observations), together(rows.masks)
-        actions, before = together(rows.actions), together(rows.log_chances)
-        gains = torch.from_numpy(np.concatenate([advantages[step, m] for step, m in at]))
-        returns = torch.from_numpy(np.concatenate([targets[step, m] for step, m in at]))
-        strayed = together([torch.from_numpy(each) for each in rows.strayed])
-        count = len(actions)
+        lesson = [
+            together(rows.read),
+            together(rows.masks),
+            together(rows.actions),
+            together(rows.log_chances),
+            together([torch.from_numpy(each) for each in rows.strayed]),
+            torch.from_numpy(np.concatenate([advantages[step, m] for step, m in at])),
+            torch.from_numpy(np.concatenate([targets[step, m] for step, m in at])),
+        ]
+        gains = lesson[5].double()
+        count, total, squares = self.peers.summed(
+            torch.stack(
+                [torch.tensor(float(len(gains))).double(), gains.sum(), gains.square().sum()]
+            )
+        ).tolist()
         if count < 2:
             return 0
-        gains = gains / (gains.std() + 1e-8)
-        entropy_weight = args.entropy * (args.last_entropy / args.entropy) ** done
+        lesson[5] /= np.sqrt(max(0.0, squares / count - (total / count) ** 2)) + 1e-8
         self.optimiser.param_groups[0]["lr"] = args.learning_rate * max(0.01, 1.0 - done)
-        size = min(args.batch_size, count)
+        steps = max(1, round(count / args.batch_size))
         for _ in range(args.epochs):
-            order = torch.randperm(count, generator=self.torch_rng)
-            for first in range(0, count - size + 1, size):
-                rows_of = order[first : first + size]
-                log_chances, values = self.network(observations[rows_of], masks[rows_of])
-                now = log_chances.gather(1, actions[rows_of][:, None])[:, 0]
-                ratio = (now - before[rows_of]).exp()
-                gain = gains[rows_of]
-                clipped = ratio.clamp(1.0 - args.clip, 1.0 + args.clip)
-                own = ~strayed[rows_of]
-                policy_loss = -(torch.min(ratio * gain, clipped * gain) * own).mean()
-                # The ratio says nothing of a decision that strayed: it is taken up, or left.
-                moved = strayed[rows_of] & ((gain > 0.0) | (now.detach() > UNLIKELY))
-                policy_loss = policy_loss - args.stray_weight * (gain * now * moved).mean()
-                value_loss = ((values - returns[rows_of]).square() * own).mean()
-                legal = log_chances.masked_fill(~masks[rows_of], 0.0)
-                entropy = -(log_chances.exp() * legal).sum(1).mean()
-                loss = policy_loss + 0.5 * value_loss - entropy_weight * entropy
-                self.optimiser.zero_grad()
-                loss.backward()
-                nn.utils.clip_grad_norm_(self.network.parameters(), args.max_norm)
+            order = torch.randperm(len(gains), generator=self.torch_rng)
+            shuffled = [each.index_select(0, order).tensor_split(steps) for each in lesson]
+            for batch in zip(*shuffled, strict=True):
+                self.gradient.zero_()
+                (self._loss(done, *batch) * (steps / count)).backward()
+                self.peers.summed(self.gradient)
+                self.gradient.mul_((args.max_norm / self.gradient.norm()).clamp_max(1.0))
                 self.optimiser.step()
-        return count
+        return int(count)
+
+    def _loss(
+        self,
+        done: float,
+        read: Tensor,
+        masks: Tensor,
+        actions: Tensor,
+        before: Tensor,
+        strayed: Tensor,
+        gain: Tensor,
+        returns: Tensor,
+    ) -> Tensor:
+        """What is to become less, summed over decisions."""
+        args = self.args
+        log_chances, values = self.network.judge(read, masks)
+        now = log_chances.gather(1, actions[:, None])[:, 0]
+        ratio = (now - before).exp()
+        clipped = ratio.clamp(1.0 - args.clip, 1.0 + args.clip)
+        own = ~strayed
+        policy_loss = -(torch.min(ratio * gain, clipped * gain) * own).sum()
+        # The ratio says nothing of a decision that strayed: it is taken up, or left.
+        moved = strayed & ((gain > 0.0) | (now.detach() > UNLIKELY))
+        policy_loss = policy_loss - args.stray_weight * (gain * now * moved).sum()
+        value_loss = ((values - returns).square() * own).sum()
+        entropy = -(log_chances.exp() * log_chances.masked_fill(~masks, 0.0)).sum()
+        entropy_weight = args.entropy * (args.last_entropy / args.entropy) ** done
+        return policy_loss + 0.5 * value_loss - entropy_weight * entropy
 
     def state(self) -> dict[str, Any]:
         """Everything that the learner's future depends on."""
@@ -318,22 +367,23 @@ class Learner:
 class Trainer:
     """Battles, both learners, and the loop over rollouts and updates."""
 
-    def __init__(self, args: Args) -> None:
+    def __init__(self, args: Args, peers: Peers | None = None) -> None:
         self.args = args
+        self.peers = peers = peers or Peers()
         scenario: Any = args.scenario if len(args.scenario) > 1 else args.scenario[0]
-        self.turns = Turns(args.num_envs, scenario)
-        torch.manual_seed(args.seed)
-        self.learners = tuple(Learner(seat, self.turns, args) for seat in range(2))
+        count = self.num_envs = args.num_envs // peers.count
+        self.turns = Turns(count, scenario)
+        torch.manual_seed(args.seed)  # the same networks in all processes
+        self.learners = tuple(Learner(seat, self.turns, args, peers) for seat in range(2))
         self.worth = self.learners[0].worth
-        self.rng = np.random.default_rng([args.seed, 2])
-        self.straying = np.zeros((2, args.num_envs))
-        self.first = np.zeros(args.num_envs, np.bool_)
-        self.archive = Archive(args.archive, args.seed)
+        self.rng = np.random.default_rng([args.seed, 2, peers.rank])
+        self.straying = np.zeros((2, count))
+        self.first = np.zeros(count, np.bool_)
+        self.archive = Archive(args.archive // peers.count, (args.seed, peers.rank))
         self.frames = self.learned = 0
         self.seconds = 0.0
-        self.shown = self.turns.reset(TRAINING_SEED + SPACING * args.seed)
-        self._draw_straying(np.ones(args.num_envs, np.bool_))
-        self._pool = ThreadPoolExecutor(args.threads)
+        self.shown = self.turns.reset(TRAINING_SEED + SPACING * args.seed + count * peers.rank)
+        self._draw_straying(np.ones(count, np.bool_))
 
     def _draw_straying(self, begun: NDArray[np.bool_]) -> None:
         """How often each seat strays in the battles that have just begun."""
@@ -362,7 +412,8 @@ class Trainer:
     def update(self) -> None:
         """One rollout and what both seats learn from it."""
         began = time.perf_counter()
-        args, count = self.args, self.args.num_envs
+        args, count = self.args, self.num_envs
+        (done,) = self.peers.told(self.done)
         values = np.zeros((args.rollout + 1, count), np.float32)
         gained = np.zeros((args.rollout, count), np.float32)
         ended = np.zeros((args.rollout, count), np.bool_)
@@ -390,38 +441,47 @@ class Trainer:
         sound[-1] = True  # nothing was played there
         advantages = estimated(values, gained, ended, sound, args.gae_lambda)
         targets = advantages + values[:-1]
-        done = self.done
-        tasks = [
-            self._pool.submit(learner.learn, rows[seat], sign * advantages, sign * targets, done)
-            for seat, (learner, sign) in enumerate(zip(self.learners, (1.0, -1.0), strict=True))
-        ]
-        self.learned += sum(task.result() for task in tasks)
-        self.frames += args.rollout * count
+        for learner, kept, sign in zip(self.learners, rows, (1.0, -1.0), strict=True):
+            self.learned += learner.learn(kept, sign * advantages, sign * targets, done)
+        self.frames += args.rollout * count * self.peers.count
         self.seconds += time.perf_counter() - began
 
     def save(self, path: Path) -> None:
-        """Write a checkpoint, as a whole or not at all."""
-        held = {
-            "args": {**asdict(self.args), "out": str(self.args.out)},
+        """Write a checkpoint of all processes, as a whole or not at all."""
+        parts = self.peers.gathered(self._state())
+        if not parts:
+            return
+        checkpoints.write(path, {"args": common.told(self.args), "parts": parts})
+
+    def _state(self) -> dict[str, Any]:
+        """Everything that this process's future depends on."""
+        return {
             "learners": [learner.state() for learner in self.learners],
             "rng": self.rng.bit_generator.state,
-            "straying": self.straying,
-            "first": self.first,
+            "straying": torch.from_numpy(self.straying),
+            "first": torch.from_numpy(self.first),
             "turns": self.turns.get_state(),
             "archive": self.archive.state(),
             "counts": (self.frames, self.learned, self.seconds),
         }
-        part = path.with_suffix(".part")
-        torch.save(held, part)
-        part.replace(path)
 
-    def restore(self, held: dict[str, Any]) -> None:
-        """Go on from a checkpoint."""
+    def restore(self, path: Path) -> None:
+        """Go on from a checkpoint.
+
+        Raises:
+            CheckpointError: it is none, or not of as many processes.
+        """
+        parts = checkpoints.read(path)["parts"]
+        if len(parts) != self.peers.count:
+            raise ValueError(
+                f"--workers: expected {len(parts)} as before, found {self.peers.count}"
+            )
+        held = parts[self.peers.rank]
         for learner, state in zip(self.learners, held["learners"], strict=True):
             learner.restore(state)
         self.rng.bit_generator.state = held["rng"]
-        self.straying = held["straying"]
-        self.first = held["first"]
+        self.straying = held["straying"].numpy()
+        self.first = held["first"].numpy()
         self.archive.restore(held["archive"])
         self.shown = self.turns.set_state(held["turns"])
         self.frames, self.learned, self.seconds = held["counts"]
@@ -463,9 +523,9 @@ def exact_scores(trainer: Trainer, solutions: Sequence[solver.Solution]) -> list
     return scores
 
 
-def solved_ones(args: Args, trainer: Trainer) -> list[solver.Solution]:
+def solved_ones(args: Args) -> list[solver.Solution]:
     """The scenarios whose optimum is at hand; none of generated ones, which are too many."""
-    if trainer.turns.redraw:
+    if args.scenario[0].partition(":")[0] in GENERATED:
         return []
     found = []
     for scenario in args.scenario:
@@ -476,11 +536,24 @@ def solved_ones(args: Args, trainer: Trainer) -> list[solver.Solution]:
     return found
 
 
+def helped(peers: Peers, args: Args, resume: bool) -> None:
+    """What the other processes do: the same as `trained`, as the first says."""
+    trainer = Trainer(args, peers)
+    if resume:
+        trainer.restore(checkpoints.read(args.out / "checkpoint.pt")["parts"])
+    while True:
+        save, stop = peers.told(0.0, 0.0)
+        if save:
+            trainer.save(args.out / "checkpoint.pt")
+        if stop:
+            return
+        trainer.update()
+
+
 def trained(trainer: Trainer, solutions: Sequence[solver.Solution]) -> tuple[list[Any], bool]:
     """Train until time or steps are spent; points of the curve, and whether Ctrl-C ended it."""
     args = trainer.args
     curve: list[dict[str, Any]] = []
-    checkpoint = args.out / "checkpoint.pt"
     saved = time.monotonic()
 
     def point() -> None:
@@ -488,23 +561,27 @@ def trained(trainer: Trainer, solutions: Sequence[solver.Solution]) -> tuple[lis
         scores = exact_scores(trainer, solutions) if solutions else []
         curve.append({**at, "scores": dict(zip(SEATS, scores, strict=False))})
 
-    with progress() as bar:
+    with progress() as bar, Pause() as pause:
         task = bar.add_task("training", total=1000, note="")
-        try:
-            while trainer.done < 1.0:
-                if trainer.done >= len(curve) / args.evaluations:
-                    point()
-                trainer.update()
-                rate = trainer.frames / trainer.seconds
-                told = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
-                bar.update(task, completed=int(1000 * trainer.done), note=f"{rate:,.0f}/s{told}")
-                if time.monotonic() - saved > args.checkpoint_seconds:
-                    trainer.save(checkpoint)
-                    saved = time.monotonic()
-            point()
-        except KeyboardInterrupt:
-            trainer.save(checkpoint)
-            return curve, True
+        while True:
+            ended = trainer.done >= 1.0
+            interrupted = pause.asked and not ended
+            save = interrupted or time.monotonic() - saved > args.checkpoint_seconds
+            trainer.peers.told(save, ended or interrupted)
+            if save:
+                trainer.save(args.out / "checkpoint.pt")
+                saved = time.monotonic()
+            if interrupted:
+                return curve, True
+            if ended:
+                break
+            if trainer.done >= len(curve) / args.evaluations:
+                point()
+            trainer.update()
+            rate = trainer.frames / trainer.seconds
+            told = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
+            bar.update(task, completed=int(1000 * trainer.done), note=f"{rate:,.0f}/s{told}")
+    point()
     return curve, False
 
 
@@ -514,35 +591,36 @@ def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
     Raises:
         SystemExit: help was asked for, or the input is bad.
     """
-    usual = Args()
     parser = Parser(
         prog="python -m experiments.train_fast",
         description=(__doc__ or "").strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for each in fields(Args):
-        flag = "--" + each.name.replace("_", "-")
-        value = getattr(usual, each.name)
-        if each.name == "scenario":
-            parser.add_argument(flag, action="append", help="repeat for several")
-        elif each.name == "out":
-            parser.add_argument(flag, type=Path, help="(default: runs/SCENARIO-fast)")
-        else:
-            parser.add_argument(
-                flag, type=type(value), default=value, help="(default: %(default)s)"
-            )
+    common.add_flags(
+        parser,
+        Args,
+        scenario={"action": "append", "help": "repeat for several"},
+        out={"type": Path, "help": "(default: runs/SCENARIO-fast)"},
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     parser.add_argument("--quick", action="store_true", help="a tiny run that shows that all works")
     parser.add_argument("--json", action="store_true", help="print JSON alone on stdout")
     given = vars(parser.parse_args(arguments))
     resume, quick, as_json = (given.pop(key) for key in ("resume", "quick", "json"))
-    given["scenario"] = tuple(given["scenario"] or usual.scenario)
+    given["scenario"] = tuple(given["scenario"] or Args.scenario)
     name = Path(given["scenario"][0]).stem.replace(":", "-")
     given["out"] = given["out"] or Path("runs") / f"{name}-fast"
     args = Args(**given)
     if quick:
         args = replace(
-            args, steps=4096, num_envs=64, rollout=8, batch_size=128, evaluations=2, width=32
+            args,
+            steps=4096,
+            num_envs=64,
+            rollout=8,
+            batch_size=128,
+            evaluations=2,
+            width=32,
+            workers=1,
         )
     for key in (
         "seconds",
@@ -553,9 +631,12 @@ def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
         "epochs",
         "width",
         "evaluations",
+        "workers",
     ):
         if getattr(args, key) <= 0:
             parser.error(f"--{key.replace('_', '-')}: expected more than 0")
+    if args.num_envs % args.workers:
+        parser.error(f"--num-envs: expected a multiple of {args.workers} workers")
     if resume and args.runs == 1 and not (args.out / "checkpoint.pt").is_file():
         parser.error(f"--resume: there is no checkpoint in {args.out}")
     return args, resume, as_json
@@ -564,14 +645,20 @@ def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
 def run(args: Args, resume: bool) -> dict[str, Any]:
     """Train with one seed, grade and write; returns the results."""
     args.out.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(args)
-    if resume:
-        trainer.restore(torch.load(args.out / "checkpoint.pt", weights_only=False))
-    solutions = solved_ones(args, trainer)
-    curve, interrupted = trained(trainer, solutions)
+    held = checkpoints.read(args.out / "checkpoint.pt")["parts"] if resume else None
+    if held is not None and len(held) != args.workers:
+        raise checkpoints.CheckpointError(
+            f"--workers: expected {len(held)} as before, found {args.workers}"
+        )
+    solutions = solved_ones(args)  # before the others come, who would wait
+    with joined(args.workers, helped, args, resume) as peers:
+        trainer = Trainer(args, peers)
+        if held is not None:
+            trainer.restore(held)
+        curve, interrupted = trained(trainer, solutions)
     scores = curve[-1]["scores"] if curve else {}
     results = {
-        "args": {**asdict(args), "out": str(args.out)},
+        "args": common.told(args),
         "interrupted": interrupted,
         "frames": trainer.frames,
         "learned": trainer.learned,
@@ -625,7 +712,7 @@ def runs_of(args: Args, resume: bool) -> dict[str, Any]:
             break
     seats = results[0]["scores"]
     told = {
-        "args": {**asdict(args), "out": str(args.out)},
+        "args": common.told(args),
         "interrupted": results[-1]["interrupted"],
         "frames": sum(one["frames"] for one in results),
         "seconds": sum(one["seconds"] for one in results),
@@ -642,8 +729,12 @@ def runs_of(args: Args, resume: bool) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train, grade and write; returns the exit status."""
     args, resume, as_json = parsed(arguments)
-    torch.set_num_threads(1)  # the seats learn side by side instead
-    results = runs_of(args, resume) if args.runs > 1 else run(args, resume)
+    torch.set_num_threads(1)  # there are several processes instead
+    try:
+        results = runs_of(args, resume) if args.runs > 1 else run(args, resume)
+    except checkpoints.CheckpointError as error:
+        print(f"python -m experiments.train_fast: {error}", file=sys.stderr)
+        return 2
     if as_json:
         print(json.dumps(results, indent=2))
     else:

@@ -23,7 +23,7 @@ import torch
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from experiments.common import IDS, progress
+from experiments.common import IDS, INTERRUPTED, progress
 from experiments.training.numbers import natural, positive
 from experiments.training.search import (
     CHOICES,
@@ -41,7 +41,6 @@ from experiments.training.settings import Hyperparameters, class_of
 from wfb_gym.cli.parser import Parser
 from wfb_gym.scenario import ScenarioError
 
-INTERRUPTED = 130
 TICKS: dict[str, tuple[float, ...]] = {
     **CHOICES,
     "learning_rate": (3e-4, 1e-3, 3e-3, 1e-2),

@@ -1,6 +1,8 @@
 """What trains: MaskablePPO on our environments and on one that costs nothing, and train_fast."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
 from experiments.benchmarks.stepping import Round
-from experiments.train_fast import Args, Trainer
+from experiments.train_fast import Args, Trainer, helped
+from experiments.training.peers import joined
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 ENVS = 512
@@ -79,17 +82,22 @@ def training_round(envs: VecEnv, frames: int) -> Round:
     return measured
 
 
-def fast_round(frames: int) -> Round:
+@contextmanager
+def fast_round(frames: int) -> Iterator[Round]:
     """`experiments.train_fast` with its own settings, learning included.
 
     Counted are the decisions that it learns from, which leaves out those with one legal action.
     """
-    trainer = Trainer(Args(seconds=1e9))
+    args = Args(seconds=1e9)
+    with joined(args.workers, helped, args, False) as peers:
+        trainer = Trainer(args, peers)
 
-    def measured(seconds: float) -> dict[str, float]:
-        began, learned = time.perf_counter(), trainer.learned
-        while trainer.learned - learned < frames:
-            trainer.update()
-        return {"frames": (trainer.learned - learned) / (time.perf_counter() - began)}
+        def measured(seconds: float) -> dict[str, float]:
+            began, learned = time.perf_counter(), trainer.learned
+            while trainer.learned - learned < frames:
+                peers.told(0.0, 0.0)  # another update
+                trainer.update()
+            return {"frames": (trainer.learned - learned) / (time.perf_counter() - began)}
 
-    return measured
+        yield measured
+        peers.told(0.0, 1.0)  # that was the last

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import make_agent
-from experiments.common import play
+from experiments.common import SEATS, play
 from experiments.exact import ExactGame
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
@@ -28,7 +28,6 @@ BUDGET = 10_000_000
 RUNS = 5
 """Fewest runs: trained policies of different seeds, or battles with other dice."""
 
-SEATS = ("caster", "dispeller")
 DUELS = (
     "apprentice",
     "archmage-duel",

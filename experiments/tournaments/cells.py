@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from agents.interface import Agent
 from agents.registry import make_agent
-from experiments.common import play
+from experiments.common import SEATS, play
 from wfb_gym.envs.batch import check_choices
 from wfb_gym.opponents.positions import Positions, sees_positions
 from wfb_gym.opponents.registry import Opponent, scripted_policy
 from wfb_gym.scenario import Scenario
 
-SEATS = ("caster", "dispeller")
 MODELS = (".zip", ".npz")
 """Endings of saved models."""
 FIRST_BATTLES = 16

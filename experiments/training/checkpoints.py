@@ -56,7 +56,7 @@ def read(path: Path) -> dict[str, Any]:
         state = torch.load(path, map_location="cpu", weights_only=True)
         found = state.pop("format", None)
     except Exception as error:  # whatever torch makes of bytes that are none
-        raise CheckpointError(f"{path}: expected a checkpoint of experiments.train") from error
+        raise CheckpointError(f"{path}: expected a checkpoint") from error
     if found != FORMAT:
         raise CheckpointError(f"{path}: expected a checkpoint of format {FORMAT}, found {found}")
     return dict(state)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.common import SEATS
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.view import View, seat_number
 from wfb_gym.envs.scenarios import resolve_programme
@@ -24,7 +25,6 @@ SMALL = 100
 """Most numbers in the observation of a small duel."""
 SOURCES = ("command", "result")
 """What every table says of its search besides the hyperparameters."""
-SEATS = ("caster", "dispeller")
 
 GENERATED = ("generated", "generated-phase")
 """Battles, and single phases, that are drawn anew each episode."""

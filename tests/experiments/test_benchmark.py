@@ -23,7 +23,7 @@ def test_a_quick_run_prints_json_alone(capsys: pytest.CaptureFixture[str]) -> No
         assert list(rates) == CASES
         assert all(each["step"] > 0 for each in rates.values())
     assert list(results["single"]) == ["opponent random", "opponent veteran"]
-    assert {"wfb_gym", "free", "fast", "ratio", "fast over SB3"} <= set(results["training"])
+    assert {"wfb_gym", "free", "train_fast", "ratio", "fast over SB3"} <= set(results["training"])
     assert list(results["starting"]) == ["import", "first make"]
     assert {"cores", "processor"} == set(results["machine"])
     for budget in results["budgets"]:

@@ -1,6 +1,8 @@
 """The fast trainer: what it learns from, and that it can be interrupted."""
 
 import json
+import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +10,29 @@ import numpy as np
 import pytest
 import torch
 
+from agents.network import load_network
 from agents.registry import make_agent
 from experiments import train_fast
 from experiments.train_fast import Archive, Args, Trainer, estimated
+from experiments.training import checkpoints
+from experiments.training.peers import joined
 from wfb_gym import solver
 from wfb_gym.envs.turns import Shown, Turns
 
-SMALL = ("--scenario", "apprentice", "--num-envs", "64", "--rollout", "8", "--width", "16")
+SMALL = (
+    "--scenario",
+    "apprentice",
+    "--num-envs",
+    "64",
+    "--rollout",
+    "8",
+    "--width",
+    "16",
+    "--batch-size",
+    "256",
+    "--workers",
+    "1",
+)
 
 
 def at_random(shown: Shown, rng: np.random.Generator) -> Any:
@@ -99,14 +117,26 @@ def test_the_archive_has_every_position_once() -> None:
 
 def test_a_full_archive_makes_room() -> None:
     turns = Turns(64, "archmage-duel")
-    archive, rng = Archive(8, 0), np.random.default_rng(0)
+    archive, rng = Archive(8, 0, 1 << 10), np.random.default_rng(0)
     shown = turns.reset(0)
     for _ in range(10):
         for one in shown:
             archive.meet(one, turns)
         shown = turns.play(*(at_random(one, rng) for one in shown))
     assert archive.size == 8
-    assert len(archive.marks) > 50
+    assert archive.taken > 50
+
+
+def test_an_archive_forgets_in_time_what_it_met() -> None:
+    turns = Turns(64, "archmage-duel")
+    archive, rng = Archive(1000, 0, 64), np.random.default_rng(0)
+    shown = turns.reset(0)
+    for _ in range(10):
+        for one in shown:
+            archive.meet(one, turns)
+            assert archive.taken == archive.met.sum() <= 32
+        shown = turns.play(*(at_random(one, rng) for one in shown))
+    assert archive.size > 50
 
 
 def test_a_run_writes_players_that_score_what_it_says(
@@ -128,9 +158,7 @@ def test_a_run_writes_players_that_score_what_it_says(
 
 
 def test_it_learns(tmp_path: Path) -> None:
-    args = Args(
-        scenario=("apprentice",), steps=150_000, num_envs=256, width=32, out=tmp_path, threads=1
-    )
+    args = Args(scenario=("apprentice",), steps=150_000, num_envs=256, width=32, out=tmp_path)
     trainer = Trainer(args)
     solution = solver.solve("apprentice")
     before = train_fast.exact_scores(trainer, [solution])
@@ -150,7 +178,7 @@ def test_resumed_is_as_never_interrupted(tmp_path: Path) -> None:
     first.save(tmp_path / "checkpoint.pt")
     assert [each.name for each in tmp_path.iterdir()] == ["checkpoint.pt"]
     second = Trainer(args)
-    second.restore(torch.load(tmp_path / "checkpoint.pt", weights_only=False))
+    second.restore(checkpoints.read(tmp_path / "checkpoint.pt")["parts"])
     for _ in range(3):
         second.update()
     assert (second.frames, second.learned) == (whole.frames, whole.learned)
@@ -166,9 +194,9 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
     update = Trainer.update
 
     def stops(trainer: Trainer) -> None:
-        if trainer.frames > 2000:
-            raise KeyboardInterrupt
         update(trainer)
+        if trainer.frames > 2000:
+            signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "update", stops)
@@ -177,6 +205,56 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
     assert train_fast.main([*SMALL, *out, "--resume", "--json"]) == 0
     resumed = json.loads(capsys.readouterr().out)
     assert resumed["frames"] == 4096
+
+
+def test_processes_learn_together(tmp_path: Path) -> None:
+    args = Args(
+        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
+        workers=2, out=tmp_path,
+    )  # fmt: skip
+    whole = train_fast.run(args, resume=False)
+    assert whole["frames"] == 4096 >= whole["learned"]
+    networks = []
+    for _ in range(2):
+        with joined(2, train_fast.helped, args, False) as peers:
+            trainer = Trainer(args, peers)
+            assert trainer.num_envs == 32
+            _, interrupted = train_fast.trained(trainer, [])
+            assert not interrupted
+        networks.append(list(trainer.learners[0].network.parameters()))
+        assert trainer.learned == whole["learned"]
+    for one, other in zip(*networks, strict=True):
+        assert torch.equal(one, other)
+    loaded, _ = load_network(tmp_path / "caster.npz")
+    for one, other in zip(networks[0], loaded.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_processes_go_on_together_where_they_were_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    args = Args(
+        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
+        workers=2, out=tmp_path / "parts",
+    )  # fmt: skip
+    whole = train_fast.run(replace(args, out=tmp_path / "whole"), resume=False)
+    update = Trainer.update
+
+    def stops(trainer: Trainer) -> None:
+        update(trainer)
+        if trainer.frames > 2000:
+            signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "update", stops)
+        assert train_fast.run(args, resume=False)["interrupted"]
+    resumed = train_fast.run(args, resume=True)
+    assert (resumed["frames"], resumed["learned"]) == (whole["frames"], whole["learned"])
+    assert resumed["scores"] == whole["scores"]
+    with pytest.raises(
+        checkpoints.CheckpointError, match="--workers: expected 2 as before, found 1"
+    ):
+        train_fast.run(replace(args, workers=1), resume=True)
 
 
 def test_one_policy_learns_two_scenarios(
@@ -210,6 +288,7 @@ def test_several_runs_have_several_seeds_and_are_not_made_twice(
     ("arguments", "told"),
     [
         (["--width", "0"], "--width: expected more than 0"),
+        (["--num-envs", "9"], "--num-envs: expected a multiple of 2 workers"),
         (["--resume", "--out", "nowhere"], "there is no checkpoint in nowhere"),
     ],
 )
