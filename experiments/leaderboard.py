@@ -60,6 +60,7 @@ class Args:
         find: the generated scenarios anew.
         compare: two submissions to compare, or none.
         form: "json" or "plain".
+        add: to the submissions that are there, instead of writing them anew.
     """
 
     entries: tuple[Entry, ...]
@@ -70,6 +71,7 @@ class Args:
     find: bool = False
     compare: tuple[str, ...] = ()
     form: str = "plain"
+    add: bool = False
 
 
 def parsed(arguments: Sequence[str] | None) -> Args:
@@ -92,6 +94,7 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     add("--description", default="", help="one line")
     add("--authors", default="wfb_gym contributors", help="(default: %(default)s)")
     add("--code", default="", help="where the code is (default: this command)")
+    add("--add", action="store_true", help="to the submission of that name: other tasks of it stay")
     add("--folder", type=Path, help=f"of the submissions (default: {FOLDER})")
     add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
     add("--json", action="store_true", help="print JSON alone on stdout")
@@ -100,13 +103,15 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     folder = given.folder or (QUICK_OUT if given.quick else FOLDER)
     made = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
     form = "json" if given.json else "plain"
+    if given.add and not given.evaluate:
+        parser.error("--add: expected --evaluate with it")
     try:
         asked = entries(given)
     except (ValueError, OSError) as error:
         parser.error(str(error))
     tasks = tuple(TASKS[key] for key in dict.fromkeys(keys))
     compare = tuple(given.compare or ())
-    return Args(asked, tasks, folder, made, given.check, given.find, compare, form)
+    return Args(asked, tasks, folder, made, given.check, given.find, compare, form, given.add)
 
 
 def grade_all(args: Args) -> int:
@@ -144,6 +149,15 @@ def _write(args: Args, found: dict[str, Any]) -> int:
         return FAILED
     args.folder.mkdir(parents=True, exist_ok=True)
     path = args.folder / f"{found['name']}.json"
+    if args.add and path.is_file():
+        former = read(path).model_dump(exclude_none=True)
+        for key in ("protocol", "steps"):
+            if former[key] != found[key]:
+                print(f"{path}: expected {key} {former[key]}, found {found[key]}", file=sys.stderr)
+                return FAILED
+        for track in TRACKS:
+            found[track] = {**former.get(track, {}), **found.get(track, {})}
+        found = {**found, **{key: former[key] for key in ("description", "authors", "code")}}
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     read(path)
     print(f"written: {path}", file=sys.stderr)

@@ -169,7 +169,7 @@ def _draw_distilled(results: Results, path: Path) -> None:
 
 FAST = "experiments.train_fast"
 LARGE = (
-    "--scenario grand-conclave --seconds 600 --width 192 --evaluations 1 --exact-bytes 4294967296"
+    "--scenario grand-conclave --seconds 600 --width 192 --evaluations 2 --exact-bytes 4294967296"
 )
 TOURNAMENT = "--scenario archmage-duel --scenario orc-shaman-hunt --planner-battles 1000"
 ALL = (

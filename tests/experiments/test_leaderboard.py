@@ -160,6 +160,26 @@ def test_saved_models_are_the_runs_of_one_submission(
     assert page.in_task(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
 
 
+def test_other_tasks_are_added_to_a_submission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worth = [1.0]
+    monkeypatch.setattr(protocol, "duel", lambda policies, task: worth * len(policies))
+    monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
+    models = [f"run{k}/model.zip" for k in range(5)]
+    line = ["--evaluate", *models, "--name", "mine", "--folder", str(tmp_path), "--add"]
+    first = [*line, "--steps", "1000", "--description", "as it was"]
+    assert leaderboard.main([*first, "--task", "apprentice/caster"]) == 0
+    worth[0] = 2.0
+    assert leaderboard.main([*line, "--steps", "1000", "--task", "dwarf-hold/caster"]) == 0
+    found = read(tmp_path / "mine.json")
+    assert found.duels == {"apprentice/caster": [1.0] * 5, "dwarf-hold/caster": [2.0] * 5}
+    assert found.description == "as it was"
+    assert leaderboard.main([*line, "--steps", "999", "--task", "apprentice/caster"]) != 0
+    assert "expected steps 1000, found 999" in capsys.readouterr().err
+    assert read(tmp_path / "mine.json").duels == found.duels
+
+
 # --- statistics ----------------------------------------------------------------------------
 
 
