@@ -465,17 +465,8 @@ class Trainer:
             "counts": (self.frames, self.learned, self.seconds),
         }
 
-    def restore(self, path: Path) -> None:
-        """Go on from a checkpoint.
-
-        Raises:
-            CheckpointError: it is none, or not of as many processes.
-        """
-        parts = checkpoints.read(path)["parts"]
-        if len(parts) != self.peers.count:
-            raise ValueError(
-                f"--workers: expected {len(parts)} as before, found {self.peers.count}"
-            )
+    def restore(self, parts: Sequence[dict[str, Any]]) -> None:
+        """Go on from the parts of a checkpoint, one of each process."""
         held = parts[self.peers.rank]
         for learner, state in zip(self.learners, held["learners"], strict=True):
             learner.restore(state)

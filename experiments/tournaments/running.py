@@ -10,8 +10,9 @@ import numpy as np
 
 import wfb_gym
 from agents.registry import make_agent
+from experiments.common import SEATS
 from experiments.exact import Chances, ExactGame
-from experiments.tournaments.cells import MODELS, SEATS, Cell, Pairing, played, player
+from experiments.tournaments.cells import MODELS, Cell, Pairing, played, player
 from experiments.tournaments.record import Record
 from wfb_gym.opponents.registry import scripted_policy
 from wfb_gym.scenario import Scenario, load_scenario, pack

@@ -75,7 +75,7 @@ class Peers:
             # By value: torch would hand over memory that ends with this process.
             self._to_first.put((self.rank, pickle.dumps(held)))
             return []
-        found = {}
+        found: dict[int, Any] = {}
         while len(found) < self.count - 1:
             if self._to_first.empty():
                 if self._barrier.broken:
@@ -90,12 +90,17 @@ class Peers:
 def _help(work: Callable[..., None], rank: int, count: int, shared: Any, given: Any) -> None:
     """What the other processes do."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first says when to end
-    first = multiprocessing.parent_process()
-    if first is not None:
-        watch = threading.Thread(target=lambda: (first.join(), os._exit(1)), daemon=True)
-        watch.start()
+    threading.Thread(target=_outlive_nobody, daemon=True).start()
     torch.set_num_threads(1)
     work(Peers(rank, count, shared), *given)
+
+
+def _outlive_nobody() -> None:
+    """End with the first process, however that ends."""
+    first = multiprocessing.parent_process()
+    if first is not None:
+        first.join()
+        os._exit(1)
 
 
 @contextmanager

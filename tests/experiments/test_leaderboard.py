@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import leaderboard
+from experiments.common import INTERRUPTED
 from experiments.leaderboards import grading, page, protocol
 from experiments.leaderboards.protocol import POOL, TASKS, TRACKS, frozen, generated_tasks
 from experiments.leaderboards.submissions import FOLDER, SubmissionError, read, read_all
@@ -135,7 +136,7 @@ def test_ctrl_c_keeps_the_tasks_that_were_done(
 
     monkeypatch.setattr(protocol, "duel", duel)
     arguments = ["--evaluate", "greedy", "random", *SMALL, "--folder", str(tmp_path)]
-    assert leaderboard.main(arguments) == leaderboard.INTERRUPTED
+    assert leaderboard.main(arguments) == INTERRUPTED
     assert list(read(tmp_path / "greedy.json").duels) == ["apprentice/caster"]
     assert not (tmp_path / "random.json").exists()
 

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from experiments import solve
+from experiments.common import INTERRUPTED
 from experiments.figures import dice, openings
 from experiments.figures.dice import CLOSED, Cells
 from experiments.figures.openings import STOP
@@ -181,7 +182,7 @@ def test_an_interrupted_run_tells_what_was_done(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
-    assert solve.main(["--all", "--json"]) == solve.INTERRUPTED
+    assert solve.main(["--all", "--json"]) == INTERRUPTED
     captured = capsys.readouterr()
     told = json.loads(captured.out)
     assert told["interrupted"]

@@ -13,6 +13,7 @@ from agents.interface import Agent
 from agents.registry import make_agent
 from agents.simple import RandomAgent
 from experiments import tournament
+from experiments.common import INTERRUPTED
 from experiments.statistics import RESAMPLES
 from experiments.tournaments import cells, running
 from experiments.tournaments.cells import Cell, Failure, Pairing, Watched, parts, played
@@ -340,7 +341,7 @@ def test_an_interrupted_tournament_goes_on_where_it_was(
         return played(pairing)
 
     monkeypatch.setattr(running, "played", interrupted)
-    part = run(*SMALL, out=tmp_path / "part", status=tournament.INTERRUPTED)
+    part = run(*SMALL, out=tmp_path / "part", status=INTERRUPTED)
     assert part["interrupted"]
     assert [len(each["cells"]) for each in part["scenarios"]] == [4, 1]
     assert "interrupted after 5 cells; the same command goes on" in capsys.readouterr().err

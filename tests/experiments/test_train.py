@@ -16,7 +16,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from agents.registry import make_agent
 from experiments import train
-from experiments.common import play, score
+from experiments.common import INTERRUPTED, play, score
 from experiments.training.grading import FINAL_SEED
 from experiments.training.learner import Learner
 from experiments.training.pool import SOLVED_MIX, UNSOLVED_MIX
@@ -111,7 +111,7 @@ def test_an_interrupted_run_keeps_its_model(
 ) -> None:
     interrupted_after(2, monkeypatch)
     status = train.main(["--quick", "--out", str(tmp_path)])
-    assert status == train.INTERRUPTED
+    assert status == INTERRUPTED
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "interrupted after 1,024 steps; go on with --resume" in captured.err
@@ -149,7 +149,7 @@ def test_a_resumed_run_ends_like_one_in_one_piece(
     assert train.main([*asked, "--out", str(one)]) == 0
     with monkeypatch.context() as patched:
         interrupted_after(3, patched)
-        assert train.main([*asked, "--out", str(two)]) == train.INTERRUPTED
+        assert train.main([*asked, "--out", str(two)]) == INTERRUPTED
     torch.manual_seed(0)  # whatever else happened in between
     np.random.seed(0)  # noqa: NPY002
     assert train.main(["--resume", "--out", str(two)]) == 0
@@ -168,7 +168,7 @@ def test_an_unfinished_run_is_not_overwritten_by_mistake(
     asked = ["--quick", "--out", str(tmp_path)]
     with monkeypatch.context() as patched:
         interrupted_after(1, patched)
-        assert train.main(asked) == train.INTERRUPTED
+        assert train.main(asked) == INTERRUPTED
     before = (tmp_path / "checkpoints" / "latest.pt").read_bytes()
     for more, message in (
         ([], "go on with --resume, or begin anew with --overwrite"),

@@ -13,6 +13,7 @@ import torch
 from agents.network import load_network
 from agents.registry import make_agent
 from experiments import train_fast
+from experiments.common import INTERRUPTED
 from experiments.train_fast import Archive, Args, Trainer, estimated
 from experiments.training import checkpoints
 from experiments.training.peers import joined
@@ -200,7 +201,7 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "update", stops)
-        assert train_fast.main([*SMALL, *out]) == train_fast.INTERRUPTED
+        assert train_fast.main([*SMALL, *out]) == INTERRUPTED
     assert "--resume goes on" in capsys.readouterr().err
     assert train_fast.main([*SMALL, *out, "--resume", "--json"]) == 0
     resumed = json.loads(capsys.readouterr().out)

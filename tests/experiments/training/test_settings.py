@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from experiments.training.settings import CLASSES, FILE, SEATS, SOURCES, class_of, suited
+from experiments.common import SEATS
+from experiments.training.settings import CLASSES, FILE, SOURCES, class_of, suited
 from wfb_gym.generating import Generated
 
 
