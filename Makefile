@@ -15,7 +15,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup train train-fast tournament report test test-slow solve benchmark lint format constraints clean
+.PHONY: help setup train train-fast tournament report test test-slow solve benchmark docs lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -68,6 +68,15 @@ solve: setup ## exact values: experiments/solve.py
 benchmark: setup ## measure speed: experiments/benchmark.py
 	$(BIN)/python -m experiments.benchmark $(ARGS)
 
+docs: .venv/.docs ## the documentation as a site in site/; a broken link fails
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs site
+	@echo 'docs: open site/index.html'
+
+.venv/.docs: $(STAMP)
+	@echo 'docs: installing Sphinx'
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+	@touch $@
+
 lint: setup ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -85,5 +94,5 @@ constraints: setup ## write constraints.txt anew from what .venv holds
 	@touch $(STAMP)
 
 clean: ## remove what was built, .venv aside
-	rm -rf build dist runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf build dist runs site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,7 +23,7 @@ from wfb_gym.scenario.lores import find_lore_spell
 ENVIRONMENTS = page("environments.md")
 BATTLEFIELD = page("battlefield.md")
 LORES = page("lores.md")
-PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
 
 
 # --- all pages -----------------------------------------------------------------------------
@@ -38,7 +38,8 @@ def anchor(heading: str) -> str:
 def test_links_lead_somewhere(name: str) -> None:
     for target in re.findall(r"\]\(([^)]+)\)", page(name)):
         path, _, place = target.partition("#")
-        file = ROOT / "docs" / (path or name)
+        here = ROOT / "docs" / name
+        file = here.parent / path if path else here
         assert file.exists(), target
         if place:
             assert place in map(anchor, sections(file.read_text(encoding="utf-8"))), target

@@ -29,19 +29,15 @@ class BattleEnv(MagicPhaseEnv):
     and stored dice are spent for good; wounds, lost levels and forgotten spells stay; units that
     are wiped out are gone. Nobody moves: units stand where the scenario puts them.
 
-    ## Rewards
-
-    The change of (enemy points lost - own points lost) over `points_per_reward`; their sum is
-    the difference of points at the battle's end.
-
     ## Arguments
 
     | parameter | default | meaning |
     |---|---|---|
-    | `scenario` | "border-skirmish" | as for `MagicPhaseEnv` |
+    | `scenario` | "border-skirmish" | bundled name, path of a scenario file, `Scenario`; or \
+    "generated": a new one each episode |
     | `seat` | 0 | the learner's army: 0 has the first phase, 1 the second |
 
-    The others are those of `MagicPhaseEnv`.
+    The other arguments are those of `MagicPhaseEnv`.
 
     ## Version History
 

@@ -27,6 +27,9 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     to spells, the dispeller commits dispel dice against them, and every die spent is gone. One
     seat is the learner's; the opponent plays inside `step`.
 
+    Decisions are small: first the spell, then its target, then an item, then the dice. Where only
+    one action is legal it is played for the learner.
+
     ## Action Space
 
     `Discrete(n)`: micro-actions whose ranges `wfb_gym.encoding.actions` lists: pass, dice,
@@ -39,7 +42,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     `Box(float32)`, one flat vector scaled into finite bounds and never clipped, from the
     learner's seat. `named(observation)` names its fields; `wfb_gym.encoding.layout` documents
-    units and scales.
+    units and scales. Different positions never share an observation. The last one of an episode
+    shows only what the scenario fixes.
 
     ## Rewards
 
@@ -56,6 +60,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     1. Termination: the last magic phase of the scenario ends.
     2. Truncation: never; the game ends by itself.
 
+    An environment that is stepped after its end stays there: reward 0, terminated.
+
     ## Information
 
     | key | meaning |
@@ -69,19 +75,17 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     |---|---|---|
     | `scenario` | "archmage-duel" | bundled name, path of a scenario file, `Scenario`; or \
     "generated": a new one each episode |
-    | `opponent` | "veteran" | name, callable, path of a saved model, or a list of these |
+    | `opponent` | "veteran" | name, callable, agent, path of a saved model, or a list of these |
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
-    | `points_per_reward` | 100 | points that make a reward of 1 |
+    | `points_per_reward` | 100.0 | points that make a reward of 1 |
     | `strict` | False | raise on an illegal action |
+    | `render_mode` | None | one of `metadata["render_modes"]`, or None |
 
     ## Vectorized environment
 
-    `gym.make_vec("wfb_gym/Caster-v0", num_envs=4096)` steps all environments in one compiled
-    call; environment i of `reset(seed=s)` plays what this one plays after `reset(seed=s + i)`.
-
-    ## Version History
-
-    * v0: initial version
+    `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call; environment i of
+    `reset(seed=s)` plays what a single one plays after `reset(seed=s + i)`. It takes the same
+    arguments, `scenario` also as a list, and `autoreset_mode`, SAME_STEP unless told.
     """
 
     seat: int = 0
@@ -221,12 +225,32 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
 
 class CasterEnv(MagicPhaseEnv):
-    """The first army's seat, which casts first; see `MagicPhaseEnv`."""
+    """The caster's seat of a magic phase; see `MagicPhaseEnv` for spaces, rewards and info.
+
+    ## Description
+
+    The learner is the first army of the scenario. It casts in the first phase, and in scenarios
+    of several phases dispels in the second, and so on in turn.
+
+    ## Version History
+
+    * v0: initial version
+    """
 
     seat = 0
 
 
 class DispellerEnv(MagicPhaseEnv):
-    """The other army's seat, which dispels first; see `MagicPhaseEnv`."""
+    """The dispeller's seat of a magic phase; see `MagicPhaseEnv` for spaces, rewards and info.
+
+    ## Description
+
+    The learner is the second army of the scenario. It dispels in the first phase, and in
+    scenarios of several phases casts in the second, and so on in turn.
+
+    ## Version History
+
+    * v0: initial version
+    """
 
     seat = 1

@@ -1,0 +1,68 @@
+"""How Sphinx makes a site of the pages in docs/: `make docs`. No page's words stand here."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import wfb_gym
+
+DOCS = Path(__file__).parent
+
+project = "wfb_gym"
+author = "wfb_gym contributors"
+version = release = wfb_gym.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["results"]
+# Links to headings are written as a forge makes them: #whole-battles.
+myst_heading_anchors = 3
+
+# Docstrings put code between single backticks.
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+
+html_theme = "furo"
+html_title = "wfb_gym"
+html_show_sphinx = False
+html_show_copyright = False
+
+
+def folders_as_words(app: Any, name: str, source: list[str]) -> None:
+    """Leave the words of links to folders of the checkout, which no site can show."""
+    here = (DOCS / name).parent
+
+    def words(found: re.Match[str]) -> str:
+        return found[1] if (here / found[2]).is_dir() else found[0]
+
+    source[0] = re.sub(r"\[([^\]]+)\]\((\.\./[^)#]+)\)", words, source[0])
+
+
+def nav_that_is_there(app: Any, name: str, source: list[str]) -> None:
+    """Leave out entries of the nav with a star that no page matches."""
+
+    def there(line: str) -> bool:
+        star = re.fullmatch(r"[\w/-]+\*", line)
+        return star is None or any(DOCS.glob(f"{line}.md"))
+
+    if name == app.config.root_doc:
+        source[0] = "\n".join(filter(there, source[0].split("\n")))
+
+
+def first_section(
+    app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]
+) -> None:
+    """Cut docstrings that are a page of their own (docs/environments) at their first heading."""
+    for number, line in enumerate(lines):
+        if line.startswith("## "):
+            del lines[number:]
+            return
+
+
+def setup(app: Any) -> None:
+    """Hook the functions above into Sphinx."""
+    app.connect("source-read", folders_as_words)
+    app.connect("source-read", nav_that_is_there)
+    app.connect("autodoc-process-docstring", first_section)

@@ -1,0 +1,112 @@
+"""The how-tos of docs/howto run as written, from top to bottom, and print what they say.
+
+In a `text` block behind Python, and behind a command, ``...`` stands for anything.
+"""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.pages import ROOT, page
+
+PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
+SHORTER = {"model.learn(50_000)": "model.learn(2_000)"}
+FENCES = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A block of a page.
+
+    Attributes:
+        language: of the fence.
+        text: inside it.
+    """
+
+    language: str
+    text: str
+
+
+def blocks_of(path: Path) -> list[Block]:
+    return [Block(*found) for found in FENCES.findall(path.read_text(encoding="utf-8"))]
+
+
+def shortened(code: str) -> str:
+    for long, short in SHORTER.items():
+        code = code.replace(long, short)
+    return code
+
+
+def agrees(printed: str, told: str) -> bool:
+    return doctest.OutputChecker().check_output(told, printed, doctest.ELLIPSIS)
+
+
+def shell(commands: str) -> None:
+    """Run the commands of a block; what stands behind one is what it must print."""
+    for command, told in re.findall(r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands, re.MULTILINE):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", *shlex.split(command)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert done.returncode == 0, done.stderr
+        assert not told.strip() or agrees(done.stdout.rstrip() + "\n", told.rstrip() + "\n"), (
+            f"{command}:\n{done.stdout}"
+        )
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    printed = ""
+    for language, text in blocks_of(path):
+        if language == "toml":
+            name = re.match(r"# (\S+\.toml)\n", text)
+            assert name is not None, "the first line of a file names it"
+            Path(name[1]).write_text(text, encoding="utf-8")
+        elif language == "console":
+            assert text.startswith("$ python "), text
+            shell(text)
+        elif language == "python":
+            assert not printed, f"the page does not tell what is printed: {printed}"
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(shortened(text), names)
+            printed = out.getvalue()
+        else:
+            assert language == "text"
+            assert agrees(printed, text), printed
+            printed = ""
+    assert not printed, f"the page does not tell what is printed: {printed}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_the_page_has_its_parts(path: Path) -> None:
+    text = page(f"howto/{path.name}")
+    assert re.match(r"# .+\n\n\*Goal: .+", text)
+    assert "\n## What you see\n" in text or "```text" in text
+    assert text.index("\n## Where to go on\n") > text.rindex("```")
+
+
+def test_what_is_shortened_is_there() -> None:
+    for long in SHORTER:
+        assert any(long in path.read_text(encoding="utf-8") for path in PAGES), long
+
+
+def test_what_differs_is_found() -> None:
+    assert agrees("guarantees 8.1 of 9.7\n", "guarantees ... of 9.7\n")
+    assert not agrees("guarantees 8.1 of 9.8\n", "guarantees ... of 9.7\n")
+    with pytest.raises(AssertionError, match="unrecognized arguments"):
+        shell("$ python -m wfb_gym scenarios --nonsense\n")

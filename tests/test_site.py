@@ -1,0 +1,86 @@
+"""The site of docs/: every page has its place in it, and what stands beside docs/ is right.
+
+Building it needs the extra `docs`; where that is missing, the pages' own tests must do.
+"""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+import wfb_gym
+from tests.pages import ROOT, page
+
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
+
+
+def nav() -> list[str]:
+    """Entries of the home page's tables of contents."""
+    trees = re.findall(r"```\{toctree\}\n(.*?)```", page("index.md"), re.DOTALL)
+    return [line for tree in trees for line in tree.splitlines() if line and line[0] != ":"]
+
+
+def test_every_page_is_in_the_nav_once() -> None:
+    entries = nav()
+    assert len(entries) == len(set(entries))
+    for name in PAGES:
+        found = name in entries or any(fnmatch(name, entry) for entry in entries)
+        assert found != (name == "index"), name
+    for entry in entries:
+        assert "*" in entry or entry in PAGES, entry
+
+
+def test_links_of_pages_beside_docs() -> None:
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert (ROOT / target).exists(), f"{name}: {target}"
+
+
+def test_the_citation_is_of_this_version() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    found = dict(re.findall(r"^([a-z-]+): (.+)$", text, re.MULTILINE))
+    assert found["cff-version"] == "1.2.0"
+    assert found["version"] == wfb_gym.__version__
+    assert found["license"] == "MIT"
+    assert {"message", "title", "type"} <= set(found)
+    assert "authors:\n  - name: wfb_gym contributors\n" in text
+
+
+def test_folders_named_to_contributors_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:wfb_gym|agents|experiments|tests|docs)/[\w./-]*)`", text)
+    assert len(named) > 15
+    for path in named:
+        assert (ROOT / path).exists(), path
+
+
+def test_the_versions_page_lists_every_id() -> None:
+    import gymnasium as gym
+
+    ids = {name for name in gym.registry if name.startswith("wfb_gym/")}
+    assert ids
+    for name in ids:
+        assert f"| `{name}` |" in page("versioning.md")
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("furo", "myst_parser", "sphinx")),
+    reason="needs the extra docs",
+)
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    command = ["-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-d"]
+    done = subprocess.run(
+        [sys.executable, *command, str(tmp_path / "trees"), str(DOCS), str(tmp_path / "site")],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "environments" / "caster.html").is_file()
