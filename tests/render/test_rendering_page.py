@@ -1,0 +1,47 @@
+"""docs/rendering.md: what it says is so."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from experiments.figures.rendering import moment
+from tests.pages import ROOT, blocks, page, rows_of
+from wfb_gym.render.picture import SIZE
+
+PAGE = page("rendering.md")
+FIRST, _, EVERY_EVENT = blocks(PAGE, "python")
+
+
+def test_the_first_example_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(FIRST, {})
+    (told,) = blocks(PAGE, "text")
+    assert capsys.readouterr().out == told
+
+
+def test_a_frame_for_every_event() -> None:
+    names: dict[str, Any] = {}
+    exec(EVERY_EVENT, names)
+    frames = names["frames"]
+    assert len(frames) == len(names["transcript"].events)
+    assert {frame.shape for frame in frames} == {(540, 960, 3)}
+    assert all((one != two).any() for one, two in pairwise(frames))
+
+
+def test_the_colours_are_those_that_the_picture_explains() -> None:
+    from wfb_gym.render.columns import LEGEND
+
+    meanings = [row[1] for row in rows_of(PAGE, "What is on it", 1)]
+    for standing, meaning in zip(LEGEND, meanings, strict=False):
+        assert meaning.startswith(standing.value)
+
+
+def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
+    image = Image.open(ROOT / "docs" / "images" / "rgb-array.png")
+    assert image.size == SIZE
+    drawn = moment("the-shattered-gate", 3, 99)
+    kept = np.asarray(image.convert("RGB"), np.int16)
+    differ = (np.abs(kept - drawn) > 80).any(axis=2)  # it has fewer colours, to be small
+    assert differ.mean() < 0.02  # a few words may be told otherwise now

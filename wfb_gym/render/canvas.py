@@ -1,0 +1,325 @@
+"""A drawing surface of boxes, words and pictures.
+
+Words stay within the box that they are given: they shrink, and only what is still too long is cut
+with three dots. Nothing here knows the game. Needs ``pip install "wfb-gym[render]"``.
+"""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    from PIL import Image, ImageDraw, ImageFont
+except ImportError as error:
+    raise ImportError('pictures need Pillow: pip install "wfb-gym[render]"') from error
+
+from wfb_gym.render.colours import Colour
+
+Align = Literal["left", "centre", "right"]
+
+_SMOOTH = 4
+"""Pixels drawn for one, either way, where edges are to be smooth."""
+_LEAST = 0.72
+"""Words shrink to this share of their size before they are cut."""
+_INSTEAD = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
+"""For characters that Pillow's own font lacks."""
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels; right and bottom lie outside."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def width(self) -> int:
+        """Pixels across."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        """Pixels down."""
+        return self.bottom - self.top
+
+    def inset(self, across: int, down: int | None = None) -> "Box":
+        """The box without a margin on every side."""
+        down = across if down is None else down
+        return Box(self.left + across, self.top + down, self.right - across, self.bottom - down)
+
+    def rows(self, top: int, height: int) -> "Box":
+        """Its full width, `height` pixels high from `top` pixels below its top on."""
+        return Box(self.left, self.top + top, self.right, self.top + top + height)
+
+    def part(self, index: int, count: int, gap: int) -> "Box":
+        """One of `count` equal parts side by side."""
+        width = (self.width - gap * (count - 1)) // count
+        left = self.left + index * (width + gap)
+        return Box(left, self.top, left + width, self.bottom)
+
+
+class Written(NamedTuple):
+    """Words on the canvas, for whoever watches.
+
+    Attributes:
+        words: that were to be written.
+        shown: of them.
+        ink: what they cover.
+        box: that they were given.
+    """
+
+    words: str
+    shown: str
+    ink: Box
+    box: Box
+
+
+Watch = Callable[[Written], None]
+
+
+class Canvas:
+    """A picture in the making.
+
+    Args:
+        width: in pixels.
+        height: in pixels.
+        colour: of the ground.
+        watch: is told of all words that are written.
+
+    Attributes:
+        image: the picture.
+    """
+
+    def __init__(self, width: int, height: int, colour: Colour, watch: Watch | None = None) -> None:
+        self.image = Image.new("RGB", (width, height), colour)
+        self._draw = ImageDraw.Draw(self.image)
+        self._watch = watch
+
+    def pixels(self) -> NDArray[np.uint8]:
+        """A copy of the picture, uint8 (height, width, 3)."""
+        return np.array(self.image)
+
+    def fill(self, box: Box, colour: Colour, edge: Colour | None = None, width: int = 1) -> None:
+        """Fill a rectangle, with an edge inside it."""
+        if box.width <= 0 or box.height <= 0:
+            return
+        corners = (box.left, box.top, box.right - 1, box.bottom - 1)
+        self._draw.rectangle(corners, colour, edge, width if edge else 1)
+
+    def frame(self, box: Box, colour: Colour, width: int) -> None:
+        """Draw the edge of a rectangle inside it."""
+        corners = (box.left, box.top, box.right - 1, box.bottom - 1)
+        self._draw.rectangle(corners, None, colour, width)
+
+    def strike(self, box: Box, colour: Colour) -> None:
+        """Draw a line through the middle of a box."""
+        middle = (box.top + box.bottom) // 2
+        self._draw.line((box.left, middle, box.right - 1, middle), colour, 1)
+
+    def die(self, left: int, top: int, size: int, face: int, body: Colour, ink: Colour) -> None:
+        """Draw a die; face 0 is one that has not been thrown."""
+        die = _die(size, face, body, ink)
+        self.image.paste(die, (left, top), die)
+
+    def dot(self, left: int, top: int, size: int, colour: Colour, filled: bool) -> None:
+        """Draw a disc, or a circle."""
+        dot = _dot(size, colour, filled)
+        self.image.paste(dot, (left, top), dot)
+
+    def text(self, box: Box, words: str, size: float, colour: Colour, align: Align = "left") -> Box:
+        """Write a line of words in the middle of a box's height.
+
+        Args:
+            box: that they stay in.
+            words: a line.
+            size: of the font in pixels; smaller where they would not fit.
+            colour: of the words.
+            align: where in the box's width.
+
+        Returns:
+            What they cover.
+        """
+        size, shown = fitted(words, size, box.width)
+        if not shown:
+            if self._watch is not None and words:
+                self._watch(Written(words, "", box, box))
+            return box._replace(right=box.left)
+        mask, left, top = _mask(size, shown)
+        length = _length(size, shown)
+        start: float = box.left
+        if align != "left":
+            start += (box.width - length) / (2 if align == "centre" else 1)
+        across = round(start)
+        down = (box.top + box.bottom) // 2
+        self.image.paste(colour, (across + left, down + top), mask)
+        ink = Box(across, down + top, across + int(length + 0.5), down + top + mask.height)
+        if self._watch is not None:
+            self._watch(Written(words, shown, ink, box))
+        return ink
+
+    def paragraph(self, box: Box, words: str, size: float, colour: Colour, lines: int) -> int:
+        """Write words in lines from a box's top on.
+
+        Args:
+            box: that they stay in.
+            words: to be broken into lines.
+            size: of the font in pixels.
+            colour: of the words.
+            lines: at most.
+
+        Returns:
+            Pixels from the box's top to the end of the last line.
+        """
+        step = line_height(size)
+        broken = wrapped(words, size, box.width, lines)
+        for number, line in enumerate(broken):
+            self.text(box.rows(number * step, step), line, size, colour)
+        return len(broken) * step
+
+
+def line_height(size: float) -> int:
+    """Pixels from one line to the next."""
+    return round(size * 1.3)
+
+
+def plain(words: str) -> str:
+    """Words in the characters that Pillow's own font has: accents go, strange ones become "?"."""
+    if words.isascii():
+        return words
+    words = "".join(_INSTEAD.get(each, each) for each in words)
+    apart = unicodedata.normalize("NFKD", words)
+    return "".join(
+        each if each.isascii() else "?" for each in apart if not unicodedata.combining(each)
+    )
+
+
+@lru_cache(maxsize=4096)
+def fitted(words: str, size: float, width: int) -> tuple[float, str]:
+    """Size and words so that a line fits.
+
+    Args:
+        words: a line.
+        size: of the font in pixels, if it fits so.
+        width: that there is.
+
+    Returns:
+        The size, and the words, cut where they do not fit at the least size either.
+    """
+    words = plain(words)
+    least = max(6.0, round(size * _LEAST * 2) / 2)
+    while _length(size, words) > width and size > least:
+        size = max(least, size - 0.5)
+    if _length(size, words) <= width:
+        return size, words
+    kept = len(words)
+    while kept and _length(size, words[:kept].rstrip() + "...") > width:
+        kept -= 1
+    return size, words[:kept].rstrip() + "..." if kept else ""
+
+
+@lru_cache(maxsize=4096)
+def wrapped(words: str, size: float, width: int, most: int) -> tuple[str, ...]:
+    """Words broken into lines that fit; the last of too many takes the rest.
+
+    Args:
+        words: to be broken between words.
+        size: of the font in pixels.
+        width: that there is.
+        most: lines.
+    """
+    lines: list[str] = []
+    for word in plain(words).split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and (_length(size, longer) <= width or len(lines) == most):
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return tuple(lines)
+
+
+def set_in(
+    words: str, sizes: Sequence[float], width: int, height: int
+) -> tuple[float, tuple[str, ...]]:
+    """Words broken into lines in the first of some sizes in which they fit into a box.
+
+    Args:
+        words: to be broken between words.
+        sizes: of the font in pixels, the largest first; the last is taken if none fits.
+        width: that there is.
+        height: that there is.
+
+    Returns:
+        The size and the lines.
+    """
+    for size in sizes:
+        most = max(1, height // line_height(size))
+        lines = wrapped(words, size, width, most)
+        if not lines or _length(size, lines[-1]) <= width:
+            break
+    return size, lines
+
+
+def length(words: str, size: float) -> int:
+    """Pixels that a line takes."""
+    return int(_length(size, plain(words)) + 0.999)
+
+
+@lru_cache(maxsize=64)
+def _font(size: float) -> Any:
+    return ImageFont.load_default(size)
+
+
+@lru_cache(maxsize=16384)
+def _length(size: float, words: str) -> float:
+    return float(_font(size).getlength(words))
+
+
+@lru_cache(maxsize=4096)
+def _mask(size: float, words: str) -> tuple[Image.Image, int, int]:
+    """Words as a mask, and where it lies from their left end and the middle of their height."""
+    font = _font(size)
+    left, top, right, bottom = (int(each) for each in font.getbbox(words, anchor="lm"))
+    mask = Image.new("L", (max(1, right - left), max(1, bottom - top)))
+    ImageDraw.Draw(mask).text((-left, -top), words, 255, font, anchor="lm")
+    return mask, left, top
+
+
+_PIPS = {
+    1: ((1, 1),),
+    2: ((0, 0), (2, 2)),
+    3: ((0, 0), (1, 1), (2, 2)),
+    4: ((0, 0), (0, 2), (2, 0), (2, 2)),
+    5: ((0, 0), (0, 2), (1, 1), (2, 0), (2, 2)),
+    6: ((0, 0), (0, 1), (0, 2), (2, 0), (2, 1), (2, 2)),
+}
+"""Column and row of a face's pips."""
+
+
+@lru_cache(maxsize=512)
+def _die(size: int, face: int, body: Colour, ink: Colour) -> Image.Image:
+    """A die with rounded corners on a transparent ground."""
+    full = size * _SMOOTH
+    image = Image.new("RGBA", (full, full), (*body, 0))
+    draw = ImageDraw.Draw(image)
+    edge = max(_SMOOTH, full // 24)
+    draw.rounded_rectangle((0, 0, full - 1, full - 1), full // 5, body, ink, edge)
+    radius = full / 11
+    for column, row in _PIPS.get(face, ()):
+        x, y = (full * (0.27 + 0.23 * place) for place in (column, row))
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), ink)
+    return image.resize((size, size), Image.Resampling.LANCZOS)
+
+
+@lru_cache(maxsize=128)
+def _dot(size: int, colour: Colour, filled: bool) -> Image.Image:
+    full = size * _SMOOTH
+    image = Image.new("RGBA", (full, full), (*colour, 0))
+    edge = max(_SMOOTH, full // 9)
+    corners = (0, 0, full - 1, full - 1)
+    ImageDraw.Draw(image).ellipse(corners, colour if filled else None, colour, edge)
+    return image.resize((size, size), Image.Resampling.LANCZOS)

@@ -1,0 +1,36 @@
+"""Colours of the picture, by what they stand for."""
+
+Colour = tuple[int, int, int]
+
+PAPER: Colour = (244, 240, 230)
+PANEL: Colour = (255, 253, 248)
+LINE: Colour = (205, 196, 178)
+INK: Colour = (38, 34, 30)
+FADED: Colour = (128, 120, 108)
+WHITE: Colour = (255, 255, 255)
+
+ARMIES: tuple[Colour, Colour] = ((44, 88, 150), (160, 48, 44))
+"""The first army and the second."""
+PALE: tuple[Colour, Colour] = (
+    (206, 219, 238),
+    (240, 210, 206),
+)
+"""Their colours as a background of writing."""
+
+TURN: Colour = (226, 150, 20)
+"""Whoever decides or rolls."""
+SIX: Colour = (240, 190, 60)
+"""Dice that show a 6."""
+ONE: Colour = (226, 120, 110)
+"""Dice that show one of two 1s or more."""
+BONE: Colour = (250, 246, 234)
+"""Other dice."""
+WOUND: Colour = (190, 40, 40)
+GONE: Colour = (222, 216, 204)
+"""What has been lost, as a background."""
+
+OPEN: Colour = (214, 234, 205)
+PENDING: Colour = (252, 216, 130)
+IN_PLAY: Colour = (218, 204, 240)
+TRIED: Colour = (232, 227, 216)
+FORGOTTEN: Colour = (236, 196, 190)
