@@ -27,7 +27,7 @@ int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 """Widen a small integer of a record. Compiled `int` keeps int8 as int8, and a function called
 with both would be compiled twice."""
 
-_NEVER_COMPILED = ("cli", "interop", "battlefield", "generating")
+_NEVER_COMPILED = ("cli", "interop", "battlefield", "generating", "render", "transcripts")
 """Folders without compiled code."""
 _KEEP_SECONDS = 14 * 24 * 3600
 

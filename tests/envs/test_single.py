@@ -14,7 +14,6 @@ from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
-from wfb_gym.envs.single import CasterEnv
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 from .playing import (
@@ -425,11 +424,6 @@ def test_points_per_reward(points: float) -> None:
 def test_points_per_reward_must_be_more_than_0(points: float) -> None:
     with pytest.raises(ValueError, match="points_per_reward"):
         raw(CASTER, points_per_reward=points)
-
-
-def test_render_mode_must_be_none() -> None:
-    with pytest.raises(ValueError, match="render_mode"):
-        CasterEnv(render_mode="ansi")
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -716,11 +716,6 @@ def test_no_scenario_is_refused() -> None:
         native(CASTER, 2, scenario=[])
 
 
-def test_a_render_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match="render_mode"):
-        native(CASTER, 2, render_mode="ansi")
-
-
 @pytest.mark.parametrize("opponent", ["vetran", "nobody", "", None, 3, [], ["random", "x"]])
 def test_unknown_opponents_are_refused(opponent: Any) -> None:
     with pytest.raises(ValueError, match="opponent: expected") as caught:

@@ -6,7 +6,7 @@ ends with one line on stderr and exit status 2.
 
 from collections.abc import Sequence
 
-from wfb_gym.cli import advise, draw, roll, scenarios, targets
+from wfb_gym.cli import advise, draw, play, replay, roll, scenarios, targets
 from wfb_gym.cli.parser import Parser
 
 __all__ = ["main"]
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="The magic phase of Warhammer Fantasy Battle as a learning environment.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (scenarios, targets, draw, roll, advise):
+    for command in (scenarios, targets, draw, roll, advise, play, replay):
         command.add_to(commands)
     given = parser.parse_args(arguments)
     if "run" in given:

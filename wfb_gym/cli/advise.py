@@ -10,9 +10,9 @@ from wfb_gym.cli.parser import Commands, Parser, whole_number
 
 if TYPE_CHECKING:
     from wfb_gym.cli.situation import Situation
-    from wfb_gym.cli.wording import Words
     from wfb_gym.engine.battle import Battle
     from wfb_gym.solver import Solution
+    from wfb_gym.transcripts.wording import Words
 
 _SIDES = ("caster", "dispeller")
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import Any
 
-from wfb_gym.cli.wording import SCROLL, Names
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
@@ -22,6 +21,7 @@ from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.fields import one_of
 from wfb_gym.scenario.lores import lore_spells
 from wfb_gym.scenario.packed import DICE
+from wfb_gym.transcripts.wording import SCROLL, Names
 
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
 """Whose Toughness, Wounds and points a wizard has of whom only the level is known."""

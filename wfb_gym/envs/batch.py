@@ -7,7 +7,7 @@ shapes of spaces and infos are theirs.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from wfb_gym.opponents.book import no_books
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
 from wfb_gym.opponents.positions import Positions, ask, copied
 from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
+
+if TYPE_CHECKING:
+    from wfb_gym.envs.watching import Watch
 
 LEAST_CHUNK = 512
 """Fewest environments that a thread takes at a time; a batch of four such chunks is the smallest
@@ -67,6 +70,9 @@ class Batch:
         limits: sizes of the spaces; fitted to the scenarios unless given.
         mode: a `kernel` autoreset mode.
         points_per_reward: points that make a reward of 1.
+
+    Attributes:
+        watch: who is told what happens in every step, to show it; None unless somebody looks.
     """
 
     def __init__(
@@ -92,7 +98,7 @@ class Batch:
         self.seat = seat
         self.mode = mode
         self.scale = 1.0 / points_per_reward
-        tables = [self._one(k) for k in range(len(self.tables))]
+        tables = [self.one(k) for k in range(len(self.tables))]
         self.limits = limits or union([fit(table, seat) for table in tables])
         for table in tables:
             check_covers(self.limits, table, seat)
@@ -102,7 +108,7 @@ class Batch:
         self.starts = np.zeros(len(tables), kernel.START).view(np.recarray)
         names, self._policies = resolve_pool(opponent)
         self.pool = np.array(names, np.int64)
-        self._books, self._shelf = self._bought(names)
+        self.books, self.shelf = self._bought(names)
         digest = hashlib.sha256(self.tables.tobytes())
         digest.update(f"{seat} {names} {mode} {self.redraw}".encode())
         self._identity = digest.hexdigest()
@@ -115,6 +121,7 @@ class Batch:
         self.allowed = np.zeros((num_envs, self.codec.n), np.bool_)
         self._final = np.empty((num_envs, self.layout.size), np.float32)
         self._members = np.arange(num_envs)
+        self.watch: Watch | None = None
         self._no_actions = np.zeros(0, np.int64)
         self._no_outputs = (
             np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.bool_), self._final[:0],
@@ -144,7 +151,7 @@ class Batch:
 
         return books(self.scenarios, 1 - self.seat)
 
-    def _one(self, index: int) -> Table:
+    def one(self, index: int) -> Table:
         """The table of one scenario, shape (1,)."""
         return self.tables[index : index + 1].view(np.recarray)
 
@@ -186,8 +193,12 @@ class Batch:
         """
         out = self.new_step()
         before = self._snapshot()
+        if self.watch is not None:
+            self.watch.begin(self)
         if self._drive(kernel.RESTART, np.flatnonzero(chosen), self._no_actions, out):
             self._ask_external(out, before)
+        if self.watch is not None:
+            self.watch.tell_reset(self, chosen)
         if not chosen.all():
             self._drive(kernel.LOOK, self._members, self._no_actions, out)
         out.masks = self.allowed.copy()
@@ -249,6 +260,8 @@ class Batch:
     def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
         """`step` into arrays that `new_step` gave; the masks go to `allowed` alone."""
         before = self._snapshot()
+        if self.watch is not None:
+            self.watch.begin(self)
         if self.num_envs < 4 * LEAST_CHUNK or CREW.size == 1:
             waiting = self._drive(kernel.STEP, self._members, actions, out)
         else:
@@ -256,6 +269,8 @@ class Batch:
             waiting = CREW.run(self._chunk_task(actions, out), self.num_envs, chunk)
         if waiting:
             self._ask_external(out, before)
+        if self.watch is not None:
+            self.watch.tell_step(self, actions)
 
     def _chunk_task(self, actions: NDArray[np.int64], out: Step) -> Task:
         arguments = self._arguments(kernel.STEP, self._members, actions, out, self.view)
@@ -280,7 +295,7 @@ class Batch:
             operation, 0, len(members), members, actions, self.mode, self.envs, self.tables,
             self.starts, self.redraw, self.pool, view.seat, self.scale, view.codec.code_of,
             view.codec.index_of, view.layout.offsets, view.static, masks, out.observations,
-            out.rewards, out.terminations, out.illegal, out.final, self._books, self._shelf,
+            out.rewards, out.terminations, out.illegal, out.final, self.books, self.shelf,
             self._scratch,
         )  # fmt: skip
 
@@ -330,6 +345,8 @@ class Batch:
                 mine = np.flatnonzero(places == place)
                 if len(mine):
                     codes[mine] = self._choices(policy, members[mine])
+            if self.watch is not None:
+                self.watch.answered(members, codes)
             self._drive(kernel.RESUME, members, codes, out)
             members = members[self.envs.status[members] >= kernel.WAITING]
 
@@ -360,12 +377,13 @@ class Batch:
         return Positions(self.tables, self.envs.scenario[members], states, view.seat, view.codec)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: vars(self)[key] for key in ("_made_of", "envs", "allowed")}
+        return {key: vars(self)[key] for key in ("_made_of", "envs", "allowed", "watch")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["_made_of"])  # type: ignore[misc]
         self.envs[:] = state["envs"]
         self.allowed[:] = state["allowed"]
+        self.watch = state["watch"]
 
 
 def check_choices(

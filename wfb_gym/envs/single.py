@@ -13,6 +13,7 @@ from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch, Step
 from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, frames, watch
 from wfb_gym.opponents.registry import Opponent
 from wfb_gym.scenario.slots import item_slots, spell_slots
 
@@ -79,7 +80,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
     | `points_per_reward` | 100.0 | points that make a reward of 1 |
     | `strict` | False | raise on an illegal action |
-    | `render_mode` | None | one of `metadata["render_modes"]`, or None |
+    | `render_mode` | None | "ansi" or "rgb_array": `render()` tells or draws what has happened \
+    since the learner's last action, and where both sides stand |
 
     ## Vectorized environment
 
@@ -89,7 +91,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     """
 
     seat: int = 0
-    metadata: dict[str, Any] = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": FPS}
 
     def __init__(
         self,
@@ -101,12 +103,13 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         strict: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        if render_mode is not None:
-            raise ValueError(f"render_mode: expected None, found {render_mode!r}")
+        check_render_mode(render_mode)
         self.batch = Batch(
             1, scenario, self.seat, opponent, limits, kernel.DISABLED, points_per_reward
         )
         self.render_mode = render_mode
+        if render_mode is not None:
+            watch(self.batch)
         self.strict = strict
         self.limits = self.batch.limits
         self.observation_space = observation_space(self.batch.layout)
@@ -179,6 +182,27 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             False,
             self._info(bool(out.illegal[0])),
         )
+
+    def render(self) -> Any:
+        """What has happened since the learner's last action, and where both sides stand.
+
+        Returns:
+            A string in mode "ansi"; a picture, uint8 (height, width, 3), in mode "rgb_array";
+            None without a mode.
+
+        Raises:
+            gymnasium.error.ResetNeeded: `reset` was not called.
+            gymnasium.error.DependencyNotInstalled: what draws pictures is missing.
+        """
+        if self.render_mode is None:
+            gym.logger.warn(
+                "render() was called without a render_mode; "
+                'make the environment with render_mode="ansi" or "rgb_array"'
+            )
+            return None
+        if self._mask is None:
+            raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
+        return frames(self.batch, self.render_mode)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, bool (n,); at least one."""

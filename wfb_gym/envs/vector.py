@@ -19,6 +19,7 @@ from wfb_gym.envs.batch import Batch, Step
 from wfb_gym.envs.infos import StepInfos
 from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, frames, watch
 from wfb_gym.opponents.registry import Opponent
 
 _MODES = {
@@ -41,11 +42,16 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         autoreset_mode: when ended episodes begin anew.
         points_per_reward: points that make a reward of 1.
         strict: raise on illegal actions instead of replacing them.
-        render_mode: None; single environments render.
+        render_mode: None, "ansi" or "rgb_array", as of single environments. Every environment is
+            told step by step in Python, so this is for a few of them.
     """
 
     seat: int = 0
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: dict[str, Any] = {
+        "render_modes": list(RENDER_MODES),
+        "render_fps": FPS,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
 
     def __init__(
         self,
@@ -59,14 +65,15 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         strict: bool = False,
         render_mode: str | None = None,
     ) -> None:
-        if render_mode is not None:
-            raise ValueError(f"render_mode: expected None for a vector env, found {render_mode!r}")
+        check_render_mode(render_mode)
         mode = AutoresetMode(autoreset_mode)
         self.batch = Batch(
             num_envs, scenario, self.seat, opponent, limits, _MODES[mode], points_per_reward
         )
         self.num_envs = num_envs
         self.render_mode = render_mode
+        if render_mode is not None:
+            watch(self.batch)
         self.strict = strict
         self.metadata = {**type(self).metadata, "autoreset_mode": mode}
         self.limits = self.batch.limits
@@ -164,6 +171,21 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             infos = self._with_final(infos, out)
         truncations = np.zeros(self.num_envs, np.bool_)
         return out.observations, out.rewards, out.terminations, truncations, infos
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A frame of every environment, as `MagicPhaseEnv.render` gives them; None without a mode.
+
+        Where an episode has ended and the next has begun in the same step, the frame tells both.
+
+        Raises:
+            gymnasium.error.ResetNeeded: `reset` was not called.
+            gymnasium.error.DependencyNotInstalled: what draws pictures is missing.
+        """
+        if self.render_mode is None:
+            return None
+        if self._masks is None:
+            raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
+        return frames(self.batch, self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions of each environment, bool (n, actions); at least one in each row."""

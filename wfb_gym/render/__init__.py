@@ -1,4 +1,4 @@
-"""Positions for the eye: as a picture (`picture`).
+"""Battles for the eye: in text (`ansi`), and as a picture (`picture`).
 
-Nothing here decides what happens; libraries that draw are imported only where they are used.
+Nothing here decides what happens. A module a kind, imported when it is used.
 """

@@ -1,4 +1,7 @@
-"""Positions and plays in a player's words."""
+"""What the engine's indices stand for, and plays in a player's words.
+
+What came of a play is `decisions`' and `rolls`'.
+"""
 
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -8,8 +11,11 @@ from wfb_gym.engine.actions import (
     FIRST_DICE,
     FIRST_IN_PLAY,
     FIRST_ITEM,
+    FIRST_REROLL,
     FIRST_TARGET,
+    FIRST_WIZARD,
     PASS,
+    REROLL_ALL,
 )
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus, may_be_irresistible
@@ -23,6 +29,18 @@ from wfb_gym.scenario.packed import NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import item_slots, spell_slots
 
 SCROLL = "Dispel Scroll"
+
+_PASSES = {
+    Node.NOMINATE: "stop casting",
+    Node.ITEM: "use no item",
+    Node.KEEP_CASTING: "keep the roll",
+    Node.KEEP_DISPEL: "keep the roll",
+    Node.DISPEL: "let it through",
+    Node.FREE_SPELL: "cast nothing in return",
+    Node.SWAP_SPELL: "keep the spells",
+    Node.IN_PLAY: "leave the spells in play",
+}
+_OWN_DICE = (Node.RESERVE_DICE, Node.DISPEL_RESERVE)
 
 
 class Words(NamedTuple):
@@ -43,6 +61,7 @@ class Names:
     """What the engine's indices stand for in a scenario, army by army.
 
     Attributes:
+        armies: names, or the parts that they play in the first phase.
         spells: slots of the armies' spells.
         items: slots of their items.
         characters: names.
@@ -51,10 +70,13 @@ class Names:
 
     def __init__(self, scenario: Scenario) -> None:
         armies, catalogue = scenario.armies, scenario.catalogue
+        sides = ("the caster", "the dispeller")
+        self.armies = [army.name or side for army, side in zip(armies, sides, strict=True)]
         self.spells = [spell_slots(army, catalogue) for army in armies]
         self.items = [item_slots(army, catalogue) for army in armies]
         self.characters = [[who.name for who in army.characters] for army in armies]
         self.units = [[unit.name for unit in army.units] for army in armies]
+        self._scenario = scenario
 
     def target(self, mover: int, code: int) -> str:
         """Who is meant by an army's code of a target (`FIRST_TARGET` taken off)."""
@@ -67,15 +89,44 @@ class Names:
     def aim(self, battle: Battle) -> str:
         """Whom the spell is aimed at that is being cast."""
         state = battle.state
-        if state.aim == 0:
+        army, spell, aim = int(state.active), int(state.spell), int(state.aim)
+        if state.free:
+            army, spell, aim = 1 - army, int(state.free), int(state.free_aim)
+        if aim == 0:
             return "no target"
-        army = int(state.active)
-        code = target_code(battle.table, army, int(state.spell) - 1, int(state.aim) - 1)
-        return self.target(army, int(code))
+        return self.target(army, int(target_code(battle.table, army, spell - 1, aim - 1)))
 
     def _at(self, battle: Battle) -> str:
         aim = self.aim(battle)
         return "" if aim == "no target" else f" at {aim}"
+
+    def miscast(self, army: int, wizard: int, total: int) -> str:
+        """What a wizard's miscast table says, without a full stop.
+
+        Args:
+            army: his.
+            wizard: index among the army's characters.
+            total: of the table's dice.
+        """
+        side = self._scenario.armies[army]
+        name = self._scenario.table_name_of(side, side.wizards[wizard])
+        for row in self._scenario.table_named(name).rows:
+            if row.roll[0] <= total <= row.roll[1]:
+                if row.text is not None:
+                    return row.text.removesuffix(".")
+                kinds = [effect.kind.replace("_", " ") for effect in row.effects]
+                return ", ".join(kinds) or "only the spell fails"
+        return "only the spell fails"
+
+    def pending(self, battle: Battle) -> tuple[int, int] | None:
+        """Army and slot of the spell that is being cast or answered now; None where none is."""
+        state = battle.state
+        if state.free:
+            return 1 - int(state.active), int(state.free) - 1
+        if state.target:
+            army, spell = divmod(int(state.target) - 1, SPELLS)
+            return army, spell
+        return (int(state.active), int(state.spell) - 1) if state.spell else None
 
     def spell(self, army: int, spell: int) -> str:
         """A spell with what it takes to cast it, and its wizard where another knows it too."""
@@ -87,7 +138,7 @@ class Names:
         words = slot.spell.name if slot.spell.name == takes else f"{slot.spell.name} ({takes})"
         return f"{words} by {self.characters[army][slot.wizard]}" if namesakes > 1 else words
 
-    def _item(self, army: int, item: int) -> str:
+    def item(self, army: int, item: int) -> str:
         """An item, and its bearer where another has one too."""
         slot = self.items[army][item]
         namesakes = sum(each.item.name == slot.item.name for each in self.items[army])
@@ -157,17 +208,29 @@ class Names:
             return self.throw(before, after)
         mover, node = before.mover, before.node
         if action == PASS:
-            passes = {Node.NOMINATE: "stop casting", Node.DISPEL: "let it through"}
-            return Words(passes.get(node, "leave the spells in play"))
+            return Words(_PASSES[node])
         if action < FIRST_ITEM:
-            return Words(f"keep {dice_in_words(action - FIRST_DICE)}")
+            dice = action - FIRST_DICE
+            if node in _OWN_DICE:
+                return Words(f"take {dice_in_words(dice)} of his own")
+            return Words(f"keep {dice_in_words(dice)}")
+        if action < FIRST_REROLL:
+            return Words(f"use {self.item(mover, action - FIRST_ITEM)}")
+        if action < FIRST_WIZARD:
+            face = action - FIRST_REROLL + 1
+            return Words("re-roll all" if action == REROLL_ALL else f"re-roll a {face}")
         if action < FIRST_CAST:
-            return Words(f"use {self._item(mover, action - FIRST_ITEM)}")
+            return Words(f"add dice of {self.characters[mover][action - FIRST_WIZARD]}'s own")
         if action < FIRST_IN_PLAY:
+            spell = action - FIRST_CAST
+            if node == Node.SWAP_SPELL:
+                return Words(f"swap {self.spells[mover][spell].spell.name} for the lore's first")
             at = self._at(after) if after.node == Node.DISPEL else ""
-            return Words(f"cast {self.spell(mover, action - FIRST_CAST)}{at}")
+            return Words(f"cast {self.spell(mover, spell)}{at}")
         if action < FIRST_TARGET:
-            return Words(f"end {self.spells[mover][action - FIRST_IN_PLAY].spell.name}")
+            army, spell = divmod(action - FIRST_IN_PLAY, SPELLS)
+            name = self.spells[mover if army == 0 else 1 - mover][spell].spell.name
+            return Words(f"{'end' if node == Node.NOMINATE else 'try to dispel'} {name}")
         return Words(f"at {self.target(mover, action - FIRST_TARGET)}")
 
     def throw(self, before: Battle, after: Battle) -> Words:
@@ -192,7 +255,7 @@ class Names:
         rest = self._at(after)
         if state.cast_item:
             item = int(state.cast_item) - 1
-            rest += f" with {self._item(army, item)}"
+            rest += f" with {self.item(army, item)}"
             if extra := int(table.armies[army].items[item].cast_extra_dice):
                 parts.append(f"{extra} of the item")
         words = dice_in_words(dice) + (f" ({', '.join(parts)})" if parts else "")
@@ -217,7 +280,7 @@ class Names:
         words += f" with {dice_in_words(dice)}" + (f" ({', '.join(parts)})" if parts else "")
         for item in range(len(self.items[army])):
             if int(state.declared) >> item & 1:
-                words += f" and {self._item(army, item)}"
+                words += f" and {self.item(army, item)}"
         return Words(words, dice, chance)
 
 
@@ -230,3 +293,26 @@ def _own(before: Battle, after: Battle) -> str:
 def dice_in_words(dice: int, kind: str = "") -> str:
     """A number of dice."""
     return f"{dice} {kind}{'die' if dice == 1 else 'dice'}"
+
+
+def number_of(points: float) -> str:
+    """A number of points without needless digits."""
+    return f"{round(points, 1) + 0.0:.1f}".removesuffix(".0")
+
+
+def points_in_words(names: Names, points: float) -> str:
+    """Who won how many points.
+
+    Args:
+        names: of the scenario.
+        points: as the first army sees them.
+    """
+    if round(points, 1) == 0.0:
+        return "nobody is ahead"
+    many = number_of(abs(points))
+    return f"{many} point{'' if many == '1' else 's'} to {names.armies[int(points < 0)]}"
+
+
+def plural(number: int, noun: str) -> str:
+    """A number and what it counts."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,238 @@
+"""``play`` and ``replay``: a person at the table, with the answers typed in before."""
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.pages import blocks, page
+from wfb_gym import solver
+from wfb_gym.cli import main
+from wfb_gym.cli.odds import SOON, Odds
+from wfb_gym.cli.table import Table
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
+from wfb_gym.engine.battle import Battle
+from wfb_gym.scenario import bundled_scenarios, load_scenario, pack
+from wfb_gym.transcripts import read, record, replay, write
+
+Capture = pytest.CaptureFixture[str]
+Patch = pytest.MonkeyPatch
+DUEL = "archmage-duel"
+
+
+def typed(monkeypatch: Patch, *answers: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
+
+
+def played(capsys: Capture, line: str) -> str:
+    assert main(line.split()) == 0
+    captured = capsys.readouterr()
+    lines = captured.err.splitlines()  # a cold cache says so, once
+    assert [each for each in lines if not each.startswith("wfb_gym: ")] == []
+    return captured.out
+
+
+def at_the_table(
+    scenario: str, answers: Iterator[str] | list[str], *, seat: int = 0, opponent: str = "veteran"
+) -> tuple[Table, list[str]]:
+    """A battle that ends with the answers, and what was said."""
+    said: list[str] = []
+    given = iter(answers)
+
+    def ask(prompt: str) -> str:
+        try:
+            answer = next(given)
+        except StopIteration:
+            raise EOFError from None
+        said.append(f"{prompt}{answer}")
+        return answer
+
+    table = Table(load_scenario(scenario), seat, opponent, 3, ask=ask, say=said.append)
+    table.play()
+    return table, "\n".join(said).splitlines()
+
+
+def always(answer: str) -> Iterator[str]:
+    while True:
+        yield answer
+
+
+# --- play ----------------------------------------------------------------------------------
+
+
+def test_a_battle_from_the_keyboard(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
+    typed(monkeypatch, "4", "3", "2", "1", "1")
+    file = tmp_path / "duel.jsonl"
+    out = played(capsys, f"play --seed 3 --transcript {file}")
+    assert "Archmage begins to cast Burning Head (9+)." in out
+    assert "\x1b" not in out
+    assert out.splitlines()[-1] == f"The battle is in {file}."
+    transcript = read(file)
+    replay(transcript)
+    assert transcript.over
+    assert transcript.players == ("you", "veteran")
+    assert transcript.seed == 3
+
+
+@pytest.mark.parametrize("answers", [[], ["quit"], ["4", "q"]])
+def test_leaving_is_polite(
+    capsys: Capture, monkeypatch: Patch, tmp_path: Path, answers: list[str]
+) -> None:
+    typed(monkeypatch, *answers)
+    file = tmp_path / "duel.jsonl"
+    out = played(capsys, f"play --seed 1 --transcript {file}")
+    assert "You leave the table: nobody is ahead." in out
+    assert not read(file).over
+    replay(read(file))
+
+
+def test_bad_answers_are_asked_again() -> None:
+    _, said = at_the_table(DUEL, ["", "0", "6", "x", "1.5", "-1", "²", "4"])
+    assert said.count('Expected a number from 1 to 5, "?" or "quit".') == 7
+    assert any("begins to cast Burning Head" in line for line in said)
+
+
+@pytest.mark.parametrize("scenario", bundled_scenarios())
+def test_every_scenario_can_be_played_from_either_seat(scenario: str) -> None:
+    for seat in (0, 1):
+        table, said = at_the_table(scenario, always("2"), seat=seat, opponent="random")
+        transcript = table.transcript()
+        assert transcript.over
+        assert "The battle ends" in said[-1]
+        assert transcript.players[seat] == "you"
+
+
+def test_the_seed_is_an_environments_seed() -> None:
+    """Whoever chooses what veteran would sees the battle of two veterans."""
+    wanted = record(DUEL, "veteran", "veteran", seed=3)
+    decisions = [event for event in wanted.events if event.kind == "decision" and not event.army]
+    battle, answers = Battle(pack(load_scenario(DUEL))), []
+    for event in wanted.events:
+        if event in decisions:
+            answers.append(str(battle.legal_actions().index(event.code) + 1))
+        (battle.act if event.kind == "decision" else battle.resolve)(event.code)
+    table, _ = at_the_table(DUEL, answers)
+    assert table.transcript().events == wanted.events
+
+
+def test_agents_of_the_checkout_may_sit_opposite() -> None:
+    pytest.importorskip("agents.registry")
+    table, _ = at_the_table(DUEL, always("2"), opponent="expectimax:1")
+    assert table.transcript().over
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("play nowhere", "scenario"),
+        ("play --opponent nobody", "expected"),
+        ("play --opponent nobody.zip", "nobody.zip"),
+        ("play --opponent random:2", "0 to 1"),
+        ("play --seed -1", "--seed: expected 0 or more, found -1"),
+        ("play --seed x", "expected a whole number, found 'x'"),
+        ("play --seat both", "invalid choice"),
+        ("play --transcript no/such/folder/file", "--transcript: expected a file in a folder"),
+        ("replay nowhere.jsonl", "nowhere.jsonl: expected a transcript, found no file"),
+    ],
+)
+def test_bad_input_is_one_line(capsys: Capture, line: str, told: str) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(line.split())
+    assert caught.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert told in captured.err.strip()
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+# --- odds ----------------------------------------------------------------------------------
+
+
+def test_odds_are_those_of_the_rules_and_the_solver() -> None:
+    scenario = load_scenario(DUEL)
+    battle = Battle(pack(scenario))
+    battle.play([FIRST_CAST + 1])
+    values = solver.solve(scenario).action_values(battle)
+    rows = Odds(scenario).table(battle)
+    assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
+    assert [row.split()[:4] for row in rows[1:4]] == [
+        ["1", "throw", "1", "die"],
+        ["2", "throw", "2", "dice"],
+        ["3", "throw", "3", "dice"],
+    ]
+    assert rows[3].split()[4] == "82.4%"  # 89/108
+    assert rows[3].split()[5] == f"{values[FIRST_DICE + 3]:.2f}"
+    assert [row.split()[-1] for row in rows].count("best") == 1
+
+
+def test_values_are_the_movers() -> None:
+    scenario = load_scenario(DUEL)
+    battle = Battle(pack(scenario))
+    battle.play([FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)])
+    rows = Odds(scenario).table(battle)
+    assert battle.mover == 1
+    assert rows[1].split()[-1].startswith("-")  # letting it through costs
+
+
+def test_what_is_too_large_has_no_values() -> None:
+    scenario = load_scenario("border-skirmish")
+    assert solver.estimate(scenario).states > SOON
+    rows = Odds(scenario).table(Battle(pack(scenario)))
+    assert rows[0].split() == ["CHANCE"]
+
+
+def test_odds_are_shown_when_asked_for(capsys: Capture, monkeypatch: Patch) -> None:
+    typed(monkeypatch, "?")
+    assert played(capsys, "play --seed 1").count("POINTS TO COME") == 1
+    typed(monkeypatch)
+    assert played(capsys, "play --seed 1 --odds").count("POINTS TO COME") == 1
+
+
+# --- replay --------------------------------------------------------------------------------
+
+
+def test_a_transcript_is_told(capsys: Capture, tmp_path: Path) -> None:
+    transcript = record(DUEL, "greedy", "random", seed=2)
+    file = tmp_path / "duel.jsonl"
+    write(transcript, file)
+    head, *lines = played(capsys, f"replay {file}").splitlines()
+    assert head == "archmage-duel: greedy against random, seed 2"
+    assert [line[2:] for line in lines] == [event.words for event in transcript.events]
+    assert "archmage-duel, over" in played(capsys, f"replay {file} --table")
+
+
+def test_a_transcript_that_was_tampered_with(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "duel.jsonl"
+    write(record(DUEL, "greedy", "random", seed=2), file)
+    file.write_text(file.read_text(encoding="utf-8").replace('"over": true', '"over": false'))
+    with pytest.raises(SystemExit) as caught:
+        main(["replay", str(file)])
+    assert caught.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert re.fullmatch(
+        r'.*duel.jsonl, line \d+: expected "over": true, found false\n', captured.err
+    )
+
+
+# --- docs/transcripts.md -------------------------------------------------------------------
+
+
+def test_the_session_of_the_page_is_as_it_came_out() -> None:
+    (session,) = (
+        each for each in blocks(page("transcripts.md"), "text") if "Your choice: " in each
+    )
+    answers = re.findall(r"^Your choice: (\d+|\?)$", session, re.MULTILINE)
+    _, said = at_the_table(DUEL, answers)
+    assert "\n".join(said).split("\n") == session.rstrip("\n").split("\n")
+
+
+def test_the_code_of_the_page_runs(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for code in blocks(page("transcripts.md"), "python"):
+        exec(code, {})
+        for told in re.findall(r"^print\(.*  # (.+)$", code, re.MULTILINE):
+            assert told in capsys.readouterr().out
+    replay(read("duel.jsonl"))

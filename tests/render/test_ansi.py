@@ -1,0 +1,191 @@
+"""Text for terminals: what it says, with and without colours, and the modes of environments."""
+
+import copy
+import pickle
+import re
+import sys
+from types import ModuleType
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from tests.envs.playing import IDS, pick, raw
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
+from wfb_gym.envs.battles import BattleEnv
+from wfb_gym.envs.single import CasterEnv, DispellerEnv
+from wfb_gym.envs.vector import CasterVectorEnv
+from wfb_gym.envs.watching import RENDER_MODES
+from wfb_gym.render.ansi import frame
+from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.transcripts import Telling, record
+
+CODES = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def drawn(told: Telling, events: Any = (), *, colour: bool = False, seat: int = 0) -> list[str]:
+    return frame(told.scenario, told.shown, events, seat=seat, colour=colour).split("\n")
+
+
+def test_a_duel_as_it_begins() -> None:
+    assert drawn(Telling(load_scenario("archmage-duel"))) == [
+        "archmage-duel, phase 1 of 1: nobody is ahead",
+        "The caster, you to decide  ■■■■■■ 6 power dice",
+        "  Archmage: level 4, 3 of 3 wounds",
+        "     5+ Fire Ball                    ready",
+        "     8+ Fiery Blast                  ready",
+        "     9+ Burning Head                 ready",
+        "    11+ Conflagration of Doom        ready",
+        "The dispeller  ■■■■ 4 dispel dice",
+        "  Rival Archmage: level 4, 3 of 3 wounds",
+        "  items: Dispel Scroll",
+    ]
+
+
+def test_a_spell_is_pending() -> None:
+    told = Telling(load_scenario("archmage-duel"))
+    events = [told.act(FIRST_CAST + 1), told.act(FIRST_DICE + 2), told.roll(5, 5)]
+    lines = drawn(told, events, seat=1)
+    assert lines[:4] == [
+        "> Archmage begins to cast Fiery Blast (8+).",
+        "> Archmage throws 2 dice.",
+        "* 5 5: 10 against 8, Fiery Blast is cast.",
+        "",
+    ]
+    assert "The dispeller, you to decide  ■■■■ 4 dispel dice" in lines
+    assert "     8+ Fiery Blast                  being cast" in lines
+    assert lines[-1] == "Pending: Fiery Blast (8+), 10 to match"
+
+
+def test_what_is_used_up_and_tried() -> None:
+    told = Telling(load_scenario("archmage-duel"))
+    told.act(FIRST_CAST + 1), told.act(FIRST_DICE + 2), told.roll(5, 5)
+    told.act(FIRST_ITEM)
+    lines = drawn(told)
+    assert "     8+ Fiery Blast                  tried" in lines
+    assert "  items: Dispel Scroll (used)" in lines
+    assert "The caster, you to decide  ■■■■ 4 power dice" in lines
+    told.act(PASS)
+    assert drawn(told)[0] == "archmage-duel, over: nobody is ahead"
+
+
+def test_units_and_their_losses() -> None:
+    told = Telling(load_scenario("border-skirmish"))
+    each = told.scenario.dispeller.units[0]
+    lines = drawn(told)
+    row = next(line for line in lines if line.startswith(f"  {each.name} "))
+    assert row.endswith(f"########## {each.models:>3} of {each.models}")
+    told.shown.state.unit_wounds[1, 0] -= 1
+    row = next(line for line in drawn(told) if line.startswith(f"  {each.name} "))
+    assert row.endswith(f"{each.models - 1:>3} of {each.models}  -{each.points:g} points")
+
+
+@pytest.mark.parametrize("scenario", bundled_scenarios())
+def test_colours_say_nothing_more(scenario: str) -> None:
+    told = Telling(load_scenario(scenario))
+    for event in record(scenario, "veteran", "random", seed=1).events[:60]:
+        events = [told.act(event.code) if event.kind == "decision" else told.resolve(event.code)]
+        plain = drawn(told, events)
+        coloured = drawn(told, events, colour=True)
+        assert [CODES.sub("", line) for line in coloured] == plain
+        assert coloured != plain
+        assert not any(CODES.search(line) or line != line.rstrip() for line in plain)
+
+
+def test_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = Telling(load_scenario("archmage-duel"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not CODES.search(frame(told.scenario, told.shown, ()))
+    monkeypatch.delenv("NO_COLOR")
+    assert CODES.search(frame(told.scenario, told.shown, ()))
+
+
+# --- environments --------------------------------------------------------------------------
+
+
+def test_render_tells_the_step_and_the_table() -> None:
+    env = gym.make(IDS[0], render_mode="ansi", opponent="greedy")
+    _, info = env.reset(seed=0)
+    assert "Archmage: level 4" in str(env.render())
+    env.step(int(info["action_mask"].nonzero()[0][-1]))
+    assert "Archmage begins to cast Conflagration of Doom (11+)." in str(env.render())
+    assert env.render() == env.render()
+
+
+def test_pictures_are_drawn_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment hands the painter what it hands to the text."""
+    drawn = ModuleType("wfb_gym.render.picture")
+    calls: list[Any] = []
+
+    def picture(scenario: Any, battle: Any, events: Any, *, seat: int) -> Any:
+        calls.append((scenario.name, battle.key(), [event.words for event in events], seat))
+        return np.zeros((4, 5, 3), np.uint8)
+
+    monkeypatch.setattr(drawn, "picture", picture, raising=False)
+    monkeypatch.setitem(sys.modules, drawn.__name__, drawn)
+    env = raw(IDS[1], render_mode="rgb_array", opponent="veteran")
+    env.reset(seed=0)
+    assert env.render().shape == (4, 5, 3)
+    ((name, key, words, seat),) = calls
+    assert (name, seat) == ("archmage-duel", 1)
+    assert key == env.batch.watch.telling(env.batch, 0).shown.key()
+    assert words[0].startswith("Archmage begins to cast")
+
+
+def test_render_without_a_mode_warns_and_gives_nothing() -> None:
+    env = raw(IDS[0])
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="without a render_mode"):
+        assert env.render() is None
+
+
+def test_render_before_reset() -> None:
+    with pytest.raises(gym.error.ResetNeeded):
+        raw(IDS[0], render_mode="ansi").render()
+
+
+@pytest.mark.parametrize("kind", [CasterEnv, DispellerEnv, BattleEnv, CasterVectorEnv])
+def test_an_unknown_mode(kind: Any) -> None:
+    with pytest.raises(ValueError, match="render_mode: expected None, ansi, rgb_array, found 'hu"):
+        kind(render_mode="human")
+
+
+def test_modes_are_declared() -> None:
+    env, envs = raw(IDS[0]), gym.make_vec(IDS[0], num_envs=2)
+    for made in (env, envs):
+        assert tuple(made.metadata["render_modes"]) == RENDER_MODES
+        assert made.metadata["render_fps"] == 2
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_a_frame_of_every_environment(mode: str) -> None:
+    envs = gym.make_vec(IDS[1], num_envs=3, vectorization_mode=mode, render_mode="ansi")
+    envs.reset(seed=1)
+    frames: Any = envs.render()
+    assert len(frames) == 3
+    single = raw(IDS[1], render_mode="ansi")
+    single.reset(seed=2)
+    assert frames[1] == single.render()
+    envs.close()
+
+
+def test_no_mode_no_frames() -> None:
+    envs = gym.make_vec(IDS[0], num_envs=2)
+    envs.reset(seed=0)
+    assert envs.render() is None
+    assert envs.unwrapped.batch.watch is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_are_told_too(again: Any) -> None:
+    env = raw(IDS[0], render_mode="ansi", scenario="border-skirmish")
+    observation, info = env.reset(seed=0)
+    for _ in range(3):
+        observation, _, _, _, info = env.step(pick(observation, info["action_mask"]))
+    twin = again(env)
+    assert twin.render() == env.render()
+    action = pick(observation, info["action_mask"])
+    twin.step(action)
+    env.step(action)
+    assert twin.render() == env.render()

@@ -1,0 +1,224 @@
+"""Transcripts: written, read back, played again, and refused where they were tampered with."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.envs.playing import picks, raw
+from tests.envs.test_generated import SMALL
+from wfb_gym.generating import Generated
+from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.transcripts import Transcript, TranscriptError, read, record, replay, write
+
+DUEL = "archmage-duel"
+
+
+def written(transcript: Transcript, folder: Path) -> Path:
+    path = folder / "battle.jsonl"
+    write(transcript, path)
+    return path
+
+
+def lines_of(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def rewrite(path: Path, lines: list[Any]) -> None:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+@pytest.fixture
+def duel(tmp_path: Path) -> Path:
+    return written(record(DUEL, "veteran", "greedy", seed=1), tmp_path)
+
+
+@pytest.mark.parametrize("scenario", bundled_scenarios())
+def test_round_trip(scenario: str, tmp_path: Path) -> None:
+    transcript = record(scenario, "veteran", "random", seed=3)
+    again = read(written(transcript, tmp_path))
+    assert again == transcript
+    telling, events = replay(again)
+    assert events == list(transcript.events)
+    assert telling.battle.is_over
+    assert telling.battle.points == transcript.points
+
+
+def test_a_scenario_that_is_not_bundled_travels_along(tmp_path: Path) -> None:
+    mine = scenario_from_dict(
+        {**load_scenario(DUEL).model_dump(exclude_defaults=True), "phases": 3, "name": "zwölf"}
+    )
+    for scenario in (mine, Generated("train", 1, options=SMALL).scenarios()[0]):
+        path = written(record(scenario, "greedy", "greedy", seed=0), tmp_path)
+        assert "document" in lines_of(path)[0]["scenario"]
+        assert read(path).scenario == scenario
+        replay(read(path))
+
+
+def test_a_bundled_scenario_goes_by_its_name(duel: Path) -> None:
+    assert lines_of(duel)[0]["scenario"].keys() == {"name", "digest"}
+
+
+def test_a_battle_that_was_broken_off(duel: Path) -> None:
+    header, *rows, _ = lines_of(duel)
+    rewrite(duel, [header, *rows[:2], {"result": 0.0, "over": False}])
+    telling, events = replay(read(duel))
+    assert len(events) == 2
+    assert not telling.battle.is_over
+
+
+def test_the_same_seed_is_the_same_battle_as_in_an_environment() -> None:
+    transcript = record(DUEL, picks, "veteran", seed=9)
+    env = raw("wfb_gym/Caster-v0", scenario=DUEL, opponent="veteran", points_per_reward=1.0)
+    observation, info = env.reset(seed=9)
+    total, done = 0.0, False
+    while not done:
+        action = picks(observation[None], info["action_mask"][None])[0]
+        observation, reward, done, _, info = env.step(action)
+        total += reward
+    assert total == pytest.approx(transcript.points)
+
+
+def test_players_have_names() -> None:
+    assert record(DUEL, picks, "greedy", seed=0).players == ("picks", "greedy")
+    named = record(DUEL, picks, "greedy", seed=0, names=("me", "you"))
+    assert named.players == ("me", "you")
+
+
+def test_a_policy_that_does_what_is_illegal() -> None:
+    with pytest.raises(ValueError, match="player: expected one of"):
+        record(DUEL, lambda observations, masks: (~masks).argmax(axis=1), "greedy", seed=0)
+
+
+# --- tampered with -------------------------------------------------------------------------
+
+
+def at(rows: list[Any], **fields: Any) -> int:
+    """The first line, counted from 0, with fields of these values."""
+    return next(
+        number
+        for number, row in enumerate(rows)
+        if all(key in row and value in (None, row[key]) for key, value in fields.items())
+    )
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(TranscriptError) as caught:
+        replay(read(path))
+    return str(caught.value)
+
+
+def tampered(path: Path, number: int, **fields: Any) -> str:
+    rows = lines_of(path)
+    rows[number].update(fields)
+    rewrite(path, rows)
+    told = refusal(path)
+    assert told.startswith(f"{path}, line {number + 1}: expected ")
+    return told
+
+
+def test_other_dice_give_another_outcome(duel: Path) -> None:
+    number = at(lines_of(duel), node="ROLL_CASTING")
+    faces = lines_of(duel)[number]["roll"]
+    assert '"outcome"' in tampered(duel, number, roll=[1] * len(faces))
+
+
+@pytest.mark.parametrize("faces", [[7], [0, 1, 2, 3, 4, 5, 6], [], ["six"], [2.0]])
+def test_dice_that_cannot_be(duel: Path, faces: list[Any]) -> None:
+    number = at(lines_of(duel), node="ROLL_CASTING")
+    tampered(duel, number, roll=faces, outcome=-1)
+
+
+def test_an_illegal_action(duel: Path) -> None:
+    assert '"act": one of [' in tampered(duel, 1, act=1)
+
+
+@pytest.mark.parametrize("points", [1.0, float("nan"), float("inf")])
+def test_other_points(duel: Path, points: float) -> None:
+    number = at(lines_of(duel), node="ROLL_CASTING")
+    assert '"points"' in tampered(duel, number, points=points)
+
+
+def test_another_result(duel: Path) -> None:
+    last = len(lines_of(duel)) - 1
+    assert '"result"' in tampered(duel, last, result=1e6)
+
+
+def test_a_battle_that_is_not_over(duel: Path) -> None:
+    last = len(lines_of(duel)) - 1
+    assert '"over": true' in tampered(duel, last, over=False)
+
+
+@pytest.mark.parametrize("fields", [{"army": 1}, {"node": "DISPEL"}, {"node": "NOWHERE"}])
+def test_another_army_or_node(duel: Path, fields: dict[str, Any]) -> None:
+    tampered(duel, 1, **fields)
+
+
+def test_a_decision_that_is_called_a_roll(duel: Path) -> None:
+    rows = lines_of(duel)
+    rows[1] = {**rows[1], "roll": [], "outcome": 0}
+    del rows[1]["act"]
+    rewrite(duel, rows)
+    assert "line 2: expected a decision, found a roll" in refusal(duel)
+
+
+def test_a_line_that_was_left_out(duel: Path) -> None:
+    rows = lines_of(duel)
+    del rows[1]
+    rewrite(duel, rows)
+    assert ", line 2: expected army 0 at NOMINATE" in refusal(duel)
+
+
+def test_a_line_too_many(duel: Path) -> None:
+    rows = lines_of(duel)
+    rewrite(duel, [*rows[:-1], rows[-2], rows[-1]])
+    assert f"line {len(rows)}: expected the result" in refusal(duel)
+
+
+# --- no transcript at all ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "line 1: expected a JSON object"),
+        ("{}\n", "line 1: expected a header"),
+        ("[]\n{}\n", "line 1: expected a JSON object"),
+        ("{}\n{}\n", 'line 1: expected "format": "wfb_gym transcript", found None'),
+        ("{}\n\n{}\n", "line 2: expected a JSON object"),
+        ("{}\n{oops\n", "line 2: expected a JSON object"),
+    ],
+)
+def test_another_file(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "battle.jsonl"
+    path.write_text(text, encoding="utf-8")
+    assert told in refusal(path)
+
+
+def test_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "battle.jsonl"
+    path.write_bytes(b"\xff\xfe")
+    assert "expected text in UTF-8" in refusal(path)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="expected a transcript, found no file"):
+        read(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"version": 2}, "format version 1, found 2"),
+        ({"version": "1"}, '"version", a whole number, found "1"'),
+        ({"players": ["one"]}, "the names of two players"),
+        ({"seed": "x"}, '"seed", a whole number or null'),
+        ({"scenario": "archmage-duel"}, '"scenario", an object'),
+        ({"scenario": {"name": "nobody", "digest": ""}}, "a bundled scenario's name"),
+        ({"scenario": {"name": DUEL, "digest": "0"}}, "archmage-duel as it is now"),
+        ({"scenario": {"name": "x", "digest": "", "document": {}}}, "a scenario, found"),
+    ],
+)
+def test_headers(duel: Path, fields: dict[str, Any], told: str) -> None:
+    assert told in tampered(duel, 0, **fields)

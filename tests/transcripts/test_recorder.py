@@ -1,0 +1,159 @@
+"""Steps of environments told again: the same state, points and generator as the kernel's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.envs.playing import IDS, PHASES, episode, highest, pick, picks, raw, same
+from tests.envs.test_generated import SMALL
+from wfb_gym.envs.watching import Watch
+from wfb_gym.generating import Generated
+from wfb_gym.scenario import bundled_scenarios
+
+BATTLE = "wfb_gym/Battle-v0"
+STEPS = 60
+Calls = list[tuple[int, Any]]
+
+
+def listened(env: Any) -> Calls:
+    """The environment's watch, with the generators that it tells with kept to be looked at."""
+    watch: Watch = env.batch.watch
+    kept: Calls = []
+    of_member = watch._rng
+
+    def keep(member: int) -> Any:
+        kept.append((member, of_member(member)))
+        return kept[-1][1]
+
+    watch._rng = keep  # type: ignore[method-assign]
+    return kept
+
+
+def check(batch: Any, kept: Calls, start: int) -> None:
+    """What was told since `start` ended where the kernel did."""
+    for member, rng in kept[start:]:
+        telling = batch.watch._tellings[member]
+        if batch.envs.status[member] == 0 or telling.battle.is_over:
+            assert telling.battle.key() == batch.envs["state"][member].tobytes()
+            assert rng.tobytes() == batch.envs["rng"][member].tobytes()
+
+
+def play(name: str, steps: int = STEPS, **keys: Any) -> int:
+    """Steps of an environment, each told and compared; returns how many events there were."""
+    env = raw(name, render_mode="ansi", points_per_reward=1.0, **keys)
+    kept = listened(env)
+    observation, info = env.reset(seed=11)
+    check(env.batch, kept, 0)
+    events = len(env.batch.watch.events[0])
+    opened = env.batch.watch._tellings[0].battle.points
+    sign = 1.0 if env.seat == 0 else -1.0
+    for _ in range(steps):
+        start = len(kept)
+        observation, reward, done, _, info = env.step(pick(observation, info["action_mask"]))
+        told = env.batch.watch.events[0]
+        assert len(kept) == start + 1
+        check(env.batch, kept, start)
+        assert reward == pytest.approx(sign * (opened + sum(event.points for event in told)))
+        opened = 0.0
+        events += len(told)
+        if done:
+            observation, info = env.reset()
+            opened = env.batch.watch._tellings[0].battle.points
+    return events
+
+
+@pytest.mark.parametrize("opponent", ["random", "greedy", "veteran"])
+@pytest.mark.parametrize("scenario", PHASES)
+@pytest.mark.parametrize("name", IDS)
+def test_phases_are_told_as_they_were_played(name: str, scenario: str, opponent: str) -> None:
+    assert play(name, scenario=scenario, opponent=opponent) > STEPS // 2
+
+
+@pytest.mark.parametrize("scenario", [name for name in bundled_scenarios() if name not in PHASES])
+def test_battles_are_told_as_they_were_played(scenario: str) -> None:
+    for seat, opponent in enumerate(("random", "veteran")):
+        assert play(BATTLE, scenario=scenario, opponent=opponent, seat=seat) > STEPS // 2
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_an_optimal_opponent_reads_the_same_book(name: str) -> None:
+    assert play(name, scenario="archmage-duel", opponent="optimal") > STEPS // 2
+    assert play(name, scenario="archmage-duel", opponent="optimal:0.3") > STEPS // 2
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_what_external_opponents_choose_is_told(name: str) -> None:
+    assert play(name, scenario="border-skirmish", opponent=picks) > STEPS // 2
+
+
+def test_a_pool_and_generated_scenarios_draw_first() -> None:
+    generated = Generated("train", 3, options=SMALL)
+    pool = ["random", picks, "greedy", highest]
+    assert play(BATTLE, scenario=generated, opponent=pool, steps=150) > STEPS
+
+
+def test_watching_changes_nothing() -> None:
+    keys = {"scenario": "storm-council", "opponent": picks}
+    plain, watched = (raw(IDS[0], **keys, render_mode=mode) for mode in (None, "ansi"))
+    assert same(episode(plain, 5), episode(watched, 5))
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_vector_environments_are_told_in_all_modes(mode: str) -> None:
+    from wfb_gym.envs.vector import CasterVectorEnv
+
+    envs = CasterVectorEnv(
+        3,
+        scenario=["archmage-duel", "apprentice"],
+        opponent=["random", picks],
+        autoreset_mode=mode,
+        render_mode="ansi",
+    )
+    kept = listened(envs)
+    observations, infos = envs.reset(seed=2)
+    check(envs.batch, kept, 0)
+    ended = 0
+    for _ in range(60):
+        start = len(kept)
+        actions = picks(observations, infos["action_mask"])
+        observations, _, terminations, _, infos = envs.step(actions)
+        check(envs.batch, kept, start)
+        frames = envs.render()
+        assert frames is not None
+        assert [len(frame) > 0 for frame in frames] == [True] * 3
+        ended += int(terminations.sum())
+        if mode == "Disabled" and terminations.any():
+            start = len(kept)
+            observations, infos = envs.reset(options={"reset_mask": terminations})
+            check(envs.batch, kept, start)
+    assert ended > 3
+
+
+def test_a_state_that_was_put_in_is_shown_as_it_is() -> None:
+    env = raw(IDS[0], render_mode="ansi", opponent="greedy")
+    observation, info = env.reset(seed=4)
+    state = env.get_state()
+    at_first = env.render()
+    env.step(pick(observation, info["action_mask"]))
+    assert env.render() != at_first
+    env.set_state(state)
+    assert env.render().splitlines()[-1] == at_first.splitlines()[-1]
+    assert env.batch.watch.events[0] == ()
+
+
+def test_faces_lie_on_the_table_where_their_number_is_fixed() -> None:
+    env = raw(IDS[0], render_mode="ansi", scenario="archmage-duel", opponent="random")
+    observation, info = env.reset(seed=0)
+    seen: list[int] = []
+    for _ in range(200):
+        observation, _, done, _, info = env.step(pick(observation, info["action_mask"]))
+        for event in env.batch.watch.events[0]:
+            if event.kind == "roll":
+                assert event.faces
+                seen.extend(event.faces)
+        if done:
+            observation, info = env.reset()
+    counts = np.bincount(seen, minlength=7)
+    assert counts[0] == 0
+    assert (counts[1:] > len(seen) / 12).all()  # all six faces, none of them rare

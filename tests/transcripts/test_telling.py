@@ -1,0 +1,263 @@
+"""The words of what happens, and the table as it stands."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.builders import army, known, lasting, miscast, spell, unit, wizard
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_REROLL, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.transcripts import Telling
+
+BURNING_HEAD = FIRST_CAST + 2
+
+
+def telling(caster: Any, dispeller: Any, **keys: Any) -> Telling:
+    document = {"name": "test", "caster": caster, "dispeller": dispeller, **keys}
+    return Telling(scenario_from_dict(document))
+
+
+def duel(*script: int | tuple[int, ...]) -> list[str]:
+    return words_of(Telling(load_scenario("archmage-duel")), *script)
+
+
+def words_of(told: Telling, *script: int | tuple[int, ...]) -> list[str]:
+    words = []
+    for item in script:
+        event = told.roll(*item) if isinstance(item, tuple) else told.act(item)
+        words.append(event.words)
+    return words
+
+
+def test_the_opening() -> None:
+    assert Telling(load_scenario("archmage-duel")).opening == (
+        "phase 1 of 1: the caster with 6 power dice, the dispeller with 4 dispel dice"
+    )
+
+
+def test_a_spell_is_cast_and_a_scroll_read() -> None:
+    assert duel(BURNING_HEAD, FIRST_DICE + 3, (6, 5, 2), FIRST_ITEM) == [
+        "Archmage begins to cast Burning Head (9+).",
+        "Archmage throws 3 dice.",
+        "6 5 2: 13 against 9, Burning Head is cast.",
+        "The dispeller uses the Dispel Scroll: Burning Head is dispelled.",
+    ]
+
+
+def test_a_spell_is_let_through() -> None:
+    assert duel(BURNING_HEAD, FIRST_DICE + 3, (6, 5, 2), PASS)[-1] == (
+        "The dispeller lets it through. 50 points to the caster."
+    )
+
+
+def test_a_spell_is_dispelled_and_another_is_not() -> None:
+    cast = (BURNING_HEAD, FIRST_DICE + 2, (5, 4), FIRST_DICE + 2)
+    assert duel(*cast, (5, 4))[-2:] == [
+        "The dispeller tries to dispel with 2 dice against 9.",
+        "5 4: 9 against 9, Burning Head is dispelled.",
+    ]
+    assert duel(*cast, (4, 4))[-1] == (
+        "4 4: 8 against 9, Burning Head is not dispelled. 50 points to the caster."
+    )
+    assert "as two 1s never dispel" in duel(*cast, (1, 1))[-1]
+
+
+@pytest.mark.parametrize(
+    ("faces", "told"),
+    [
+        ((6, 6, 1), "6 6 1: irresistible force, Burning Head is cast. 50 points to the caster."),
+        ((4, 2, 2), "4 2 2: 8 against 9, Burning Head fails."),
+        ((1, 1, 6), "1 1 6: a miscast, Burning Head fails."),
+    ],
+)
+def test_casting_rolls(faces: tuple[int, ...], told: str) -> None:
+    assert duel(BURNING_HEAD, FIRST_DICE + 3, faces)[-1] == told
+
+
+def test_a_miscast_says_its_row_and_what_it_did() -> None:
+    lost = duel(BURNING_HEAD, FIRST_DICE + 3, (1, 1, 6), (3, 4))[-1]
+    assert lost.startswith("3 4: miscast: The side's remaining power dice are lost.")
+    assert "The battle ends: nobody is ahead." in lost
+    hurt = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (5, 5), (6, 1, 1))
+    assert hurt[-1] == (
+        "6 1 1: a Strength 6 hit on Archmage: 1 wound. Archmage loses 1 wound, 2 left. "
+        "Archmage forgets Burning Head. 85 points to the dispeller."
+    )
+
+
+def test_a_locked_wizard() -> None:
+    told = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
+    assert "Archmage casts no more until he rolls a 6" in told
+
+
+def test_a_table_without_words_names_its_effects() -> None:
+    told = telling(
+        army(wizard(4, spell(), spell("Beam"))),
+        army(),
+        **miscast({"kind": "points_lost", "points": 30.0}),
+    )
+    assert words_of(told, FIRST_CAST, FIRST_DICE + 2, (1, 1), (3, 3))[-1] == (
+        "3 3: miscast: points lost. 30 points to the dispeller."
+    )
+
+
+def test_casualties() -> None:
+    told = telling(
+        army(wizard(4, known("Fire Ball"), spell("Beam"))),
+        army(units=[unit("Spears", 10), unit("Bows", 3)], dispel_dice=0),
+    )
+    assert told.act(FIRST_CAST).words == "Mage begins to cast Fire Ball (5+)."
+    bows = told.battle.legal_actions()[1]
+    words = words_of(told, bows, FIRST_DICE + 2, (4, 4), (4, *(6, 1, 1) * 4))
+    assert words == [
+        "Mage aims at Bows.",
+        "Mage throws 2 dice at Bows.",
+        "4 4: 8 against 5, Fire Ball is cast and nobody can stop it.",
+        "Fire Ball strikes Bows: 3 wounds. Bows: wiped out. 18 points to the caster.",
+    ]
+
+
+def test_a_spell_that_remains_in_play_comes_and_goes() -> None:
+    told = telling(
+        army(wizard(4, lasting("Ward"), spell("Beam")), power_dice=6),
+        army(dispel_dice=0),
+        phases=2,
+    )
+    words = words_of(told, FIRST_CAST, FIRST_DICE + 2, (4, 4))
+    assert words[-1].startswith("4 4: 8 against 5, Ward is cast and nobody can stop it. Ward is in")
+    assert "Ward is in play no more" in told.act(FIRST_CAST + 1).words
+
+
+def test_a_new_phase_is_told() -> None:
+    told = telling(
+        army(wizard(1, spell(), name="One"), name="Reds"),
+        army(wizard(2, spell(), name="Two"), name="Blues"),
+        phases=2,
+    )
+    assert told.act(PASS).words == (
+        "Reds stops casting. Phase 2 of 2: Blues with 4 power dice, Reds with 3 dispel dice."
+    )
+
+
+# --- the table as it stands ----------------------------------------------------------------
+
+
+def random_events(told: Telling, rng: np.random.Generator) -> Any:
+    battle = told.battle
+    while not battle.is_over:
+        if battle.is_decision():
+            legal = battle.legal_actions()
+            yield told.act(legal[int(rng.integers(len(legal)))])
+        else:
+            outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
+            shares = np.array(chances) / sum(chances)
+            yield told.resolve(int(rng.choice(outcomes, p=shares)))
+
+
+@pytest.mark.parametrize("scenario", bundled_scenarios())
+def test_what_is_shown_is_the_state_until_the_last_phases(scenario: str) -> None:
+    told = Telling(load_scenario(scenario))
+    checked = 0
+    for event in random_events(told, np.random.default_rng(1)):
+        assert event.words.endswith(".")
+        assert "  " not in event.words
+        state, shown = told.battle.state, told.shown.state
+        for field in ("node", "mover", "power", "dispel", "open", "spell"):
+            assert state[field] == shown[field]
+        if int(state.phase) + 1 < int(told.battle.table.phases):
+            checked += 1
+            assert told.battle.key() == told.shown.key()
+    assert checked or int(told.battle.table.phases) == 1
+    assert told.battle.is_over
+
+
+def test_an_ended_battle_is_still_shown() -> None:
+    told = Telling(load_scenario("archmage-duel"))
+    told.act(PASS)
+    assert told.battle.is_over
+    assert not told.battle.state.wounds.any()
+    assert told.shown.state.wounds[:, 0].tolist() == [3, 3]
+    assert told.shown.state.items[1, 0] == 1
+
+
+def test_when_the_last_caster_is_slain_the_others_still_stand() -> None:
+    told = telling(
+        army(wizard(4, spell(), name="One", wounds=1), power_dice=6),
+        army(wizard(2, name="Two"), units=[unit("Spears")], dispel_dice=2),
+    )
+    words = words_of(told, FIRST_CAST, FIRST_DICE + 2, (1, 1), (1, 1), (6, 1, 1))
+    assert "One is slain." in words[-1]
+    assert told.battle.is_over
+    assert told.shown.state.wounds[:, 0].tolist() == [0, 2]
+    assert told.shown.state.unit_wounds[1, 0] == 10
+
+
+def test_losses_on_the_table_add_up_to_the_points() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        told = Telling(load_scenario("border-skirmish").first_phases(1))
+        lost = 0.0
+        for _ in random_events(told, rng):
+            pass
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            for k, each in enumerate(told.scenario.armies[side].units):
+                wounds = int(told.shown.state.unit_wounds[side, k])
+                lost += sign * (each.models - -(-wounds // each.wounds)) * each.points
+            for k, who in enumerate(told.scenario.armies[side].characters):
+                left = int(told.shown.state.wounds[side, k])
+                lost += sign * (who.wounds - left) * who.points / who.wounds
+        assert lost == pytest.approx(told.battle.points)
+
+
+def test_telling_leaves_the_battle_as_it_is() -> None:
+    told, plain = Telling(load_scenario("storm-council")), None
+    plain = Battle(told.battle.tables)
+    for event in random_events(told, np.random.default_rng(5)):
+        (plain.act if event.kind == "decision" else plain.resolve)(event.code)
+        assert plain.key() == told.battle.key()
+    assert plain.points == told.battle.points
+    assert plain.node == Node.END
+
+
+# --- what is rarer -------------------------------------------------------------------------
+
+
+def test_rerolls() -> None:
+    luck = {"name": "Luck", "uses": 1, "reroll": {"of": "cast", "dice": "one"}}
+    caster = army(wizard(4, spell(), spell("Beam"), items=["Luck"]), power_dice=6)
+    kept, again = (telling(caster, army(dispel_dice=0), items=[luck]) for _ in range(2))
+    words = words_of(kept, FIRST_CAST, FIRST_DICE + 2, (2, 4), PASS)
+    assert words[-2] == "2 4: the dice may be re-rolled."
+    assert words[-1].startswith("Mage keeps the roll: 6 against 5, Bolt is cast")
+    words = words_of(again, FIRST_CAST, FIRST_DICE + 2, (2, 2), FIRST_REROLL + 1, (5,))
+    assert words[-2] == "Mage re-rolls a 2."
+    assert words[-1].startswith("5: 7 against 5, Bolt is cast")
+
+
+def test_items_that_boost_do_not_dispel_by_themselves() -> None:
+    ring = {"name": "Ring", "uses": 1, "when_dispelling": {"bonus": 2}}
+    told = telling(
+        army(wizard(4, spell(), spell("Beam"))),
+        army(dispel_dice=1, items=["Ring"]),
+        items=[ring],
+    )
+    words_of(told, FIRST_CAST, FIRST_DICE + 2, (4, 4))
+    assert told.act(FIRST_ITEM).words == (  # and the only die with it
+        "The dispeller tries to dispel with 1 die and the Ring against 8 with +2."
+    )
+    assert told.roll(6).words == "6: 8 against 8, Bolt is dispelled."
+
+
+def test_a_spell_in_play_is_dispelled_later() -> None:
+    told = telling(
+        army(dispel_dice=0, wizards=[wizard(1, spell())], power_dice=0),
+        army(wizard(2, lasting("Ward", in_play=True)), dispel_dice=4, power_dice=0),
+    )
+    assert told.battle.node == Node.IN_PLAY
+    words = words_of(told, told.battle.legal_actions()[1], FIRST_DICE + 2, (4, 4))
+    assert words[0] == "The dispeller tries to dispel Ward."
+    assert words[1] == "The dispeller tries to dispel Ward (5+), in play, with 2 dice against 5."
+    assert words[2].startswith("4 4: 8 against 5, Ward is dispelled.")
