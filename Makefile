@@ -10,12 +10,13 @@ MAKEFLAGS += --no-print-directory
 
 BIN := .venv/bin
 STAMP := .venv/.installed
+RLLIB := .venv-rllib
 PYTHON ?=
 ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup train train-fast tournament report test test-slow solve benchmark docs lint format constraints clean
+.PHONY: help setup train train-fast tournament report test test-slow solve benchmark docs record rllib lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,7 +41,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@# First and alone, so that the pinned one is there before anything asks for just any.
 	@$(BIN)/python -m pip install --quiet -c constraints.txt "$$(grep '^torch==' constraints.txt)"
 	@echo 'setup: installing wfb_gym with everything for training and tests (2 of 2)'
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,dev]'
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,render,docs,minari,pettingzoo,torchrl,dev]'
 	@touch $@
 	@echo 'setup: .venv is ready'
 
@@ -68,14 +69,27 @@ solve: setup ## exact values: experiments/solve.py
 benchmark: setup ## measure speed: experiments/benchmark.py
 	$(BIN)/python -m experiments.benchmark $(ARGS)
 
-docs: .venv/.docs ## the documentation as a site in site/; a broken link fails
+docs: setup ## the documentation as a site in site/; a broken link fails
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs site
 	@echo 'docs: open site/index.html'
 
-.venv/.docs: $(STAMP)
-	@echo 'docs: installing Sphinx'
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
+record: setup ## a data set of battles in Minari's format: experiments/record.py
+	$(BIN)/python -m experiments.record $(ARGS)
+
+rllib: $(RLLIB)/.installed ## build .venv-rllib and run the tests of experiments/rllib there
+	$(RLLIB)/bin/python -m pytest experiments/rllib -W default $(PYTEST_ARGS)
+
+$(RLLIB)/.installed: experiments/rllib/constraints.txt pyproject.toml
+	@rm -f $@
+	@[ -x $(RLLIB)/bin/python ] || $(or $(PYTHON),python3) -m venv $(RLLIB)
+	@echo 'rllib: installing torch (1 of 3), which may take minutes'
+	@$(RLLIB)/bin/python -m pip install --quiet -c $< "$$(grep '^torch==' $<)"
+	@echo 'rllib: installing Ray, and what wfb_gym needs beside Gymnasium (2 of 3)'
+	@$(RLLIB)/bin/python -m pip install --quiet -c $< 'ray[rllib]' numba pydantic rich shapely pytest
+	@echo 'rllib: installing wfb_gym, with the Gymnasium that Ray pins (3 of 3)'
+	@$(RLLIB)/bin/python -m pip install --quiet --no-deps -e .
 	@touch $@
+	@echo 'rllib: .venv-rllib is ready'
 
 lint: setup ## ruff and mypy
 	$(BIN)/ruff check .
@@ -93,6 +107,6 @@ constraints: setup ## write constraints.txt anew from what .venv holds
 	@mv .venv/constraints.new constraints.txt
 	@touch $(STAMP)
 
-clean: ## remove what was built, .venv aside
+clean: ## remove what was built, .venv and .venv-rllib aside
 	rm -rf build dist runs site .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
-	find . -name .venv -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . -name '.venv*' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -245,6 +245,10 @@ PAGES = {
     "docs/images/border-skirmish.png": (
         "wfb_gym", "draw", "border-skirmish", "--out", "docs/images/border-skirmish.png",
     ),
+    "docs/images/rgb-array.png": (
+        "experiments.figures.rendering", "--out", "docs/images/rgb-array.png",
+    ),
+    "docs/environments/": ("experiments.pages",),
 }  # fmt: skip
 """Made in place by a command of their own, within a minute."""
 

@@ -28,7 +28,7 @@ def test_an_episode_becomes_a_film(tmp_path: Path) -> None:
     from moviepy import VideoFileClip
 
     env = gym.make("wfb_gym/Caster-v0", render_mode="rgb_array")
-    filmed = RecordVideo(
+    filmed: Any = RecordVideo(
         env, str(tmp_path / "films"), episode_trigger=lambda _: True, disable_logger=True
     )
     steps = play(filmed, 1)
@@ -43,6 +43,6 @@ def test_an_episode_becomes_a_film(tmp_path: Path) -> None:
 def test_frames_are_collected() -> None:
     env = RenderCollection(gym.make("wfb_gym/Dispeller-v0", render_mode="rgb_array"))
     steps = play(env, 2)
-    frames = env.render()
+    frames: Any = env.render()
     assert len(frames) == steps + 1
     assert len({frame.tobytes() for frame in frames}) > 1

@@ -20,12 +20,13 @@ from wfb_gym import solver
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.work import new_scratch
+from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
 from wfb_gym.opponents.book import no_books
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
 from .oracle import ONE_TURN, REMAINS, Army, Duel, Row, Spell, scenario, value
-from .spiel import Atlas, BattleGame, ByPosition, Choices, Mover, seen_policy
+from .spiel import Atlas, ByPosition, Choices, Mover, seen_policy, step_of
 
 HARSH: tuple[Row, ...] = (
     (2, 5, (("points_lost", 30), ("phase_ends", 0))),
@@ -64,7 +65,7 @@ class Case:
 
     scenario: Scenario
     atlas: Atlas
-    game: BattleGame
+    game: PhaseGame
 
     def score(self, policy: Policy) -> float:
         """OpenSpiel's points of the first army where both armies play `policy`."""
@@ -72,12 +73,12 @@ class Case:
         points: np.ndarray[tuple[int], np.dtype[np.float64]]
         points = expected_game_score.policy_value(root, [policy, policy])
         assert points[0] == -points[1]
-        return float(points[0])
+        return float(points[0]) * POINTS_PER_UTILITY
 
     def answered(self, policy: Policy, seat: int) -> float:
         """OpenSpiel's points of the first army where the army other than `seat` answers best."""
         answer = BestResponsePolicy(self.game, 1 - seat, policy)
-        points = float(answer.value(self.game.new_initial_state()))
+        points = float(answer.value(self.game.new_initial_state())) * POINTS_PER_UTILITY
         return points if seat == 1 else -points
 
     def movers(self, choices: Choices, certain: bool = False) -> tuple[Mover, Mover]:
@@ -89,8 +90,8 @@ class Case:
 @cache
 def case(name: str) -> Case:
     battle = scenario_from_dict(scenario(DUELS[name]))
-    atlas = Atlas(battle)
-    return Case(battle, atlas, BattleGame(atlas))
+    game = load_battle(battle)
+    return Case(battle, Atlas(game), game)
 
 
 @cache
@@ -99,13 +100,13 @@ def solution(name: str) -> solver.Solution:
 
 
 def uniform(atlas: Atlas) -> Choices:
-    return {at.name: dict.fromkeys(at.steps, 1 / len(at.steps)) for at in atlas.decisions()}
+    return {at.words: dict.fromkeys(at.steps, 1 / len(at.steps)) for at in atlas.decisions()}
 
 
 def certain(atlas: Atlas, seed: int) -> Choices:
     """One action at each position, drawn by the seed."""
     rng = np.random.default_rng(seed)
-    return {at.name: {int(rng.choice(at.steps)): 1.0} for at in atlas.decisions()}
+    return {at.words: {int(rng.choice(at.steps)): 1.0} for at in atlas.decisions()}
 
 
 def mixed(atlas: Atlas, seed: int) -> Choices:
@@ -116,7 +117,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
         weights = rng.random(len(at.steps)) * (rng.random(len(at.steps)) < 0.7)
         weights[rng.integers(len(weights))] += 0.1
         chances = (weights / weights.sum()).tolist()
-        found[at.name] = dict(zip(at.steps, chances, strict=True))
+        found[at.words] = dict(zip(at.steps, chances, strict=True))
     return found
 
 
@@ -126,13 +127,13 @@ def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
     books, shelf = no_books()
     found = {}
     for at in atlas.decisions():
-        battle = at.battle
+        battle = at.battle()
         count = legal_actions(battle.table, battle.state, work)
         action = int(
             choose(int(kind), battle.table, battle.state, work, count, rng, books[0], shelf)
         )
-        found[at.name] = dict.fromkeys(at.steps, epsilon / count)
-        found[at.name][action] += 1 - epsilon
+        found[at.words] = dict.fromkeys(at.steps, epsilon / count)
+        found[at.words][step_of(at, action)] += 1 - epsilon
     return found
 
 
@@ -141,12 +142,12 @@ def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
 
 @EACH
 def test_openspiel_plays_the_battle(name: str) -> None:
-    pyspiel.random_sim_test(case(name).game, num_sims=20, serialize=False, verbose=False)
+    pyspiel.random_sim_test(case(name).game, num_sims=20, serialize=True, verbose=False)
 
 
 @EACH
 def test_chances_sum_to_one(name: str) -> None:
-    rolls = [at for at in case(name).atlas.spots.values() if at.chances]
+    rolls = [at for at in case(name).atlas.positions.values() if at.chances]
     assert rolls
     for at in rolls:
         assert min(at.chances) > 0
@@ -160,16 +161,16 @@ def test_information_states_are_the_positions(name: str) -> None:
     seen: set[str] = set()
     for seat in (0, 1):
         sets = BestResponsePolicy(here.game, seat, policy).infosets
-        for position, members in sets.items():
-            at = here.atlas.spots[position]
-            assert at.battle.mover == seat
+        for told, members in sets.items():
+            at = here.atlas.positions[told.removeprefix(f"player {seat} ")]
+            assert at.player == seat
             for state, _ in members:
                 assert state.current_player() == seat
                 assert state.legal_actions() == at.steps
             assert len({str(state) for state, _ in members}) == len(members)
         assert not seen & set(sets)
         seen |= set(sets)
-    assert seen == {at.name for at in here.atlas.decisions()}
+    assert len(seen) == len(here.atlas.decisions())
 
 
 def test_one_position_has_many_histories() -> None:
@@ -183,7 +184,7 @@ def test_one_position_has_many_histories() -> None:
 def test_openspiels_expectiminimax_is_the_oracles_value(name: str) -> None:
     root = case(name).game.new_initial_state()
     found, _ = minimax.expectiminimax(root, 1000, None, maximizing_player_id=0)
-    assert found == pytest.approx(float(value(DUELS[name])), abs=1e-9)
+    assert found * POINTS_PER_UTILITY == pytest.approx(float(value(DUELS[name])), abs=1e-9)
 
 
 # What it says of the solver.
@@ -192,11 +193,15 @@ def test_openspiels_expectiminimax_is_the_oracles_value(name: str) -> None:
 @EACH
 def test_optimal_play_is_worth_the_solved_value(name: str) -> None:
     here, solved = case(name), solution(name)
-    best = {at.name: {solved.best_action(at.battle): 1.0} for at in here.atlas.decisions()}
+    best = {
+        at.words: {step_of(at, solved.best_action(at.battle())): 1.0}
+        for at in here.atlas.decisions()
+    }
     policy = ByPosition(here.game, best)
     root = here.game.new_initial_state()
     expected = pytest.approx(solved.value, abs=1e-9)
-    assert minimax.expectiminimax(root, 1000, None, maximizing_player_id=0)[0] == expected
+    found, _ = minimax.expectiminimax(root, 1000, None, maximizing_player_id=0)
+    assert found * POINTS_PER_UTILITY == expected
     assert here.score(policy) == expected
     assert here.answered(policy, 0) == expected
     assert here.answered(policy, 1) == expected
@@ -221,8 +226,10 @@ def test_exploitability_is_openspiels(name: str) -> None:
     policy = ByPosition(here.game, choices)
     caster, dispeller = here.movers(choices)
     found = solver.exploitability(here.scenario, caster=caster, dispeller=dispeller)
-    assert found == pytest.approx(exploitability.exploitability(here.game, policy), abs=1e-9)
-    assert found == pytest.approx(exploitability.nash_conv(here.game, policy) / 2, abs=1e-9)
+    theirs = exploitability.exploitability(here.game, policy) * POINTS_PER_UTILITY
+    both = exploitability.nash_conv(here.game, policy) * POINTS_PER_UTILITY
+    assert found == pytest.approx(theirs, abs=1e-9)
+    assert found == pytest.approx(both / 2, abs=1e-9)
     assert found > 0.1
 
 

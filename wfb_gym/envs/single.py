@@ -7,15 +7,14 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.actions import action_meanings
 from wfb_gym.encoding.limits import Limits
+from wfb_gym.encoding.meanings import meanings_of
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch, Step
 from wfb_gym.envs.scenarios import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, frames, watch
 from wfb_gym.opponents.registry import Opponent
-from wfb_gym.scenario.slots import item_slots, spell_slots
 
 
 class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
@@ -213,18 +212,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def action_meanings(self) -> list[str]:
         """What each action means in this scenario, in words."""
         scenario = self.batch.scenarios[int(self.batch.envs.scenario[0])]
-        armies = (scenario.caster, scenario.dispeller)
-        own, enemy = armies[self.seat], armies[1 - self.seat]
-        return action_meanings(
-            self.limits,
-            items=tuple(slot.item.name for slot in item_slots(own, scenario.catalogue)),
-            wizards=tuple(character.name for character in own.characters),
-            spells=tuple(slot.spell.name for slot in spell_slots(own, scenario.catalogue)),
-            units=tuple(unit.name for unit in own.units),
-            enemy_units=tuple(unit.name for unit in enemy.units),
-            enemy_wizards=tuple(character.name for character in enemy.characters),
-            enemy_spells=tuple(slot.spell.name for slot in spell_slots(enemy, scenario.catalogue)),
-        )
+        return meanings_of(scenario, self.seat, self.limits)
 
     def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """An observation with its fields' names."""

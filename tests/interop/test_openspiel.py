@@ -1,0 +1,296 @@
+"""The OpenSpiel game against what OpenSpiel asks of one; its numbers are `tests/solver`'s."""
+
+import pickle
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python import rl_environment
+from open_spiel.python.algorithms import (
+    cfr,
+    expected_game_score,
+    exploitability,
+    generate_playthrough,
+    get_all_states,
+    mcts,
+)
+from open_spiel.python.algorithms.best_response import BestResponsePolicy
+from open_spiel.python.observation import make_observation
+from open_spiel.python.policy import Policy, UniformRandomPolicy
+
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.interop import openspiel
+from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
+from wfb_gym.scenario import ScenarioError, load_scenario, pack
+
+from ..solver.spiel import Atlas, ByPosition, Choices, seen_policy
+
+ONE_SPELL = """
+name = "one spell"
+[caster]
+power_dice = 2
+[[caster.wizards]]
+name = "Mage"
+level = 2
+spells = [{ name = "Bolt", casting_value = 7, worth = 40.0 }]
+[dispeller]
+dispel_dice = 2
+items = ["Dispel Scroll"]
+"""
+TWO_SPELLS = """
+name = "two spells"
+[caster]
+power_dice = 2
+[[caster.wizards]]
+name = "Mage"
+level = 1
+spells = [
+    { name = "Flash", casting_value = 5, worth = 20.0 },
+    { name = "Bolt", casting_value = 8, worth = 35.0 },
+]
+[dispeller]
+dispel_dice = 1
+items = ["Dispel Scroll"]
+"""
+FILES = {"one": ONE_SPELL, "two": TWO_SPELLS}
+EACH = pytest.mark.parametrize("name", FILES)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("scenarios")
+    for name, text in FILES.items():
+        (made / f"{name}.toml").write_text(text)
+    return made
+
+
+@cache
+def game_of(path: Path) -> PhaseGame:
+    return load_battle(path)
+
+
+@pytest.fixture
+def game(folder: Path, name: str) -> PhaseGame:
+    return game_of(folder / f"{name}.toml")
+
+
+def close(points: float) -> Any:
+    return pytest.approx(points / POINTS_PER_UTILITY, abs=1e-9)
+
+
+@pytest.mark.parametrize("scenario", ["archmage-duel", "seventh-edition-duel", "border-skirmish"])
+def test_openspiels_own_simulation(scenario: str) -> None:
+    game = pyspiel.load_game(f"wfb_gym_phase(scenario={scenario})")
+    pyspiel.random_sim_test(game, num_sims=3, serialize=True, verbose=False)
+
+
+@EACH
+def test_simulation_of_a_file(game: PhaseGame) -> None:
+    pyspiel.random_sim_test(game, num_sims=20, serialize=True, verbose=False)
+
+
+def test_the_default_is_the_yardstick() -> None:
+    assert pyspiel.load_game("wfb_gym_phase").scenario.name == "archmage-duel"
+    assert "wfb_gym_phase" in pyspiel.registered_names()
+
+
+def test_unknown_scenarios_are_refused() -> None:
+    with pytest.raises(ScenarioError, match="bundled"):
+        load_battle("no-such-battle")
+
+
+def test_a_playthrough_is_played_again_to_the_letter() -> None:
+    name = "wfb_gym_phase(scenario=apprentice)"
+    first = generate_playthrough.playthrough(name, action_sequence=None, seed=1)
+    lines = first.splitlines()
+    actions = [int(line.removeprefix("action: ")) for line in lines if line.startswith("action: ")]
+    assert generate_playthrough.playthrough(name, action_sequence=actions, seed=2) == first
+    assert 'StringLegalActions() = ["pass", ' in first
+    assert "IsTerminal() = True" in first
+
+
+@EACH
+def test_values_of_value_iteration_and_of_the_solver(
+    game: PhaseGame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It brings a solver of linear programmes with requirements of its own, for other games.
+    unused = "open_spiel.python.algorithms.lp_solver"
+    monkeypatch.setitem(sys.modules, unused, ModuleType(unused))
+    from open_spiel.python.algorithms import value_iteration
+
+    values = value_iteration.value_iteration(game, -1, 1e-12)
+    # It keeps no chance nodes, and the first position of these games is none.
+    assert values[str(game.new_initial_state())] == close(solver.solve(game.scenario).value)
+
+
+def mixed(atlas: Atlas, seed: int) -> Choices:
+    """Random chances at each decision."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for at in atlas.decisions():
+        weights = rng.random(len(at.steps)) + 0.01
+        chances = (weights / weights.sum()).tolist()
+        found[at.words] = dict(zip(at.steps, chances, strict=True))
+    return found
+
+
+def agrees(game: PhaseGame, policy: Policy, choices: Choices) -> None:
+    """Best responses and exploitability of a policy, by OpenSpiel and by the solver."""
+    atlas = Atlas(game)
+    caster, dispeller = (seen_policy(atlas, seat, choices) for seat in (0, 1))
+    root = game.new_initial_state()
+    score = expected_game_score.policy_value(root, [policy, policy])
+    assert score[0] == close(solver.evaluate(game.scenario, caster, dispeller))
+    worst = -BestResponsePolicy(game, 1, policy).value(root)
+    best = BestResponsePolicy(game, 0, policy).value(root)
+    assert worst == close(solver.best_response(game.scenario, caster, 0).value)
+    assert best == close(solver.best_response(game.scenario, dispeller, 1).value)
+    both = close(solver.exploitability(game.scenario, caster=caster, dispeller=dispeller))
+    assert exploitability.exploitability(game, policy) == both
+    assert exploitability.nash_conv(game, policy) / 2 == both
+
+
+@EACH
+def test_best_responses_to_a_given_policy(game: PhaseGame) -> None:
+    atlas = Atlas(game)
+    choices = mixed(atlas, 3)
+    agrees(game, ByPosition(game, choices), choices)
+
+
+@EACH
+def test_counterfactual_regret_finds_the_optimum(game: PhaseGame) -> None:
+    solved, root = solver.solve(game.scenario), game.new_initial_state()
+    cfrs = cfr.CFRPlusSolver(game)
+    uniform = exploitability.nash_conv(game, UniformRandomPolicy(game))
+    for _ in range(30):
+        cfrs.evaluate_and_update_policy()
+    policy = cfrs.average_policy()
+    left = exploitability.nash_conv(game, policy)
+    assert 0 <= left < 0.05 * uniform
+    score = expected_game_score.policy_value(root, [policy, policy])[0]
+    assert abs(score - solved.value / POINTS_PER_UTILITY) < uniform / 20
+    # What it learned by OpenSpiel's information states the package's solver grades alike.
+    choices = {}
+    for at in Atlas(game).decisions():
+        learned = policy.policy_for_key(f"player {at.player} {at.words}")
+        choices[at.words] = {step: float(learned[step]) for step in at.steps}
+    agrees(game, policy, choices)
+
+
+@EACH
+def test_openspiels_compiled_algorithms(game: PhaseGame) -> None:
+    solvers = pyspiel.CFRPlusSolver(game)
+    for _ in range(50):
+        solvers.evaluate_and_update_policy()
+    policy, root = solvers.average_policy(), game.new_initial_state()
+    assert 0 <= pyspiel.exploitability(game, policy) < 0.01
+    first, second = (pyspiel.TabularBestResponse(game, seat, policy) for seat in (0, 1))
+    value = solver.solve(game.scenario).value / POINTS_PER_UTILITY
+    assert -second.value(root.history_str()) <= value + 1e-9
+    assert first.value(root.history_str()) >= value - 1e-9
+
+
+@EACH
+def test_strings_and_tensors_tell_apart_what_differs(game: PhaseGame) -> None:
+    states = get_all_states.get_all_states(game, include_chance_states=True)
+    assert len({str(state) for state in states.values()}) == len(states)
+    told: dict[str, set[Any]] = {}
+    shown: dict[bytes, set[Any]] = {}
+    for state in states.values():
+        if state.current_player() < 0:
+            continue
+        player, key = state.current_player(), state.position.key
+        told.setdefault(state.information_state_string(player), set()).add((player, key))
+        tensor = np.array(state.information_state_tensor(player), np.float32)
+        shown.setdefault(tensor.tobytes() + bytes([player]), set()).add((player, key))
+        assert state.observation_string(player) == state.information_state_string(player)
+        words = [state.action_to_string(action) for action in state.legal_actions()]
+        assert len(set(words)) == len(words)
+    assert all(len(members) == 1 for members in (*told.values(), *shown.values()))
+    assert len(told) == len(shown) == len(Atlas(game).decisions())
+
+
+def test_a_tensor_is_what_the_environment_shows() -> None:
+    game = load_battle("archmage-duel")
+    state, observation = game.new_initial_state(), make_observation(game)
+    state.apply_action(state.legal_actions()[-1])
+    view = game.book.views[0]
+    seen, mask = view.show(
+        np.zeros(1, np.int64), np.array([state.battle().state]).view(np.recarray)
+    )
+    observation.set_from(state, 0)
+    np.testing.assert_array_equal(observation.tensor, seen[0])
+    assert state.legal_actions() == np.flatnonzero(mask[0]).tolist()
+    assert [float(x) for x in state.observation_tensor(0)] == seen[0].tolist()
+
+
+def test_points_are_the_engines() -> None:
+    game = load_battle("border-skirmish")
+    rng = np.random.default_rng(0)
+    state, battle = game.new_initial_state(), Battle(pack(load_scenario("border-skirmish")))
+    while not state.is_terminal():
+        assert state.battle().key() == battle.key()
+        position = state.position
+        step = int(rng.choice(position.steps))
+        code = position.codes[position.steps.index(step)]
+        (battle.resolve if state.is_chance_node() else battle.act)(code)
+        state.apply_action(step)
+    assert battle.is_over
+    assert state.returns() == [battle.points / 100, -battle.points / 100]
+    assert state.returns()[0] != 0
+    assert abs(state.returns()[0]) < game.max_utility()
+
+
+def test_copies_go_their_own_way() -> None:
+    game = load_battle("archmage-duel")
+    state = game.new_initial_state()
+    twin, saved = state.clone(), pickle.dumps(state)
+    twin.apply_action(twin.legal_actions()[-1])
+    assert str(twin) != str(state)
+    assert str(state) == str(game.new_initial_state())
+    assert str(pickle.loads(saved)) == str(state)
+
+
+def test_a_scenario_of_python_can_be_saved_here() -> None:
+    game = load_battle(load_scenario("apprentice"))
+    state = game.new_initial_state()
+    state.apply_action(state.legal_actions()[-1])
+    saved = pyspiel.serialize_game_and_state(game, state)
+    again, twin = pyspiel.deserialize_game_and_state(saved)
+    assert again.scenario == game.scenario
+    assert str(twin) == str(state)
+
+
+def test_the_book_may_forget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openspiel, "_KEPT", 10)
+    pyspiel.random_sim_test(load_battle("apprentice"), num_sims=5, serialize=True, verbose=False)
+
+
+def test_openspiels_planner_and_learners_environment() -> None:
+    game = load_battle("archmage-duel")
+    bot = mcts.MCTSBot(
+        game, 1.5, 20, mcts.RandomRolloutEvaluator(1, np.random.RandomState(0)),
+        random_state=np.random.RandomState(1),
+    )  # fmt: skip
+    state = game.new_initial_state()
+    assert bot.step(state) in state.legal_actions()
+    env = rl_environment.Environment(game, seed=0)
+    step, steps = env.reset(), 0
+    while not step.last():
+        player = step.observations["current_player"]
+        assert len(step.observations["info_state"][player]) == game.book.views[player].layout.size
+        step = env.step([step.observations["legal_actions"][player][0]])
+        steps += 1
+    assert steps > 0
+    assert sum(step.rewards) == 0
+
+
+def test_observers_take_no_parameters() -> None:
+    with pytest.raises(ValueError, match="expected no parameters"):
+        make_observation(load_battle("apprentice"), params={"depth": 3})

@@ -1,0 +1,77 @@
+"""The page on other libraries: its code runs, its tables are those of the code."""
+
+import re
+from importlib.metadata import version
+from inspect import signature
+from typing import Any
+
+import pytest
+
+from ..pages import page, rows_of
+
+PAGE = page("interop.md")
+LIBRARIES = {
+    "Gymnasium": "gymnasium",
+    "Stable-Baselines3": "sb3_contrib",
+    "PettingZoo": "pettingzoo",
+    "OpenSpiel": "pyspiel",
+    "TorchRL": "torchrl",
+}
+"""What the code of each section imports beside the core."""
+DISTRIBUTIONS = {
+    "Gymnasium": "gymnasium",
+    "Stable-Baselines3": "stable-baselines3",
+    "PettingZoo": "pettingzoo",
+    "OpenSpiel": "open_spiel",
+    "TorchRL": "torchrl",
+}
+
+
+def code_of(heading: str) -> list[str]:
+    """The Python of a section."""
+    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+
+
+@pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version")
+@pytest.mark.parametrize("heading", LIBRARIES)
+def test_the_python_of_a_section_runs(heading: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip(LIBRARIES[heading])
+    if heading == "TorchRL":
+        pytest.importorskip("pettingzoo")
+    codes = code_of(heading)
+    assert codes
+    names: dict[str, Any] = {}
+    for code in codes:
+        exec(code, names)
+    told = capsys.readouterr().out.splitlines()
+    assert told or heading == "Stable-Baselines3"
+    if heading == "OpenSpiel":
+        assert float(told[-2]) == pytest.approx(float(told[-1]), abs=1e-9)
+    if heading == "PettingZoo":
+        assert sum(names["won"].values()) == pytest.approx(0)
+
+
+def test_every_library_has_its_row_and_section() -> None:
+    rows = rows_of(PAGE, "Other libraries")
+    assert [re.findall(r"\[([^]]+)\]", row[0])[0] for row in rows] == list(LIBRARIES)
+    assert all(code_of(heading) for heading in LIBRARIES)
+
+
+@pytest.mark.parametrize("heading", LIBRARIES)
+def test_versions_are_those_installed(heading: str) -> None:
+    pytest.importorskip(LIBRARIES[heading])
+    row = next(row for row in rows_of(PAGE, "Other libraries") if f"[{heading}]" in row[0])
+    assert version(DISTRIBUTIONS[heading]) in row[1]
+
+
+def test_the_table_of_arguments() -> None:
+    pytest.importorskip("pettingzoo")
+    from wfb_gym.interop.pettingzoo import MagicPhaseAEC
+
+    rows = {row[0].strip("`"): row[1] for row in rows_of(PAGE, "PettingZoo")}
+    parameters = signature(MagicPhaseAEC).parameters
+    assert list(rows) == list(parameters)
+    for name, parameter in parameters.items():
+        default = parameter.default
+        assert rows[name] == (f'"{default}"' if isinstance(default, str) else repr(default)), name

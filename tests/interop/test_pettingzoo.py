@@ -1,0 +1,463 @@
+"""The PettingZoo environments under PettingZoo's own checkers and against the single ones."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import wfb_gym
+from wfb_gym.encoding.limits import ArmyLimits, Limits
+from wfb_gym.generating import Generated, Generation
+from wfb_gym.scenario import Scenario, scenario_from_dict
+
+from ..envs.playing import BATTLE, IDS, pick
+
+pettingzoo = pytest.importorskip("pettingzoo")
+
+from pettingzoo.test import (  # noqa: E402 (the library may be missing)
+    api_test,
+    parallel_api_test,
+    parallel_seed_test,
+    render_test,
+    seed_test,
+    state_test,
+)
+
+from wfb_gym.interop import pettingzoo as interop  # noqa: E402
+
+FIRST = np.zeros(1, np.int64)
+DUEL, SKIRMISH = "archmage-duel", "border-skirmish"
+SCENARIOS = (DUEL, "seventh-edition-duel", SKIRMISH)
+EACH = pytest.mark.parametrize("scenario", SCENARIOS)
+# --- PettingZoo's own checkers -------------------------------------------------------------
+
+
+@EACH
+@pytest.mark.parametrize("made", [interop.env, interop.raw_env])
+def test_api(scenario: str, made: Callable[..., Any]) -> None:
+    api_test(made(scenario=scenario), num_cycles=100)
+
+
+@pytest.mark.parametrize("made", [interop.env, interop.raw_env])
+# PettingZoo warns of these for dicts of all games but its own.
+@pytest.mark.filterwarnings("ignore:Observation is not a NumPy array")
+@pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be")
+def test_api_with_masks_observed(made: Callable[..., Any]) -> None:
+    api_test(made(observe_mask=True), num_cycles=100)
+
+
+@EACH
+@pytest.mark.parametrize("observe_mask", [False, True])
+def test_seeds(scenario: str, observe_mask: bool) -> None:
+    seed_test(lambda: interop.env(scenario=scenario, observe_mask=observe_mask), 100)
+
+
+@EACH
+def test_parallel_api(scenario: str) -> None:
+    parallel_api_test(interop.parallel_env(scenario=scenario), num_cycles=100)
+    parallel_api_test(interop.parallel_env(scenario=scenario, observe_mask=True), num_cycles=100)
+
+
+@EACH
+def test_parallel_seeds(scenario: str) -> None:
+    parallel_seed_test(lambda: interop.parallel_env(scenario=scenario), 100)
+
+
+@EACH
+def test_states(scenario: str) -> None:
+    state_test(interop.env(scenario=scenario), interop.parallel_env(scenario=scenario))
+
+
+def test_the_registry() -> None:
+    for kind in ("aec", "parallel"):
+        phase = pettingzoo.make(kind, "wfb_gym/MagicPhase-v0", scenario="apprentice")
+        battle = pettingzoo.make(kind, "wfb_gym/Battle-v0")
+        assert phase.possible_agents == ["caster_0", "dispeller_0"]
+        assert battle.possible_agents == ["army_0", "army_1"]
+        assert phase.metadata["name"] == "magic_phase_v0"
+        assert battle.metadata["name"] == "battle_v0"
+    assert str(interop.env()) == "magic_phase_v0"
+
+
+# --- against the single environments --------------------------------------------------------
+
+Told = list[tuple[Any, ...]]
+
+
+class Whim:
+    """A policy of what is seen, another one for each salt: the opponent of a single environment."""
+
+    def __init__(self) -> None:
+        self.salt = 0
+
+    def pick(self, observation: NDArray[np.float32], mask: NDArray[Any]) -> int:
+        return pick(observation + np.float32(self.salt), mask)
+
+    def __call__(
+        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        rows = zip(observations, masks, strict=True)
+        return np.array([self.pick(row, mask) for row, mask in rows], np.int64)
+
+
+def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None) -> Told:
+    """What one agent saw, did and won in an episode, both of one policy."""
+    whim = whim or Whim()
+    env.reset(seed=seed)
+    told: Told = []
+    for agent in env.agent_iter():
+        observation, reward, over, _, info = env.last()
+        action = None if over else whim.pick(observation, info["action_mask"])
+        if agent == learner:
+            told.append((observation, info["action_mask"], action, reward))
+        env.step(action)
+    return told
+
+
+def single(env: Any, seed: int | None, whim: Whim) -> Told:
+    """The same of a single environment; rewards stand with the step that they follow."""
+    observation, info = env.reset(seed=seed)
+    told: Told = []
+    reward, over = 0.0, False
+    while not over:
+        action = whim.pick(observation, info["action_mask"])
+        told.append((observation, info["action_mask"], action, reward))
+        observation, reward, over, _, info = env.step(action)
+    return [*told, (observation, info["action_mask"], None, reward)]
+
+
+DRAWN = Generated(count=4, options=Generation(phases=1))
+CASES: list[tuple[Any, str, dict[str, Any]]] = [
+    *((DRAWN, name, {}) for name in IDS),  # the dice also draw the scenario
+    *((scenario, name, {}) for scenario in SCENARIOS[:2] for name in IDS),
+    *((SKIRMISH, BATTLE, {"seat": seat}) for seat in (0, 1)),
+]
+
+
+@pytest.mark.parametrize(("scenario", "name", "keys"), CASES)
+def test_a_seed_brings_the_battle_of_the_single_environment(
+    scenario: Any, name: str, keys: dict[str, Any]
+) -> None:
+    whim = Whim()
+    alone = gym.make(name, scenario=scenario, opponent=whim, **keys).unwrapped
+    seat: int = alone.seat  # type: ignore[attr-defined]
+    both = interop.raw_env(scenario=scenario, limits="fitted")
+    learner = both.possible_agents[seat]
+    assert both.observation_space(learner) == alone.observation_space
+    assert both.action_space(learner) == alone.action_space
+    decided, lengths = 0, set()
+    for salt, seed in enumerate((5, None, None, 6, None, *range(20, 45))):
+        whim.salt = salt
+        found, expected = seats_of(both, learner, seed, whim), single(alone, seed, whim)
+        if len(found) == 1:  # never asked; the single environment asks once, to have a last step
+            expected = expected[1:]
+        else:
+            decided += 1
+        assert len(found) == len(expected)
+        for mine, theirs in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(mine[0], theirs[0])
+            np.testing.assert_array_equal(mine[1], theirs[1])
+            assert mine[2] == theirs[2]
+        rewards = [told[3] for told in found]
+        # The single environment brings what was won before the first decision with what follows.
+        wanted = [told[3] for told in expected]
+        if len(found) > 1:
+            assert rewards[0] + rewards[1] == pytest.approx(wanted[1], abs=1e-12)
+            assert rewards[2:] == pytest.approx(wanted[2:], abs=1e-12)
+        else:
+            assert rewards == pytest.approx(wanted, abs=1e-12)
+        lengths.add(len(found))
+    assert decided > 5
+    assert len(lengths) > 2
+
+
+def test_a_reset_in_the_middle_goes_on_with_the_dice_as_they_come() -> None:
+    whim = Whim()
+    both = interop.raw_env(limits="fitted")
+    alone = gym.make(IDS[0], opponent=whim).unwrapped
+    middles = 0
+    for salt in range(12):
+        whim.salt = salt
+        both.reset(seed=4)
+        observation, info = alone.reset(seed=4)
+        alone.step(whim.pick(observation, info["action_mask"]))
+        acted = False  # up to the same decision of the same army, so that as many dice have fallen
+        while True:
+            seen, _, over, _, told = both.last()
+            if over or (acted and both.agent_selection == "caster_0"):
+                break
+            acted |= both.agent_selection == "caster_0"
+            both.step(whim.pick(seen, told["action_mask"]))
+        middles += not any(both.terminations.values())
+        found, expected = seats_of(both, "caster_0", None, whim), single(alone, None, whim)
+        assert [told[2] for told in found] == [told[2] for told in expected]
+        np.testing.assert_array_equal(found[-1][0], expected[-1][0])
+    assert middles > 3
+
+
+# --- rewards -------------------------------------------------------------------------------
+
+
+@EACH
+def test_what_one_wins_the_other_loses(scenario: str) -> None:
+    env = interop.raw_env(scenario=scenario, points_per_reward=1.0)
+    results, whim = [], Whim()
+    for seed in range(12):
+        env.reset(seed=seed)
+        whim.salt = seed
+        totals, steps = dict.fromkeys(env.agents, 0.0), 0.0
+        for agent in env.agent_iter():
+            observation, reward, over, _, info = env.last()
+            totals[agent] += reward
+            env.step(None if over else whim.pick(observation, info["action_mask"]))
+            if not over:
+                first, second = env.possible_agents
+                assert env.rewards[first] == -env.rewards[second]
+                steps += env.rewards[first]
+        assert [*totals.values()] == pytest.approx([steps, -steps])
+        results.append(steps)
+    assert len(set(results)) > 2
+
+
+def early() -> Scenario:
+    """A battle that costs the first army ten points before anybody decides."""
+    hex_ = {
+        "name": "Hex", "casting_value": 7, "worth": 1.0, "duration": "remains_in_play",
+        "worth_per_phase": 10.0, "in_play": True,
+    }  # fmt: skip
+    bolt = {"name": "Bolt", "casting_value": 4, "worth": 20.0}
+    return scenario_from_dict({
+        "name": "early",
+        "phases": 2,
+        "caster": {"power_dice": 0, "dispel_dice": 0},
+        "dispeller": {
+            "power_dice": 2,
+            "dispel_dice": 0,
+            "wizards": [{"name": "Mage", "level": 2, "spells": [hex_, bolt]}],
+        },
+    })  # fmt: skip
+
+
+def test_points_won_before_the_first_decision_come_with_the_first_rewards() -> None:
+    env = interop.raw_env(scenario=early(), points_per_reward=1.0)
+    env.reset(seed=0)
+    assert env.agent_selection == "army_1"
+    assert env.rewards == {"army_0": 0.0, "army_1": 0.0}
+    assert env.last()[1] == 0
+    env.step(0)  # no cast
+    assert env.rewards == {"army_0": -10.0, "army_1": 10.0}
+    env.step(0)  # nothing to dispel: the phase ends, and the spell in play pays once more
+    assert env.rewards == {"army_0": -10.0, "army_1": 10.0}
+    assert all(env.terminations.values())
+    # 10 of the second step were not seen by its agent, 20 by the other one, who was never asked.
+    assert (env.last()[1], env._cumulative_rewards["army_1"]) == (-20.0, 10.0)
+
+
+# --- actions -------------------------------------------------------------------------------
+
+
+def test_an_illegal_action_is_replaced_and_told() -> None:
+    env, other = interop.raw_env(), interop.raw_env()
+    env.reset(seed=1)
+    other.reset(seed=1)
+    mask = env.infos["caster_0"]["action_mask"]
+    assert mask[0] == 1
+    env.step(int(mask.argmin()))
+    other.step(0)
+    assert env.infos["caster_0"]["illegal_action"] is True
+    assert env.infos["dispeller_0"]["illegal_action"] is False
+    np.testing.assert_array_equal(env.state(), other.state())
+
+
+def test_a_strict_one_raises_and_stays_as_it_was() -> None:
+    env = interop.raw_env(strict=True)
+    env.reset(seed=1)
+    before = env.state()
+    illegal = int(env.infos["caster_0"]["action_mask"].argmin())
+    with pytest.raises(ValueError, match=r"of caster_0 is illegal: expected one of \[0, "):
+        env.step(illegal)
+    np.testing.assert_array_equal(env.state(), before)
+
+
+def test_the_wrapped_one_ends_on_an_illegal_action() -> None:
+    env = interop.env()
+    for seed in (1, None):
+        env.reset(seed=seed)
+        env.step(int(env.infos["caster_0"]["action_mask"].argmin()))
+        assert env.rewards == {"caster_0": interop.ILLEGAL_REWARD, "dispeller_0": 0}
+        assert all(env.terminations.values())
+    env.reset()
+    assert not any(env.terminations.values())
+
+
+@pytest.mark.parametrize("action", [-1, 99, 1.5, None, "pass"])
+def test_actions_outside_the_space_are_refused(action: Any) -> None:
+    env = interop.raw_env()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="expected a member of Discrete"):
+        env.step(action)
+
+
+def test_agents_that_are_done_take_no_action() -> None:
+    env = interop.raw_env(scenario="apprentice")
+    env.reset(seed=0)
+    env.step(0)
+    assert env.agents == ["caster_0", "dispeller_0"]
+    assert all(env.terminations.values())
+    assert env.infos["caster_0"]["action_mask"].tolist()[:2] == [1, 0]
+    with pytest.raises(ValueError, match="only valid action is None"):
+        env.step(0)
+    env.step(None)
+    env.step(None)
+    assert env.agents == []
+
+
+# --- looking -------------------------------------------------------------------------------
+
+
+def test_masks_and_observations() -> None:
+    env, dicts = interop.raw_env(), interop.raw_env(observe_mask=True)
+    for made in (env, dicts):
+        made.reset(seed=3)
+    waiting = env.infos["dispeller_0"]["action_mask"]
+    assert waiting.dtype == np.int8
+    assert not waiting.any()
+    for agent in env.agents:
+        seen = dicts.observe(agent)
+        assert dicts.observation_space(agent).contains(seen)
+        np.testing.assert_array_equal(seen["observation"], env.observe(agent))
+        np.testing.assert_array_equal(seen["action_mask"], env.infos[agent]["action_mask"])
+    first, second = env.observe("caster_0"), env.observe("caster_0")
+    assert not np.shares_memory(first, second)
+    np.testing.assert_array_equal(env.state(), env.observe("caster_0"))
+    assert not np.array_equal(env.observe("dispeller_0"), env.observe("caster_0"))
+
+
+def test_one_policy_can_play_both_seats_unless_spaces_are_to_fit() -> None:
+    for scenario in SCENARIOS:
+        env = interop.raw_env(scenario=scenario)
+        spaces = [(env.observation_space(a), env.action_space(a)) for a in env.possible_agents]
+        assert spaces[0] == spaces[1]
+    fitted = interop.raw_env(limits="fitted")
+    assert fitted.observation_space("caster_0") != fitted.observation_space("dispeller_0")
+    wide = Limits(ArmyLimits(2, 8, 2), ArmyLimits(2, 8, 2), 12, in_play=True, free_spells=True)
+    one, other = (interop.raw_env(scenario=name, limits=wide) for name in ("apprentice", DUEL))
+    assert one.observation_space("caster_0") == other.observation_space("dispeller_0")
+    with pytest.raises(ValueError, match="limits: "):
+        interop.raw_env(limits=Limits(ArmyLimits(), ArmyLimits(), 1))
+
+
+def test_generated_scenarios_change_from_episode_to_episode() -> None:
+    env: Any = interop.raw_env(scenario=DRAWN)
+    shown = set()
+    for _ in range(8):
+        seats_of(env, "caster_0", None)
+        shown.add(env._scenario)
+    assert len(shown) > 1
+
+
+def test_unseeded_environments_have_dice_of_their_own() -> None:
+    keys = set()
+    for _ in range(2):
+        env: Any = interop.raw_env()
+        env.reset()
+        keys.add(int(env._game._battles["rng"]["key"][0]))
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize("keys", [{"render_mode": "film"}, {"points_per_reward": 0.0}])
+def test_wrong_arguments_are_refused(keys: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        interop.raw_env(**keys)
+
+
+# --- rendering -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", ["apprentice", SKIRMISH])
+def test_rendering(scenario: str, capsys: pytest.CaptureFixture[str]) -> None:
+    render_test(lambda render_mode: interop.env(scenario=scenario, render_mode=render_mode))
+    capsys.readouterr()
+    env = interop.env(scenario=scenario, render_mode="human")
+    env.reset(seed=0)
+    assert env.render() is None
+    assert capsys.readouterr().out
+
+
+def test_what_is_told_is_what_happened() -> None:
+    env: Any = interop.raw_env(render_mode="ansi", points_per_reward=1.0)
+    for seed in range(5):
+        env.reset(seed=seed)
+        whim, total = Whim(), 0.0
+        whim.salt = seed
+        while not all(env.terminations.values()):
+            assert env._watcher._telling.battle.key() == env._game.states(FIRST).tobytes()
+            assert env._watcher._telling.battle.points == pytest.approx(total)
+            observation, _, _, _, info = env.last()
+            env.step(whim.pick(observation, info["action_mask"]))
+            total += env.rewards["caster_0"]
+            assert env.render()
+        assert env._watcher._telling.battle.is_over
+        assert env._watcher._telling.battle.points == pytest.approx(total)
+
+
+def test_without_a_mode_there_is_nothing_to_see() -> None:
+    env = interop.raw_env()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="no render_mode"):
+        assert env.render() is None
+
+
+# --- copies --------------------------------------------------------------------------------
+
+
+def through_pickle(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, through_pickle])
+@pytest.mark.parametrize("made", [interop.raw_env, interop.env])
+@pytest.mark.parametrize("scenario", ["archmage-duel", SKIRMISH])
+def test_copies_go_on_the_same(
+    copied: Callable[[Any], Any], made: Callable[..., Any], scenario: str
+) -> None:
+    env = made(scenario=scenario)
+    copied(env).reset(seed=0)
+    env.reset(seed=8)
+    for _ in range(200):
+        twin = copied(env)
+        for one, other in zip(env.last()[:4], twin.last()[:4], strict=True):
+            np.testing.assert_array_equal(one, other)
+        observation, _, over, _, info = env.last()
+        action = None if over else pick(observation, info["action_mask"])
+        for each in (env, twin):
+            each.step(action)
+        assert (env.agents, env.rewards) == (twin.agents, twin.rewards)
+        np.testing.assert_array_equal(env.state(), twin.state())
+        if not env.agents:
+            env.reset()
+            twin.reset()
+            np.testing.assert_array_equal(env.state(), twin.state())
+            return
+    raise AssertionError("the episode does not end")
+
+
+# --- without the library --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("library", "module"), [("pettingzoo", "pettingzoo"), ("pyspiel", "openspiel")]
+)
+def test_a_missing_library_is_named_with_its_extra(library: str, module: str) -> None:
+    code = f"import sys; sys.modules[{library!r}] = None; import wfb_gym.interop.{module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f'pip install "wfb_gym[{module}]"' in done.stderr
+    assert wfb_gym.__version__

@@ -1,0 +1,150 @@
+"""Stable-Baselines3's algorithms at work for a few hundred steps each, saved and loaded.
+
+What `PhaseVecEnv` owes to the interface stands in `test_sb3.py`, the checker in
+`tests/envs/test_checkers.py`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO, RecurrentPPO
+from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from sb3_contrib.common.maskable.evaluation import evaluate_policy as evaluate_masked
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import CheckpointCallback, EvalCallback
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
+
+from wfb_gym.interop.sb3 import PhaseVecEnv
+
+from ..envs.playing import registered
+
+SMALL: dict[str, Any] = {"policy_kwargs": {"net_arch": [16]}, "seed": 0, "device": "cpu"}
+OPTIONS: dict[type[BaseAlgorithm], dict[str, Any]] = {
+    PPO: {"n_steps": 16, "batch_size": 64, "n_epochs": 2},
+    A2C: {"n_steps": 8},
+    DQN: {"buffer_size": 2000, "learning_starts": 64, "batch_size": 32},
+    MaskablePPO: {"n_steps": 16, "batch_size": 64, "n_epochs": 2},
+}
+STEPS = 384
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Networks of this size are slower on several."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def learner(kind: Any, envs: Any, **options: Any) -> Any:
+    return kind("MlpPolicy", envs, gamma=1.0, **SMALL, **options)
+
+
+def parameters(model: Any) -> np.ndarray[Any, Any]:
+    return np.concatenate([each.detach().numpy().ravel() for each in model.policy.parameters()])
+
+
+@pytest.mark.parametrize(
+    ("kind", "seat"),
+    [(PPO, "caster"), (A2C, "dispeller"), (DQN, "caster"), (MaskablePPO, "dispeller")],
+)
+def test_an_algorithm_learns_is_saved_and_goes_on(
+    kind: type[BaseAlgorithm], seat: str, tmp_path: Path
+) -> None:
+    envs: Any = VecMonitor(PhaseVecEnv(8, seat))
+    model = learner(kind, envs, **OPTIONS[kind])
+    before = parameters(model)
+    model.learn(STEPS)
+    assert model.num_timesteps >= STEPS
+    assert not np.array_equal(parameters(model), before)
+    assert np.isfinite(parameters(model)).all()
+    assert len(model.ep_info_buffer) > 20
+    model.save(tmp_path / "model")
+    again: Any = kind.load(tmp_path / "model", env=envs, device="cpu")
+    np.testing.assert_array_equal(parameters(again), parameters(model))
+    observations = envs.reset()
+    chosen = [each.predict(observations, deterministic=True)[0] for each in (model, again)]
+    np.testing.assert_array_equal(*chosen)
+    again.learn(STEPS, reset_num_timesteps=False)
+    assert again.num_timesteps >= 2 * STEPS
+
+
+def test_a_recurrent_policy_learns() -> None:
+    policy: dict[str, Any] = {**SMALL, "policy_kwargs": {"net_arch": [16], "lstm_hidden_size": 8}}
+    model = RecurrentPPO(
+        "MlpLstmPolicy", PhaseVecEnv(8), n_steps=16, batch_size=64, n_epochs=1, **policy
+    )
+    assert model.learn(256).num_timesteps == 256
+
+
+def test_normalised_training_goes_on_after_loading(tmp_path: Path) -> None:
+    envs = VecNormalize(VecMonitor(PhaseVecEnv(8)), gamma=1.0)
+    model = learner(PPO, envs, **OPTIONS[PPO]).learn(STEPS)
+    model.save(tmp_path / "model")
+    kept: Any = envs
+    kept.save(str(tmp_path / "statistics"))
+    again: Any = VecNormalize.load(str(tmp_path / "statistics"), VecMonitor(PhaseVecEnv(8)))
+    np.testing.assert_array_equal(again.obs_rms.mean, kept.obs_rms.mean)
+    assert again.obs_rms.var.max() > 0
+    again.training = False
+    mean, spread = evaluate_policy(PPO.load(tmp_path / "model"), again, n_eval_episodes=16)
+    assert np.isfinite([float(np.mean(mean)), float(np.mean(spread))]).all()
+
+
+def test_frames_can_be_stacked() -> None:
+    envs = VecFrameStack(PhaseVecEnv(8), n_stack=3)
+    size = PhaseVecEnv(1).observation_space.shape[0]  # type: ignore[index]
+    assert envs.observation_space.shape == (3 * size,)
+    assert learner(A2C, envs, n_steps=8).learn(128).num_timesteps == 128
+
+
+def test_callbacks_evaluate_and_keep(tmp_path: Path) -> None:
+    folder = str(tmp_path / "best")
+    masked = MaskableEvalCallback(
+        VecMonitor(PhaseVecEnv(4)), best_model_save_path=folder, eval_freq=24, n_eval_episodes=8,
+        verbose=0,
+    )  # fmt: skip
+    kept = CheckpointCallback(16, str(tmp_path / "kept"))
+    envs = VecMonitor(PhaseVecEnv(8))
+    learner(MaskablePPO, envs, **OPTIONS[MaskablePPO]).learn(STEPS, callback=[masked, kept])
+    best = MaskablePPO.load(Path(folder) / "best_model.zip")
+    mean, _ = evaluate_masked(best, VecMonitor(PhaseVecEnv(4)), n_eval_episodes=8)
+    assert np.isfinite(float(np.mean(mean)))
+    assert len(list((tmp_path / "kept").glob("*.zip"))) == STEPS // (8 * 16)
+    plain = EvalCallback(VecMonitor(PhaseVecEnv(4)), eval_freq=24, n_eval_episodes=8, verbose=0)
+    learner(DQN, envs, **OPTIONS[DQN]).learn(256, callback=plain)
+    assert np.isfinite(plain.last_mean_reward)
+
+
+@pytest.mark.parametrize("name", registered())
+def test_every_id_trains_by_its_name(name: str) -> None:
+    model = PPO("MlpPolicy", name, n_steps=32, batch_size=32, n_epochs=1, **SMALL)
+    assert model.learn(64).num_timesteps == 64
+
+
+@pytest.mark.parametrize("name", registered())
+def test_every_id_trains_in_stable_baselines_own_vector_environment(name: str) -> None:
+    keys = {"opponent": "random", "render_mode": None}  # it asks for pictures unless told
+    envs = make_vec_env(name, 3, seed=0, env_kwargs=keys)
+    model = learner(MaskablePPO, envs, n_steps=16, batch_size=16, n_epochs=1)
+    assert model.learn(96).num_timesteps == 96
+    single = Monitor(gym.make(name))
+    mean, _ = evaluate_masked(model, DummyVecEnv([lambda: single]), n_eval_episodes=2)
+    assert np.isfinite(float(np.mean(mean)))
+
+
+def test_whole_battles_train() -> None:
+    envs = VecMonitor(PhaseVecEnv(8, 1, scenario="border-skirmish", opponent=["random", "greedy"]))
+    model = learner(MaskablePPO, envs, **OPTIONS[MaskablePPO]).learn(STEPS)
+    assert model.ep_info_buffer
+    assert all(np.isfinite(info["r"]) for info in model.ep_info_buffer)

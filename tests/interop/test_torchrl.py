@@ -1,0 +1,92 @@
+"""TorchRL over the Gymnasium ids and over the PettingZoo environments, masks included."""
+
+from typing import Any
+
+import gymnasium as gym
+import pytest
+import torch
+
+import wfb_gym  # noqa: F401 (registers the ids)
+
+from ..envs.playing import registered
+
+pytest.importorskip("torchrl")
+pytest.importorskip("pettingzoo")
+
+from torchrl.data import Binary, Composite
+from torchrl.envs import (
+    ActionMask,
+    Compose,
+    DTypeCastTransform,
+    GymEnv,
+    PettingZooWrapper,
+    TransformedEnv,
+    check_env_specs,
+)
+from torchrl.envs.gym_like import default_info_dict_reader
+
+from wfb_gym.interop import pettingzoo
+
+pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version")
+
+
+@pytest.mark.parametrize("name", registered())
+def test_an_id_keeps_its_specs_and_rolls_out(name: str) -> None:
+    env = GymEnv(name)
+    check_env_specs(env)
+    env.set_seed(0)
+    steps = env.rollout(60, break_when_any_done=False)
+    assert steps["observation"].shape == (60, *env.observation_spec["observation"].shape)
+    assert steps["next", "terminated"].any()
+    assert not steps["next", "truncated"].any()
+
+
+def masked(name: str) -> Any:
+    """An id whose masks TorchRL reads from the infos, as the page on interoperation has it."""
+    env = GymEnv(name, strict=True, categorical_action_encoding=True)
+    mask = Binary(env.action_spec.n, dtype=torch.int8)
+    reader = default_info_dict_reader(["action_mask"], spec=Composite(action_mask=mask))
+    env.set_info_dict_reader(reader)
+    cast = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    return TransformedEnv(env, Compose(cast, ActionMask()))
+
+
+@pytest.mark.parametrize("name", registered())
+def test_masked_rollouts_are_legal(name: str) -> None:
+    env = masked(name)
+    check_env_specs(env)
+    for _ in range(10):  # a strict environment raises on an illegal action
+        steps = env.rollout(200)
+        chosen = steps["action_mask"].gather(-1, steps["action"].reshape(-1, 1))
+        assert chosen.all()
+        assert bool(steps["next", "done"][-1])
+
+
+@pytest.mark.parametrize("scenario", ["archmage-duel", "border-skirmish"])
+def test_turns_of_two_agents(scenario: str) -> None:
+    env = PettingZooWrapper(
+        pettingzoo.raw_env(scenario=scenario, strict=True), use_mask=True, seed=1
+    )
+    first, second = env.possible_agents
+    check_env_specs(env)
+    won = set()
+    for _ in range(10):
+        steps = env.rollout(300)
+        # One agent decides at each step, legally, or the strict environment would have raised.
+        assert (steps[first, "mask"] ^ steps[second, "mask"]).all()
+        assert steps["next", "done"][-1].all()
+        rewards = [steps["next", agent, "reward"].sum().item() for agent in (first, second)]
+        assert rewards[0] == pytest.approx(-rewards[1])
+        won.add(round(rewards[0], 6))
+    assert len(won) > 1
+
+
+def test_several_environments_in_one() -> None:
+    name = f"wfb_gym:{registered()[0]}"  # each has a process of its own, which knows no ids
+    size = gym.make(name).observation_space.shape
+    env = GymEnv(name, num_envs=2)
+    try:
+        steps = env.rollout(5, break_when_any_done=False)
+        assert steps["observation"].shape == (2, 5, *(size or ()))
+    finally:
+        env.close()

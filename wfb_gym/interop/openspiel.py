@@ -1,0 +1,347 @@
+"""OpenSpiel: one battle as a Python game with explicit chance nodes.
+
+Imported only on use; needs ``pip install "wfb_gym[openspiel]"``. Importing it registers the game
+``wfb_gym_phase``. No rule lives here: positions, chances and points are the engine's.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    import pyspiel
+except ImportError as error:
+    raise ImportError(
+        'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb_gym[openspiel]"'
+    ) from error
+
+from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.meanings import meanings_of
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.chance import most_outcomes
+from wfb_gym.engine.keys import words_of
+from wfb_gym.engine.state import STATE, Node
+from wfb_gym.scenario import Scenario, load_scenario, pack
+from wfb_gym.scenario.packed import DICE
+
+POINTS_PER_UTILITY = 100.0
+"""Points that make a utility of 1."""
+DEFAULT_SCENARIO = "archmage-duel"
+_GIVEN = "given-"
+_KEPT = 200_000
+"""Positions that a game remembers before it forgets them all and begins anew."""
+_DECISIONS_PER_SPELL = 64
+"""More than an attempt at a spell ever asks for, and more than a spell in play does."""
+_ARMIES = 2
+
+_given: dict[str, Scenario] = {}
+"""Scenarios of `load_battle` that have no name of their own, by that of the game's parameter."""
+
+
+class Position:
+    """A node of the game that all histories leading to it share; it never changes.
+
+    Attributes:
+        key: bytes of the engine's canonical state.
+        node: where the battle stands.
+        player: who decides: 0 or 1, or OpenSpiel's chance or terminal player.
+        steps: OpenSpiel's actions, ascending: indices of the mover's action space; at a chance
+            node the outcomes counted from 0.
+        codes: the engine's actions or outcomes of these.
+        chances: of the outcomes.
+        words: that tell it from every other position of the scenario.
+    """
+
+    def __init__(self, book: "_Book", battle: Battle) -> None:
+        self.book = book
+        self.key = battle.key()
+        self.node = battle.node
+        self.chances: list[float] = []
+        if battle.is_chance():
+            outcomes = battle.chance_outcomes()
+            self.player = int(pyspiel.PlayerId.CHANCE)
+            self.codes = [code for code, _ in outcomes]
+            self.chances = [chance for _, chance in outcomes]
+            self.steps = list(range(len(outcomes)))
+        elif battle.is_decision():
+            self.player = battle.mover
+            self.codes = battle.legal_actions()
+            self.steps = book.views[self.player].codec.index_of[self.codes].tolist()
+        else:
+            self.player, self.codes, self.steps = int(pyspiel.PlayerId.TERMINAL), [], []
+        self.words = book.told(battle)
+        self._next: dict[int, tuple[Position, float]] = {}
+
+    def after(self, step: int) -> "tuple[Position, float]":
+        """The position that a step leads to, and the first army's points on the way."""
+        if step not in self._next:
+            battle = self.battle()
+            code = self.codes[self.steps.index(step)]
+            gained = battle.resolve(code) if self.chances else battle.act(code)
+            self._next[step] = self.book.position(battle), gained
+        return self._next[step]
+
+    def battle(self) -> Battle:
+        """The position as a battle of its own; its points are those since the position."""
+        return self.book.battle(self.key)
+
+    def __deepcopy__(self, memo: object) -> "Position":
+        return self
+
+
+class _Book:
+    """A scenario's positions as they are met, and how both armies see them."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.table = pack(scenario)
+        self.views = [View(self.table, seat, fit(self.table, seat)) for seat in range(_ARMIES)]
+        battle = Battle(self.table)
+        self._blank = battle
+        self._first_words = words_of(battle.state).copy()
+        self._known: dict[bytes, Position] = {}
+        self.opened = battle.points
+        self.first = self.position(battle)
+        self.meanings = [
+            _told_apart(meanings_of(scenario, seat, self.views[seat].limits))
+            for seat in range(_ARMIES)
+        ]
+
+    def position(self, battle: Battle) -> Position:
+        """Where a battle stands."""
+        key = battle.key()
+        if key not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+                self.first = Position(self, self.battle(self.first.key))
+            self._known[key] = Position(self, battle)
+        return self._known[key]
+
+    def battle(self, key: bytes) -> Battle:
+        """Another battle, at the position of a key and without points."""
+        twin = self._blank.copy()
+        twin.state.setfield(np.frombuffer(key, STATE)[0], STATE)
+        twin.points = 0.0
+        return twin
+
+    def told(self, battle: Battle) -> str:
+        """Words that no other position has: the node, and what differs from the beginning."""
+        words = words_of(battle.state)
+        changed = np.flatnonzero(words != self._first_words)
+        return " ".join([battle.node.name, *(f"{k}:{int(words[k]):x}" for k in changed)])
+
+    def seen(self, position: Position, player: int) -> NDArray[np.float32]:
+        """An army's observation, float32 (size,)."""
+        states = np.frombuffer(bytearray(position.key), STATE).view(np.recarray)
+        shown, _ = self.views[player].show(np.zeros(1, np.int64), states)
+        seen: NDArray[np.float32] = shown[0]
+        return seen
+
+    @property
+    def farthest(self) -> float:
+        """Points that the result of no battle exceeds; generous."""
+        table = self.table[0]
+        armies = table.armies
+        spells = [armies[a].spells[: armies[a].n_spells] for a in range(_ARMIES)]
+        aims = [armies[a].aims[: armies[a].n_aims] for a in range(_ARMIES)]
+        wizards = [armies[a].wizards[: armies[a].n_wizards] for a in range(_ARMIES)]
+        units = [armies[a].units[: armies[a].n_units] for a in range(_ARMIES)]
+        contacts = table.contacts[: table.n_contacts]
+        # An attempt may end in a miscast, and that in a free spell of the other army.
+        casts = 2 * int(table.phases) * sum(len(each) for each in spells) + 1
+        lives = sum(float((each["models"] * each["points"]).sum()) for each in units)
+        lives += sum(float((each["wounds"] * each["points_per_wound"]).sum()) for each in wizards)
+        lives += float((contacts["models"] * contacts["points"]).sum())
+        wound = max(float(each["points_per_wound"].max(initial=0.0)) for each in wizards)
+        lasting = 0.0
+        at_once = 0.0
+        for each in (*spells, *aims):
+            lasting += float(np.abs(each["worth_per_phase"]).sum())
+            at_once = max(at_once, float(np.abs(each["worth"]).max(initial=0.0)))
+        miscast = float(np.abs(table.effects["points"]).sum())
+        return lives + casts * (at_once + miscast + wound) + int(table.phases) * lasting
+
+    @property
+    def longest(self) -> int:
+        """Decisions that no battle exceeds; generous."""
+        armies = self.table[0].armies
+        spells = sum(int(armies[a].n_spells) for a in range(_ARMIES))
+        return int(self.table[0].phases) * _DECISIONS_PER_SPELL * (spells + 1)
+
+
+def _told_apart(words: list[str]) -> list[str]:
+    """Words of actions, those that mean two with their numbers."""
+    return [f"{told} ({k})" if words.count(told) > 1 else told for k, told in enumerate(words)]
+
+
+_TYPE = pyspiel.GameType(
+    short_name="wfb_gym_phase",
+    long_name="Magic phase of Warhammer Fantasy Battle",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.PERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=_ARMIES,
+    min_num_players=_ARMIES,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    parameter_specification={"scenario": DEFAULT_SCENARIO},
+)
+
+
+class PhaseGame(pyspiel.Game):  # type: ignore[misc]
+    """A scenario as a game: player 0 is the first army, returns are points / 100.
+
+    Outcomes of chance nodes are the engine's: those with equal successors are one. Information
+    states are positions: what led to one changes neither what may follow nor what it is worth, so
+    that a policy of OpenSpiel is one of `wfb_gym.solver`, and the other way round.
+
+    Args:
+        params: ``scenario``: a bundled name, or the path of a scenario file.
+
+    Raises:
+        ScenarioError: a scenario that there is none of, or that is refused.
+    """
+
+    def __init__(self, params: dict[str, Any] | None = None) -> None:
+        params = params or {}
+        name = str(params.get("scenario", DEFAULT_SCENARIO))
+        self.scenario = _given[name] if name in _given else load_scenario(name)
+        self.book = _Book(self.scenario)
+        table = self.book.table[0]
+        rerolls = any(bool(table.armies[army].rerolls) for army in range(_ARMIES))
+        reach = self.book.farthest / POINTS_PER_UTILITY
+        info = pyspiel.GameInfo(
+            num_distinct_actions=max(view.codec.n for view in self.book.views),
+            max_chance_outcomes=int(most_outcomes(DICE, rerolls)),
+            num_players=_ARMIES,
+            min_utility=-reach,
+            max_utility=reach,
+            utility_sum=0.0,
+            max_game_length=self.book.longest,
+        )
+        super().__init__(_TYPE, info, params)
+
+    def new_initial_state(self) -> "PhaseState":
+        """The beginning of the battle."""
+        return PhaseState(self)
+
+    def make_py_observer(
+        self, iig_obs_type: Any = None, params: dict[str, Any] | None = None
+    ) -> "PhaseObserver":
+        """What observes states: nothing is hidden, so all types of observation are alike."""
+        if params:
+            raise ValueError(f"observer: expected no parameters, found {params}")
+        return PhaseObserver(self.book)
+
+
+class PhaseState(pyspiel.State):  # type: ignore[misc]
+    """A history of a battle.
+
+    Attributes:
+        position: that it leads to.
+        points: that the first army has won so far.
+    """
+
+    def __init__(self, game: PhaseGame) -> None:
+        super().__init__(game)
+        self.position = game.book.first
+        self.points = game.book.opened
+
+    def battle(self) -> Battle:
+        """The position as an engine's battle of its own, with the points won so far."""
+        battle = self.position.battle()
+        battle.points = self.points
+        return battle
+
+    def current_player(self) -> int:
+        """Who decides: 0, 1, chance or nobody any more."""
+        return self.position.player
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.position.steps
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Outcomes counted from 0, with their exact chances."""
+        return list(zip(self.position.steps, self.position.chances, strict=True))
+
+    def _apply_action(self, action: int) -> None:
+        self.position, gained = self.position.after(int(action))
+        self.points += gained
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"{self.position.node.name} outcome {self.position.codes[action]}"
+        meaning: str = self.position.book.meanings[player][action]
+        return meaning
+
+    def is_terminal(self) -> bool:
+        """Whether the battle is over."""
+        return self.position.node == Node.END
+
+    def returns(self) -> list[float]:
+        """The result for each player; zeros before the end."""
+        if not self.is_terminal():
+            return [0.0, 0.0]
+        utility = self.points / POINTS_PER_UTILITY
+        return [utility, -utility]
+
+    def __str__(self) -> str:
+        return f"{self.position.words} after {self.history_str() or 'nothing'}"
+
+
+class PhaseObserver:
+    """What a player sees: `tensor` as the environments show it, strings as positions.
+
+    Attributes:
+        tensor: float32 (size,), overwritten by `set_from`; zeros behind a shorter layout.
+        dict: the same by name.
+    """
+
+    def __init__(self, book: _Book) -> None:
+        self._book = book
+        size = max(view.layout.size for view in book.views)
+        self.tensor = np.zeros(size, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: PhaseState, player: int) -> None:
+        """Write a player's view of a state to `tensor`."""
+        seen = self._book.seen(state.position, player)
+        self.tensor.fill(0.0)
+        self.tensor[: len(seen)] = seen
+
+    def string_from(self, state: PhaseState, player: int) -> str:
+        """The position, and who looks at it."""
+        return f"player {player} {state.position.words}"
+
+
+def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
+    """The game of a scenario.
+
+    Args:
+        scenario: a bundled name, the path of a scenario file, or a `Scenario`. Of the last, saved
+            games and states can be read by this process alone.
+
+    Raises:
+        ScenarioError: a scenario that there is none of, or that is refused.
+    """
+    name = str(scenario)
+    if isinstance(scenario, Scenario):
+        name = _GIVEN + sha256(pack(scenario).tobytes()).hexdigest()[:16]
+        _given[name] = scenario
+    game: PhaseGame = pyspiel.load_game(_TYPE.short_name, {"scenario": name})
+    return game
+
+
+def _register(names: Sequence[str]) -> None:
+    if _TYPE.short_name not in names:
+        pyspiel.register_game(_TYPE, PhaseGame)
+
+
+_register(pyspiel.registered_names())

@@ -1,0 +1,396 @@
+"""PettingZoo: both seats of one battle, turn by turn, as an AEC and as a parallel environment.
+
+Imported only on use; needs ``pip install "wfb_gym[pettingzoo]"``. Importing it registers the ids
+``wfb_gym/MagicPhase-v0`` and ``wfb_gym/Battle-v0`` with PettingZoo. No rule lives here: the battle
+is `wfb_gym.envs.turns.Turns`, with both armies played from outside.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from gymnasium import logger, spaces
+from numpy.typing import NDArray
+
+try:
+    import pettingzoo
+    from pettingzoo.utils import wrappers
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+    from pettingzoo.utils.env import AECEnv, ParallelEnv
+except ImportError as error:
+    raise ImportError(
+        'wfb_gym.interop.pettingzoo needs pettingzoo: pip install "wfb_gym[pettingzoo]"'
+    ) from error
+
+from wfb_gym.encoding.limits import Limits, union
+from wfb_gym.engine.chance import sample
+from wfb_gym.engine.generator import RNG
+from wfb_gym.engine.phase import act, resolve
+from wfb_gym.engine.queries import is_chance
+from wfb_gym.engine.state import new_states
+from wfb_gym.envs.battles import BATTLE
+from wfb_gym.envs.kernel import admitted
+from wfb_gym.envs.scenarios import ScenarioLike
+from wfb_gym.envs.spaces import action_space, observation_space
+from wfb_gym.envs.turns import BEGIN, Shown, Turns
+from wfb_gym.envs.watching import FPS
+from wfb_gym.interop.watching import RENDER_MODES, Watcher
+
+ILLEGAL_REWARD = -1.0
+"""Reward of an illegal action where `env` and `parallel_env` end the game on it."""
+
+FITTED: Literal["fitted"] = "fitted"
+"""Limits of each army's own, as the single environments have them."""
+SomeLimits = Limits | tuple[Limits, Limits] | Literal["fitted"] | None
+"""Of both armies, or of each; None for the smallest that both can share."""
+
+_PHASE_AGENTS = ("caster_0", "dispeller_0")
+_BATTLE_AGENTS = ("army_0", "army_1")
+
+
+class _Game(Turns):
+    """One battle that stops where `Turns` would go on: with the position it ended in."""
+
+    def __init__(self, scenario: ScenarioLike, limits: SomeLimits) -> None:
+        pair = (limits, limits) if isinstance(limits, Limits) else limits
+        super().__init__(1, scenario, None if pair == FITTED else pair)
+        if limits is None:
+            both = union([view.limits for view in self.views])
+            super().__init__(1, scenario, (both, both))
+        self.last_states = new_states(1)
+        self.dice_before = self.dice()
+        self.code = 0
+
+    def dice(self) -> np.recarray[Any, Any]:
+        """A copy of the generator, `engine.generator.RNG` (1,)."""
+        return self._battles["rng"].copy().view(RNG).view(np.recarray)
+
+    def begin(self) -> tuple[Shown, Shown]:
+        """Begin another battle; the dice go on as they come."""
+        return self._run(BEGIN)
+
+    def play_one(self, seat: int, action: int) -> tuple[Shown, Shown]:
+        """Play the decision of an army; the position it ended in, if it did, is `last_states`."""
+        states, self.dice_before = self._battles["state"].copy(), self.dice()
+        table = self.tables[int(self.playing[0])]
+        actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
+        actions[seat] = np.array([action], np.int64)
+        shown = self.play(actions[0], actions[1])
+        self.code = int(self._codes[0])
+        if self.ended[0]:
+            # By now `Turns` is in the next battle: the end of this one is played once more.
+            self.last_states[:] = states
+            rng, state = self.dice_before.copy()[0], self.last_states[0]
+            work = self._scratch[0]
+            act(table, state, self.code, work)
+            while is_chance(state.node):
+                resolve(table, state, int(sample(table, state, rng, work)), work)
+        return shown
+
+
+class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
+    """A magic phase, or a battle of several, in which every decision of either side is asked for.
+
+    Observations, actions, masks and dice are those of ``wfb_gym/Caster-v0`` and its kin: with the
+    same seed and the same actions the same battle comes about. Rewards are the points that change
+    hands, over `points_per_reward`: what one agent gains, the other loses, and what an agent gets
+    in an episode sums to the battle's result. What is won before the first decision comes with
+    the rewards of the first step. There is no truncation: the game ends by itself.
+
+    An illegal action becomes pass where pass is legal, else the lowest legal action, and sets
+    ``infos[agent]["illegal_action"]`` until the agent acts again.
+
+    Agents are ``caster_0`` and ``dispeller_0`` where the scenario has one phase, else ``army_0``
+    and ``army_1``. ``infos[agent]["action_mask"]`` is int8 (n,): while the other one decides zeros
+    or, with `idle_pass`, pass alone; pass alone when the game is over.
+
+    Args:
+        scenario: a bundled name, a path, a `Scenario`; or "generated", a new one each episode.
+        limits: sizes of the spaces: None for the smallest that both armies can share, so that
+            their spaces are equal and one policy can play either; "fitted" for those that
+            ``wfb_gym/Caster-v0`` and its kin have; or `Limits`, for both or of each.
+        points_per_reward: points that make a reward of 1.
+        strict: raise on an illegal action.
+        observe_mask: observations are dicts of ``observation`` and ``action_mask``.
+        idle_pass: whoever waits may pass, for samplers that must find a legal action of everybody.
+        render_mode: None; or what `render` gives: "ansi" words, "rgb_array" a picture, "human" the
+            words on the terminal.
+
+    Raises:
+        ValueError: an argument that is none of these, or limits that the scenario exceeds.
+        ScenarioError: a scenario that there is none of, or that is refused.
+    """
+
+    metadata: dict[str, Any] = {
+        "name": "magic_phase_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": FPS,
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        *,
+        scenario: ScenarioLike = "archmage-duel",
+        limits: SomeLimits = None,
+        points_per_reward: float = 100.0,
+        strict: bool = False,
+        observe_mask: bool = False,
+        idle_pass: bool = False,
+        render_mode: str | None = None,
+    ) -> None:
+        super().__init__()
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in modes:
+            expected = "one of " + ", ".join(modes) if modes else "None"
+            raise ValueError(f"render_mode: expected {expected}, found {render_mode!r}")
+        if not points_per_reward > 0:
+            raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
+        self._made_of = {
+            "scenario": scenario, "limits": limits, "points_per_reward": points_per_reward,
+            "strict": strict, "observe_mask": observe_mask, "idle_pass": idle_pass,
+            "render_mode": render_mode,
+        }  # fmt: skip
+        self.render_mode = render_mode
+        self._watcher = None if render_mode is None else Watcher(render_mode)
+        self._game = _Game(scenario, limits)
+        self._scale = 1.0 / points_per_reward
+        self._strict = strict
+        self._observe_mask = observe_mask
+        self._idle_pass = idle_pass
+        one_phase = all(each.phases == 1 for each in self._game.scenarios)
+        self.possible_agents = list(_PHASE_AGENTS if one_phase else _BATTLE_AGENTS)
+        if not one_phase:
+            self.metadata = {**self.metadata, "name": "battle_v0"}
+        views = self._game.views
+        boxes = [observation_space(view.layout) for view in views]
+        self._action_spaces = [action_space(view.codec) for view in views]
+        self._observation_spaces: list[spaces.Space[Any]] = list(boxes)
+        if observe_mask:
+            self._observation_spaces = [
+                spaces.Dict({"observation": box, "action_mask": _mask_space(int(actions.n))})
+                for box, actions in zip(boxes, self._action_spaces, strict=True)
+            ]
+        self.state_space = boxes[0]
+        self.agents: list[str] = []
+        self._shown: tuple[Shown, Shown] | None = None
+        self._scenario = 0
+        self._begun_again = False
+
+    # --- spaces ----------------------------------------------------------------------------
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Flat float32 of the agent's seat; with `observe_mask` a dict with the mask."""
+        return self._observation_spaces[self.possible_agents.index(agent)]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """The actions of the agent's seat."""
+        return self._action_spaces[self.possible_agents.index(agent)]
+
+    # --- playing ---------------------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode.
+
+        Args:
+            seed: keys the dice; None goes on with the dice as they come.
+            options: ignored.
+        """
+        if seed is not None or self._shown is None:
+            fresh = int(np.random.default_rng().integers(2**63)) if seed is None else seed
+            self._shown = self._game.reset(fresh)
+        elif not self._begun_again:
+            self._shown = self._game.begin()
+        # Else the next battle has begun where the last one ended.
+        self._begun_again = False
+        self._scenario = int(self._game.playing[0])
+        self._opened = float(self._game.opened[0])
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self._illegal = dict.fromkeys(self.agents, False)
+        self._skip_agent_selection = None
+        self._tell()
+        self._watch_from_here(self._opened)
+
+    def _watch_from_here(self, points: float) -> None:
+        if self._watcher is not None:
+            game, k = self._game, self._scenario
+            table = game.tables[k : k + 1].view(np.recarray)
+            state = game.states(np.zeros(1, np.int64))[0]
+            self._watcher.begin(game.scenarios[k], table, state, points)
+
+    def step(self, action: Any) -> None:
+        """Play an action of `agent_selection`, and everything up to the next decision.
+
+        Args:
+            action: a member of the agent's action space; None once the agent is done.
+
+        Raises:
+            ValueError: the action is outside the space, or illegal under `strict`.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        assert self._shown is not None
+        seat = self.possible_agents.index(agent)
+        if not self._action_spaces[seat].contains(action):
+            raise ValueError(
+                f"action: expected a member of {self._action_spaces[seat]}, found {action!r}"
+            )
+        masks = self._shown[seat].masks
+        played = int(admitted(0, int(action), masks))
+        self._illegal[agent] = played != action
+        if self._illegal[agent] and self._strict:
+            raise ValueError(
+                f"action {action} of {agent} is illegal: "
+                f"expected one of {np.flatnonzero(masks[0]).tolist()}"
+            )
+        self._shown = self._game.play_one(seat, played)
+        if self._watcher is not None:
+            self._watcher.follow(self._game.code, self._game.dice_before.copy())
+        gained = (float(self._game.points[0]) + self._opened) * self._scale
+        self._opened = 0.0
+        first, second = self.possible_agents
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = {first: gained, second: 0.0 - gained}
+        self._accumulate_rewards()
+        if self._game.ended[0]:
+            self._begun_again = True
+            self.terminations = dict.fromkeys(self.agents, True)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say whose turn it is, and what is legal."""
+        assert self._shown is not None
+        mover = 0 if self._begun_again or len(self._shown[0].members) else 1
+        self.agent_selection = self.possible_agents[mover]
+        self.infos = {
+            agent: {"action_mask": self._mask(seat), "illegal_action": self._illegal[agent]}
+            for seat, agent in enumerate(self.possible_agents)
+        }
+
+    def _mask(self, seat: int) -> NDArray[np.int8]:
+        """Legal actions of a seat, int8 (n,)."""
+        mask = np.zeros(int(self._action_spaces[seat].n), np.int8)
+        assert self._shown is not None
+        if not self._begun_again and len(self._shown[seat].members):
+            mask[:] = self._shown[seat].masks[0]
+        elif self._begun_again or self._idle_pass:
+            mask[0] = 1
+        return mask
+
+    # --- looking ---------------------------------------------------------------------------
+
+    def observe(self, agent: str) -> Any:
+        """What an agent sees now, whether or not it is to decide; at the end, how it ended."""
+        seat = self.possible_agents.index(agent)
+        seen = self._seen(seat)
+        if not self._observe_mask:
+            return seen
+        return {"observation": seen, "action_mask": self._mask(seat)}
+
+    def state(self) -> NDArray[np.float32]:
+        """The whole position, as the first army sees it: nothing is hidden from anybody."""
+        return self._seen(0)
+
+    def _seen(self, seat: int) -> NDArray[np.float32]:
+        """Observation of a seat, float32 (size,)."""
+        if self._shown is None:
+            raise RuntimeError("call reset() before looking")
+        members = np.zeros(1, np.int64)
+        states = self._game.last_states if self._begun_again else self._game.states(members)
+        scenario = np.full(1, self._scenario, np.int64)
+        shown, _ = self._game.views[seat].show(scenario, states)
+        seen: NDArray[np.float32] = shown[0]
+        return seen
+
+    def render(self) -> Any:
+        """What has happened since the last decision, and where both sides stand.
+
+        Returns:
+            A string in mode "ansi", a picture, uint8 (height, width, 3), in mode "rgb_array"; None
+            in mode "human", which writes to the terminal, and without a mode.
+        """
+        if self._watcher is None:
+            logger.warn("render() was called, but the environment has no render_mode")
+            return None
+        if self._shown is None:
+            raise RuntimeError("call reset() before render()")
+        return self._watcher.show()
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    # --- copies ----------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy goes on from; the arrays that do not change are made again."""
+        told = {"_game", "_shown", "_action_spaces", "_observation_spaces", "state_space"}
+        kept = {name: value for name, value in vars(self).items() if name not in told}
+        begun = self._shown is not None
+        return {
+            "episode": kept,
+            "battles": self._game.get_state() if begun else None,
+            "last": self._game.last_states.tobytes(),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state["episode"]["_made_of"])  # type: ignore[misc]
+        self.__dict__.update(state["episode"])
+        if state["battles"] is not None:
+            self._shown = self._game.set_state(state["battles"])
+        last = np.frombuffer(bytearray(state["last"]), self._game.last_states.dtype)
+        self._game.last_states[:] = last
+
+
+def _mask_space(actions: int) -> spaces.Box:
+    return spaces.Box(0, 1, (actions,), np.int8)
+
+
+def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
+    """The environment alone; keyword arguments are those of `MagicPhaseAEC`."""
+    return MagicPhaseAEC(**kwargs)
+
+
+def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
+    """The environment in PettingZoo's usual wrappers; arguments are those of `MagicPhaseAEC`.
+
+    An illegal action ends the game: `ILLEGAL_REWARD` for who took it, 0 for the other one.
+    """
+    made: AECEnv[str, Any, Any] = raw_env(**kwargs)
+    made = wrappers.TerminateIllegalWrapper(made, illegal_reward=ILLEGAL_REWARD)
+    made = wrappers.AssertOutOfBoundsWrapper(made)
+    return wrappers.OrderEnforcingWrapper(made)
+
+
+def parallel_env(**kwargs: Any) -> ParallelEnv[str, Any, Any]:
+    """`env` as a parallel environment: of the actions given, that of the agent to decide counts.
+
+    ``infos[agent]["active_agent"]`` names the agent to decide next; the other one is shown that it
+    may pass (`idle_pass`).
+    """
+    return turn_based_aec_to_parallel(env(**{"idle_pass": True, **kwargs}))
+
+
+def _register() -> None:
+    """Make the ids known to PettingZoo."""
+    kinds: tuple[tuple[Any, Any, Callable[..., Any]], ...] = (
+        ("aec", pettingzoo.aec_registry, env),
+        ("parallel", pettingzoo.parallel_registry, parallel_env),
+    )
+    for kind, registry, made in kinds:
+        for name, kwargs in (("MagicPhase", {}), ("Battle", {"scenario": BATTLE})):
+            if f"wfb_gym/{name}-v0" not in registry:
+                pettingzoo.register(
+                    kind,
+                    f"wfb_gym/{name}-v0",
+                    f"{__name__}:{made.__name__}",
+                    kwargs=kwargs,
+                )
+
+
+_register()
