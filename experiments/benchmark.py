@@ -65,7 +65,7 @@ class Plan:
     sizes: tuple[int, ...] = SIZES
     rounds: int = 7
     seconds: float = 0.15
-    frames: int = ENVS * STEPS
+    frames: int = 8 * ENVS * STEPS
     cold: bool = True
     large: bool = True
 
@@ -77,7 +77,7 @@ SOLVING = (
     ("network", "exploitability of a network", 10.0),
 )
 """What the solver's budgets speak of: key, words, seconds."""
-QUICK = Plan(sizes=(1, 64), rounds=2, seconds=0.01, cold=False, large=False)
+QUICK = Plan(sizes=(1, 64), rounds=2, seconds=0.01, frames=ENVS * STEPS, cold=False, large=False)
 
 
 @dataclass(frozen=True)
