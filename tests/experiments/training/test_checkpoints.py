@@ -41,7 +41,7 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     with pytest.raises(checkpoints.CheckpointError, match="found no file"):
         checkpoints.read(path)
     path.write_bytes(b"nonsense")
-    with pytest.raises(checkpoints.CheckpointError, match="expected a checkpoint$"):
+    with pytest.raises(checkpoints.CheckpointError, match=r"expected a checkpoint$"):
         checkpoints.read(path)
     torch.save({"format": 0}, path)
     with pytest.raises(checkpoints.CheckpointError, match="format 1, found 0"):
