@@ -45,17 +45,17 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 	@echo 'setup: .venv is ready'
 
-train: setup ## train an agent: experiments/train.py
-	$(BIN)/python -m experiments.train $(ARGS)
+train: setup ## train an agent: agents/train.py
+	$(BIN)/python -m agents.train $(ARGS)
 
-train-fast: setup ## train both seats in half a minute: experiments/train_fast.py
-	$(BIN)/python -m experiments.train_fast $(ARGS)
+train-fast: setup ## train both seats in half a minute: agents/train_fast.py
+	$(BIN)/python -m agents.train_fast $(ARGS)
 
 tournament: setup ## everybody against everybody: experiments/tournament.py
 	$(BIN)/python -m experiments.tournament $(ARGS)
 
-report: setup ## tables and figures of README and docs: experiments/report.py
-	$(BIN)/python -m experiments.report $(ARGS)
+report: setup ## tables and figures of README and docs: tools/report.py
+	$(BIN)/python -m tools.report $(ARGS)
 
 test: lint ## lint, then the tests but for the slow ones
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -73,13 +73,13 @@ docs: setup ## the documentation as a site in site/; a broken link fails
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs site
 	@echo 'docs: open site/index.html'
 
-record: setup ## a data set of battles in Minari's format: experiments/record.py
-	$(BIN)/python -m experiments.record $(ARGS)
+record: setup ## a data set of battles in Minari's format: agents/record.py
+	$(BIN)/python -m agents.record $(ARGS)
 
-rllib: $(RLLIB)/.installed ## build .venv-rllib and run the tests of experiments/rllib there
-	$(RLLIB)/bin/python -m pytest experiments/rllib -W default $(PYTEST_ARGS)
+rllib: $(RLLIB)/.installed ## build .venv-rllib and run the tests of agents/rllib there
+	$(RLLIB)/bin/python -m pytest agents/rllib -W default $(PYTEST_ARGS)
 
-$(RLLIB)/.installed: experiments/rllib/constraints.txt pyproject.toml
+$(RLLIB)/.installed: agents/rllib/constraints.txt pyproject.toml
 	@rm -f $@
 	@[ -x $(RLLIB)/bin/python ] || $(or $(PYTHON),python3) -m venv $(RLLIB)
 	@echo 'rllib: installing torch (1 of 3), which may take minutes'

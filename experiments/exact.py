@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.registry import make_agent
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.view import seat_number
-from wfb_gym.envs.scenarios import resolve_programme
+from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.generating import Generated
-from wfb_gym.opponents.registry import scripted_policy
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.players.opponents import scripted_policy
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import Score, Solution, graph
 from wfb_gym.solver.memo import Graph
-from wfb_gym.solver.policies import Decisions, PolicyLike
+from wfb_gym.solver.policies import DecisionTable, PolicyLike
 from wfb_gym.solver.solution import DEFAULT_BYTES
 
 Chances = NDArray[np.float64]
@@ -58,10 +59,10 @@ class ExactGame:
             limits: of its observations and actions; fitted to the scenario unless given.
 
         Raises:
-            ValueError: it is no policy, or has memory; see `Decisions.give`.
+            ValueError: it is no policy, or has memory; see `DecisionTable.give`.
         """
         given = np.zeros(self._actions)
-        Decisions(self._full, seat_number(seat), limits).give(given, policy)
+        DecisionTable(self._full, seat_number(seat), limits).give(given, policy)
         return given
 
     def points(self, caster: Chances, dispeller: Chances) -> float:
@@ -107,6 +108,6 @@ class ExactGame:
 @cache
 def generated_limits() -> Limits:
     """Sizes of the observations and actions of all generated scenarios."""
-    limits = resolve_programme(Generated("test", count=1)).limits
+    limits = resolve_scenarios(Generated("test", count=1)).limits
     assert limits is not None
     return limits

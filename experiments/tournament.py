@@ -24,7 +24,6 @@ from pathlib import Path
 
 from rich.console import Console
 
-from agents.registry import make_agent
 from experiments.common import INTERRUPTED, progress
 from experiments.figures.matrices import draw_matrix, draw_ratings
 from experiments.tournaments.cells import player, shown_name
@@ -41,6 +40,7 @@ from experiments.tournaments.running import (
 )
 from experiments.tournaments.telling import interval, matrix, notes, rating_table, results
 from wfb_gym.cli.parser import Parser, whole_number
+from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")

@@ -17,7 +17,8 @@ from tests.pages import ROOT, blocks, page, rows_of, sections, tables
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import Field, layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.lores import find_lore_spell
 
 ENVIRONMENTS = page("environments.md")
@@ -282,9 +283,9 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_the_names_of_agents() -> None:
-    from agents.registry import NAMES, make_agent
-    from agents.search.expectimax import DEFAULT_WAYS
-    from agents.search.mcts import DEFAULT_SIMULATIONS
+    from wfb_gym.players.registry import NAMES, make_agent
+    from wfb_gym.players.search.expectimax import DEFAULT_WAYS
+    from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS
 
     text = page("agents.md")
     told = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(text, "Agents")))
@@ -297,7 +298,7 @@ def test_the_names_of_agents() -> None:
 
 
 def test_the_fields_of_positions() -> None:
-    from wfb_gym.opponents.positions import Positions
+    from wfb_gym.players.positions import Positions
 
     told = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
     assert told == [field.name for field in fields(Positions)]

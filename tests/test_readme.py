@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from wfb_gym import solver
-from wfb_gym.scenario import bundled_scenarios, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -12,7 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from tests.pages import blocks, page, rows_of, sections
-from wfb_gym.scenario import ScenarioError, load_scenario, pack, packed, scenario_from_dict
+from wfb_gym.packing import pack
+from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict, sizes
 from wfb_gym.scenario.army import Army, Character, Hero, Runesmith, Unit, Wizard
 from wfb_gym.scenario.battlefield import OPAQUE, Battlefield, Terrain
 from wfb_gym.scenario.characters import BaseContact
@@ -229,14 +230,14 @@ def test_bases_and_what_blocks_sight_are_told() -> None:
 def test_the_room_in_an_army_is_told() -> None:
     told = re.sub(r"\s+", " ", sections(SCENARIOS)["Armies"])
     for size, what in (
-        (packed.UNITS, "units"),
-        (packed.WIZARDS, "characters"),
-        (packed.SPELLS, "spells (bound"),
-        (packed.ITEMS, "kinds of item"),
-        (packed.CONTACTS, "groups in base contact"),
-        (packed.DICE, "dice in a pool"),
-        (packed.AIMS, "pairs of a spell and a target"),
-        (packed.MARKS, "spells of an army whose effect"),
+        (sizes.UNITS, "units"),
+        (sizes.WIZARDS, "characters"),
+        (sizes.SPELLS, "spells (bound"),
+        (sizes.ITEMS, "kinds of item"),
+        (sizes.CONTACTS, "groups in base contact"),
+        (sizes.DICE, "dice in a pool"),
+        (sizes.AIMS, "pairs of a spell and a target"),
+        (sizes.MARKS, "spells of an army whose effect"),
     ):
         assert f"{size} {what}" in told
 

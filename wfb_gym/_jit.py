@@ -27,15 +27,18 @@ int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 """Widen a small integer of a record. Compiled `int` keeps int8 as int8, and a function called
 with both would be compiled twice."""
 
-_NEVER_COMPILED = ("cli", "interop", "battlefield", "generating", "render", "transcripts")
-"""Folders without compiled code."""
+_NEVER_COMPILED = frozenset(
+    ("cli", "interop", "geometry", "generating", "packing", "render", "scenario", "transcripts")
+)
+"""Folders without compiled code, but for the sizes and records in `_SHARED`."""
+_SHARED = frozenset(("_records.py", "records.py", "sizes.py"))
 _KEEP_SECONDS = 14 * 24 * 3600
 
 
 def _sources_digest() -> str:
     """Hash of every source that compiled code may come from, and of the compiler's version."""
     root = Path(__file__).parent
-    folders = {path.parent.name for path in root.rglob("*.py")} - {*_NEVER_COMPILED, "scenario"}
+    folders = {path.parent.name for path in root.rglob("*.py")} - _NEVER_COMPILED
     versions = f"{numba.__version__} {sys.version}"
     return hashlib.sha256(f"{versions} {_digest_of(folders)}".encode()).hexdigest()[:16]
 
@@ -50,8 +53,7 @@ def _digest_of(folders: Collection[str]) -> str:
     digest = hashlib.sha256()
     root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):
-        # of the scenario's modules only the dtypes reach compiled code
-        if path.parent.name in folders or path.name == "packed.py":
+        if path.parent.name in folders or path.name in _SHARED:
             digest.update(str(path.relative_to(root)).encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -12,7 +12,8 @@ from sb3_contrib import MaskablePPO
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.interop.sb3 import PhaseVecEnv
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.memo import Graph
 
 DUEL = "archmage-duel"
@@ -53,7 +54,7 @@ def _unmerged(scenario: str) -> dict[str, Any]:
     """Every position that a policy of observations can tell apart, stored and solved."""
     began = time.perf_counter()
     graph = Graph(pack(load_scenario(scenario)), 8 << 30)
-    graph.explore(Battle(graph.table).state)
+    graph.explore(Battle(graph.packed).state)
     seconds = time.perf_counter() - began
     decisions = int((np.asarray(graph.kinds[: graph.size]) < 2).sum())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
+from agents.train_fast import Args, Trainer, helped
+from agents.training.peers import joined
 from experiments.benchmarks.stepping import Round
-from experiments.train_fast import Args, Trainer, helped
-from experiments.training.peers import joined
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 ENVS = 512
@@ -62,7 +62,7 @@ class FreeVecEnv(VecEnv):
 
 
 def training_round(envs: VecEnv, frames: int) -> Round:
-    """MaskablePPO, learning included, with the settings of `experiments.train`."""
+    """MaskablePPO, learning included, with the settings of `agents.train`."""
     model = MaskablePPO(
         "MlpPolicy",
         envs,
@@ -84,7 +84,7 @@ def training_round(envs: VecEnv, frames: int) -> Round:
 
 @contextmanager
 def fast_round(frames: int) -> Iterator[Round]:
-    """`experiments.train_fast` with its own settings, learning included.
+    """`agents.train_fast` with its own settings, learning included.
 
     Counted are the decisions that it learns from, which leaves out those with one legal action.
     """

@@ -35,8 +35,8 @@ from wfb_gym.encoding.observe import observe
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.phases import to_nominate
-from wfb_gym.opponents.registry import Policy
+from wfb_gym.engine.turn_flow import to_nominate
+from wfb_gym.players.opponents import Policy
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution
 
@@ -130,7 +130,7 @@ class Cells:
         battle = self.start.copy()
         battle.state.power = power
         battle.state.dispel = dispel
-        to_nominate(battle.table, battle.state)
+        to_nominate(battle.packed, battle.state)
         return battle
 
     def each(self) -> list[Battle]:
@@ -184,13 +184,13 @@ def policy_grid(cells: Cells, policy: Policy, limits: Limits | None = None) -> G
         ValueError: the policy takes an action that is not legal.
     """
     return cells.grid(
-        _policy_openings(cells, policy, limits or fit(cells.solution.table, cells.army))
+        _policy_openings(cells, policy, limits or fit(cells.solution.packed, cells.army))
     )
 
 
 def _policy_openings(cells: Cells, policy: Policy, limits: Limits) -> list[Opening]:
     """What a policy does in all cells: it is asked for all that are under way at once."""
-    view = View(cells.solution.table, cells.army, limits)
+    view = View(cells.solution.packed, cells.army, limits)
     walks = [Walk(cell) for cell in cells.each()]
     while going := [walk for walk in walks if not walk.ended]:
         observations = np.zeros((len(going), view.layout.size), np.float32)
@@ -198,7 +198,7 @@ def _policy_openings(cells: Cells, policy: Policy, limits: Limits) -> list[Openi
         for walk, row, mask in zip(going, observations, masks, strict=True):
             battle = walk.battle
             at = view.layout.offsets[0]
-            observe(battle.table, battle.state, cells.army, at, view.static[0], row)
+            observe(battle.packed, battle.state, cells.army, at, view.static[0], row)
             mask[view.codec.index_of[battle.legal_actions()]] = True
         actions = np.asarray(policy(observations, masks))
         if actions.shape != (len(going),):

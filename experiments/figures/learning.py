@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments.distilling.grading import Grade
+from agents.distilling.grading import Grade
 
 _COLOURS = {"caster": "#b5432a", "dispeller": "#2a6fb5"}
 _SMALLEST_GAP = 0.01

@@ -132,7 +132,7 @@ def first_nomination(solution: Solution) -> Battle | None:
 
     The dice fall as is likeliest, and decisions before it are the optimal ones.
     """
-    battle, _ = first_decision(Battle(solution.table))
+    battle, _ = first_decision(Battle(solution.packed))
     while not battle.is_over and battle.node != Node.NOMINATE:
         battle.act(solution.best_action(battle))
         battle, _ = first_decision(battle)
@@ -157,7 +157,7 @@ def spell_names(scenario: Scenario, army: int) -> list[str]:
 
 def optimal_opening(solution: Solution) -> tuple[Opening | None, bool]:
     """The first decisions of a scenario, and whether dice come before them; None without any."""
-    before, dice = first_decision(Battle(solution.table))
+    before, dice = first_decision(Battle(solution.packed))
     return (None if before.is_over else walked(before, solution.best_action)), dice
 
 
@@ -218,7 +218,7 @@ def _meanings(solution: Solution, army: int) -> dict[int, str]:
     """An army's actions in words, by engine code."""
     scenario = solution.scenario
     own, enemy = scenario.armies[army], scenario.armies[1 - army]
-    limits = fit(solution.table, army)
+    limits = fit(solution.packed, army)
     meanings = action_meanings(
         limits,
         items=tuple(slot.item.name for slot in item_slots(own, scenario.catalogue)),

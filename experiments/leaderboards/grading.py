@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from agents.registry import make_agent
 from experiments.common import versions
 from experiments.leaderboards import protocol
 from experiments.leaderboards.protocol import BUDGET, DUELS, PROTOCOL, RUNS, TRACKS, Task
 from experiments.leaderboards.submissions import NAME
 from experiments.tournaments.cells import MODELS, in_one_line
+from wfb_gym.players.registry import make_agent
 
 DESCRIPTIONS = {
     "random": "every legal action is as likely",

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from agents.registry import make_agent
 from experiments.common import SEATS, play
 from experiments.exact import ExactGame
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
-from wfb_gym.scenario import Scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.evaluating import SAME
 from wfb_gym.solver.memo import Graph

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.interface import Agent
-from agents.registry import make_agent
 from experiments.common import SEATS, play
 from wfb_gym.envs.batch import check_choices
-from wfb_gym.opponents.positions import Positions, sees_positions
-from wfb_gym.opponents.registry import Opponent, scripted_policy
+from wfb_gym.players.interface import Agent
+from wfb_gym.players.opponents import Opponent, scripted_policy
+from wfb_gym.players.positions import Positions, sees_positions
+from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 
 MODELS = (".zip", ".npz")
@@ -238,7 +238,7 @@ def _seated(pairing: Pairing, seat: int, watched: list[Watched]) -> Any:
 
 
 def player(agent: str, seat: int) -> str:
-    """Who plays a seat for an agent, as `agents.registry.make_agent` takes it.
+    """Who plays a seat for an agent, as `wfb_gym.players.registry.make_agent` takes it.
 
     Models are mostly trained for one seat, so that an agent may be two: "CASTER+DISPELLER".
     """

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 import wfb_gym
-from agents.registry import make_agent
 from experiments.common import SEATS
 from experiments.exact import Chances, ExactGame
 from experiments.tournaments.cells import MODELS, Cell, Pairing, played, player
 from experiments.tournaments.record import Record
-from wfb_gym.opponents.registry import scripted_policy
-from wfb_gym.scenario import Scenario, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.players.opponents import scripted_policy
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.files import table_digest
 

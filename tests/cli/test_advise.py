@@ -14,9 +14,10 @@ from wfb_gym.cli.situation import Question, Situation, situation_of
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
 from wfb_gym.rules.casting import Casting, casting_chances
 from wfb_gym.rules.dispelling import dispel_chance
-from wfb_gym.scenario import load_scenario, pack, scenario_from_dict
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 Capture = pytest.CaptureFixture[str]
 DUEL = "archmage-duel"
@@ -197,7 +198,7 @@ def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
 
 def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
     solution = solver.solve(DUEL)
-    battle = Battle(solution.table)
+    battle = Battle(solution.packed)
     found = document(capsys, DUEL)
     assert found["value"] == pytest.approx(solution.value, abs=1e-9)
     values = solution.action_values(battle)

@@ -10,7 +10,7 @@ import pytest
 
 from wfb_gym.cli import main, roll
 from wfb_gym.scenario import bundled_scenarios
-from wfb_gym.scenario.packed import DICE
+from wfb_gym.scenario.sizes import DICE
 
 Capture = pytest.CaptureFixture[str]
 

@@ -14,7 +14,8 @@ from wfb_gym.cli.odds import SOON, Odds
 from wfb_gym.cli.table import Table
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import bundled_scenarios, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.transcripts import read, record, replay, write
 
 Capture = pytest.CaptureFixture[str]
@@ -118,7 +119,7 @@ def test_the_seed_is_an_environments_seed() -> None:
 
 
 def test_agents_of_the_checkout_may_sit_opposite() -> None:
-    pytest.importorskip("agents.registry")
+    pytest.importorskip("wfb_gym.players.registry")
     table, _ = at_the_table(DUEL, always("2"), opponent="expectimax:1")
     assert table.transcript().over
 

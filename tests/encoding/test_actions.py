@@ -8,7 +8,7 @@ from wfb_gym.encoding.actions import action_codec, action_meanings
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.engine import actions as codes
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 from ..envs.playing import play_randomly, some, table_of
 from .test_layout import ALL, MOST
@@ -91,12 +91,12 @@ def test_no_dice_are_an_action_where_others_may_join_or_be_kept(switch: str) -> 
 
 
 def check_indices(scenario: str, games: int) -> None:
-    table = table_of(scenario)
-    codecs = [action_codec(fit(table, seat)) for seat in (0, 1)]
+    packed = table_of(scenario)
+    codecs = [action_codec(fit(packed, seat)) for seat in (0, 1)]
     rng = np.random.default_rng(1)
     seen: list[set[int]] = [set(), set()]
     for _ in range(games):
-        for battle in play_randomly(Battle(table), rng):
+        for battle in play_randomly(Battle(packed), rng):
             legal = battle.legal_actions()
             indices = codecs[battle.mover].index_of[legal].tolist()
             assert min(indices) >= 0, (battle.node, legal)

@@ -5,9 +5,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from wfb_gym.encoding.layout import LAYOUT, layout
+from wfb_gym.encoding.layout import LAYOUT_OFFSETS, layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
-from wfb_gym.scenario.packed import MARKS
+from wfb_gym.scenario.sizes import MARKS
 
 from ..envs.playing import PHASES, table_of
 
@@ -79,7 +79,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
         "row": 2 if limits.free_spells else 0,
         "faces": 6 if limits.rerolls else 0,
         "held": 6 if limits.rerolls else 0,
-        "nature": 1 if limits.rerolls else 0,
+        "natural_result": 1 if limits.rerolls else 0,
         "contacts": limits.contacts,
         "own_wizards": own.wizards * at.wizard_size,
         "own_spells": own.spells * at.spell_size,
@@ -100,7 +100,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
     assert place == table.size
     assert at.limit_contacts == limits.contacts
     assert at.limit_units == own.units + enemy.units
-    alone = ("rare_node", "attempt", "reserve", "row", "faces", "held", "nature")
+    alone = ("rare_node", "attempt", "reserve", "row", "faces", "held", "natural_result")
     for block in (*alone, "own_marks", "enemy_marks"):
         assert (at[block] == -1) == (sizes[block] == 0)
     assert (at.wizard_own_dice >= 0) == limits.own_dice
@@ -113,7 +113,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
     assert at.wizard_size == 5 + 2 * limits.own_dice + 2 * limits.targets + limits.comets
     assert at.spell_size == 7 + known + 6 * limits.in_play + (limits.in_play and limits.targets)
     assert (at.unit_size, at.item_size) == (5, 8)
-    assert set(sizes) < set(LAYOUT.names or ())
+    assert set(sizes) < set(LAYOUT_OFFSETS.names or ())
 
 
 def test_names_stand_where_the_offsets_say() -> None:

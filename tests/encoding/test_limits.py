@@ -74,15 +74,15 @@ def test_the_seventh_edition_has_own_dice() -> None:
     ],
 )
 def test_switches_follow_the_scenario(keys: dict[str, Any], field: str) -> None:
-    table = new_game(**keys).tables
-    plain = new_game().tables
+    packed = new_game(**keys).packed_scenarios
+    plain = new_game().packed_scenarios
     for seat in (0, 1):
-        assert getattr(fit(table, seat), field)
+        assert getattr(fit(packed, seat), field)
         assert not getattr(fit(plain, seat), field)
 
 
 def test_magic_resistance_without_aimed_spells_is_nothing_to_show() -> None:
-    limits = fit(new_game(dispeller=army(units=[BRAVE])).tables, 0)
+    limits = fit(new_game(dispeller=army(units=[BRAVE])).packed_scenarios, 0)
     assert not limits.resistance
     assert limits.opponent.units == 0
 
@@ -92,13 +92,16 @@ def test_units_are_shown_where_anything_can_happen_to_them() -> None:
     unit_of = unit("Guard")
     horrors = wizard(1, spell(), daemon_unit="Guard")
     idle = new_game(army(wizard(4, spell()), units=[unit_of]), army(units=[unit_of]))
-    assert [fit(idle.tables, 0).own.units, fit(idle.tables, 1).own.units] == [0, 0]
+    assert [fit(idle.packed_scenarios, 0).own.units, fit(idle.packed_scenarios, 1).own.units] == [
+        0,
+        0,
+    ]
     for caster, units in (
         (army(wizard(4, spell(), CURSE), units=[unit_of]), 1),
         (army(wizard(4, spell(), unit="Guard"), units=[unit_of]), 1),
         (army(horrors, units=[unit("Guard", traits=["daemons"])]), 1),
     ):
-        limits = fit(new_game(caster, army(units=[unit_of])).tables, 0)
+        limits = fit(new_game(caster, army(units=[unit_of])).packed_scenarios, 0)
         assert (limits.own.units, limits.opponent.units) == (units, units)
 
 
@@ -107,7 +110,7 @@ def test_characters_of_every_kind_are_counted() -> None:
         army(wizard(2, spell()), heroes=[{"name": "Captain"}]),
         army(runesmiths=[{"name": "Smith"}], heroes=[{"name": "Thane"}, {"name": "Lord"}]),
     )
-    limits = fit(battle.tables, 0)
+    limits = fit(battle.packed_scenarios, 0)
     assert (limits.own.wizards, limits.opponent.wizards) == (2, 3)
 
 
@@ -118,10 +121,10 @@ def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
         phases=3,
         **miscast({"kind": "level_lost"}),
     )
-    assert fit(battle.tables, 0).dice == 3
+    assert fit(battle.packed_scenarios, 0).dice == 3
     battle.stop()
     assert battle.node == Node.STORE_DICE
-    codec = action_codec(fit(battle.tables, 0))
+    codec = action_codec(fit(battle.packed_scenarios, 0))
     assert [int(codec.index_of[code]) for code in battle.legal_actions()] == [1, 2, 3, 4]
 
 
@@ -129,12 +132,12 @@ def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_dice_are_as_many_as_can_be_committed(name: str, seat: int) -> None:
     """Nothing above is ever legal; with one die fewer the scenario would not fit."""
-    table = table_of(name)
-    limits = fit(table, seat)
+    packed = table_of(name)
+    limits = fit(packed, seat)
     rng = np.random.default_rng(3)
     most = 1
     for _ in range(some(name, 40)):
-        for battle in play_randomly(Battle(table), rng):
+        for battle in play_randomly(Battle(packed), rng):
             if battle.mover == seat:
                 dice = [c for c in battle.legal_actions() if c < codes.FIRST_ITEM]
                 most = max(most, max(dice, default=0) - codes.FIRST_DICE)
@@ -161,19 +164,21 @@ def test_union_covers_each() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_union_of_all_covers_all(seat: int) -> None:
-    tables = [table_of(name) for name in SCENARIOS]
-    limits = union([fit(table, seat) for table in tables])
-    for table in tables:
-        check_covers(limits, table, seat)
-    assert layout(limits).size >= max(layout(fit(table, seat)).size for table in tables)
-    assert action_codec(limits).n >= max(action_codec(fit(table, seat)).n for table in tables)
+    packed_scenarios = [table_of(name) for name in SCENARIOS]
+    limits = union([fit(packed, seat) for packed in packed_scenarios])
+    for packed in packed_scenarios:
+        check_covers(limits, packed, seat)
+    assert layout(limits).size >= max(layout(fit(packed, seat)).size for packed in packed_scenarios)
+    assert action_codec(limits).n >= max(
+        action_codec(fit(packed, seat)).n for packed in packed_scenarios
+    )
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 @pytest.mark.parametrize("seat", [0, 1])
 def test_own_limits_cover(name: str, seat: int) -> None:
-    table = table_of(name)
-    check_covers(fit(table, seat), table, seat)
+    packed = table_of(name)
+    check_covers(fit(packed, seat), packed, seat)
 
 
 @pytest.mark.parametrize(
@@ -193,11 +198,11 @@ def test_what_is_too_small_is_named(limits: Limits, told: list[str]) -> None:
 
 
 def test_switches_that_are_missing_are_named() -> None:
-    table = table_of("long-siege")
-    needed = fit(table, 0)
+    packed = table_of("long-siege")
+    needed = fit(packed, 0)
     bare = Limits(needed.own, needed.opponent, needed.dice)
     with pytest.raises(ValueError, match="in_play: the scenario needs True, found False") as caught:
-        check_covers(bare, table, 0)
+        check_covers(bare, packed, 0)
     assert "battle: the scenario needs True, found False" in str(caught.value)
 
 

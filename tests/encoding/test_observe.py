@@ -16,7 +16,7 @@ from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario.packed import ARMIES, TARGETS
+from wfb_gym.scenario.sizes import ARMIES, TARGETS
 
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
 from ..engine.builders import game as new_game
@@ -29,16 +29,16 @@ FREE = miscast({"kind": "points_lost", "points": 5.0}, {"kind": "free_spell", "l
 class Eye:
     """Observations of battles of one scenario from one seat."""
 
-    def __init__(self, table: Any, seat: int) -> None:
+    def __init__(self, packed: Any, seat: int) -> None:
         self.seat = seat
-        self.layout: Layout = layout(fit(table, seat))
+        self.layout: Layout = layout(fit(packed, seat))
         self.static = np.empty(self.layout.size, np.float32)
-        write_static(table[0], seat, self.layout.offsets[0], self.static)
+        write_static(packed[0], seat, self.layout.offsets[0], self.static)
 
     def see(self, battle: Battle) -> NDArray[np.float32]:
         row = np.full(self.layout.size, np.nan, np.float32)
         at = self.layout.offsets[0]
-        observe(battle.table, battle.state, self.seat, at, self.static, row)
+        observe(battle.packed, battle.state, self.seat, at, self.static, row)
         return row
 
     def named(self, battle: Battle) -> dict[str, float]:
@@ -184,11 +184,11 @@ def bundled(name: str) -> Battle:
     return Battle(table_of(name))
 
 
-def census(table: Any, games: int, seed: int) -> list[Census]:
-    counts = [Census(Eye(table, seat)) for seat in (0, 1)]
+def census(packed: Any, games: int, seed: int) -> list[Census]:
+    counts = [Census(Eye(packed, seat)) for seat in (0, 1)]
     rng = np.random.default_rng(seed)
     for _ in range(games):
-        for battle in play_randomly(Battle(table), rng):
+        for battle in play_randomly(Battle(packed), rng):
             counts[battle.mover].count(battle)
     return counts
 
@@ -213,7 +213,7 @@ RARE = {
 
 @pytest.mark.parametrize("name", list(custom()))
 def test_rare_positions_and_observations_are_one_to_one(name: str) -> None:
-    counts = census(custom()[name].tables, 100, 6)
+    counts = census(custom()[name].packed_scenarios, 100, 6)
     assert all(len(count.keys) == len(count.rows) > 10 for count in counts)
     assert RARE.get(name, set()) <= counts[0].nodes | counts[1].nodes
 
@@ -221,15 +221,15 @@ def test_rare_positions_and_observations_are_one_to_one(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SCENARIOS, *custom()])
 def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
-    table = custom()[name].tables if name in custom() else table_of(name)
-    census(table, 1200 if name in custom() else some(name, 1200, 100), 7)
+    packed = custom()[name].packed_scenarios if name in custom() else table_of(name)
+    census(packed, 1200 if name in custom() else some(name, 1200, 100), 7)
 
 
 @pytest.mark.parametrize("name", ["apprentice"])
 def test_every_position_of_a_small_scenario(name: str) -> None:
     """All that can happen, whoever decides and however the dice fall."""
     start = bundled(name)
-    counts = [Census(Eye(start.tables, seat)) for seat in (0, 1)]
+    counts = [Census(Eye(start.packed_scenarios, seat)) for seat in (0, 1)]
     todo, known = [start], {start.key()}
     while todo:
         battle = todo.pop()
@@ -308,7 +308,11 @@ def duel(**changes: float) -> dict[str, float]:
 
 def told(battle: Battle, seat: int) -> dict[str, float]:
     """What is not 0 in an observation."""
-    return {name: value for name, value in Eye(battle.tables, seat).named(battle).items() if value}
+    return {
+        name: value
+        for name, value in Eye(battle.packed_scenarios, seat).named(battle).items()
+        if value
+    }
 
 
 def test_the_duel_at_the_start() -> None:
@@ -601,7 +605,7 @@ def test_a_loss_is_seen_as_a_loss() -> None:
         phases=3,
     )
     for seat in (0, 1):
-        Census(Eye(battle.tables, seat)).count(battle)
+        Census(Eye(battle.packed_scenarios, seat)).count(battle)
     assert told(battle, 0)["own spell 1 worth"] < -0.1
     assert told(battle, 0)["own spell 1 best"] < 0.0
 

@@ -6,8 +6,9 @@ from typing import Any
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import Scenario, pack, scenario_from_dict
-from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import item_slots, spell_slots
 
 Data = dict[str, Any]
@@ -105,7 +106,7 @@ class Game(Battle):
     ) -> None:
         """Nominate the spell and commit `dice` shared and `own` own dice."""
         army = self.active
-        wizard_index = int(self.table.armies[army].spells[self.spell(name, army, wizard)].wizard)
+        wizard_index = int(self.packed.armies[army].spells[self.spell(name, army, wizard)].wizard)
         power, reserve = int(self.state.power), int(self.state.own_dice[wizard_index])
         self.nominate(name, wizard)
         if self.node == Node.ITEM:

@@ -9,11 +9,12 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import next_choice
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.phase import act_listing, begin, resolve_listing
 from wfb_gym.engine.queries import bit, is_chance, is_decision
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.engine.targets import army_of, index_of, models_left, wounds_left
-from wfb_gym.scenario.packed import DICE, SPELLS, Duration, Lock
+from wfb_gym.engine.transition import act_listing, begin, resolve_listing
+from wfb_gym.packing.records import Duration, Lock
+from wfb_gym.scenario.sizes import DICE, SPELLS
 
 BROKEN = {
     1: "a position that nobody decides and no dice decide",
@@ -37,17 +38,17 @@ MOST_STEPS = 20_000
 
 
 @jit(forceinline=False)
-def broken(table: Any, state: Any, count: int, work: Any) -> int:
+def broken(packed: Any, state: Any, count: int, work: Any) -> int:
     """Number of a check that the position fails; 0 for none."""
     if not (is_decision(state.node) or is_chance(state.node)):
         return 1
     if is_decision(state.node):
-        if count < 2 or count != legal_actions(table, state, work):
+        if count < 2 or count != legal_actions(packed, state, work):
             return 2
         for k in range(1, count):
             if work.legal[k] <= work.legal[k - 1]:
                 return 2
-    if not 0 <= state.phase < table.phases or state.mover not in (0, 1):
+    if not 0 <= state.phase < packed.phases or state.mover not in (0, 1):
         return 3
     drawing = state.node == Node.ROLL_SPELLS or state.node == Node.SWAP_SPELL
     if state.active != state.phase % 2 and not drawing:
@@ -55,7 +56,7 @@ def broken(table: Any, state: Any, count: int, work: Any) -> int:
     if not (0 <= state.power <= DICE and 0 <= state.dispel <= DICE and 0 <= state.dice <= DICE):
         return 4
     for army in range(2):
-        failed = _army_broken(table, state, army)
+        failed = _army_broken(packed, state, army)
         if failed:
             return failed
     between = state.node == Node.NOMINATE or state.node == Node.IN_PLAY
@@ -66,13 +67,13 @@ def broken(table: Any, state: Any, count: int, work: Any) -> int:
 
 
 @jit(forceinline=False)
-def _army_broken(table: Any, state: Any, army: int) -> int:
-    side = table.armies[army]
+def _army_broken(packed: Any, state: Any, army: int) -> int:
+    side = packed.armies[army]
     spells = bit(side.n_spells) - 1
     for w in range(side.n_wizards):
         wizard = side.wizards[w]
         lock = state.lock[army, w] % BARS_ITEMS
-        gained = 20 if _gains(table, army, w) else int64(wizard.wounds)
+        gained = 20 if _gains(packed, army, w) else int64(wizard.wounds)
         if not 0 <= state.wounds[army, w] <= gained or not 0 <= lock <= Lock.BATTLE_END:
             return 5
         if not 0 <= state.level[army, w] <= wizard.level:
@@ -106,7 +107,7 @@ def _army_broken(table: Any, state: Any, army: int) -> int:
         if not 0 <= state.items[army, i] <= most:
             return 8
     known, in_play = state.known[army], state.in_play[army]
-    if (known | in_play) & ~spells or (state.fresh[army] | state.tried[army]) & ~in_play:
+    if (known | in_play) & ~spells or (state.entered_play[army] | state.tried[army]) & ~in_play:
         return 9
     if army == state.active and state.open & ~spells:
         return 9
@@ -127,23 +128,23 @@ def _army_broken(table: Any, state: Any, army: int) -> int:
 
 
 @jit(forceinline=False)
-def _gains(table: Any, army: int, wizard: int) -> bool:
-    for s in range(table.armies[army].n_spells):
-        spell = table.armies[army].spells[s]
+def _gains(packed: Any, army: int, wizard: int) -> bool:
+    for s in range(packed.armies[army].n_spells):
+        spell = packed.armies[army].spells[s]
         if spell.wizard == wizard and spell.gains_wound:
             return True
     return False
 
 
 @jit(forceinline=False)
-def casualties(table: Any, state: Any) -> float:
+def casualties(packed: Any, state: Any) -> float:
     """Points of the models and wounds that are gone, as the first army sees them."""
     points = 0.0
     for army in range(2):
-        side = table.armies[army]
+        side = packed.armies[army]
         lost = 0.0
         for u in range(side.n_units):
-            gone = int64(side.units[u].models) - models_left(table, state, army, u)
+            gone = int64(side.units[u].models) - models_left(packed, state, army, u)
             lost += gone * side.units[u].points
         for w in range(side.n_wizards):
             own = int64(side.wizards[w].wounds)
@@ -156,12 +157,12 @@ def casualties(table: Any, state: Any) -> float:
 
 @jit(forceinline=False)
 def play_on(
-    table: Any, state: Any, rng: Any, work: Any, steps: int, counts_casualties: bool
+    packed: Any, state: Any, rng: Any, work: Any, steps: int, counts_casualties: bool
 ) -> tuple[int, int, int]:
     """Play battles of random choices for so many steps.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: overwritten.
         rng: of dice and choices.
         work: scratch.
@@ -174,14 +175,14 @@ def play_on(
     taken = 0
     battles = 0
     while taken < steps:
-        points = begin(table, state, work)
+        points = begin(packed, state, work)
         alone = 0
         while state.node != Node.END:
-            count = legal_actions(table, state, work) if is_decision(state.node) else int64(0)
-            failed = broken(table, state, count, work)
-            last = state.phase + 1 >= table.phases
+            count = legal_actions(packed, state, work) if is_decision(state.node) else int64(0)
+            failed = broken(packed, state, count, work)
+            last = state.phase + 1 >= packed.phases
             if not failed and counts_casualties and not last:
-                if abs(points - casualties(table, state)) > 1e-6:
+                if abs(points - casualties(packed, state)) > 1e-6:
                     failed = 14
             if failed == 0 and alone > MOST_STEPS:
                 failed = 15
@@ -189,10 +190,10 @@ def play_on(
                 return failed, taken, battles
             if count > 0:
                 action = int64(work.legal[next_choice(rng, count)])
-                gained, _ = act_listing(table, state, action, work)
+                gained, _ = act_listing(packed, state, action, work)
             else:
-                outcome = sample(table, state, rng, work)
-                gained, _ = resolve_listing(table, state, outcome, work)
+                outcome = sample(packed, state, rng, work)
+                gained, _ = resolve_listing(packed, state, outcome, work)
             points += gained
             taken += 1
             alone += 1

@@ -16,7 +16,7 @@ dice not yet re-rolled, victims not yet struck.
 from typing import Any
 
 from wfb_gym.engine.state import Attempt, Back, Node
-from wfb_gym.scenario.packed import CONTACTS, ITEMS, STRIKES
+from wfb_gym.scenario.sizes import CONTACTS, ITEMS, STRIKES
 from wfb_gym.solver.ordering import (
     CASTING,
     COMETS,
@@ -44,15 +44,15 @@ def stage(state: Any) -> int:
     return CASTING
 
 
-def potential(table: Any, state: Any) -> tuple[int, ...]:
+def potential(packed: Any, state: Any) -> tuple[int, ...]:
     """The potential of a position at which callers meet a state.
 
     Args:
-        table: the packed scenario's record.
+        packed: the packed scenario's record.
         state: at a decision, a chance node or the end.
     """
     node = Node(int(state.node))
-    phases_left = int(table.phases) - int(state.phase)
+    phases_left = int(packed.phases) - int(state.phase)
     if node == Node.END:
         return (phases_left,)
     here = stage(state)
@@ -71,20 +71,20 @@ def potential(table: Any, state: Any) -> tuple[int, ...]:
         phases_left,
         CASTING,
         int(state.open).bit_count(),
-        *_progress(table, state, node),
+        *_progress(packed, state, node),
         step,
         visits,
         own,
     )
 
 
-def _progress(table: Any, state: Any, node: Node) -> tuple[int, int, int]:
+def _progress(packed: Any, state: Any, node: Node) -> tuple[int, int, int]:
     """Part of the cast (2 the rolls, 1 a miscast's row, 0 done), effects and groups left."""
     if node == Node.NOMINATE:
         return (0, 0, 0)
     if state.row == 0:
         return (2, 0, 0)
-    effects = int(table.miscast_rows[state.row - 1].count) - int(state.cursor)
+    effects = int(packed.miscast_rows[state.row - 1].count) - int(state.cursor)
     return (1, effects, CONTACTS - int(state.group))
 
 

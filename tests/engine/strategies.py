@@ -189,7 +189,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     effects = [draw(st.lists(st.sampled_from(EFFECTS), max_size=3)) for _ in range(count)]
     cuts = [2, *sorted(draw(st.permutations(range(3, 13)))[: count - 1]), 13]
     rows = [{"roll": [cuts[i], cuts[i + 1] - 1], "effects": effects[i]} for i in range(count)]
-    table = draw(st.sampled_from(["house", "house", "6e", "7e"]))
+    packed = draw(st.sampled_from(["house", "house", "6e", "7e"]))
     further = draw(st.booleans())
     return scenario_from_dict(
         {
@@ -197,7 +197,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
             "ruleset": draw(st.sampled_from(["6e", "7e"])),
             "phases": draw(st.integers(1, 4)),
             "rules": {
-                "miscast_table": table,
+                "miscast_table": packed,
                 "in_play_recast": draw(st.sampled_from(["side", "caster"])),
                 "dispel_one_turn": draw(st.booleans()),
             },

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
+from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import BARS_ITEMS, Node
-from wfb_gym.scenario.packed import Lock
+from wfb_gym.packing.records import Lock
 
 from .builders import Data, Game, army, game, known, miscast, spell, unit, wizard
 

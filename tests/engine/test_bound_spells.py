@@ -6,7 +6,7 @@ import pytest
 
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario.packed import Lock
+from wfb_gym.packing.records import Lock
 
 from .builders import PASS, Data, Game, army, game, known, lasting, miscast, spell, unit, wizard
 

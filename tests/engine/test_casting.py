@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.engine.rolls import FIRST_TOTAL, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
+from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Game, army, game, miscast, spell, wizard

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
+from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
@@ -77,9 +77,9 @@ def field(*distances: float, own: float = 0.0) -> Game:
         foes.append(unit(f"Foe {index}", 1, position=[x, 30.0 + depth / 2]))
     mage = wizard(4, known(COMET), points=0.0, position=[60.0, 5.0])
     units = [unit("Own", 1, position=[10.0 - own - depth / 2, 30.0 + depth / 2])] if own else []
-    table = {"width": 72.0, "depth": 48.0}
+    packed = {"width": 72.0, "depth": 48.0}
     side = army(mage, units=units)
-    battle = game(side, army(units=foes), battlefield=table, phases=6)
+    battle = game(side, army(units=foes), battlefield=packed, phases=6)
     battle.works(COMET, "Foe 0")
     assert battle.node == Node.NOMINATE or battle.node == Node.ROLL_COMET
     if battle.node == Node.NOMINATE:
@@ -127,7 +127,7 @@ def test_promise_of_a_comet_on_a_table() -> None:
         F(1, 2**markers) * F(sum(die * markers >= 4 for die in range(1, 7)), 6)
         for markers in range(1, 40)
     )
-    aims = battle.table.armies[0].aims
+    aims = battle.packed.armies[0].aims
     promise = next(a.promise for a in aims if a.target == 1 + 16)
     assert promise == pytest.approx(float(dies * (1 + reach)), abs=0.01)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine import actions
-from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_WORKS
+from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Game, army, game, known, lasting, miscast, spell, unit, wizard

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
+from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Data, Game, army, game, lasting, spell, wizard

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario.packed import Lock
+from wfb_gym.packing.records import Lock
 
 from .builders import Game, army, game, lasting, spell, unit, wizard
 
@@ -68,7 +68,7 @@ def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
 
 def counted_hits() -> dict[int, float]:
     """Wounds of D6 hits that wound two times in three."""
-    law = dict.fromkeys(range(7), 0.0)
+    pmf = dict.fromkeys(range(7), 0.0)
     for hits in range(1, 7):
         single = {0: 1.0}
         for _ in range(hits):
@@ -78,8 +78,8 @@ def counted_hits() -> dict[int, float]:
                 grown[k + 1] = grown.get(k + 1, 0.0) + p * 2 / 3
             single = grown
         for k, p in single.items():
-            law[k] += p / 6
-    return law
+            pmf[k] += p / 6
+    return pmf
 
 
 def test_row_3_wounds_the_caster() -> None:

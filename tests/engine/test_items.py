@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine import actions
-from wfb_gym.engine.rolls import FIRST_TOTAL, OUTCOME_IRRESISTIBLE
+from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_IRRESISTIBLE
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Game, army, game, lasting, miscast, spell, wizard

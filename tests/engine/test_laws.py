@@ -16,26 +16,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import wfb_gym.engine
-from wfb_gym.encoding.layout import LAYOUT
+from wfb_gym.encoding.layout import LAYOUT_OFFSETS
 from wfb_gym.engine.chance import chance_outcomes, sample
 from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
-from wfb_gym.engine.rolls import is_handful
+from wfb_gym.engine.outcomes import is_handful
 from wfb_gym.engine.state import STATE, Node, new_states
-from wfb_gym.engine.work import WORK, new_scratch
+from wfb_gym.engine.workspace import WORK_SPACE, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT, START
-from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.packed import (
+from wfb_gym.packing.records import (
     AIM,
     ARMY,
     EFFECT,
     ITEM,
+    PACKED_SCENARIO,
     SPELL,
-    SPELLS,
     STRIKE,
-    TABLE,
     UNIT,
     WIZARD,
 )
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.solver.ordering import CASTING
 
 from .builders import Data, Game, army, game, miscast, spell, wizard
@@ -96,19 +96,19 @@ def check_chances(battle: Game) -> None:
 
 def what_is_left(battle: Game) -> float:
     """Points of all wounds and models, the second army's counted against the first's."""
-    table, state = battle.table, battle.state
+    packed, state = battle.packed, battle.state
     left = [0.0, 0.0]
     for side in range(2):
-        for index in range(int(table.armies[side].n_units)):
-            unit = table.armies[side].units[index]
+        for index in range(int(packed.armies[side].n_units)):
+            unit = packed.armies[side].units[index]
             models = -(-int(state.unit_wounds[side, index]) // int(unit.wounds))
             left[side] += models * float(unit.points)
-        for index in range(int(table.armies[side].n_wizards)):
-            who = table.armies[side].wizards[index]
+        for index in range(int(packed.armies[side].n_wizards)):
+            who = packed.armies[side].wizards[index]
             wounds = min(int(who.wounds), int(state.wounds[side, index]))
             left[side] += 0.0 if who.daemons else wounds * float(who.points_per_wound)
-    for group in range(int(table.n_contacts)):
-        contact = table.contacts[group]
+    for group in range(int(packed.n_contacts)):
+        contact = packed.contacts[group]
         if contact.unit == 0:
             left[contact.owner] += int(state.contacts[group]) * float(contact.points)
     return left[0] - left[1]
@@ -127,7 +127,7 @@ def check_counts(before: Game, after: Game) -> None:
         grows = ("wounds",)
     elif before.node == Node.STORE_DICE:
         grows = ("items",)
-    heals = any(each.heals for side in before.table.armies for each in side.spells)
+    heals = any(each.heals for side in before.packed.armies for each in side.spells)
     if heals:
         grows += ("wounds", "unit_wounds")
     for field in ("power", "dispel", "own_dice", "wounds", "unit_wounds", "level", "items"):
@@ -140,7 +140,7 @@ def check_counts(before: Game, after: Game) -> None:
     drawing = before.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL)
     for army_index in range(2):
         assert drawing or int(new.known[army_index]) & ~int(old.known[army_index]) == 0
-        assert int(new.fresh[army_index]) & ~int(new.in_play[army_index]) == 0
+        assert int(new.entered_play[army_index]) & ~int(new.in_play[army_index]) == 0
         assert int(new.tried[army_index]) & ~int(new.in_play[army_index]) == 0
         for index in range(SPELLS):
             lies = int(new.in_play[army_index]) >> index & 1
@@ -167,8 +167,8 @@ def check_battle(scenario: Scenario, seed: int) -> None:
             check_decision(battle)
         if before is not None:
             check_counts(before, battle)
-            old = potential(before.table, before.state)
-            assert potential(battle.table, battle.state) < old, (before.node, battle.node)
+            old = potential(before.packed, before.state)
+            assert potential(battle.packed, battle.state) < old, (before.node, battle.node)
         before = battle
 
 
@@ -272,9 +272,9 @@ def test_equal_keys_have_equal_futures(scenario: Scenario, seed: int) -> None:
 
 def drawn(battle: Game, draws: int, seed: int) -> Counter[int]:
     """Outcomes of a chance node, drawn by rolling its dice."""
-    rngs, scratch = new_rngs(1), new_scratch()
+    rngs, scratch = new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(seed)
-    draw = [int(sample(battle.table, battle.state, rngs[0], scratch[0])) for _ in range(draws)]
+    draw = [int(sample(battle.packed, battle.state, rngs[0], scratch[0])) for _ in range(draws)]
     return Counter(draw)
 
 
@@ -348,12 +348,12 @@ def test_sampled_dice_follow_the_exact_chances_at_every_kind_of_roll() -> None:
 
 
 def test_sampled_single_dice_are_fair() -> None:
-    rngs, scratch = new_rngs(1), new_scratch()
+    rngs, scratch = new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(5)
     battle = hit_position()
     faces: Counter[int] = Counter()
     for _ in range(1000):
-        sample(battle.table, battle.state, rngs[0], scratch[0])
+        sample(battle.packed, battle.state, rngs[0], scratch[0])
         faces.update(int(face) for face in scratch[0].faces[:36])
     assert set(faces) == set(range(1, 7))
     assert sum((seen - 6000) ** 2 / 6000 for seen in faces.values()) < 30
@@ -362,7 +362,7 @@ def test_sampled_single_dice_are_fair() -> None:
 def test_chance_outcomes_stack_in_one_array() -> None:
     battle = reroll_position(2)
     outcomes, chances = np.full(800, -7, np.int64), np.zeros(800)
-    end = chance_outcomes(battle.table, battle.state, outcomes, chances, 5, new_scratch()[0])
+    end = chance_outcomes(battle.packed, battle.state, outcomes, chances, 5, new_work_spaces()[0])
     assert end == 5 + len(battle.chance_outcomes())
     assert list(outcomes[:5]) == [-7] * 5
     assert chances[5:end].sum() == pytest.approx(1)
@@ -394,7 +394,12 @@ COMPILED = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason=
 def test_one_compiled_signature_per_operation() -> None:
     play_bundled()
     counts = signatures()
-    operations: tuple[str, ...] = ("phase.begin", "phase.act", "phase.resolve", "chance.sample")
+    operations: tuple[str, ...] = (
+        "transition.begin",
+        "phase.act",
+        "phase.resolve",
+        "chance.sample",
+    )
     operations += ("chance.chance_outcomes", "legal.legal_actions", "chance.dice_in_roll")
     assert {name: counts[name] for name in operations} == dict.fromkeys(operations, 1)
 
@@ -421,7 +426,20 @@ def test_no_byte_of_a_state_is_without_a_name() -> None:
 
 def test_no_field_is_hidden_by_an_attribute_of_numpys_records() -> None:
     # without the compiler a field is read as an attribute, and numpy's own come first
-    engine = (STATE, WORK, RNG, TABLE, ARMY, WIZARD, SPELL, ITEM, EFFECT, UNIT, AIM, STRIKE)
-    dtypes = (*engine, LAYOUT, ENVIRONMENT, START)
+    engine = (
+        STATE,
+        WORK_SPACE,
+        RNG,
+        PACKED_SCENARIO,
+        ARMY,
+        WIZARD,
+        SPELL,
+        ITEM,
+        EFFECT,
+        UNIT,
+        AIM,
+        STRIKE,
+    )
+    dtypes = (*engine, LAYOUT_OFFSETS, ENVIRONMENT, START)
     names = {name for dtype in dtypes for name in dtype.names or ()}
     assert {name for name in names if hasattr(np.void, name)} == set()

@@ -7,11 +7,12 @@ import pytest
 
 from wfb_gym.engine.generator import key_of_seed, new_rngs
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.phase import begin
 from wfb_gym.engine.state import new_states
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.transition import begin
+from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.generating import TEST_SEEDS, generate
-from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 
 from .invariants import BROKEN, broken, casualties, play_on
 
@@ -22,10 +23,17 @@ compiled = pytest.mark.skipif(not hasattr(play_on, "py_func"), reason="no compil
 
 def played(scenario: Scenario, steps: int, seed: int) -> tuple[int, int]:
     """Steps taken and battles ended; fails where an invariant does."""
-    tables, states, rngs, scratch = pack(scenario), new_states(1), new_rngs(1), new_scratch()
+    packed_scenarios, states, rngs, scratch = (
+        pack(scenario),
+        new_states(1),
+        new_rngs(1),
+        new_work_spaces(),
+    )
     rngs[0].key = key_of_seed(seed)
     alone = scenario.name in DAMAGE_ALONE
-    failed, taken, battles = play_on(tables[0], states[0], rngs[0], scratch[0], steps, alone)
+    failed, taken, battles = play_on(
+        packed_scenarios[0], states[0], rngs[0], scratch[0], steps, alone
+    )
     assert failed == 0, f"{BROKEN[failed]} after {taken} steps: {states[0]}"
     return taken, battles
 
@@ -56,13 +64,13 @@ def test_a_million_steps_of_generated_battles() -> None:
 
 
 def _position(name: str) -> tuple[Any, Any, Any]:
-    tables, states, rngs, scratch = (
-        pack(load_scenario(name)), new_states(1), new_rngs(1), new_scratch(),
+    packed_scenarios, states, rngs, scratch = (
+        pack(load_scenario(name)), new_states(1), new_rngs(1), new_work_spaces(),
     )  # fmt: skip
     rngs[0].key = key_of_seed(3)
-    play_on(tables[0], states[0], rngs[0], scratch[0], 1, False)
-    begin(tables[0], states[0], scratch[0])
-    return tables, states, scratch
+    play_on(packed_scenarios[0], states[0], rngs[0], scratch[0], 1, False)
+    begin(packed_scenarios[0], states[0], scratch[0])
+    return packed_scenarios, states, scratch
 
 
 @pytest.mark.parametrize(
@@ -77,9 +85,9 @@ def _position(name: str) -> tuple[Any, Any, Any]:
     ],
 )
 def test_a_broken_position_is_noticed(field: str, value: int, number: int) -> None:
-    tables, states, scratch = _position("border-skirmish")
+    packed_scenarios, states, scratch = _position("border-skirmish")
     states[0][field] = value
-    assert broken(tables[0], states[0], 3, scratch[0]) in (number, 2)
+    assert broken(packed_scenarios[0], states[0], 3, scratch[0]) in (number, 2)
 
 
 @pytest.mark.parametrize(
@@ -90,24 +98,24 @@ def test_a_broken_position_is_noticed(field: str, value: int, number: int) -> No
         ("unit_wounds", (1, 2), 500, 7),
         ("items", (0, 0), 9, 8),
         ("known", 1, 1 << 20, 9),
-        ("fresh", 0, 1, 9),
+        ("entered_play", 0, 1, 9),
         ("aims", (0, 1), 1, 10),
         ("in_play", 0, 1, 10),
         ("markers", (0, 0), 2, 12),
     ],
 )
 def test_a_broken_army_is_noticed(field: str, index: Any, value: int, number: int) -> None:
-    tables, states, scratch = _position("border-skirmish")
+    packed_scenarios, states, scratch = _position("border-skirmish")
     states[0][field][index] = value
-    count = legal_actions(tables[0], states[0], scratch[0])
-    assert broken(tables[0], states[0], count, scratch[0]) == number
+    count = legal_actions(packed_scenarios[0], states[0], scratch[0])
+    assert broken(packed_scenarios[0], states[0], count, scratch[0]) == number
 
 
 def test_points_that_no_casualty_explains_are_noticed() -> None:
-    tables, states, _ = _position("border-skirmish")
+    packed_scenarios, states, _ = _position("border-skirmish")
 
-    assert casualties(tables[0], states[0]) == 0.0
+    assert casualties(packed_scenarios[0], states[0]) == 0.0
     states[0].unit_wounds[1, 0] -= 2
-    points = float(tables[0].armies[1].units[0].points)
-    assert casualties(tables[0], states[0]) == pytest.approx(2 * points)
+    points = float(packed_scenarios[0].armies[1].units[0].points)
+    assert casualties(packed_scenarios[0], states[0]) == pytest.approx(2 * points)
     assert np.isfinite(points)

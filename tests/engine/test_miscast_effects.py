@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario.packed import Lock
+from wfb_gym.packing.records import Lock
 
 from .builders import Data, Game, army, game, lasting, miscast, spell, wizard
 

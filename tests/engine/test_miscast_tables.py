@@ -3,7 +3,7 @@
 import pytest
 
 from wfb_gym.engine.state import BARS_ITEMS, Node
-from wfb_gym.scenario.packed import Lock
+from wfb_gym.packing.records import Lock
 
 from .builders import Data, Game, army, game, lasting, spell, wizard
 
@@ -23,7 +23,7 @@ def enemy() -> Data:
     return army(wizard(2, spell("Cheap", 5, 25), spell("Dear", 12, 70), name="Foe"), keeper)
 
 
-def mishap(total: int, table: str, ruleset: str = "6e") -> Game:
+def mishap(total: int, packed: str, ruleset: str = "6e") -> Game:
     """A three-wound wizard with a Power Stone miscasts Bolt and rolls `total` on the table."""
     mage = wizard(
         4,
@@ -36,7 +36,7 @@ def mishap(total: int, table: str, ruleset: str = "6e") -> Game:
         base_contact=[CONTACT],
     )
     other = wizard(2, spell("Spark"), name="Other")
-    rules = {"miscast_table": table}
+    rules = {"miscast_table": packed}
     battle = game(army(mage, other), enemy(), phases=3, ruleset=ruleset, rules=rules)
     battle.cast("Bolt", 2)
     battle.roll(1, 1)
@@ -44,9 +44,9 @@ def mishap(total: int, table: str, ruleset: str = "6e") -> Game:
     return battle
 
 
-@pytest.mark.parametrize("table", ["6e", "7e"])
-def test_rows_come_up_as_often_as_their_totals(table: str) -> None:
-    battle = game(army(wizard(4, spell(), spell("Second"))), rules={"miscast_table": table})
+@pytest.mark.parametrize("packed", ["6e", "7e"])
+def test_rows_come_up_as_often_as_their_totals(packed: str) -> None:
+    battle = game(army(wizard(4, spell(), spell("Second"))), rules={"miscast_table": packed})
     battle.cast("Bolt", 2)
     battle.roll(1, 1)
     rows = battle.scenario.miscast_table.rows

@@ -3,10 +3,10 @@
 from fractions import Fraction as F
 from typing import Any
 
-import numpy as np
 import pytest
 
-from wfb_gym.engine.state import Node
+from wfb_gym._records import Records
+from wfb_gym.engine.state import Node, State
 from wfb_gym.scenario import scenario_from_dict
 
 from ..solver.oracle import END_TO_END, Army, Duel, Spell, scenario, spell_name, value
@@ -41,7 +41,7 @@ class Minimax:
             self.known[key] = found
         return self.known[key]
 
-    def _after(self, here: np.recarray[Any, Any], step: Any, code: int) -> float:
+    def _after(self, here: Records[State], step: Any, code: int) -> float:
         self.battle._states[0] = here[0]
         gained: float = step(code)
         return gained + self.value()

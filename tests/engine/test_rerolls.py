@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine import actions
-from wfb_gym.engine.rolls import is_handful
+from wfb_gym.engine.outcomes import is_handful
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Data, Game, army, game, miscast, spell, wizard

@@ -78,19 +78,19 @@ Law = dict[int, F] | dict[int, float]
 
 def chain(longest: int = 300) -> dict[int, float]:
     """Hits of the Conflagration: a D6, and while the caster's die beats the other's, his again."""
-    law = dict.fromkeys(range(longest), 0.0)
+    pmf = dict.fromkeys(range(longest), 0.0)
     going = {hits: float(probability) for hits, probability in D6.items()}
     while going:
         following: dict[int, float] = {}
         for hits, probability in going.items():
-            law[hits] += probability * 21 / 36  # 15 of 36 pairs go on
+            pmf[hits] += probability * 21 / 36  # 15 of 36 pairs go on
             for die in range(2, 7):
                 more = hits + die
                 if more < longest:
                     ways = (die - 1) / 36
                     following[more] = following.get(more, 0.0) + probability * ways
         going = following
-    return law
+    return pmf
 
 
 class Row(NamedTuple):
@@ -142,7 +142,7 @@ def duel(name: str, foe: Foe, **keys: Any) -> Game:
 def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
     """The spell has been cast irresistibly; its hits are to be rolled."""
     battle = duel(name, foe, **keys)
-    promised = battle.table.armies[0].aims[0].promise
+    promised = battle.packed.armies[0].aims[0].promise
     at_once = battle.works(name)
     assert battle.node == Node.ROLL_STRIKE
     assert at_once + battle.mean() == pytest.approx(promised, abs=1e-9)
@@ -233,9 +233,9 @@ def test_the_conflagration_goes_on_while_the_caster_rolls_higher() -> None:
 
 
 def test_the_conflagrations_mean_hits() -> None:
-    law = chain()
-    assert sum(hits * p for hits, p in law.items()) == pytest.approx(41 / 6)
-    assert sum(law.values()) == pytest.approx(1)
+    pmf = chain()
+    assert sum(hits * p for hits, p in pmf.items()) == pytest.approx(41 / 6)
+    assert sum(pmf.values()) == pytest.approx(1)
 
 
 # Spells that strike models: line, template, front rank.
@@ -290,9 +290,9 @@ def test_fewer_models_left_are_fewer_in_the_front_rank() -> None:
 def pit(foe: Foe, **keys: Any) -> tuple[Game, int, int]:
     """A Pit of Shades, and how many models it covers wholly and touches."""
     battle = to_strike("Pit of Shades", foe, **keys)
-    strike = battle.table.strikes[battle.table.armies[0].aims[0].first_strike]
-    wholly = int(battle.table.hits[strike.hits + foe.models])
-    return battle, wholly, int(battle.table.hits[strike.touched + foe.models])
+    strike = battle.packed.strikes[battle.packed.armies[0].aims[0].first_strike]
+    wholly = int(battle.packed.hits[strike.hits + foe.models])
+    return battle, wholly, int(battle.packed.hits[strike.touched + foe.models])
 
 
 def test_mean_of_a_pit_of_shades() -> None:

@@ -122,7 +122,7 @@ def test_its_casters_death_ends_it_unless_it_says_otherwise(survives: bool) -> N
     side = army(wizard(1, ward(survives_caster=survives), points=40))
     battle = game(side)
     # his own attempts end it before a miscast could kill him: his death is set up by hand
-    assert remove_wizard(battle.table, battle.state, 0, 0) == -40
+    assert remove_wizard(battle.packed, battle.state, 0, 0) == -40
     assert battle.is_in_play("Ward", 0) == survives
 
 

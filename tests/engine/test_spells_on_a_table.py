@@ -17,7 +17,7 @@ from .test_spells_damage import D6, WOUND, Foe, mean_points, wound_chance
 INCH = 25.4
 
 
-def table(*terrain: Data) -> Data:
+def packed(*terrain: Data) -> Data:
     """A battlefield."""
     return {"battlefield": {"width": 72.0, "depth": 48.0, "terrain": list(terrain)}}
 
@@ -35,7 +35,7 @@ def at(x: float, y: float, name: str = "Foe", models: int = 10, **keys: Any) -> 
 def line(*own: Data) -> Game:
     """A Burning Head up the table at a column of two, with friends perhaps in its way."""
     caster = army(mage_at(36.0, 10.0, "Burning Head"), units=list(own))
-    return game(caster, army(units=[at(36.0, 20.0, models=2, frontage=1)]), phases=4, **table())
+    return game(caster, army(units=[at(36.0, 20.0, models=2, frontage=1)]), phases=4, **packed())
 
 
 def test_a_burning_head_burns_a_model_of_each_rank_in_its_way() -> None:
@@ -59,7 +59,7 @@ def test_friends_on_the_line_of_a_burning_head_burn_too() -> None:
 
 def test_a_burning_head_reaches_no_farther_than_its_range() -> None:
     caster = army(mage_at(36.0, 10.0, "Burning Head"))
-    far = game(caster, army(units=[at(36.0, 29.0)]), **table())
+    far = game(caster, army(units=[at(36.0, 29.0)]), **packed())
     assert far.is_over
 
 
@@ -69,7 +69,7 @@ WOOD: Data = {"name": "Wood", "kind": "wood", "position": [36.0, 20.0], "size": 
 def woods(*terrain: Data, y: float = 23.0, name: str = "Master of the Wood") -> Game:
     """A wizard of Life far from a unit that stands at y; its front is at y, its rear behind."""
     caster = army(mage_at(36.0, 3.0, name))
-    return game(caster, army(units=[at(36.0, y)]), phases=4, **table(*terrain))
+    return game(caster, army(units=[at(36.0, y)]), phases=4, **packed(*terrain))
 
 
 def test_a_unit_that_touches_the_wood_takes_d6_hits_more() -> None:
@@ -116,17 +116,17 @@ def test_mistress_of_the_marsh_is_fed_by_water() -> None:
 def test_a_wall_of_fire_needs_a_front_with_nobody_right_before_it() -> None:
     caster = army(mage_at(36.0, 3.0, "Wall of Fire"))
     close = at(36.0, 19.5 - 2 * 20 / INCH, "Before")  # two ranks, half an inch before the other
-    battle = game(caster, army(units=[at(36.0, 20.0), close]), **table())
+    battle = game(caster, army(units=[at(36.0, 20.0), close]), **packed())
     battle.nominate("Wall of Fire")
     assert battle.node == Node.POOL_DICE  # the one before is the only target
-    alone = game(caster, army(units=[at(36.0, 20.0)]), **table())
+    alone = game(caster, army(units=[at(36.0, 20.0)]), **packed())
     assert alone.can_cast("Wall of Fire")
 
 
 def test_an_area_is_what_the_range_reaches() -> None:
     caster = army(mage_at(36.0, 10.0, "Drain Life"))
     foes = army(units=[at(36.0, 21.0, "Near"), at(36.0, 40.0, "Far")])
-    battle = game(caster, foes, phases=4, **table())
+    battle = game(caster, foes, phases=4, **packed())
     battle.works("Drain Life")
     battle.roll(1, *WOUND)
     assert battle.units_left(1) == [9, 10]
@@ -145,7 +145,7 @@ def test_a_pit_of_shades_strikes_neighbours_whom_it_covers() -> None:
     caster = army(mage_at(36.0, 3.0, "Pit of Shades"))
     beside = 36.0 + 20 / INCH + 0.01
     foes = [at(36.0, 20.0, "One", 1), at(beside, 20.0, "Two", 1, points=9.0)]
-    battle = game(caster, army(units=foes), **table())
+    battle = game(caster, army(units=foes), **packed())
     battle.works("Pit of Shades", "One")
     gained = 0.0
     while battle.node == Node.ROLL_STRIKE:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 
 IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
 SEAT = {"wfb_gym/Caster-v0": 0, "wfb_gym/Dispeller-v0": 1}

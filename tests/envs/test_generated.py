@@ -9,7 +9,8 @@ from gymnasium.vector import AutoresetMode
 
 from wfb_gym.encoding.limits import check_covers
 from wfb_gym.generating import Generated, Generation
-from wfb_gym.scenario import ScenarioError, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import ScenarioError
 
 from .playing import BATTLE, episode, lowest, picks, raw, same
 from .test_vector import MODES, data_equivalence, native, run, sync

@@ -9,7 +9,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from agents.scripted import ScriptedAgent
 from experiments.common import agent_chooser, play
 from wfb_gym import solver
 from wfb_gym.encoding.view import SEATS
@@ -17,9 +16,11 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.generating import Generated
-from wfb_gym.scenario import load_scenario, pack
-from wfb_gym.solver import books as shelves
+from wfb_gym.packing import pack
+from wfb_gym.players.scripted import ScriptedAgent
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import cache as kept
+from wfb_gym.solver import move_tables as solver_move_tables
 from wfb_gym.solver.solution import Solution
 
 from ..solver.small import small
@@ -33,7 +34,7 @@ SEVERAL = ("a duel", "several wizards", "a re-roll of one die", "two phases")
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Solutions are kept nowhere else than here."""
     monkeypatch.setattr(kept, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(shelves, "_KEPT", {})
+    monkeypatch.setattr(solver_move_tables, "_KEPT", {})
     yield  # noqa: PT022 (the patches end afterwards)
 
 
@@ -67,13 +68,13 @@ def test_the_optimal_opponent_plays_as_the_solution_does(name: str, seat: int) -
     """A table of the solution's own, asked from outside, plays the very same battles."""
     made = small(name)
     batch = batch_of(made, seat, "optimal")
-    table = solver.solve(made).policy(1 - seat, batch._other.limits)
+    packed = solver.solve(made).policy(1 - seat, batch._other.limits)
     moves = 0
 
     def asked(observations: Any, masks: Any) -> Any:
         nonlocal moves
         moves += len(masks)
-        return table.act(observations, masks)
+        return packed.act(observations, masks)
 
     expected = played(batch_of(made, seat, asked), 12)
     assert equal(played(batch, 12), expected)

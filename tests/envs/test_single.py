@@ -467,8 +467,8 @@ def test_rewards_are_the_engines_points(name: str, scenario: str) -> None:
 
 def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
     """Both armies' actions of an environment, played again on the engine with the same dice."""
-    table = table_of(scenario)
-    own, other = action_codec(fit(table, seat)), action_codec(fit(table, 1 - seat))
+    packed = table_of(scenario)
+    own, other = action_codec(fit(packed, seat)), action_codec(fit(packed, 1 - seat))
     sign = 1 - 2 * seat
     for seed in range(seeds):
         replies: list[int] = []
@@ -484,7 +484,7 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
         moves = iter([int(own.code_of[m.action]) for m in moments[1:]])
         answers = iter(replies)
         states = iter(moments)
-        battle = Battle(table)
+        battle = Battle(packed)
         rng = env.batch.envs.rng.copy().view(np.recarray)
         rng["dice"] = 0
         paid = 0.0
@@ -505,7 +505,7 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
 
 def resolve_with(battle: Battle, rng: Any) -> None:
     """Resolve a chance node with the generator's dice, as the environments do."""
-    battle.resolve(int(sample(battle.table, battle.state, rng[0], battle._scratch[0])))
+    battle.resolve(int(sample(battle.packed, battle.state, rng[0], battle._scratch[0])))
 
 
 def test_a_scenario_comes_by_name_path_or_object(tmp_path: Any) -> None:

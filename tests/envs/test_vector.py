@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit, union
 from wfb_gym.envs.battles import BattleVectorEnv
 from wfb_gym.envs.vector import CasterVectorEnv, DispellerVectorEnv
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
 
 from .playing import (
     BATTLE,
@@ -656,8 +657,8 @@ def test_environments_in_processes(context: str, mode: AutoresetMode) -> None:
 def test_several_scenarios_share_spaces(name: str) -> None:
     scenarios = ["apprentice", "archmage-duel", "long-siege"]
     envs = native(name, 6, scenario=scenarios)
-    tables = [pack(load_scenario(scenario)) for scenario in scenarios]
-    limits = union([fit(table, SEAT[name]) for table in tables])
+    packed_scenarios = [pack(load_scenario(scenario)) for scenario in scenarios]
+    limits = union([fit(packed, SEAT[name]) for packed in packed_scenarios])
     assert envs.limits == limits
     singles = [raw(name, scenario=scenarios[i % 3], limits=limits) for i in range(6)]
     assert all(env.observation_space == envs.single_observation_space for env in singles)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.registry import make_agent
 from experiments.exact import ExactGame, generated_limits
 from wfb_gym import solver
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import layout
+from wfb_gym.players.registry import make_agent
 
 DUEL = "archmage-duel"
 PLAYERS = ("random", "veteran", "optimal:0.3")

@@ -18,7 +18,8 @@ from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 
 DUEL = "archmage-duel"
 SMALL = ("apprentice", DUEL, "orc-shaman-hunt")
@@ -285,7 +286,7 @@ def test_a_spell_in_play_is_ended_before_the_next() -> None:
             }
         )
     )
-    opening = openings.walked(Battle(solution.table), solution.best_action, FIRST_IN_PLAY)
+    opening = openings.walked(Battle(solution.packed), solution.best_action, FIRST_IN_PLAY)
     assert openings.in_words(solution, opening) == "end Curse, then cast Bolt on 1 die"
 
 
@@ -330,7 +331,7 @@ def test_dice_before_the_first_decision_are_told() -> None:
 
 
 def test_openings_leave_the_position_alone(duel: solver.Solution) -> None:
-    battle = Battle(duel.table)
+    battle = Battle(duel.packed)
     before = battle.key()
     opening = openings.walked(battle, duel.best_action)
     assert battle.key() == opening.before.key() == before
@@ -366,7 +367,7 @@ def test_cells_of_the_duel_are_solved_as_scenarios_with_such_pools(duel: solver.
     for k, (power, dispel) in enumerate(_places(cells)):
         solution = solver.solve(_fixed(DUEL, power, dispel))
         assert duel.value_of(cells.each()[k]) == pytest.approx(solution.value, abs=1e-9)
-        opening = openings.walked(Battle(solution.table), solution.best_action)
+        opening = openings.walked(Battle(solution.packed), solution.best_action)
         place = divmod(k, 6)
         assert (grid.spells[place], grid.dice[place]) == (opening.spell, opening.dice)
 

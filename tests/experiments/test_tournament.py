@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.interface import Agent
-from agents.registry import make_agent
-from agents.simple import RandomAgent
 from experiments import tournament
 from experiments.common import INTERRUPTED
 from experiments.statistics import RESAMPLES
@@ -20,7 +17,10 @@ from experiments.tournaments.cells import Cell, Failure, Pairing, Watched, parts
 from experiments.tournaments.rating import rate
 from experiments.tournaments.record import FILE, Record, RecordError
 from wfb_gym import solver
-from wfb_gym.opponents.positions import Positions
+from wfb_gym.players.interface import Agent
+from wfb_gym.players.positions import Positions
+from wfb_gym.players.registry import make_agent
+from wfb_gym.players.simple import RandomAgent
 from wfb_gym.scenario import load_scenario
 
 DUEL = "archmage-duel"

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from wfb_gym.battlefield import outlines, placement_problems
 from wfb_gym.generating import Generation, generate, spent
 from wfb_gym.generating.carrying import BOUND, OF_LISTS, RUNE, SCROLL, STONE
 from wfb_gym.generating.muster import slots_of
-from wfb_gym.scenario import Scenario, ScenarioError, pack, scenario_from_dict
+from wfb_gym.geometry import outlines, placement_problems
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.lores import lore_spells
@@ -163,8 +164,8 @@ def check(scenario: Scenario, options: Generation) -> None:
     if options.battlefield:
         assert placement_problems(scenario) == []
         check_combats(scenario)
-    table = pack(scenario)[0]
-    assert int(table.armies[0].n_spells) > 0
+    packed = pack(scenario)[0]
+    assert int(packed.armies[0].n_spells) > 0
 
 
 # ------------------------------------------------------------------------------- legality

@@ -24,10 +24,13 @@ from open_spiel.python.observation import make_observation
 from open_spiel.python.policy import Policy, UniformRandomPolicy
 
 from wfb_gym import solver
+from wfb_gym._records import as_records
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import State
 from wfb_gym.interop import openspiel
 from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
-from wfb_gym.scenario import ScenarioError, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import ScenarioError, load_scenario
 
 from ..solver.spiel import Atlas, ByPosition, Choices, seen_policy
 
@@ -222,7 +225,7 @@ def test_a_tensor_is_what_the_environment_shows() -> None:
     state.apply_action(state.legal_actions()[-1])
     view = game.book.views[0]
     seen, mask = view.show(
-        np.zeros(1, np.int64), np.array([state.battle().state]).view(np.recarray)
+        np.zeros(1, np.int64), as_records(State, np.array([state.battle().state]))
     )
     observation.set_from(state, 0)
     np.testing.assert_array_equal(observation.tensor, seen[0])

@@ -14,9 +14,9 @@ from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import Node
-from wfb_gym.opponents.book import no_books
+from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policies import Scripted, choose
-from wfb_gym.opponents.registry import SCRIPTED, resolve_pool
+from wfb_gym.players.opponents import SCRIPTED, resolve_pool
 from wfb_gym.scenario.lores import lore_spells
 
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
@@ -50,12 +50,12 @@ class Player:
 
     def __call__(self, battle: Battle) -> int:
         work = battle._scratch[0]
-        count = legal_actions(battle.table, battle.state, work)
-        books, shelf = no_books()
+        count = legal_actions(battle.packed, battle.state, work)
+        move_tables, move_storage = no_move_tables()
         return int(
             choose(
-                int(self.kind), battle.table, battle.state, work, count, self.rngs[0], books[0],
-                shelf,
+                int(self.kind), battle.packed, battle.state, work, count, self.rngs[0], move_tables[0],
+                move_storage,
             )
         )  # fmt: skip
 
@@ -141,10 +141,10 @@ def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
             if not battle.is_decision():
                 throw(battle, rng)
                 continue
-            before = battle.key(), battle.table.tobytes()
+            before = battle.key(), battle.packed.tobytes()
             for each in KINDS:
                 assert Player(each, game)(battle) in battle.legal_actions(), battle.node
-                assert (battle.key(), battle.table.tobytes()) == before, (each, battle.node)
+                assert (battle.key(), battle.packed.tobytes()) == before, (each, battle.node)
             movers.add(battle.mover)
             battle.act(players[battle.mover](battle))
     return movers
@@ -198,7 +198,7 @@ def test_what_the_opponent_draws_does_not_shift_the_dice(opponent: Any) -> None:
         battle = start("archmage-duel")
         battle.act(FIRST_CAST + closed[0])
         battle.act(FIRST_DICE + 6 - round(10 * seen["enemy pool"]))
-        battle.resolve(int(sample(battle.table, battle.state, rngs[0], battle._scratch[0])))
+        battle.resolve(int(sample(battle.packed, battle.state, rngs[0], battle._scratch[0])))
         assert battle.key() == env.batch.envs.state.tobytes()
         assert rngs["dice"][0] == env.batch.envs.rng["dice"][0]
         compared += 1
@@ -493,8 +493,8 @@ def first_three(lore: str) -> list[str]:
 
 def promise(battle: Game, name: str) -> float:
     """Points of the spell's best aim by its chance with the most dice of a level 2 wizard."""
-    entry = battle.table.armies[0].spells[battle.spell(name, 0)]
-    aims = battle.table.armies[0].aims[int(entry.first_aim) : int(entry.first_aim + entry.n_aims)]
+    entry = battle.packed.armies[0].spells[battle.spell(name, 0)]
+    aims = battle.packed.armies[0].aims[int(entry.first_aim) : int(entry.first_aim + entry.n_aims)]
     rolls = list(product(range(1, 7), repeat=3))
     cast = sum(
         roll.count(1) < 2 and (sum(roll) >= entry.casting_value or roll.count(6) > 1)

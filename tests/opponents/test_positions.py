@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.simple import RandomAgent
 from wfb_gym import solver
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
-from wfb_gym.opponents.positions import Positions, ask, sees_positions
-from wfb_gym.solver.policies import Decisions
+from wfb_gym.players.positions import Positions, ask, sees_positions
+from wfb_gym.players.simple import RandomAgent
+from wfb_gym.solver.policies import DecisionTable
 
 SCENARIOS = ["archmage-duel", "orc-shaman-hunt"]
 
@@ -66,9 +66,9 @@ def test_positions_are_made_only_for_those_who_see_them() -> None:
 
 def legal_in(positions: Positions, row: int) -> set[int]:
     """Legal actions of a position, by the engine."""
-    scratch = new_scratch()
-    table = positions.tables[int(positions.scenario[row])]
-    count = int(legal_actions(table, positions.states[row], scratch[0]))
+    scratch = new_work_spaces()
+    packed = positions.packed_scenarios[int(positions.scenario[row])]
+    count = int(legal_actions(packed, positions.states[row], scratch[0]))
     return {int(positions.codec.index_of[code]) for code in scratch[0].legal[:count]}
 
 
@@ -113,7 +113,7 @@ def test_positions_are_copies() -> None:
         learner = RandomAgent(5)
         for _ in range(8):
             mine = batch.positions()
-            mine.states.view(np.uint8)[:] = 77
+            np.asarray(mine.states).view(np.uint8)[:] = 77
             mine.scenario[:] = 77
             out = batch.step(learner.act(out.observations, out.masks))
             seen += [out.observations, out.rewards]
@@ -148,7 +148,7 @@ def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
     expected = solver.best_response(solution, Blind(), seat).value
     assert solver.best_response(solution, looker, seat).value == expected
     assert len(looker.seen) == 4  # three times for the check of its memory
-    decisions = Decisions(solution.full, seat)
+    decisions = DecisionTable(solution.full, seat)
     for observations, masks, positions in looker.seen:
         assert positions.seat == seat
         for row in range(len(masks)):

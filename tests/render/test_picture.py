@@ -13,10 +13,10 @@ from tests.envs.playing import table_of
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node
+from wfb_gym.packing.records import Lock
 from wfb_gym.render.canvas import Box, Canvas, Written, fitted, length, plain, wrapped
 from wfb_gym.render.picture import LEAST_SIZE, SIZE, draw, picture
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
-from wfb_gym.scenario.packed import Lock
 from wfb_gym.transcripts.events import Event
 
 from .telling import played

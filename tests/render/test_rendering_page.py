@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from experiments.figures.rendering import moment
 from tests.pages import ROOT, blocks, page, rows_of
+from tools.rendering import moment
 from wfb_gym.render.picture import SIZE
 
 PAGE = page("rendering.md")

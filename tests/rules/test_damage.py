@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from wfb_gym.rules.damage import (
     Hit,
     hit_chance,
-    hits_law,
     hits_of_dice,
+    hits_pmf,
     models_lost,
     strength_against,
-    struck_law,
-    wounds_law,
+    struck_pmf,
     wounds_of_dice,
+    wounds_pmf,
 )
 
 D6 = range(1, 7)
@@ -25,19 +25,19 @@ NONE = 7
 Floats = NDArray[np.float64]
 
 
-def law_of(results: list[int]) -> list[F]:
+def pmf_of(results: list[int]) -> list[F]:
     """Chances of 0, 1, 2 ... among equally likely results."""
     return [F(results.count(n), len(results)) for n in range(max(results) + 1)]
 
 
-def assert_is(law: Floats, exact: list[F]) -> None:
-    assert len(law) == len(exact)
-    assert law == pytest.approx([float(chance) for chance in exact], rel=1e-12, abs=0)
-    assert law.sum() == pytest.approx(1, abs=1e-12)
+def assert_is(pmf: Floats, exact: list[F]) -> None:
+    assert len(pmf) == len(exact)
+    assert pmf == pytest.approx([float(chance) for chance in exact], rel=1e-12, abs=0)
+    assert pmf.sum() == pytest.approx(1, abs=1e-12)
 
 
-def mean(law: Floats) -> float:
-    return float(np.arange(len(law)) @ law)
+def mean(pmf: Floats) -> float:
+    return float(np.arange(len(pmf)) @ pmf)
 
 
 @cache
@@ -57,34 +57,34 @@ def conflagration(hits: int) -> F:
 
 
 def test_hits_on_dice() -> None:
-    assert_is(hits_law("1"), [F(0), F(1)])
-    assert_is(hits_law("D6"), law_of(list(D6)))
-    assert_is(hits_law("2D6"), law_of([a + b for a, b in product(D6, D6)]))
+    assert_is(hits_pmf("1"), [F(0), F(1)])
+    assert_is(hits_pmf("D6"), pmf_of(list(D6)))
+    assert_is(hits_pmf("2D6"), pmf_of([a + b for a, b in product(D6, D6)]))
 
 
 def test_hits_with_more_dice_on_top() -> None:
-    assert_is(hits_law("D6", "D6"), law_of([a + b for a, b in product(D6, D6)]))
-    assert_is(hits_law("1", "D6"), law_of([1 + a for a in D6]))
+    assert_is(hits_pmf("D6", "D6"), pmf_of([a + b for a, b in product(D6, D6)]))
+    assert_is(hits_pmf("1", "D6"), pmf_of([1 + a for a in D6]))
     three = [a + b + c for a, b, c in product(D6, repeat=3)]
-    assert_is(hits_law("2D6", "D6"), law_of(three))
+    assert_is(hits_pmf("2D6", "D6"), pmf_of(three))
 
 
 def test_chain_adds_the_casters_die_while_it_is_higher() -> None:
     assert chain(0) == F(7, 12)
-    law = hits_law("D6 chain")
-    exact = [conflagration(n) for n in range(len(law))]
-    assert law[:200] == pytest.approx([float(chance) for chance in exact[:200]], rel=1e-12)
-    assert law.sum() == pytest.approx(1, abs=1e-12)
+    pmf = hits_pmf("D6 chain")
+    exact = [conflagration(n) for n in range(len(pmf))]
+    assert pmf[:200] == pytest.approx([float(chance) for chance in exact[:200]], rel=1e-12)
+    assert pmf.sum() == pytest.approx(1, abs=1e-12)
 
 
 def test_chain_is_cut_where_its_rest_is_negligible() -> None:
-    added = len(hits_law("D6 chain")) - len(hits_law("D6")) + 1
+    added = len(hits_pmf("D6 chain")) - len(hits_pmf("D6")) + 1
     rest = 1 - sum((chain(n) for n in range(added)), F(0))
     assert 0 < rest < F(1, 10**18) <= rest + chain(added - 1)
 
 
 def test_mean_hits_of_the_conflagration() -> None:
-    assert mean(hits_law("D6 chain")) == pytest.approx(float(F(41, 6)), rel=1e-14)
+    assert mean(hits_pmf("D6 chain")) == pytest.approx(float(F(41, 6)), rel=1e-14)
     # Each of 7/12 of the pairs ends it, and the pairs that go on add 70/15 on average.
     assert F(41, 6) == F(7, 2) + F(70, 36) / F(7, 12)
 
@@ -92,7 +92,7 @@ def test_mean_hits_of_the_conflagration() -> None:
 @pytest.mark.parametrize("hits", ["D3", "line", "template", "front_rank", ""])
 def test_no_dice_for_such_hits(hits: str) -> None:
     with pytest.raises(ValueError, match="hits: expected one of 1, D6, 2D6, D6 chain, found"):
-        hits_law(hits)
+        hits_pmf(hits)
     with pytest.raises(ValueError, match="hits: expected one of"):
         hits_of_dice(hits, [1, 2, 3])
 
@@ -100,14 +100,14 @@ def test_no_dice_for_such_hits(hits: str) -> None:
 @pytest.mark.parametrize(("struck", "touched", "needed"), [(0, 3, 4), (5, 2, 4), (2, 3, 6)])
 def test_models_only_touched_are_struck_on_a_die(struck: int, touched: int, needed: int) -> None:
     rolls = product(D6, repeat=touched)
-    exact = law_of([struck + sum(die >= needed for die in roll) for roll in rolls])
-    assert_is(struck_law(struck, touched, needed), exact)
+    exact = pmf_of([struck + sum(die >= needed for die in roll) for roll in rolls])
+    assert_is(struck_pmf(struck, touched, needed), exact)
 
 
 def test_models_struck_for_certain() -> None:
-    assert struck_law(4).tolist() == [0, 0, 0, 0, 1]
-    assert struck_law(0).tolist() == [1]
-    assert struck_law(2, 2).tolist() == [0, 0, 1, 0, 0]
+    assert struck_pmf(4).tolist() == [0, 0, 0, 0, 1]
+    assert struck_pmf(0).tolist() == [1]
+    assert struck_pmf(2, 2).tolist() == [0, 0, 1, 0, 0]
 
 
 def patterns(hits: list[F], chance: F, per: int, most: int) -> list[F]:
@@ -125,24 +125,24 @@ def patterns(hits: list[F], chance: F, per: int, most: int) -> list[F]:
 @pytest.mark.parametrize("chance", [F(2, 3), F(1, 9), F(5, 216)])
 @pytest.mark.parametrize(("per", "most"), [(1, 20), (1, 4), (2, 24), (2, 5), (1, 1), (2, 1)])
 def test_every_hit_wounds_by_itself_and_the_rest_is_lumped(chance: F, per: int, most: int) -> None:
-    two_dice = law_of([a + b for a, b in product(D6, D6)])
-    law = wounds_law(hits_law("2D6"), float(chance), per, most)
-    assert_is(law, patterns(two_dice, chance, per, most))
+    two_dice = pmf_of([a + b for a, b in product(D6, D6)])
+    pmf = wounds_pmf(hits_pmf("2D6"), float(chance), per, most)
+    assert_is(pmf, patterns(two_dice, chance, per, most))
 
 
 def test_wounds_of_what_always_or_never_wounds() -> None:
-    assert_is(wounds_law(hits_law("D6"), 1.0, 1, 6), law_of(list(D6)))
-    assert wounds_law(hits_law("D6"), 0.0, 1, 3) == pytest.approx([1, 0, 0, 0])
-    assert wounds_law(hits_law("D6"), 0.5, 1, 0) == pytest.approx([1])
+    assert_is(wounds_pmf(hits_pmf("D6"), 1.0, 1, 6), pmf_of(list(D6)))
+    assert wounds_pmf(hits_pmf("D6"), 0.0, 1, 3) == pytest.approx([1, 0, 0, 0])
+    assert wounds_pmf(hits_pmf("D6"), 0.5, 1, 0) == pytest.approx([1])
 
 
 @pytest.mark.parametrize("most", [1, 8, 40])
 def test_wounds_of_the_conflagration_sum_to_one(most: int) -> None:
-    assert wounds_law(hits_law("D6 chain"), 2 / 3, 1, most).sum() == pytest.approx(1, abs=1e-12)
+    assert wounds_pmf(hits_pmf("D6 chain"), 2 / 3, 1, most).sum() == pytest.approx(1, abs=1e-12)
 
 
 FIRE_BALL, MOST = 4, 30
-TABLE = [
+PACKED_SCENARIO = [
     (3, 6, NONE, "7/3"),
     (3, 5, NONE, "35/18"),
     (3, 4, NONE, "14/9"),
@@ -153,22 +153,22 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("toughness", "armour", "ward", "fire_ball"), TABLE)
+@pytest.mark.parametrize(("toughness", "armour", "ward", "fire_ball"), PACKED_SCENARIO)
 def test_mean_wounds_of_fire_ball_and_fiery_blast(
     toughness: int, armour: int, ward: int, fire_ball: str
 ) -> None:
     chance = float(hit_chance(Hit(FIRE_BALL, toughness, armour, ward)))
-    assert mean(wounds_law(hits_law("D6"), chance, 1, MOST)) == pytest.approx(float(F(fire_ball)))
-    blast = wounds_law(hits_law("2D6"), chance, 1, MOST)
+    assert mean(wounds_pmf(hits_pmf("D6"), chance, 1, MOST)) == pytest.approx(float(F(fire_ball)))
+    blast = wounds_pmf(hits_pmf("2D6"), chance, 1, MOST)
     assert mean(blast) == pytest.approx(2 * float(F(fire_ball)))
-    flammable = wounds_law(hits_law("D6"), chance, 2, MOST)
+    flammable = wounds_pmf(hits_pmf("D6"), chance, 2, MOST)
     assert mean(flammable) == pytest.approx(2 * float(F(fire_ball)))
 
 
 def test_mean_wounds_of_creeping_death() -> None:
     chance = hit_chance(Hit(3, 4, 4, NONE, armour_allowed=False))
     assert chance == F(1, 3)
-    assert mean(wounds_law(hits_law("D6"), float(chance), 1, MOST)) == pytest.approx(7 / 6)
+    assert mean(wounds_pmf(hits_pmf("D6"), float(chance), 1, MOST)) == pytest.approx(7 / 6)
 
 
 def wounded(dice: tuple[int, ...], strength: int, toughness: int, armour: int, ward: int) -> bool:

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from wfb_gym.battlefield import outlines, verdicts
+from wfb_gym.geometry import outlines, verdicts
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.lores import lore_spells

@@ -5,22 +5,15 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.scenario import bundled_scenarios, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import PACKED_SCENARIO, DispelUse, EffectKind, Limit, Lock, Whose
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.bundled import bundled_data
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.lores import find_lore_spell, lore_spells
 from wfb_gym.scenario.miscasts import bundled_miscast_table
-from wfb_gym.scenario.packed import (
-    LORE_SPELLS,
-    NO_SAVE,
-    TABLE,
-    DispelUse,
-    EffectKind,
-    Limit,
-    Lock,
-    Whose,
-)
 from wfb_gym.scenario.ruleset import Ruleset
+from wfb_gym.scenario.sizes import LORE_SPELLS, NO_SAVE
 
 SCENARIOS = (
     "apprentice",
@@ -284,7 +277,7 @@ def test_bundled_scenario_loads_and_packs(name: str) -> None:
     assert scenario.name == name
     assert scenario.description
     table = pack(scenario)
-    assert table.dtype.fields == TABLE.fields
+    assert table.dtype.fields == PACKED_SCENARIO.fields
     casters = scenario.caster.wizards
     bound = sum(item in BOUND for who in scenario.caster.characters for item in who.items)
     known = sum(LORE_SPELLS if who.rolled else len(who.spells) for who in casters)

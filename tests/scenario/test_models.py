@@ -14,7 +14,7 @@ from wfb_gym.scenario import (
     load_scenario,
     scenario_from_dict,
 )
-from wfb_gym.scenario.packed import SPELLS
+from wfb_gym.scenario.sizes import SPELLS
 
 BOLT = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
 WARD = {"name": "Ward", "casting_value": 7, "worth": 0, "duration": "remains_in_play"}

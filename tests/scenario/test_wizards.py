@@ -6,7 +6,7 @@ import pytest
 
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.contacts import ContactGroup
-from wfb_gym.scenario.packed import SPELLS
+from wfb_gym.scenario.sizes import SPELLS
 
 BOYZ = {"name": "Boyz", "models": 20, "toughness": 4, "armour_save": 6, "points": 5}
 HORRORS = {"name": "Horrors", "models": 10, "toughness": 3, "points": 15, "traits": ["daemons"]}

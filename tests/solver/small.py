@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import unpack_key
-from wfb_gym.scenario import Scenario, pack, scenario_from_dict
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.memo import Graph
 
 from ..engine.builders import Data, army, lasting, miscast, spell, wizard
@@ -236,9 +237,9 @@ def everywhere(positions: Graph, battle: Battle) -> Iterator[int]:
         yield node
 
 
-def chances_of(table: Mapping[int, float], n: int) -> NDArray[np.float64]:
+def chances_of(packed: Mapping[int, float], n: int) -> NDArray[np.float64]:
     """Chances by action index as a row."""
     row = np.zeros(n)
-    for action, chance in table.items():
+    for action, chance in packed.items():
         row[action] = chance
     return row

@@ -8,7 +8,8 @@ import pytest
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
-from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.solver import estimating, ordering
 from wfb_gym.solver.memo import Graph
 from wfb_gym.solver.solution import DEFAULT_BYTES
@@ -121,18 +122,18 @@ def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_ranks_fall_with_every_move_and_roll() -> None:
     for name in ("seventh-edition-duel", "horrors-in-the-mist", "storm-council"):
-        table = pack(load_scenario(name))
-        graph = Graph(table, 2**40, merging=True)
-        battle = Battle(table)
+        packed = pack(load_scenario(name))
+        graph = Graph(packed, 2**40, merging=True)
+        battle = Battle(packed)
         states = np.zeros(1, STATE)
         states[0] = graph.taken(battle.state)
         chooser = np.random.default_rng(3)
         for _ in range(60):
             steps, counts = graph.ways(states)
             after = np.asarray(steps)["state"].copy()
-            before = np.repeat(ordering.ranks(table, states), counts)
+            before = np.repeat(ordering.ranks(packed, states), counts)
             alive = after["node"] != Node.END
-            assert (ordering.ranks(table, after[alive]) < before[alive]).all()
+            assert (ordering.ranks(packed, after[alive]) < before[alive]).all()
             if not alive.any():
                 break
             states = chooser.choice(after[alive], 40)

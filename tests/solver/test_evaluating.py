@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.policies import DecisionTable
 from wfb_gym.solver.tables import TablePolicy
 
 from ..engine.builders import army, lasting, spell, wizard
@@ -82,7 +82,7 @@ def test_optimal_play_of_both_is_worth_the_value_and_gives_nothing_away(name: st
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_perturbed_optimum_never_scores_above_it(seat: int) -> None:
     solution = solved("a duel")
-    decisions = Decisions(solution.full, seat)
+    decisions = DecisionTable(solution.full, seat)
     _, masks = decisions.shown(decisions.nodes)
     rng = np.random.default_rng(8)
     scores = []
@@ -190,8 +190,8 @@ def test_points_won_before_the_first_decision_count() -> None:
         phases=2,
     )
     solution = solver.solve(made)
-    assert Battle(solution.table).points == -4.0
-    assert not Battle(solution.table).is_over
+    assert Battle(solution.packed).points == -4.0
+    assert not Battle(solution.packed).is_over
     exact = pytest.approx(solution.value, abs=CLOSE)
     assert solver.evaluate(solution, "optimal", "optimal") == exact
     assert solver.best_response(solution, "optimal", 1).value == exact

@@ -13,7 +13,8 @@ import pytest
 
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import SolutionError, cache, files, memo
 from wfb_gym.solver.memo import Arrays, Graph
 
@@ -74,12 +75,12 @@ def test_a_solution_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     written.save(path)
     read = solver.load(path)
     assert same(read, written)
-    assert read.table.tobytes() == written.table.tobytes()
+    assert read.packed.tobytes() == written.packed.tobytes()
     assert (read.value, read.states, read.seconds) == (
         written.value, written.states, written.seconds,
     )  # fmt: skip
     assert read.scenario == written.scenario
-    battle, twin = start(small(name)), Battle(read.table)
+    battle, twin = start(small(name)), Battle(read.packed)
     assert read.action_values(twin) == written.action_values(battle)
     assert read.best_action(twin) == written.best_action(battle)
     assert read.policy(1).size == written.policy(1).size

@@ -7,7 +7,8 @@ import pytest
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
-from wfb_gym.scenario import Scenario, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import graph, memo
 from wfb_gym.solver.graph import GIVEN, OPTIMAL, UNIFORM
 from wfb_gym.solver.memo import Graph, TooLarge
@@ -111,7 +112,7 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
     root = positions.explore(battle.state)
     assert positions.size == expected.size
     assert positions.values[root] == expected.values[expected.find(battle.state)]
-    _check_order(positions, Battle(positions.table))
+    _check_order(positions, Battle(positions.packed))
 
 
 def test_a_scenario_that_does_not_fit_is_refused() -> None:
@@ -135,7 +136,7 @@ def test_positions_that_cannot_come_about_are_worked_out_when_asked_for(
     solution = Solution(with_dice(2, 1), positions, 0.0)
     before = positions.size
     for power, dispel in ((5, 1), (2, 9), (4, 4)):
-        asked, battle = Battle(positions.table), start(with_dice(power, dispel))
+        asked, battle = Battle(positions.packed), start(with_dice(power, dispel))
         asked.state.power, asked.state.dispel = power, dispel
         expected, root = explored(with_dice(power, dispel), merging=True)
         assert solution.value_of(asked) == pytest.approx(expected.values[root], abs=1e-12)
@@ -143,7 +144,7 @@ def test_positions_that_cannot_come_about_are_worked_out_when_asked_for(
     assert positions.size > before
     first, root = explored(with_dice(2, 1), merging=False)
     assert solution.value == pytest.approx(first.values[root], abs=1e-12)
-    _check_order(positions, Battle(positions.table))
+    _check_order(positions, Battle(positions.packed))
 
 
 def test_nodes_are_found_however_they_collide() -> None:

@@ -19,9 +19,9 @@ from open_spiel.python.policy import Policy, UniformRandomPolicy
 from wfb_gym import solver
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
-from wfb_gym.opponents.book import no_books
+from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
@@ -123,14 +123,23 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
 
 def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
     """A scripted player, who plays any legal action with a chance of `epsilon`."""
-    work, rng = new_scratch()[0], new_rngs(1)[0]
-    books, shelf = no_books()
+    work, rng = new_work_spaces()[0], new_rngs(1)[0]
+    move_tables, move_storage = no_move_tables()
     found = {}
     for at in atlas.decisions():
         battle = at.battle()
-        count = legal_actions(battle.table, battle.state, work)
+        count = legal_actions(battle.packed, battle.state, work)
         action = int(
-            choose(int(kind), battle.table, battle.state, work, count, rng, books[0], shelf)
+            choose(
+                int(kind),
+                battle.packed,
+                battle.state,
+                work,
+                count,
+                rng,
+                move_tables[0],
+                move_storage,
+            )
         )
         found[at.words] = dict.fromkeys(at.steps, epsilon / count)
         found[at.words][step_of(at, action)] += 1 - epsilon

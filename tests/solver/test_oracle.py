@@ -139,7 +139,7 @@ EFFECTS = st.sampled_from(["points_lost", "locked", "dice_lost", "casting_ends",
 
 
 @st.composite
-def tables(draw: st.DrawFn) -> tuple[Row, ...]:
+def packed_scenarios(draw: st.DrawFn) -> tuple[Row, ...]:
     effects: list[tuple[Effect, ...]] = draw(
         st.lists(
             st.lists(st.tuples(EFFECTS, st.integers(1, 20)), max_size=2).map(tuple),
@@ -183,7 +183,9 @@ def armies(draw: st.DrawFn, caster: bool) -> Army:
     )
 
 
-DUEL = st.builds(Duel, armies(True), armies(False), st.integers(1, 2), st.booleans(), tables())
+DUEL = st.builds(
+    Duel, armies(True), armies(False), st.integers(1, 2), st.booleans(), packed_scenarios()
+)
 
 
 @settings(

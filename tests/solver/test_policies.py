@@ -13,7 +13,7 @@ from wfb_gym import solver
 from wfb_gym.opponents.policies import Scripted
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import policies, showing
-from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.policies import DecisionTable
 from wfb_gym.solver.tables import TablePolicy
 
 from ..engine.builders import army, miscast, spell, wizard
@@ -127,7 +127,7 @@ def test_all_forms_of_one_policy_are_one(seat: int) -> None:
 @pytest.mark.parametrize("name", ["greedy", "veteran", "optimal"])
 def test_a_chance_to_play_at_random_mixes_every_decision(name: str, seat: int) -> None:
     solution = solved("a duel")
-    decisions = Decisions(solution.full, seat)
+    decisions = DecisionTable(solution.full, seat)
     table = TablePolicy(decisions, decisions.codes_of(Scripted[name.upper()]))
 
     def value(policy: Any) -> float:
@@ -253,7 +253,7 @@ def test_what_is_no_policy_is_refused(policy: Any, message: str) -> None:
 
 def test_a_bad_answer_in_a_later_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policies, "_ROWS", 7)
-    decisions = Decisions(solved("a duel").full, 0)
+    decisions = DecisionTable(solved("a duel").full, 0)
     last = decisions.shown(decisions.nodes[-1:])[0]
 
     def bad(observations: Observations, masks: Masks) -> NDArray[np.int64]:
@@ -288,7 +288,7 @@ def test_policies_are_asked_about_a_few_decisions_at_a_time(
         asked.clear()
         found = solver.best_response(solution, few, seat).value
         assert found == pytest.approx(expected[seat], abs=CLOSE)
-        decisions = Decisions(solution.full, seat)
+        decisions = DecisionTable(solution.full, seat)
         assert max(asked) == rows
         assert sum(asked) == len(decisions.nodes) + 3 * asked[0]
     again = solution.policy(0)
@@ -299,7 +299,7 @@ def test_policies_are_asked_about_a_few_decisions_at_a_time(
 def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
     solution = solved("several wizards")
     for seat in (0, 1):
-        decisions = Decisions(solution.full, seat)
+        decisions = DecisionTable(solution.full, seat)
         observations, masks = decisions.shown(decisions.nodes)
         assert len(np.unique(observations, axis=0)) == len(decisions.nodes) > 50
         counts = solution.full.counts[decisions.nodes]
@@ -309,7 +309,7 @@ def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
 def test_a_table_knows_only_its_own_observations() -> None:
     solution = solved("a duel")
     policy = solution.policy(0)
-    decisions = Decisions(solution.full, 0)
+    decisions = DecisionTable(solution.full, 0)
     observations, masks = decisions.shown(decisions.nodes)
     strange = observations.copy()
     strange[3] = np.nextafter(strange[3], 2.0)
@@ -330,7 +330,7 @@ def test_observations_with_one_mark_are_told_apart_all_the_same(
     seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solution = solved("a duel")
-    decisions = Decisions(solution.full, seat)
+    decisions = DecisionTable(solution.full, seat)
     observations, masks = decisions.shown(decisions.nodes)
     expected = solution.policy(seat).act(observations, masks)
     salts = []

@@ -9,8 +9,9 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import ScenarioError, load_scenario, pack
-from wfb_gym.solver.policies import Decisions
+from wfb_gym.packing import pack
+from wfb_gym.scenario import ScenarioError, load_scenario
+from wfb_gym.solver.policies import DecisionTable
 
 from ..engine.builders import army, miscast, spell, wizard
 from ..envs.playing import throw
@@ -38,7 +39,7 @@ def test_a_hand_counted_solution() -> None:
     caster = army(wizard(2, spell("Bolt", 7, 36.0)), power_dice=2)
     solution = solver.solve(scenario(caster, army(dispel_dice=0), **miscast()))
     assert solution.value == pytest.approx(21.0, abs=1e-9)
-    battle = Battle(solution.table)
+    battle = Battle(solution.packed)
     values = solution.action_values(battle)
     assert values == pytest.approx({PASS: 0.0, FIRST_CAST: 21.0}, abs=1e-9)
     assert solution.best_action(battle) == FIRST_CAST
@@ -82,7 +83,7 @@ def test_actions_are_worth_what_follows_them(name: str) -> None:
 def test_the_lowest_of_equally_good_actions_is_taken() -> None:
     twins = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0), spell("Nothing", 4, 0.0))
     solution = solver.solve(scenario(army(twins, power_dice=1), army(dispel_dice=0)))
-    battle = Battle(solution.table)
+    battle = Battle(solution.packed)
     values = solution.action_values(battle)
     assert values[FIRST_CAST] == values[FIRST_CAST + 1] > values[PASS]
     assert solution.best_action(battle) == FIRST_CAST
@@ -90,7 +91,7 @@ def test_the_lowest_of_equally_good_actions_is_taken() -> None:
         scenario(army(wizard(1, spell("Nothing", 5, 0.0)), power_dice=2), army())
     )
     assert nothing.value == 0.0
-    assert nothing.best_action(Battle(nothing.table)) == PASS
+    assert nothing.best_action(Battle(nothing.packed)) == PASS
 
 
 def test_of_nearly_equal_actions_the_lowest_is_taken() -> None:
@@ -98,7 +99,7 @@ def test_of_nearly_equal_actions_the_lowest_is_taken() -> None:
     far = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-6), name="Anna")
     for caster, expected in ((near, FIRST_CAST), (far, FIRST_CAST + 1)):
         solution = solver.solve(scenario(army(caster, power_dice=1), army(dispel_dice=0)))
-        assert solution.best_action(Battle(solution.table)) == expected
+        assert solution.best_action(Battle(solution.packed)) == expected
 
 
 def test_the_dispeller_seeks_the_fewest_points() -> None:
@@ -121,7 +122,7 @@ def test_the_points_won_before_the_first_decision_count() -> None:
         "worth_per_phase": 4.0, "in_play": True,
     }  # fmt: skip
     solution = solver.solve(scenario(army(power_dice=0), army(wizard(1, kept), dispel_dice=0)))
-    battle = Battle(solution.table)
+    battle = Battle(solution.packed)
     assert battle.is_over
     assert (solution.value, solution.states) == (-4.0, 0)
     assert solution.value_of(battle) == 0.0
@@ -186,7 +187,7 @@ def test_states_are_decisions() -> None:
 def test_a_policy_plays_the_best_action_at_every_decision(name: str, seat: int) -> None:
     solution = solved(name)
     policy = solution.policy(seat)
-    decisions = Decisions(solution.full, seat)
+    decisions = DecisionTable(solution.full, seat)
     observations, masks = decisions.shown(decisions.nodes)
     actions = policy(observations, masks)
     assert masks[np.arange(len(actions)), actions].all()
@@ -205,9 +206,9 @@ def test_a_policy_plays_the_best_action_at_every_decision(name: str, seat: int) 
 def test_a_policy_of_wider_observations_plays_the_same() -> None:
     solution = solved("a duel")
     wide = union([fit(pack(small(name)), 0) for name in ("a duel", "several wizards")])
-    decisions = Decisions(solution.full, 0, wide)
+    decisions = DecisionTable(solution.full, 0, wide)
     observations, masks = decisions.shown(decisions.nodes)
-    view = View(solution.table, 0, wide)
+    view = View(solution.packed, 0, wide)
     assert observations.shape[1] == view.layout.size > solution.policy(0).size
     codes = view.codec.code_of[solution.policy(0, wide).act(observations, masks)]
     assert np.array_equal(codes, solution.full.chosen[decisions.nodes])

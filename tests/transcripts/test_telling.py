@@ -167,10 +167,10 @@ def test_what_is_shown_is_the_state_until_the_last_phases(scenario: str) -> None
         state, shown = told.battle.state, told.shown.state
         for field in ("node", "mover", "power", "dispel", "open", "spell"):
             assert state[field] == shown[field]
-        if int(state.phase) + 1 < int(told.battle.table.phases):
+        if int(state.phase) + 1 < int(told.battle.packed.phases):
             checked += 1
             assert told.battle.key() == told.shown.key()
-    assert checked or int(told.battle.table.phases) == 1
+    assert checked or int(told.battle.packed.phases) == 1
     assert told.battle.is_over
 
 
@@ -214,7 +214,7 @@ def test_losses_on_the_table_add_up_to_the_points() -> None:
 
 def test_telling_leaves_the_battle_as_it_is() -> None:
     told, plain = Telling(load_scenario("storm-council")), None
-    plain = Battle(told.battle.tables)
+    plain = Battle(told.battle.packed_scenarios)
     for event in random_events(told, np.random.default_rng(5)):
         (plain.act if event.kind == "decision" else plain.resolve)(event.code)
         assert plain.key() == told.battle.key()

@@ -61,7 +61,7 @@ def figure(scenario: Any) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.patches import Polygon
 
-    from wfb_gym.battlefield import outlines
+    from wfb_gym.geometry import outlines
 
     field = scenario.battlefield
     drawn = Figure(figsize=(12, 12 * field.depth / field.width + 0.6), layout="constrained")

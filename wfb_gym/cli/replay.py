@@ -39,5 +39,5 @@ def _run(parser: Parser, given: argparse.Namespace) -> None:
         print(line)
     if not transcript.over:
         print(f"It was broken off here: {points_in_words(telling.names, transcript.points)}.")
-    if given.table:
+    if given.packed:
         print("\n".join(standing(telling.scenario, telling.shown, paint=paint)))

@@ -8,7 +8,7 @@ from functools import partial
 from wfb_gym.cli.parser import Commands, Parser, whole_number
 
 MOST_DICE = 24
-"""Dice in one roll, and the largest bonus of either sign: `wfb_gym.scenario.packed.DICE`, written
+"""Dice in one roll, and the largest bonus of either sign: `wfb_gym.packing.records.DICE`, written
 out because importing it takes as long as all the rest of the command."""
 HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
 """The most that so many dice and such a bonus come to."""

@@ -15,12 +15,13 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.queries import can_answer_cast
 from wfb_gym.engine.state import STATE, Node
+from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
-from wfb_gym.scenario import Scenario, load_scenario, pack, scenario_from_dict
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.fields import one_of
 from wfb_gym.scenario.lores import lore_spells
-from wfb_gym.scenario.packed import DICE
+from wfb_gym.scenario.sizes import DICE
 from wfb_gym.transcripts.wording import SCROLL, Names
 
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
@@ -383,9 +384,9 @@ class _Position:
         """Cast a spell with that total."""
         battle = self.battle
         spell = self._to_dice("--cast", text, self.question.at)
-        if not can_answer_cast(battle.table, battle.state):
+        if not can_answer_cast(battle.packed, battle.state):
             raise SituationError("--dispel", "dice or a scroll to dispel with", "none")
-        bonus = int(cast_bonus(battle.table, battle.state))
+        bonus = int(cast_bonus(battle.packed, battle.state))
         most = battle.legal_actions()[-1] - FIRST_DICE
         for dice in range(1, most + 1):
             for faces in combinations_with_replacement(range(1, FACES + 1), dice):

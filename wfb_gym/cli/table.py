@@ -47,12 +47,12 @@ def opponent_called(name: str, scenario: Scenario, seat: int, seed: int) -> Any:
         FileNotFoundError: a saved model that is not there.
         TooLarge: an optimal player's scenario has more positions than fit.
     """
-    from wfb_gym.opponents.registry import scripted_policy
+    from wfb_gym.players.opponents import scripted_policy
 
     if scripted_policy(name) is not None:
         return name
     try:
-        from agents.registry import make_agent
+        from wfb_gym.players.registry import make_agent
     except ImportError:  # the wheel has no agents, or what they need is missing
         return name
     return make_agent(name, seed=seed, scenario=scenario, seat=seat)

@@ -45,7 +45,7 @@ def _explained(given: argparse.Namespace) -> list[dict[str, Any]]:
         ScenarioError: there is no such scenario, or it is refused.
         ValueError: no spell is left to tell about.
     """
-    from wfb_gym.battlefield import explain
+    from wfb_gym.geometry import explain
     from wfb_gym.scenario import load_scenario
 
     scenario = load_scenario(given.scenario)

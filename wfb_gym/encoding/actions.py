@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.engine import actions as codes
-from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 
 @dataclass(frozen=True)

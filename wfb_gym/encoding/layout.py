@@ -6,11 +6,11 @@ An observation is one flat float32 vector from a seat. Numbers are scaled, never
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._records import Int64, Record, Records, as_records, dtype_of
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.engine.state import (
     COMMON_DECISIONS,
@@ -19,7 +19,7 @@ from wfb_gym.engine.state import (
     Attempt,
     Node,
 )
-from wfb_gym.scenario.packed import ARMIES, DICE, MARKS, MAX_POINTS, PHASES, TARGETS
+from wfb_gym.scenario.sizes import ARMIES, DICE, MARKS, MAX_POINTS, PHASES, TARGETS
 
 DICE_SCALE = 10.0
 NUMBER_SCALE = 15.0
@@ -62,53 +62,51 @@ class Field:
     meaning: str
 
 
-LAYOUT = np.dtype(
-    [
-        (name, "i8")
-        for name in (
-            "length",
-            "node",
-            "rare_node",
-            "casting",
-            "phases_left",
-            "own_pool",
-            "enemy_pool",
-            "number",
-            "rules",
-            "miscast_stop",
-            "attempt",
-            "reserve",
-            "row",
-            "faces",
-            "held",
-            "nature",
-            "contacts",
-            "own_wizards",
-            "own_spells",
-            "own_items",
-            "enemy_wizards",
-            "enemy_spells",
-            "enemy_items",
-            "wizard_size",
-            "wizard_own_dice",
-            "spell_size",
-            "spell_known",
-            "spell_lasting",
-            "item_size",
-            "limit_contacts",
-            "own_units",
-            "enemy_units",
-            "unit_size",
-            "limit_units",
-            "wizard_aimed",
-            "wizard_markers",
-            "spell_aim",
-            "own_marks",
-            "enemy_marks",
-        )
-    ]
-)
-"""Offsets for compiled code; -1 where the limits leave a block out."""
+class LayoutOffsets(Record):
+    """Offsets for compiled code; -1 where the limits leave a block out."""
+
+    length: Int64
+    node: Int64
+    rare_node: Int64
+    casting: Int64
+    phases_left: Int64
+    own_pool: Int64
+    enemy_pool: Int64
+    number: Int64
+    rules: Int64
+    miscast_stop: Int64
+    attempt: Int64
+    reserve: Int64
+    row: Int64
+    faces: Int64
+    held: Int64
+    natural_result: Int64
+    contacts: Int64
+    own_wizards: Int64
+    own_spells: Int64
+    own_items: Int64
+    enemy_wizards: Int64
+    enemy_spells: Int64
+    enemy_items: Int64
+    wizard_size: Int64
+    wizard_own_dice: Int64
+    spell_size: Int64
+    spell_known: Int64
+    spell_lasting: Int64
+    item_size: Int64
+    limit_contacts: Int64
+    own_units: Int64
+    enemy_units: Int64
+    unit_size: Int64
+    limit_units: Int64
+    wizard_aimed: Int64
+    wizard_markers: Int64
+    spell_aim: Int64
+    own_marks: Int64
+    enemy_marks: Int64
+
+
+LAYOUT_OFFSETS = dtype_of(LayoutOffsets)
 
 WIZARD_FIELDS = (
     Field("level", 0.0, 1.0, "level / 4; 0 once he casts no more"),
@@ -171,11 +169,11 @@ class Layout:
 
     Attributes:
         fields: one entry a number, in order.
-        offsets: record array of `LAYOUT`, shape (1,).
+        offsets: record array of `LayoutOffsets`, shape (1,).
     """
 
     fields: tuple[Field, ...]
-    offsets: np.recarray[Any, Any]
+    offsets: Records[LayoutOffsets]
 
     @property
     def size(self) -> int:
@@ -204,8 +202,8 @@ class Layout:
 class _Builder:
     def __init__(self) -> None:
         self.fields: list[Field] = []
-        self.offsets = np.zeros(1, LAYOUT)
-        for name in LAYOUT.names or ():
+        self.offsets = np.zeros(1, LAYOUT_OFFSETS)
+        for name in LAYOUT_OFFSETS.names or ():
             self.offsets[name] = -1
 
     def block(self, key: str, fields: list[Field]) -> None:
@@ -300,7 +298,9 @@ def layout(limits: Limits) -> Layout:
                 Field(f"{key} {f}", 0.0, _MOST_DICE, f"dice that {what} / 10") for f in range(1, 7)
             ]
             builder.block(key, dice)
-        builder.block("nature", _one("natural dice", 1.0, "0 plain, 1/3 miscast, 2/3 irresistible"))
+        builder.block(
+            "natural_result", _one("natural dice", 1.0, "0 plain, 1/3 miscast, 2/3 irresistible")
+        )
     contacts = [
         Field(f"contact {g + 1}", 0.0, 1.0, "models left in base contact / 20")
         for g in range(limits.contacts)
@@ -327,4 +327,4 @@ def layout(limits: Limits) -> Layout:
         if shown:
             offsets[key] = [field.name for field in fields].index(block[0].name)
     offsets["item_size"] = len(ITEM_FIELDS)
-    return Layout(tuple(builder.fields), offsets.view(np.recarray))
+    return Layout(tuple(builder.fields), as_records(LayoutOffsets, offsets))

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-
+from wfb_gym._records import Records
+from wfb_gym.packing import records
+from wfb_gym.packing.records import Duration, EffectKind, PackedScenario
 from wfb_gym.rules.casting import most_casting_dice
-from wfb_gym.scenario import packed
-from wfb_gym.scenario.packed import Duration, EffectKind
+from wfb_gym.scenario import sizes
 
-Table = np.recarray[Any, Any]
-"""A packed scenario: record array of `packed.TABLE`, shape (1,)."""
+Table = Records[PackedScenario]
+"""A packed scenario: record array of `records.PACKED_SCENARIO`, shape (1,)."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class ArmyLimits:
     units: int = 0
 
     def __post_init__(self) -> None:
-        _check("wizards", self.wizards, packed.WIZARDS)
-        _check("spells", self.spells, packed.SPELLS)
-        _check("items", self.items, packed.ITEMS)
-        _check("units", self.units, packed.UNITS)
+        _check("wizards", self.wizards, sizes.WIZARDS)
+        _check("spells", self.spells, sizes.SPELLS)
+        _check("items", self.items, sizes.ITEMS)
+        _check("units", self.units, sizes.UNITS)
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class Limits:
     stored_dice: bool = False
 
     def __post_init__(self) -> None:
-        _check("dice", self.dice, packed.DICE, least=1)
-        _check("contacts", self.contacts, packed.CONTACTS)
+        _check("dice", self.dice, sizes.DICE, least=1)
+        _check("contacts", self.contacts, sizes.CONTACTS)
 
     def swapped(self, dice: int) -> "Limits":
         """The same limits from the other seat, with that seat's most dice of one action."""
@@ -103,7 +103,7 @@ def _army(record: Any, index: int) -> ArmyLimits:
 def _units(record: Any, index: int) -> int:
     """Units of an army, where anything could ever happen to one of them."""
     touched = [record.contacts[g].unit for g in range(int(record.n_contacts))]
-    focal = [record.armies[a].wizards[w].daemons for a in range(2) for w in range(packed.WIZARDS)]
+    focal = [record.armies[a].wizards[w].daemons for a in range(2) for w in range(sizes.WIZARDS)]
     matter = record.targets or any(touched) or any(focal)
     return int(record.armies[index].n_units) if matter else 0
 
@@ -122,7 +122,7 @@ def _spells(army: Any) -> list[Any]:
 
 def _power(army: Any, own_dice: bool) -> int:
     """Most dice in the army's shared power pool."""
-    if army.fixed_power != packed.GENERATED:
+    if army.fixed_power != records.GENERATED:
         return int(army.fixed_power) + sum(int(i.stores) for i in _items(army))
     dice = int(army.base_power) + sum(int(i.power_dice + i.stores) for i in _items(army))
     if not own_dice:
@@ -134,7 +134,7 @@ def _reserves(army: Any, own_dice: bool) -> list[int]:
     """Most own dice of each wizard."""
     reserves = []
     for wizard in _wizards(army):
-        if wizard.reserve != packed.GENERATED:
+        if wizard.reserve != records.GENERATED:
             reserves.append(int(wizard.reserve))
         else:
             reserves.append(int(wizard.bearer_dice) + (int(wizard.level) if own_dice else 0))
@@ -143,7 +143,7 @@ def _reserves(army: Any, own_dice: bool) -> list[int]:
 
 def _dispel(army: Any) -> int:
     more = sum(int(i.takes_power + i.store_either * i.stores) for i in _items(army))
-    if army.fixed_dispel != packed.GENERATED:
+    if army.fixed_dispel != records.GENERATED:
         return int(army.fixed_dispel) + more
     dice = more + int(army.base_dispel) + sum(int(i.dispel_dice) for i in _items(army))
     return dice + sum(int(w.dispel_dice) for w in _wizards(army) if w.makes_dice)
@@ -184,17 +184,17 @@ def _most_dice(record: Any, seat: int) -> int:
         power = max([_power(army, own_dice), *reserves])
         answers = _has_in_play(record) or _has_free_spell(record)
         most = max(most, power if answers else min(power, max(caps, default=1)))
-    return min(packed.DICE, most)
+    return min(sizes.DICE, most)
 
 
-def fit(table: Table, seat: int) -> Limits:
+def fit(packed: Table, seat: int) -> Limits:
     """The smallest limits that show a scenario.
 
     Args:
-        table: packed scenario, shape (1,).
+        packed: packed scenario, shape (1,).
         seat: 0 for the first army, the caster; 1 for the other.
     """
-    record = table[0]
+    record = packed[0]
     armies = (record.armies[0], record.armies[1])
     return Limits(
         own=_army(record, seat),
@@ -243,13 +243,13 @@ def union(limits: Sequence[Limits]) -> Limits:
     return Limits(own=army("own"), opponent=army("opponent"), **rest)
 
 
-def check_covers(limits: Limits, table: Table, seat: int) -> None:
+def check_covers(limits: Limits, packed: Table, seat: int) -> None:
     """Refuse limits that a scenario exceeds.
 
     Raises:
         ValueError: names every size that is too small, and what the scenario needs.
     """
-    needed = fit(table, seat)
+    needed = fit(packed, seat)
     covering = union([limits, needed])
     short = []
     for name in ("own", "opponent"):

@@ -1,19 +1,19 @@
 """One seat's view of scenarios: how it is called, and how it is shown positions."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
+from wfb_gym._records import Records
 from wfb_gym.encoding.actions import ActionCodec, action_codec
-from wfb_gym.encoding.layout import Layout, layout
+from wfb_gym.encoding.layout import Layout, LayoutOffsets, layout
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_decision
-from wfb_gym.engine.state import Record
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.state import State
+from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
+from wfb_gym.packing.records import PackedScenario
 
 SEATS = {"caster": 0, "dispeller": 1}
 """Armies by the part they play in the first phase."""
@@ -23,7 +23,7 @@ class View:
     """How one seat sees scenarios: layout, action codec and the scenarios' fixed rows.
 
     Args:
-        tables: packed scenarios, shape (n,).
+        packed_scenarios: packed scenarios, shape (n,).
         seat: 0 or 1.
         limits: that cover all of them from the seat.
 
@@ -33,18 +33,20 @@ class View:
         static: fixed part of each scenario's observations, float32 (n, size).
     """
 
-    def __init__(self, tables: np.recarray[Any, Any], seat: int, limits: Limits) -> None:
+    def __init__(
+        self, packed_scenarios: Records[PackedScenario], seat: int, limits: Limits
+    ) -> None:
         self.seat = seat
         self.limits = limits
-        self.tables = tables
+        self.packed_scenarios = packed_scenarios
         self.layout: Layout = layout(limits)
         self.codec: ActionCodec = action_codec(limits)
-        self.static = np.empty((len(tables), self.layout.size), np.float32)
-        for table, row in zip(tables, self.static, strict=True):
-            write_static(table, seat, self.layout.offsets[0], row)
+        self.static = np.empty((len(packed_scenarios), self.layout.size), np.float32)
+        for packed, row in zip(packed_scenarios, self.static, strict=True):
+            write_static(packed, seat, self.layout.offsets[0], row)
 
     def show(
-        self, scenario: NDArray[np.int64], states: np.recarray[Any, Any]
+        self, scenario: NDArray[np.int64], states: Records[State]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """What the seat sees at positions.
 
@@ -59,22 +61,22 @@ class View:
         observations = np.empty((len(states), self.layout.size), np.float32)
         masks = np.zeros((len(states), self.codec.n), np.bool_)
         _show(
-            self.tables, scenario, states, self.seat, self.layout.offsets, self.static,
-            self.codec.index_of, new_scratch(), observations, masks,
+            self.packed_scenarios, scenario, states, self.seat, self.layout.offsets, self.static,
+            self.codec.index_of, new_work_spaces(), observations, masks,
         )  # fmt: skip
         return observations, masks
 
 
 @jit(nogil=True, forceinline=False)
 def _show(
-    tables: Record,
+    packed_scenarios: Records[PackedScenario],
     scenario: NDArray[np.int64],
-    states: Record,
+    states: Records[State],
     seat: int,
-    offsets: Record,
+    offsets: Records[LayoutOffsets],
     static: NDArray[np.float32],
     indices: NDArray[np.int64],
-    scratch: Record,
+    scratch: Records[WorkSpace],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
 ) -> None:
@@ -82,11 +84,11 @@ def _show(
     for k in range(states.shape[0]):
         which = scenario[k]
         state = states[k]
-        observe(tables[which], state, seat, offsets[0], static[which], observations[k])
+        observe(packed_scenarios[which], state, seat, offsets[0], static[which], observations[k])
         if not is_decision(state.node) or state.mover != seat:
             masks[k, 0] = True
             continue
-        for j in range(legal_actions(tables[which], state, work)):
+        for j in range(legal_actions(packed_scenarios[which], state, work)):
             masks[k, indices[work.legal[j]]] = True
 
 

@@ -4,7 +4,7 @@ Codes are relative to the player who moves: his own spells and items come first.
 show only the part of the range that their limits admit (`wfb_gym.encoding`).
 """
 
-from wfb_gym.scenario.packed import ARMIES, DICE, ITEMS, SPELLS, TARGETS, WIZARDS
+from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, SPELLS, TARGETS, WIZARDS
 
 PASS = 0
 """Stop casting, use no item, keep the roll, let the spell through, decline, be done."""

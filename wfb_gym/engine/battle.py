@@ -10,7 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from wfb_gym.engine import phase
+from wfb_gym._records import Records
+from wfb_gym.engine import transition as phase
 from wfb_gym.engine.chance import (
     chance_outcomes,
     dice_in_roll,
@@ -19,31 +20,32 @@ from wfb_gym.engine.chance import (
 )
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.scripted import is_open, read_dice
 from wfb_gym.engine.state import Node, new_states
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.thrown_dice import is_open, read_dice
+from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES
-from wfb_gym.scenario.packed import DICE
+from wfb_gym.scenario.sizes import DICE
 
 
 class Battle:
     """A battle in progress, its dice thrown by the caller.
 
     Args:
-        table: a packed scenario, record array of shape (1,).
+        packed: a packed scenario, record array of shape (1,).
 
     Attributes:
-        tables: the packed scenario, as given.
-        table: its record.
+        packed_scenarios: the packed scenario, as given.
+        packed: its record.
         points: points that changed hands so far, as the first army sees them.
     """
 
-    def __init__(self, table: np.recarray[Any, Any]) -> None:
-        self.tables = table
-        self.table = table[0]
+    def __init__(self, packed: Records[PackedScenario]) -> None:
+        self.packed_scenarios = packed
+        self.packed = packed[0]
         self._states = new_states(1)
-        self._scratch = new_scratch()
-        self.points = float(phase.begin(self.table, self.state, self._scratch[0]))
+        self._scratch = new_work_spaces()
+        self.points = float(phase.begin(self.packed, self.state, self._scratch[0]))
 
     @property
     def state(self) -> Any:
@@ -76,7 +78,7 @@ class Battle:
             ValueError: not at a chance node.
         """
         self._expect_chance("roll")
-        return None if is_open(self.state) else int(dice_in_roll(self.table, self.state))
+        return None if is_open(self.state) else int(dice_in_roll(self.packed, self.state))
 
     def dice_missing(self, *faces: int) -> int:
         """Number of D6 to throw on top of these; once it is 0 they can be given to `roll`.
@@ -88,7 +90,7 @@ class Battle:
         """
         needed = self.dice_to_roll
         if needed is None:
-            return read_dice(self.table, self.state, faces).missing
+            return read_dice(self.packed, self.state, faces).missing
         return max(0, needed - len(faces))
 
     def key(self) -> bytes:
@@ -98,7 +100,7 @@ class Battle:
     def copy(self) -> Self:
         """An independent battle in the same position; the packed scenario is shared."""
         twin = copy(self)
-        twin.__dict__.update(_states=self._states.copy(), _scratch=new_scratch())
+        twin.__dict__.update(_states=self._states.copy(), _scratch=new_work_spaces())
         return twin
 
     def legal_actions(self) -> list[int]:
@@ -107,7 +109,7 @@ class Battle:
         Empty at chance nodes and at the end.
         """
         work = self._scratch[0]
-        count = int(legal_actions(self.table, self.state, work))
+        count = int(legal_actions(self.packed, self.state, work))
         return [int(code) for code in work.legal[:count]]
 
     def act(self, action: int) -> float:
@@ -119,7 +121,7 @@ class Battle:
         legal = self.legal_actions()
         if action not in legal:
             raise ValueError(f"action: expected one of {legal} at {self.node.name}, found {action}")
-        gained = float(phase.act(self.table, self.state, action, self._scratch[0]))
+        gained = float(phase.act(self.packed, self.state, action, self._scratch[0]))
         self.points += gained
         return gained
 
@@ -127,7 +129,7 @@ class Battle:
         """Resolve a chance node with the dice given; returns the points that changed hands.
 
         Hits take three dice each: to wound, armour save, ward save. In what order the dice of a
-        node stand whose number is open, `wfb_gym.engine.scripted.read_dice` tells.
+        node stand whose number is open, `wfb_gym.engine.thrown_dice.read_dice` tells.
 
         Raises:
             ValueError: wrong number of dice, or a face outside 1..6.
@@ -135,7 +137,7 @@ class Battle:
         needed = self.dice_to_roll
         fair = all(1 <= face <= FACES for face in faces)
         if needed is None:
-            read = read_dice(self.table, self.state, faces if fair else ())
+            read = read_dice(self.packed, self.state, faces if fair else ())
             if not fair or read.missing or read.used != len(faces):
                 number = read.used + read.missing
                 expected = f"{'at least ' if read.missing else ''}{number} dice"
@@ -147,11 +149,11 @@ class Battle:
             raise ValueError(f"roll: expected {needed} dice with faces 1..{FACES}, found {faces}")
         work = self._scratch[0]
         work.faces[:needed] = faces
-        return self.resolve(int(outcome_of_roll(self.table, self.state, work)))
+        return self.resolve(int(outcome_of_roll(self.packed, self.state, work)))
 
     def resolve(self, outcome: int) -> float:
         """Resolve a chance node with one of its outcomes."""
-        gained = float(phase.resolve(self.table, self.state, outcome, self._scratch[0]))
+        gained = float(phase.resolve(self.packed, self.state, outcome, self._scratch[0]))
         self.points += gained
         return gained
 
@@ -165,7 +167,7 @@ class Battle:
         room = most_outcomes(min(DICE, self.dice_to_roll or 0), rerolls=True)
         outcomes, chances = np.zeros(room, np.int64), np.zeros(room)
         work = self._scratch[0]
-        end = int(chance_outcomes(self.table, self.state, outcomes, chances, 0, work))
+        end = int(chance_outcomes(self.packed, self.state, outcomes, chances, 0, work))
         return [(int(o), float(p)) for o, p in zip(outcomes[:end], chances[:end], strict=True)]
 
     def play(self, script: Sequence[int | tuple[int, ...]]) -> float:

@@ -7,48 +7,51 @@ sees them. Which dice bring the wounds is told in `strikes` and `miscasts`.
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.queries import gain, other
 from wfb_gym.engine.spells import close_bound, close_spells, end_spells_at, end_with_caster
-from wfb_gym.engine.state import Record
+from wfb_gym.engine.state import State
 from wfb_gym.engine.targets import models_left
-from wfb_gym.scenario.packed import MOST_WOUNDS, TARGETS, UNITS, Lock
+from wfb_gym.packing.records import Lock, PackedScenario
+from wfb_gym.scenario.sizes import MOST_WOUNDS, TARGETS, UNITS
 
 
 @jit(forceinline=False)
-def remove_wizard(table: Record, state: Record, army: int, wizard: int) -> float:
+def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
     """The wizard dies; his remaining wounds count in proportion to his points (ours)."""
     left = int(state.wounds[army, wizard])
     if left == 0:
         return 0.0
-    entry = table.armies[army].wizards[wizard]
+    entry = packed.armies[army].wizards[wizard]
     state.wounds[army, wizard] = 0
     state.level[army, wizard] = 0
     state.lock[army, wizard] = Lock.NONE
-    end_with_caster(table, state, army, wizard)
-    for item in range(table.armies[army].n_items):
-        if table.armies[army].items[item].bearer == wizard:
+    end_with_caster(packed, state, army, wizard)
+    for item in range(packed.armies[army].n_items):
+        if packed.armies[army].items[item].bearer == wizard:
             state.items[army, item] = 0
     if army == state.active:
         state.own_dice[wizard] = 0
-        close_spells(table, state, wizard)
-        close_bound(table, state, wizard)
-    if table.targets:
-        end_spells_at(table, state, army, UNITS + wizard)
+        close_spells(packed, state, wizard)
+        close_bound(packed, state, wizard)
+    if packed.targets:
+        end_spells_at(packed, state, army, UNITS + wizard)
     if entry.daemons:  # the points are the unit's
         return 0.0
     return gain(other(army), min(left, int(entry.wounds)) * entry.points_per_wound)
 
 
 @jit(forceinline=False)
-def wound_wizard(table: Record, state: Record, army: int, wizard: int, wounds: int) -> float:
+def wound_wizard(
+    packed: PackedScenario, state: State, army: int, wizard: int, wounds: int
+) -> float:
     """The character loses wounds; what he has gained beyond his own costs nothing.
 
     The focal model of a unit of Daemons is one of its models: the unit loses the wounds (ours).
     """
-    entry = table.armies[army].wizards[wizard]
+    entry = packed.armies[army].wizards[wizard]
     if entry.daemons:
-        return float(wound_unit(table, state, army, int64(entry.unit - 1), wounds))
+        return float(wound_unit(packed, state, army, int64(entry.unit - 1), wounds))
     left = int(state.wounds[army, wizard])
     if left <= wounds:
-        return float(remove_wizard(table, state, army, wizard))
+        return float(remove_wizard(packed, state, army, wizard))
     state.wounds[army, wizard] -= wounds
     own = int(entry.wounds)
     lost = min(left, own) - min(left - wounds, own)
@@ -56,36 +59,36 @@ def wound_wizard(table: Record, state: Record, army: int, wizard: int, wounds: i
 
 
 @jit(forceinline=False)
-def wound_unit(table: Record, state: Record, army: int, unit: int, wounds: int) -> float:
+def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wounds: int) -> float:
     """A unit loses wounds: whole models first, and each costs its points."""
-    before = models_left(table, state, army, unit)
+    before = models_left(packed, state, army, unit)
     left = max(0, int(state.unit_wounds[army, unit]) - wounds)
     state.unit_wounds[army, unit] = left
-    entry = table.armies[army].units[unit]
-    points = gain(other(army), (before - models_left(table, state, army, unit)) * entry.points)
+    entry = packed.armies[army].units[unit]
+    points = gain(other(army), (before - models_left(packed, state, army, unit)) * entry.points)
     if left == 0 and before > 0:
-        end_spells_at(table, state, army, unit)
+        end_spells_at(packed, state, army, unit)
         if entry.caster:
-            points += remove_wizard(table, state, army, int64(entry.caster - 1))
+            points += remove_wizard(packed, state, army, int64(entry.caster - 1))
     return points
 
 
 @jit
-def wound_target(table: Record, state: Record, victim: int, wounds: int) -> float:
+def wound_target(packed: PackedScenario, state: State, victim: int, wounds: int) -> float:
     """A unit or character (army x TARGETS + target) loses wounds."""
     army = victim // TARGETS
     index = victim % TARGETS
     if wounds == 0:
         return 0.0
     if index < UNITS:
-        return float(wound_unit(table, state, army, index, wounds))
-    return float(wound_wizard(table, state, army, index - UNITS, wounds))
+        return float(wound_unit(packed, state, army, index, wounds))
+    return float(wound_wizard(packed, state, army, index - UNITS, wounds))
 
 
 @jit
-def gain_wound(table: Record, state: Record, army: int, wizard: int) -> float:
+def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
     """The wizard gains a wound, beyond his own if he has lost none (Steal Soul)."""
-    entry = table.armies[army].wizards[wizard]
+    entry = packed.armies[army].wizards[wizard]
     left = int(state.wounds[army, wizard])
     if left == 0 or entry.daemons:
         return 0.0

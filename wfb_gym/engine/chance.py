@@ -13,7 +13,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casting import add_cast_chances, doubles_count
 from wfb_gym.engine.comets import LANDS_ON, resolve_comet, resolve_radius
 from wfb_gym.engine.dispelling import dispel_chance_of, forgotten_on, resolve_forget
-from wfb_gym.engine.generator import next_word
+from wfb_gym.engine.generator import Rng, next_word
 from wfb_gym.engine.miscasts import (
     current_effect,
     hit_chance,
@@ -22,32 +22,33 @@ from wfb_gym.engine.miscasts import (
     resolve_hit,
     resolve_miscast,
     resolve_wounds,
-    wounds_law,
+    wounds_pmf,
 )
-from wfb_gym.engine.phases import resolve_lock_roll
-from wfb_gym.engine.queries import bit, can_reroll, caster_of
-from wfb_gym.engine.rerolls import is_first_roll, read_roll, resolve_roll
-from wfb_gym.engine.rolls import (
+from wfb_gym.engine.outcomes import (
+    OUTCOME_CODES,
     OUTCOME_FAIL,
     OUTCOME_WORKS,
-    READING_CHANCE,
-    READING_ONES,
-    READING_SIXES,
-    READING_START,
-    READING_TOTAL,
-    READINGS,
+    ROLL_SUMMARY_CHANCE,
+    ROLL_SUMMARY_ONES,
+    ROLL_SUMMARY_SIXES,
+    ROLL_SUMMARY_START,
+    ROLL_SUMMARY_TOTAL,
     die_in_handful,
     is_handful,
     rollable,
 )
-from wfb_gym.engine.selection import draws, resolve_spells
-from wfb_gym.engine.state import Nature, Node, Record
-from wfb_gym.engine.storing import resolve_stored
-from wfb_gym.engine.strikes import resolve_strike, strike_law
-from wfb_gym.engine.work import DICE_PER_HIT, MOST_LAW
+from wfb_gym.engine.queries import bit, can_reroll, caster_of
+from wfb_gym.engine.roll_results import is_first_roll, read_roll, resolve_roll
+from wfb_gym.engine.spell_selection import draws, resolve_spells
+from wfb_gym.engine.state import NaturalResult, Node, State
+from wfb_gym.engine.stored_dice import resolve_stored
+from wfb_gym.engine.strikes import resolve_strike, strike_pmf
+from wfb_gym.engine.turn_flow import resolve_lock_roll
+from wfb_gym.engine.workspace import DICE_PER_HIT, MAX_PMF, WorkSpace
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.wounds import hit_wounds
-from wfb_gym.scenario.packed import LORE_SPELLS, MISCAST_ROWS
+from wfb_gym.scenario.sizes import LORE_SPELLS, MISCAST_ROWS
 
 _DICE_PER_WORD = 10
 _FRACTION_BITS = 58
@@ -56,36 +57,36 @@ _UNIT = 1.0 / (1 << 53)
 
 
 @jit
-def miscast_table_of(table: Record, state: Record) -> int:
+def miscast_table_of(packed: PackedScenario, state: State) -> int:
     """Which of the scenario's miscast tables the caster rolls on."""
     army = int64(state.active)
-    wizard = caster_of(table, army, int64(state.spell - 1))
-    return int64(table.armies[army].wizards[wizard].miscast_table)
+    wizard = caster_of(packed, army, int64(state.spell - 1))
+    return int64(packed.armies[army].wizards[wizard].miscast_table)
 
 
 @jit
-def has_law(node: int) -> bool:
+def has_pmf(node: int) -> bool:
     """Whether one draw decides the node, from chances of 0, 1, 2 ... wounds."""
     return node == Node.ROLL_STRIKE or node == Node.ROLL_WOUNDS
 
 
 @jit(forceinline=False)
-def law(table: Record, state: Record, work: Record) -> int:
-    """Write the chances of such a node to `work.law`; how many there are."""
+def pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    """Write the chances of such a node to `work.pmf`; how many there are."""
     if state.node == Node.ROLL_STRIKE:
-        return int64(strike_law(table, state, work))
-    return int64(wounds_law(table, state, work))
+        return int64(strike_pmf(packed, state, work))
+    return int64(wounds_pmf(packed, state, work))
 
 
 @jit
-def dice_in_roll(table: Record, state: Record) -> int:
+def dice_in_roll(packed: PackedScenario, state: State) -> int:
     """Number of D6 that decide the pending chance node; 0 where their number is open."""
     node = state.node
     if node == Node.ROLL_MISCAST:
-        return int64(table.miscast_dice[miscast_table_of(table, state)])
+        return int64(packed.miscast_dice[miscast_table_of(packed, state)])
     if node == Node.ROLL_HIT:
-        return DICE_PER_HIT * hit_models(table, state)
-    if has_law(node) or node == Node.ROLL_SPELLS:
+        return DICE_PER_HIT * hit_models(packed, state)
+    if has_pmf(node) or node == Node.ROLL_SPELLS:
         return 0
     if node < Node.ROLL_MISCAST:
         return int(state.dice)
@@ -93,18 +94,18 @@ def dice_in_roll(table: Record, state: Record) -> int:
 
 
 @jit
-def outcome_of_roll(table: Record, state: Record, work: Record) -> int:
+def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Outcome that these dice give.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: at a chance node.
         work: `work.faces` holds `dice_in_roll` faces, 1 to 6, in the order rolled. For hits:
             to wound, armour save and ward save of the first model, then of the next.
     """
     node = state.node
     if node > Node.REROLL_DISPEL:
-        return int(_outcome_of_other_roll(table, state, work))
+        return int(_outcome_of_other_roll(packed, state, work))
     ones = 0
     sixes = 0
     natural = 0
@@ -115,32 +116,32 @@ def outcome_of_roll(table: Record, state: Record, work: Record) -> int:
         sixes += face == 6
         natural += face
         handful += die_in_handful(face)
-    return int(read_roll(table, state, ones, sixes, natural, handful))
+    return int(read_roll(packed, state, ones, sixes, natural, handful))
 
 
 @jit(forceinline=False)
-def _outcome_of_other_roll(table: Record, state: Record, work: Record) -> int:
+def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """`outcome_of_roll` of anything but a cast and a dispel."""
     node = state.node
     if node == Node.ROLL_MISCAST:
-        chosen = miscast_table_of(table, state)
+        chosen = miscast_table_of(packed, state)
         total = int64(work.faces[0])
-        if table.miscast_dice[chosen] > 1:
+        if packed.miscast_dice[chosen] > 1:
             total += int64(work.faces[1])
-        return int64(table.miscast_row[chosen, total])
+        return int64(packed.miscast_row[chosen, total])
     if node == Node.ROLL_HIT:
-        return int64(_wounds_of_roll(table, state, work))
+        return int64(_wounds_of_roll(packed, state, work))
     if node == Node.ROLL_RADIUS:
         return int64(work.faces[0])
-    return OUTCOME_WORKS if work.faces[0] >= needed(table, state) else OUTCOME_FAIL
+    return OUTCOME_WORKS if work.faces[0] >= needed(packed, state) else OUTCOME_FAIL
 
 
 @jit(forceinline=False)
-def needed(table: Record, state: Record) -> int:
+def needed(packed: PackedScenario, state: State) -> int:
     """Least face that works where one D6 decides between two outcomes."""
     node = state.node
     if node == Node.ROLL_FORGET:
-        return int64(forgotten_on(table, state))
+        return int64(forgotten_on(packed, state))
     if node == Node.ROLL_COMET:
         return LANDS_ON
     if node == Node.ROLL_STORED:
@@ -149,11 +150,11 @@ def needed(table: Record, state: Record) -> int:
 
 
 @jit(forceinline=False)
-def _wounds_of_roll(table: Record, state: Record, work: Record) -> int:
-    effect = current_effect(table, state)
-    toughness, armour, ward = hit_profile(table, state)
+def _wounds_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    effect = current_effect(packed, state)
+    toughness, armour, ward = hit_profile(packed, state)
     wounds = 0
-    for model in range(hit_models(table, state)):
+    for model in range(hit_models(packed, state)):
         first = DICE_PER_HIT * model
         wounds += hit_wounds(
             int(work.faces[first]),
@@ -169,7 +170,7 @@ def _wounds_of_roll(table: Record, state: Record, work: Record) -> int:
 
 
 @jit
-def roll_dice(rng: Record, count: int, work: Record) -> None:
+def roll_dice(rng: Rng, count: int, work: WorkSpace) -> None:
     """Roll `count` D6 from the generator into the front of `work.faces`.
 
     One word gives up to ten dice, as digits of a 58-bit fraction in base 6: no handful of ten
@@ -188,11 +189,11 @@ def roll_dice(rng: Record, count: int, work: Record) -> None:
 
 
 @jit(forceinline=False)
-def _draw(table: Record, state: Record, rng: Record, work: Record) -> int:
+def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> int:
     """Draw the outcome of a node that no fixed number of dice decides."""
     if state.node == Node.ROLL_SPELLS:
         drawn = 0
-        left = draws(table, state)
+        left = draws(packed, state)
         while left > 0:  # a repeat is rolled again
             roll_dice(rng, 1, work)
             spell = bit(int64(work.faces[0]) - 1)
@@ -200,102 +201,102 @@ def _draw(table: Record, state: Record, rng: Record, work: Record) -> int:
                 drawn |= spell
                 left -= 1
         return drawn
-    count = law(table, state, work)
+    count = pmf(packed, state, work)
     point = float(next_word(rng) >> np.uint64(11)) * _UNIT
     chosen = 0
     for k in range(count):
-        if work.law[k] > 0.0:
+        if work.pmf[k] > 0.0:
             chosen = k
-            point -= work.law[k]
+            point -= work.pmf[k]
             if point < 0.0:
                 return chosen
     return chosen
 
 
 @jit(forceinline=False)
-def sample(table: Record, state: Record, rng: Record, work: Record) -> int:
+def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> int:
     """Draw one outcome of a chance node by rolling its dice, or casualties by one draw.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: at a chance node; not changed.
         rng: the generator's record; moves on.
         work: scratch; `work.faces` holds the dice afterwards.
     """
-    if has_law(state.node) or state.node == Node.ROLL_SPELLS:
-        return int64(_draw(table, state, rng, work))
-    roll_dice(rng, dice_in_roll(table, state), work)
-    return outcome_of_roll(table, state, work)
+    if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
+        return int64(_draw(packed, state, rng, work))
+    roll_dice(rng, dice_in_roll(packed, state), work)
+    return outcome_of_roll(packed, state, work)
 
 
 @jit
-def resolve_outcome(table: Record, state: Record, outcome: int) -> float:
-    """Go on from a chance node; see `wfb_gym.engine.phase.resolve` for the whole step."""
+def resolve_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
+    """Go on from a chance node; see `wfb_gym.engine.transition.resolve` for the whole step."""
     if state.node <= Node.REROLL_DISPEL:
-        return float(resolve_roll(table, state, outcome))
-    return float(_resolve_other(table, state, outcome))
+        return float(resolve_roll(packed, state, outcome))
+    return float(_resolve_other(packed, state, outcome))
 
 
 @jit(forceinline=False)
-def _resolve_other(table: Record, state: Record, outcome: int) -> float:
+def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
     """`resolve_outcome` of anything but a cast and a dispel."""
     node = state.node
     if node == Node.ROLL_MISCAST:
-        resolve_miscast(table, state, outcome)
+        resolve_miscast(packed, state, outcome)
     elif node == Node.ROLL_HIT:
-        return float(resolve_hit(table, state, outcome))
+        return float(resolve_hit(packed, state, outcome))
     elif node == Node.ROLL_STRIKE:
-        return float(resolve_strike(table, state, outcome))
+        return float(resolve_strike(packed, state, outcome))
     elif node == Node.ROLL_WOUNDS:
-        return float(resolve_wounds(table, state, outcome))
+        return float(resolve_wounds(packed, state, outcome))
     elif node == Node.ROLL_FORGET:
-        return float(resolve_forget(table, state, outcome == OUTCOME_WORKS))
+        return float(resolve_forget(packed, state, outcome == OUTCOME_WORKS))
     elif node == Node.ROLL_COMET:
-        resolve_comet(table, state, outcome == OUTCOME_WORKS)
+        resolve_comet(packed, state, outcome == OUTCOME_WORKS)
     elif node == Node.ROLL_RADIUS:
-        resolve_radius(table, state, outcome)
+        resolve_radius(packed, state, outcome)
     elif node == Node.ROLL_STORED:
-        resolve_stored(table, state, outcome == OUTCOME_WORKS)
+        resolve_stored(packed, state, outcome == OUTCOME_WORKS)
     elif node == Node.ROLL_SPELLS:
-        resolve_spells(table, state, outcome)
+        resolve_spells(packed, state, outcome)
     else:
-        resolve_lock_roll(table, state, outcome == OUTCOME_WORKS)
+        resolve_lock_roll(packed, state, outcome == OUTCOME_WORKS)
     return 0.0
 
 
 @jit(forceinline=False)
 def _roll_outcomes(
-    table: Record,
-    state: Record,
+    packed: PackedScenario,
+    state: State,
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
-    work: Record,
+    work: WorkSpace,
 ) -> int:
     """Outcomes of casting and dispel dice."""
     first = is_first_roll(state)
     reroll = (first or rollable(state) > 0) and (
-        can_reroll(table, state, Nature.PLAIN.value)
-        or can_reroll(table, state, Nature.MISCAST.value)
+        can_reroll(packed, state, NaturalResult.PLAIN.value)
+        or can_reroll(packed, state, NaturalResult.MISCAST.value)
     )
     if state.node == Node.ROLL_DISPEL and not reroll:
-        works = dispel_chance_of(table, state, int(state.dice))
+        works = dispel_chance_of(packed, state, int(state.dice))
         return _two_outcomes(works, outcomes, chances, start)
-    merged = work.law
-    for outcome in range(READINGS):
+    merged = work.pmf
+    for outcome in range(OUTCOME_CODES):
         merged[outcome] = 0.0
     end = start
-    if reroll or doubles_count(table, state):
-        end = _handful_outcomes(table, state, outcomes, chances, start, merged)
+    if reroll or doubles_count(packed, state):
+        end = _handful_outcomes(packed, state, outcomes, chances, start, merged)
     elif first:
-        add_cast_chances(table, state, merged)
+        add_cast_chances(packed, state, merged)
     else:
         dice = int(state.dice)
-        for reading in range(READING_START[dice], READING_START[dice + 1]):
-            ones, sixes = READING_ONES[reading], READING_SIXES[reading]
-            outcome = read_roll(table, state, ones, sixes, READING_TOTAL[reading], 0)
-            merged[outcome] += READING_CHANCE[reading]
-    for outcome in range(READINGS):
+        for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+            ones, sixes = ROLL_SUMMARY_ONES[reading], ROLL_SUMMARY_SIXES[reading]
+            outcome = read_roll(packed, state, ones, sixes, ROLL_SUMMARY_TOTAL[reading], 0)
+            merged[outcome] += ROLL_SUMMARY_CHANCE[reading]
+    for outcome in range(OUTCOME_CODES):
         if merged[outcome] > 0.0:
             outcomes[end] = outcome
             chances[end] = merged[outcome]
@@ -320,8 +321,8 @@ def _two_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def _handful_outcomes(
-    table: Record,
-    state: Record,
+    packed: PackedScenario,
+    state: State,
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
@@ -343,7 +344,7 @@ def _handful_outcomes(
             for k in range(counts[face]):
                 chance *= left / ((k + 1) * 6.0)
                 left -= 1
-        outcome = read_roll(table, state, counts[0], counts[5], natural, handful)
+        outcome = read_roll(packed, state, counts[0], counts[5], natural, handful)
         if is_handful(outcome):
             outcomes[end] = outcome
             chances[end] = chance
@@ -364,17 +365,19 @@ def _handful_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def _miscast_outcomes(
-    table: Record,
-    state: Record,
+    packed: PackedScenario,
+    state: State,
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
 ) -> int:
     rows = np.zeros(MISCAST_ROWS)
-    chosen = miscast_table_of(table, state)
-    dice = int64(table.miscast_dice[chosen])
-    for reading in range(READING_START[dice], READING_START[dice + 1]):
-        rows[table.miscast_row[chosen, READING_TOTAL[reading]]] += READING_CHANCE[reading]
+    chosen = miscast_table_of(packed, state)
+    dice = int64(packed.miscast_dice[chosen])
+    for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+        rows[packed.miscast_row[chosen, ROLL_SUMMARY_TOTAL[reading]]] += ROLL_SUMMARY_CHANCE[
+            reading
+        ]
     end = start
     for row in range(MISCAST_ROWS):
         if rows[row] > 0.0:
@@ -386,15 +389,15 @@ def _miscast_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def _hit_outcomes(
-    table: Record,
-    state: Record,
+    packed: PackedScenario,
+    state: State,
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
 ) -> int:
     """Binomial: each model hit is wounded or not."""
-    wounded = hit_chance(table, state)
-    models = hit_models(table, state)
+    wounded = hit_chance(packed, state)
+    models = hit_models(packed, state)
     end = start
     ways = 1.0
     for wounds in range(models + 1):
@@ -409,63 +412,63 @@ def _hit_outcomes(
 
 @jit(_nrt=True, forceinline=False)
 def chance_outcomes(
-    table: Record,
-    state: Record,
+    packed: PackedScenario,
+    state: State,
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
-    work: Record,
+    work: WorkSpace,
 ) -> int:
     """List what the dice can do.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: at a chance node; not changed.
         outcomes: int64, filled from `start`; `most_outcomes` says how much room is needed.
         chances: float64, alike; the probabilities, which sum to 1.
         start: first entry to fill, so that a caller can stack lists in one array.
-        work: scratch; `work.law` is overwritten.
+        work: scratch; `work.pmf` is overwritten.
 
     Returns:
         The entry behind the last.
     """
     node = state.node
     if node == Node.ROLL_MISCAST:
-        return _miscast_outcomes(table, state, outcomes, chances, start)
+        return _miscast_outcomes(packed, state, outcomes, chances, start)
     if node == Node.ROLL_HIT:
-        return _hit_outcomes(table, state, outcomes, chances, start)
-    if has_law(node):
-        count = law(table, state, work)
+        return _hit_outcomes(packed, state, outcomes, chances, start)
+    if has_pmf(node):
+        count = pmf(packed, state, work)
         end = start
         for k in range(count):
-            if work.law[k] > 0.0:
+            if work.pmf[k] > 0.0:
                 outcomes[end] = k
-                chances[end] = work.law[k]
+                chances[end] = work.pmf[k]
                 end += 1
         return end
     if node == Node.ROLL_SPELLS:
-        return _spell_outcomes(table, state, outcomes, chances, start)
+        return _spell_outcomes(packed, state, outcomes, chances, start)
     if node == Node.ROLL_RADIUS:
         for face in range(FACES):
             outcomes[start + face] = face + 1
             chances[start + face] = 1.0 / FACES
         return start + FACES
     if node > Node.REROLL_DISPEL:
-        works = (FACES + 1 - needed(table, state)) / float(FACES)
+        works = (FACES + 1 - needed(packed, state)) / float(FACES)
         return _two_outcomes(works, outcomes, chances, start)
-    return _roll_outcomes(table, state, outcomes, chances, start, work)
+    return _roll_outcomes(packed, state, outcomes, chances, start, work)
 
 
 @jit(_nrt=True, forceinline=False)
 def _spell_outcomes(
-    table: Record,
-    state: Record,
+    packed: PackedScenario,
+    state: State,
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     start: int,
 ) -> int:
     """Every set of so many spells of the six is as likely as any other."""
-    wanted = draws(table, state)
+    wanted = draws(packed, state)
     end = start
     for drawn in range(1 << LORE_SPELLS):
         spells = 0
@@ -486,4 +489,4 @@ def most_outcomes(dice: int, rerolls: bool) -> int:
         dice: most dice of one casting or dispel roll.
         rerolls: whether any item of the scenario re-rolls dice.
     """
-    return max(READINGS, MOST_LAW) + (comb(dice + FACES - 1, FACES - 1) if rerolls else 0)
+    return max(OUTCOME_CODES, MAX_PMF) + (comb(dice + FACES - 1, FACES - 1) if rerolls else 0)

@@ -6,20 +6,21 @@ caster, and can be dispelled like any spell in play.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.queries import bit
-from wfb_gym.engine.state import Back, Node, Record
-from wfb_gym.scenario.packed import SPELLS, Duration
+from wfb_gym.engine.state import Back, Node, State
+from wfb_gym.packing.records import Duration, PackedScenario
+from wfb_gym.scenario.sizes import SPELLS
 
 LANDS_ON = 4
 """A Comet lands on this D6 or more; less adds a marker."""
 
 
 @jit(forceinline=False)
-def next_comet(table: Record, state: Record) -> None:
+def next_comet(packed: PackedScenario, state: State) -> None:
     """Go to the next Comet in play, or on with the phase's beginning."""
-    while table.delayed and state.cursor < 2 * SPELLS:
+    while packed.delayed and state.cursor < 2 * SPELLS:
         army = int64(state.cursor) // SPELLS
         spell = int64(state.cursor) % SPELLS
-        delayed = table.armies[army].spells[spell].duration == Duration.DELAYED
+        delayed = packed.armies[army].spells[spell].duration == Duration.DELAYED
         if delayed and state.in_play[army] & bit(spell):
             state.mover = army
             state.node = Node.ROLL_COMET
@@ -30,24 +31,24 @@ def next_comet(table: Record, state: Record) -> None:
 
 
 @jit
-def resolve_comet(table: Record, state: Record, lands: bool) -> None:
+def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
     """It lands, or its marker grows."""
     army = int64(state.cursor) // SPELLS
     spell = int64(state.cursor) % SPELLS
     if lands:
         state.node = Node.ROLL_RADIUS
         return
-    state.markers[army, table.armies[army].spells[spell].wizard] += 1
+    state.markers[army, packed.armies[army].spells[spell].wizard] += 1
     state.cursor += 1
     state.node = Node.COMETS
 
 
 @jit
-def resolve_radius(table: Record, state: Record, die: int) -> None:
+def resolve_radius(packed: PackedScenario, state: State, die: int) -> None:
     """Everybody within D6 inches a marker is struck."""
     army = int64(state.cursor) // SPELLS
     spell = int64(state.cursor) % SPELLS
-    markers = int(state.markers[army, table.armies[army].spells[spell].wizard])
+    markers = int(state.markers[army, packed.armies[army].spells[spell].wizard])
     state.radius = die * markers
     state.striking = state.cursor + 1
     state.strike = 0

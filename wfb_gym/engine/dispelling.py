@@ -4,7 +4,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.miscasts import after_free_spell
 from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
-from wfb_gym.engine.phases import clear_roll, pass_in_play, tidy, to_nominate
+from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.queries import (
     bit,
     declared_bonus,
@@ -14,13 +14,14 @@ from wfb_gym.engine.queries import (
     other,
     without,
 )
-from wfb_gym.engine.rolls import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.spells import end_spells, take_effect, use_item
-from wfb_gym.engine.state import Attempt, Back, Nature, Node, Record
+from wfb_gym.engine.state import Attempt, Back, NaturalResult, Node, State
 from wfb_gym.engine.targets import resistance
+from wfb_gym.engine.turn_flow import clear_roll, pass_in_play, tidy, to_nominate
+from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.rules.dice import double
 from wfb_gym.rules.dispelling import is_dispelled
-from wfb_gym.scenario.packed import DICE, SPELLS, DispelUse
+from wfb_gym.scenario.sizes import DICE, SPELLS
 
 PASS = _actions.PASS
 FIRST_DICE = _actions.FIRST_DICE
@@ -30,51 +31,51 @@ FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
 
 
 @jit
-def act_dispel(table: Record, state: Record, action: int) -> float:
+def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
     """Let it through, use or declare an item, name a wizard whose own dice join, or roll."""
     if action == PASS:
-        return settle_dispel(table, state, OUTCOME_FAIL)
+        return settle_dispel(packed, state, OUTCOME_FAIL)
     if action >= FIRST_WIZARD:
         state.joined = action - FIRST_WIZARD + 1
         state.node = Node.DISPEL_RESERVE
         return 0.0
     if action >= FIRST_ITEM:
         item = action - FIRST_ITEM
-        use_item(table, state, state.mover, item)
-        entry = table.armies[state.mover].items[item]
+        use_item(packed, state, state.mover, item)
+        entry = packed.armies[state.mover].items[item]
         if entry.dispel_use == DispelUse.AUTOMATIC:
-            if entry.forgotten_on and forgetting_matters(table, state):
+            if entry.forgotten_on and forgetting_matters(packed, state):
                 state.declared |= bit(item)
                 state.node = Node.ROLL_FORGET
                 return 0.0
-            return settle_dispel(table, state, OUTCOME_WORKS)
+            return settle_dispel(packed, state, OUTCOME_WORKS)
         state.declared |= bit(item)
         return 0.0
-    roll_dispel(table, state, action - FIRST_DICE)
+    roll_dispel(packed, state, action - FIRST_DICE)
     return 0.0
 
 
 @jit
-def forgetting_matters(table: Record, state: Record) -> bool:
+def forgetting_matters(packed: PackedScenario, state: State) -> bool:
     """Whether the spell just cast could be cast again, so that it matters who knows it."""
     if state.attempt == Attempt.FREE:
         return True
-    bound = table.armies[state.active].spells[state.spell - 1].bound
-    return not (bound or last_phase(table, state))
+    bound = packed.armies[state.active].spells[state.spell - 1].bound
+    return not (bound or last_phase(packed, state))
 
 
 @jit
-def forgotten_on(table: Record, state: Record) -> int:
+def forgotten_on(packed: PackedScenario, state: State) -> int:
     """D6 on which the spell is forgotten that the declared item dispels."""
     number = 0
-    for item in range(table.armies[state.mover].n_items):
+    for item in range(packed.armies[state.mover].n_items):
         if state.declared & bit(item):
-            number = int(table.armies[state.mover].items[item].forgotten_on)
+            number = int(packed.armies[state.mover].items[item].forgotten_on)
     return number
 
 
 @jit(forceinline=False)
-def resolve_forget(table: Record, state: Record, forgotten: bool) -> float:
+def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> float:
     """An item has dispelled the spell; its caster may forget it for the battle."""
     if forgotten:
         if state.attempt == Attempt.FREE:
@@ -83,102 +84,104 @@ def resolve_forget(table: Record, state: Record, forgotten: bool) -> float:
         else:
             army = int64(state.active)
             state.known[army] = without(state.known[army], bit(state.spell - 1))
-    return float(settle_dispel(table, state, OUTCOME_WORKS))
+    return float(settle_dispel(packed, state, OUTCOME_WORKS))
 
 
 @jit
-def act_dispel_reserve(state: Record, action: int) -> None:
+def act_dispel_reserve(state: State, action: int) -> None:
     """The named wizard adds this many of his own dice."""
     state.reserve = action - FIRST_DICE
     state.node = Node.DISPEL_POOL
 
 
 @jit
-def act_dispel_pool(table: Record, state: Record, action: int) -> None:
+def act_dispel_pool(packed: PackedScenario, state: State, action: int) -> None:
     """Shared dice on top of a wizard's own."""
     state.own_dice[state.joined - 1] -= state.reserve
-    roll_dispel(table, state, action - FIRST_DICE)
+    roll_dispel(packed, state, action - FIRST_DICE)
 
 
 @jit
-def roll_dispel(table: Record, state: Record, shared: int) -> None:
+def roll_dispel(packed: PackedScenario, state: State, shared: int) -> None:
     """All dice rolled are spent, whatever they show (S4); Magic Resistance adds its own."""
     if state.mover == state.active:
         state.power -= shared
     else:
         state.dispel -= shared
-    state.dice = min(DICE, shared + int(state.reserve) + resistance(table, state))
+    state.dice = min(DICE, shared + int(state.reserve) + resistance(packed, state))
     state.reserve = 0
     state.joined = 0
     state.node = Node.ROLL_DISPEL
 
 
 @jit
-def act_in_play(table: Record, state: Record, action: int) -> None:
+def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
     """Be done with the spells in play, or try to dispel one: its casting value is to match."""
     if action == PASS:
-        pass_in_play(table, state)
+        pass_in_play(packed, state)
         return
     index = action - FIRST_IN_PLAY
     army = int64(state.mover) if index < SPELLS else other(state.mover)
     target = army * SPELLS + index % SPELLS
     state.target = target + 1
     state.tried[army] |= bit(index % SPELLS)
-    state.number = number_against(table, target)
+    state.number = number_against(packed, target)
     state.attempt = Attempt.IN_PLAY
     state.node = Node.DISPEL
 
 
 @jit
-def nature_of_dispel(table: Record, ones: int, sixes: int) -> int:
+def natural_result_of_dispel(packed: PackedScenario, ones: int, sixes: int) -> int:
     """What the natural dice of a dispel settle: two 1s, or two 6s where they count."""
     if double(ones):
-        return Nature.MISCAST.value
-    if table.dispel_double_six and double(sixes):
-        return Nature.IRRESISTIBLE.value
-    return Nature.PLAIN.value
+        return NaturalResult.MISCAST.value
+    if packed.dispel_double_six and double(sixes):
+        return NaturalResult.IRRESISTIBLE.value
+    return NaturalResult.PLAIN.value
 
 
 @jit
-def final_dispel_outcome(table: Record, state: Record, nature: int, natural: int) -> int:
+def final_dispel_outcome(
+    packed: PackedScenario, state: State, natural_result: int, natural: int
+) -> int:
     """Outcome of a dispel roll that stands."""
     army = int64(state.mover)
-    bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
-    ones = 2 if nature == Nature.MISCAST else 0
-    sixes = 2 if nature == Nature.IRRESISTIBLE else 0
+    bonus = dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
+    ones = 2 if natural_result == NaturalResult.MISCAST else 0
+    sixes = 2 if natural_result == NaturalResult.IRRESISTIBLE else 0
     number = int(state.number)
-    if is_dispelled(ones, sixes, natural, bonus, number, table.dispel_double_six != 0):
+    if is_dispelled(ones, sixes, natural, bonus, number, packed.dispel_double_six != 0):
         return OUTCOME_WORKS
     return OUTCOME_FAIL
 
 
 @jit
-def dispel_chance_of(table: Record, state: Record, dice: int) -> float:
+def dispel_chance_of(packed: PackedScenario, state: State, dice: int) -> float:
     """Chance that the pending dispel works on so many dice, if the roll stands."""
     army = int64(state.mover)
-    bonus = dispel_bonus(table, state, army) + declared_bonus(table, state, army)
+    bonus = dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
     need = dispel_need(int(state.number), bonus)
-    return float(DISPEL_CHANCE[int(table.dispel_double_six != 0), need, dice])
+    return float(DISPEL_CHANCE[int(packed.dispel_double_six != 0), need, dice])
 
 
 @jit(forceinline=False)
-def settle_dispel(table: Record, state: Record, outcome: int) -> float:
+def settle_dispel(packed: PackedScenario, state: State, outcome: int) -> float:
     """The attempt is over, for better or worse."""
     dispelled = outcome == OUTCOME_WORKS
     points = 0.0
     if state.attempt == Attempt.CAST:
         if not dispelled:
             points = take_effect(
-                table, state, state.active, state.spell - 1, state.aim, Back.NOMINATE.value
+                packed, state, state.active, state.spell - 1, state.aim, Back.NOMINATE.value
             )
         if state.striking == 0:
-            to_nominate(table, state)
+            to_nominate(packed, state)
         else:
             clear_roll(state)
     elif state.attempt == Attempt.FREE:
         if not dispelled:
             points = take_effect(
-                table,
+                packed,
                 state,
                 other(state.active),
                 state.free - 1,
@@ -192,8 +195,8 @@ def settle_dispel(table: Record, state: Record, outcome: int) -> float:
     else:
         if dispelled:
             target = int64(state.target - 1)
-            end_spells(table, state, target // SPELLS, bit(target % SPELLS))
+            end_spells(packed, state, target // SPELLS, bit(target % SPELLS))
         clear_roll(state)
         state.node = Node.IN_PLAY
-        tidy(table, state)
+        tidy(packed, state)
     return points

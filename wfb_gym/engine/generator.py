@@ -12,12 +12,20 @@ import numpy as np
 from numba.core import config
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import Record
+from wfb_gym._records import Record, Records, UInt64, dtype_of, new_records
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-RNG = np.dtype([("key", "u8"), ("dice", "u8"), ("choices", "u8")])
-"""Key, words drawn for dice, words drawn for choices."""
+
+class Rng(Record):
+    """The generator of one environment."""
+
+    key: UInt64
+    dice: UInt64  # words drawn for dice
+    choices: UInt64  # words drawn for choices
+
+
+RNG = dtype_of(Rng)
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
@@ -47,14 +55,14 @@ def mix(word: np.uint64) -> np.uint64:
 
 
 @_wrapping
-def next_word(rng: Record) -> np.uint64:
+def next_word(rng: Rng) -> np.uint64:
     """64 random bits for dice."""
     rng.dice += _ONE
     return mix(rng.key + rng.dice * _GOLDEN)
 
 
 @_wrapping
-def next_choice(rng: Record, options: int) -> int:
+def next_choice(rng: Rng, options: int) -> int:
     """A uniform choice among `options` (1 or more), for an opponent that plays at random."""
     rng.choices += _ONE
     word = mix((rng.key ^ _CHOICES) + rng.choices * _GOLDEN)
@@ -67,6 +75,6 @@ def key_of_seed(seed: int) -> np.uint64:
     return np.uint64(digest[0])
 
 
-def new_rngs(count: int) -> np.recarray[Any, Any]:
+def new_rngs(count: int) -> Records[Rng]:
     """Zeroed generators, shape (count,)."""
-    return np.zeros(count, RNG).view(np.recarray)
+    return new_records(Rng, count)

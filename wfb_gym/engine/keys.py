@@ -6,7 +6,7 @@ the whole position, never a hash of it: `pack_key` notices a bit that the plan d
 and `unpack_key` gives the state back.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numba import types
@@ -15,32 +15,36 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
+from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
 from wfb_gym.engine.generator import mix
-from wfb_gym.engine.state import STATE_WORDS, Record
+from wfb_gym.engine.state import STATE_WORDS, State
 
 _MOST_RUNS = 512
 """Runs of neighbouring bits in a plan; a state has fewer than half as many fields."""
 _WORD_BITS = 64
 
-PLAN = np.dtype(
-    [
-        ("origin", "u8", (STATE_WORDS,)),  # the state that all others are compared with
-        ("moves", "u8", (STATE_WORDS,)),  # bits that may differ from it
-        ("words", "i8"),  # 64-bit words of a key, 1 or more
-        ("runs", "i8"),
-        ("from_word", "i8", (_MOST_RUNS,)),
-        ("from_bit", "u8", (_MOST_RUNS,)),
-        ("bits", "u8", (_MOST_RUNS,)),  # as a mask, at bit 0
-        ("to_word", "i8", (_MOST_RUNS,)),
-        ("to_bit", "u8", (_MOST_RUNS,)),
-    ]
-)
-"""Which bits of a state make its key, run by run."""
+
+class KeyPlan(Record):
+    """Which bits of a state make its key, run by run."""
+
+    # the state that all others are compared with
+    origin: Annotated[NDArray[np.uint64], STATE_WORDS]
+    moves: Annotated[NDArray[np.uint64], STATE_WORDS]  # bits that may differ from it
+    words: Int64  # 64-bit words of a key, 1 or more
+    runs: Int64
+    from_word: Annotated[NDArray[np.int64], _MOST_RUNS]
+    from_bit: Annotated[NDArray[np.uint64], _MOST_RUNS]
+    bits: Annotated[NDArray[np.uint64], _MOST_RUNS]  # as a mask, at bit 0
+    to_word: Annotated[NDArray[np.int64], _MOST_RUNS]
+    to_bit: Annotated[NDArray[np.uint64], _MOST_RUNS]
+
+
+PLAN = dtype_of(KeyPlan)
 
 _ZERO = np.uint64(0)
 
 
-def words_of(state: Record) -> NDArray[np.uint64]:
+def words_of(state: State) -> NDArray[np.uint64]:
     """The 64-bit words of a state, uint64 (STATE_WORDS,), sharing its memory.
 
     Compiled code uses `word_of` and `set_word`.
@@ -81,22 +85,22 @@ _store: Any = _store_word
 
 
 @jit
-def _load_compiled(state: Record, index: int) -> np.uint64:
+def _load_compiled(state: State, index: int) -> np.uint64:
     word: np.uint64 = _load(state, index)
     return word
 
 
 @jit
-def _store_compiled(state: Record, index: int, word: np.uint64) -> None:
+def _store_compiled(state: State, index: int, word: np.uint64) -> None:
     _store(state, index, word)
 
 
-def _load_in_python(state: Record, index: int) -> np.uint64:
+def _load_in_python(state: State, index: int) -> np.uint64:
     word: np.uint64 = words_of(state)[index]
     return word
 
 
-def _store_in_python(state: Record, index: int, word: np.uint64) -> None:
+def _store_in_python(state: State, index: int, word: np.uint64) -> None:
     state.setfield(word, np.uint64, 8 * int(index))
 
 
@@ -107,7 +111,7 @@ set_word = _store_in_python if _PLAIN else _store_compiled
 """Overwrite word `index` of a state, for compiled code."""
 
 
-def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> np.recarray[Any, Any]:
+def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[KeyPlan]:
     """The plan of a set of bits.
 
     Args:
@@ -117,7 +121,7 @@ def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> np.recarray
     Returns:
         Record array of `PLAN`, shape (1,).
     """
-    plan = np.zeros(1, PLAN).view(np.recarray)
+    plan = new_records(KeyPlan, 1)
     record = plan[0]
     record.origin[:] = base
     record.moves[:] = moves
@@ -144,7 +148,7 @@ def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> np.recarray
 
 
 @jit
-def pack_key(plan: Record, state: Record, key: NDArray[np.uint64]) -> bool:
+def pack_key(plan: KeyPlan, state: State, key: NDArray[np.uint64]) -> bool:
     """Write a position's key.
 
     Args:
@@ -173,7 +177,7 @@ def pack_key(plan: Record, state: Record, key: NDArray[np.uint64]) -> bool:
 
 
 @jit
-def unpack_key(plan: Record, key: NDArray[np.uint64], state: Record) -> None:
+def unpack_key(plan: KeyPlan, key: NDArray[np.uint64], state: State) -> None:
     """Write the position that a key stands for to `state`."""
     for index in range(STATE_WORDS):
         set_word(state, index, plan.origin[index])

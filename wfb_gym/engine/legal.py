@@ -17,19 +17,13 @@ from wfb_gym.engine.queries import (
     reroll_item,
     serves_cast,
 )
-from wfb_gym.engine.state import Attempt, Node, Record
-from wfb_gym.engine.storing import storable
+from wfb_gym.engine.state import Attempt, Node, State
+from wfb_gym.engine.stored_dice import storable
 from wfb_gym.engine.targets import can_aim, resistance, target_code
+from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.packing.records import DispelUse, Duration, Limit, PackedScenario
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
-from wfb_gym.scenario.packed import (
-    DICE,
-    LORE_SPELLS,
-    SPELLS,
-    WIZARDS,
-    DispelUse,
-    Duration,
-    Limit,
-)
+from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, SPELLS, WIZARDS
 
 PASS = _actions.PASS
 FIRST_DICE = _actions.FIRST_DICE
@@ -43,7 +37,7 @@ FIRST_TARGET = _actions.FIRST_TARGET
 
 
 @jit
-def _dice(work: Record, count: int, least: int, most: int) -> int:
+def _dice(work: WorkSpace, count: int, least: int, most: int) -> int:
     for dice in range(least, most + 1):
         work.legal[count] = FIRST_DICE + dice
         count += 1
@@ -51,17 +45,17 @@ def _dice(work: Record, count: int, least: int, most: int) -> int:
 
 
 @jit
-def _nominate(table: Record, state: Record, work: Record) -> int:
+def _nominate(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     work.legal[0] = PASS
     count = 1
     army = int64(state.active)
-    for spell in range(table.armies[army].n_spells):
-        if can_nominate(table, state, spell):
+    for spell in range(packed.armies[army].n_spells):
+        if can_nominate(packed, state, spell):
             work.legal[count] = FIRST_CAST + spell
             count += 1
     if state.in_play[army]:
-        for spell in range(table.armies[army].n_spells):
-            lasting = table.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
+        for spell in range(packed.armies[army].n_spells):
+            lasting = packed.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
             if lasting and state.in_play[army] & bit(spell):
                 work.legal[count] = FIRST_IN_PLAY + spell
                 count += 1
@@ -69,50 +63,50 @@ def _nominate(table: Record, state: Record, work: Record) -> int:
 
 
 @jit
-def _item(table: Record, state: Record, work: Record) -> int:
+def _item(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     work.legal[0] = PASS
     count = 1
     army = int64(state.active)
-    wizard = caster_of(table, army, state.spell - 1)
-    for item in range(table.armies[army].n_items):
-        use = table.armies[army].items[item].cast_use != 0
-        if use and serves_cast(table, state, army, item, wizard):
+    wizard = caster_of(packed, army, state.spell - 1)
+    for item in range(packed.armies[army].n_items):
+        use = packed.armies[army].items[item].cast_use != 0
+        if use and serves_cast(packed, state, army, item, wizard):
             work.legal[count] = FIRST_ITEM + item
             count += 1
     return count
 
 
 @jit
-def _reserve_dice(table: Record, state: Record, work: Record) -> int:
-    wizard = caster_of(table, int64(state.active), state.spell - 1)
-    most = min(int(state.own_dice[wizard]), dice_cap(table, state, int64(state.active), wizard))
+def _reserve_dice(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    wizard = caster_of(packed, int64(state.active), state.spell - 1)
+    most = min(int(state.own_dice[wizard]), dice_cap(packed, state, int64(state.active), wizard))
     return _dice(work, 0, 0 if state.power > 0 else 1, most)
 
 
 @jit
-def _pool_dice(table: Record, state: Record, work: Record) -> int:
-    wizard = caster_of(table, int64(state.active), state.spell - 1)
-    cap = dice_cap(table, state, int64(state.active), wizard) - int(state.reserve)
+def _pool_dice(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    wizard = caster_of(packed, int64(state.active), state.spell - 1)
+    cap = dice_cap(packed, state, int64(state.active), wizard) - int(state.reserve)
     return _dice(work, 0, 0 if state.reserve > 0 else 1, min(int(state.power), cap))
 
 
 @jit(forceinline=False)
-def _keep(table: Record, state: Record, work: Record) -> int:
+def _keep(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     work.legal[0] = PASS
     count = 1
-    if reroll_item(table, state, int64(0), int64(state.nature)) >= 0:
+    if reroll_item(packed, state, int64(0), int64(state.natural_result)) >= 0:
         for face in range(6):
             if state.faces[face] > 0:
                 work.legal[count] = FIRST_REROLL + face
                 count += 1
-    if reroll_item(table, state, int64(1), int64(state.nature)) >= 0:
+    if reroll_item(packed, state, int64(1), int64(state.natural_result)) >= 0:
         work.legal[count] = REROLL_ALL
         count += 1
     return count
 
 
 @jit(forceinline=False)
-def _dispel(table: Record, state: Record, work: Record) -> int:
+def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Let it through, an item, or dice; once an item is declared, dice must follow.
 
     No dice of one's own are enough where Magic Resistance brings some.
@@ -123,35 +117,35 @@ def _dispel(table: Record, state: Record, work: Record) -> int:
     if not later and not state.declared:
         work.legal[0] = PASS
         count = 1
-    least = 0 if resistance(table, state) > 0 else 1
+    least = 0 if resistance(packed, state) > 0 else 1
     dice = _dice(work, count, least, attempt_pool(state))
-    items = _dispel_items(table, state, work, dice)
+    items = _dispel_items(packed, state, work, dice)
     if army != state.active:
         return items
-    return _joining_wizards(table, state, work, items)
+    return _joining_wizards(packed, state, work, items)
 
 
 @jit
-def _dispel_items(table: Record, state: Record, work: Record, count: int) -> int:
+def _dispel_items(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     army = int64(state.mover)
     later = state.attempt == Attempt.IN_PLAY
-    boostable = has_dispel_dice(table, state)
-    for item in range(table.armies[army].n_items):
-        use = table.armies[army].items[item].dispel_use
+    boostable = has_dispel_dice(packed, state)
+    for item in range(packed.armies[army].n_items):
+        use = packed.armies[army].items[item].dispel_use
         if use == DispelUse.BOOST:
             fresh = not (state.declared & bit(item))
-            if fresh and boostable and has_use(table, state, army, item):
+            if fresh and boostable and has_use(packed, state, army, item):
                 work.legal[count] = FIRST_ITEM + item
                 count += 1
-        elif not later and not state.declared and dispels_outright(table, state, army, item):
+        elif not later and not state.declared and dispels_outright(packed, state, army, item):
             work.legal[count] = FIRST_ITEM + item
             count += 1
     return count
 
 
 @jit
-def _joining_wizards(table: Record, state: Record, work: Record, count: int) -> int:
-    for wizard in range(table.armies[state.mover].n_wizards):
+def _joining_wizards(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
+    for wizard in range(packed.armies[state.mover].n_wizards):
         if state.own_dice[wizard] > 0:
             work.legal[count] = FIRST_WIZARD + wizard
             count += 1
@@ -159,65 +153,65 @@ def _joining_wizards(table: Record, state: Record, work: Record, count: int) -> 
 
 
 @jit
-def free_spell_limit(table: Record, state: Record) -> int:
+def free_spell_limit(packed: PackedScenario, state: State) -> int:
     """Highest casting value that the miscast's free spell may have."""
-    first = table.miscast_rows[state.row - 1].first
-    effect = table.effects[first + state.cursor]
+    first = packed.miscast_rows[state.row - 1].first
+    effect = packed.effects[first + state.cursor]
     if effect.limit == Limit.MISCAST_VALUE:
-        return int(table.armies[state.active].spells[state.spell - 1].casting_value)
+        return int(packed.armies[state.active].spells[state.spell - 1].casting_value)
     return HIGHEST_CASTING_VALUE
 
 
 @jit(forceinline=False)
-def _free_spell(table: Record, state: Record, work: Record) -> int:
+def _free_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     work.legal[0] = PASS
     count = 1
     army = other(state.active)
-    highest = free_spell_limit(table, state)
-    for spell in range(table.armies[army].n_spells):
-        if can_cast_free(table, state, army, spell, highest):
+    highest = free_spell_limit(packed, state)
+    for spell in range(packed.armies[army].n_spells):
+        if can_cast_free(packed, state, army, spell, highest):
             work.legal[count] = FIRST_CAST + spell
             count += 1
     return count
 
 
 @jit(forceinline=False)
-def _in_play(table: Record, state: Record, work: Record) -> int:
+def _in_play(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     work.legal[0] = PASS
     count = 1
-    if not has_dispel_dice(table, state):
+    if not has_dispel_dice(packed, state):
         return count
     for side in range(2):
         army = state.mover if side == 0 else other(state.mover)
         if not state.in_play[army]:
             continue
-        for spell in range(table.armies[army].n_spells):
-            if can_dispel_later(table, state, army, spell):
+        for spell in range(packed.armies[army].n_spells):
+            if can_dispel_later(packed, state, army, spell):
                 work.legal[count] = FIRST_IN_PLAY + side * SPELLS + spell
                 count += 1
     return count
 
 
 @jit(forceinline=False)
-def _target(table: Record, state: Record, work: Record) -> int:
+def _target(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Every aim of the pending spell that is open."""
     army = int64(state.mover)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     count = 0
-    for aim in range(table.armies[army].spells[spell].n_aims):
-        if can_aim(table, state, army, spell, aim):
-            work.legal[count] = FIRST_TARGET + target_code(table, army, spell, aim)
+    for aim in range(packed.armies[army].spells[spell].n_aims):
+        if can_aim(packed, state, army, spell, aim):
+            work.legal[count] = FIRST_TARGET + target_code(packed, army, spell, aim)
             count += 1
     return count
 
 
 @jit(forceinline=False)
-def _swap_spell(table: Record, state: Record, work: Record) -> int:
+def _swap_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Keep the spells as they were rolled, or swap one of them for the lore's first."""
     work.legal[0] = PASS
     count = 1
     army = int64(state.mover)
-    first = int64(table.armies[army].wizards[state.cursor % WIZARDS].first_spell)
+    first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
     for spell in range(first + 1, first + LORE_SPELLS):
         if state.known[army] & bit(spell):
             work.legal[count] = FIRST_CAST + spell
@@ -226,11 +220,11 @@ def _swap_spell(table: Record, state: Record, work: Record) -> int:
 
 
 @jit(forceinline=False)
-def legal_actions(table: Record, state: Record, work: Record) -> int:
+def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """List the actions open to the player to move.
 
     Args:
-        table: the packed scenario.
+        packed: the packed scenario.
         state: at a decision node.
         work: scratch; `work.legal` is overwritten from the front, ascending.
 
@@ -239,30 +233,30 @@ def legal_actions(table: Record, state: Record, work: Record) -> int:
     """
     node = state.node
     if node == Node.NOMINATE:
-        return _nominate(table, state, work)
+        return _nominate(packed, state, work)
     if node == Node.POOL_DICE:
-        return _pool_dice(table, state, work)
+        return _pool_dice(packed, state, work)
     if node == Node.DISPEL:
-        return _dispel(table, state, work)
+        return _dispel(packed, state, work)
     if node == Node.ITEM:
-        return _item(table, state, work)
+        return _item(packed, state, work)
     if node == Node.RESERVE_DICE:
-        return _reserve_dice(table, state, work)
+        return _reserve_dice(packed, state, work)
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
-        return _keep(table, state, work)
+        return _keep(packed, state, work)
     if node == Node.DISPEL_RESERVE:
         return _dice(work, 0, 1, int(state.own_dice[state.joined - 1]))
     if node == Node.DISPEL_POOL:
         most = min(attempt_pool(state), DICE - int(state.reserve))
         return _dice(work, 0, 0, most)
     if node == Node.FREE_SPELL:
-        return _free_spell(table, state, work)
+        return _free_spell(packed, state, work)
     if node == Node.IN_PLAY:
-        return _in_play(table, state, work)
+        return _in_play(packed, state, work)
     if node == Node.TARGET:
-        return _target(table, state, work)
+        return _target(packed, state, work)
     if node == Node.SWAP_SPELL:
-        return _swap_spell(table, state, work)
+        return _swap_spell(packed, state, work)
     if node == Node.STORE_DICE:
-        return _dice(work, 0, 0, storable(table, state))
+        return _dice(work, 0, 0, storable(packed, state))
     return 0

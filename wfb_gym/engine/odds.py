@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
-from wfb_gym.engine.rolls import (
-    READING_CHANCE,
-    READING_ONES,
-    READING_SIXES,
-    READING_START,
-    READING_TOTAL,
+from wfb_gym.engine.outcomes import (
+    ROLL_SUMMARY_CHANCE,
+    ROLL_SUMMARY_ONES,
+    ROLL_SUMMARY_SIXES,
+    ROLL_SUMMARY_START,
+    ROLL_SUMMARY_TOTAL,
 )
 from wfb_gym.rules.casting import Casting, casting_outcome
 from wfb_gym.rules.dispelling import is_dispelled
-from wfb_gym.scenario.packed import DICE
+from wfb_gym.scenario.sizes import DICE
 
 HIGHEST_NEED = 160
 """Highest number to match that the tables know; no handful reaches it."""
@@ -29,17 +29,17 @@ def _cast_table() -> NDArray[np.float64]:
     table = np.zeros((_CAST_NEEDS, DICE + 1))
     for need in range(_CAST_NEEDS):
         for dice in range(1, DICE + 1):
-            for reading in range(READING_START[dice], READING_START[dice + 1]):
+            for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
                 outcome = casting_outcome(
-                    READING_ONES[reading],
-                    READING_SIXES[reading],
-                    READING_TOTAL[reading],
+                    ROLL_SUMMARY_ONES[reading],
+                    ROLL_SUMMARY_SIXES[reading],
+                    ROLL_SUMMARY_TOTAL[reading],
                     0,
                     need,
                     True,
                 )
                 if outcome == Casting.CAST or outcome == Casting.IRRESISTIBLE:
-                    table[need, dice] += READING_CHANCE[reading]
+                    table[need, dice] += ROLL_SUMMARY_CHANCE[reading]
     return table
 
 
@@ -48,12 +48,12 @@ def _dispel_table() -> NDArray[np.float64]:
     table = np.zeros((2, HIGHEST_NEED + 1, DICE + 1))
     for double_six in range(2):
         for dice in range(1, DICE + 1):
-            for reading in range(READING_START[dice], READING_START[dice + 1]):
-                ones, sixes = READING_ONES[reading], READING_SIXES[reading]
+            for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+                ones, sixes = ROLL_SUMMARY_ONES[reading], ROLL_SUMMARY_SIXES[reading]
                 for need in range(HIGHEST_NEED + 1):
-                    total = READING_TOTAL[reading]
+                    total = ROLL_SUMMARY_TOTAL[reading]
                     if is_dispelled(ones, sixes, total, 0, need, double_six == 1):
-                        table[double_six, need, dice] += READING_CHANCE[reading]
+                        table[double_six, need, dice] += ROLL_SUMMARY_CHANCE[reading]
     return table
 
 

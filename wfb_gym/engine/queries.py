@@ -11,20 +11,13 @@ from wfb_gym.engine.state import (
     LAST_CHANCE,
     LAST_DECISION,
     Attempt,
-    Nature,
-    Record,
+    NaturalResult,
+    State,
 )
 from wfb_gym.engine.targets import has_aim, resistance, resistance_to_cast
+from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario, Reroll
 from wfb_gym.rules.casting import most_casting_dice
-from wfb_gym.scenario.packed import (
-    DICE,
-    NO_BEARER,
-    SPELLS,
-    DispelUse,
-    Duration,
-    Lock,
-    Reroll,
-)
+from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS
 
 
 @jit
@@ -52,16 +45,16 @@ def gain(army: int, points: float) -> float:
 
 
 @jit
-def last_phase(table: Record, state: Record) -> bool:
+def last_phase(packed: PackedScenario, state: State) -> bool:
     """Whether no magic phase follows this one."""
-    return state.phase + 1 >= table.phases
+    return state.phase + 1 >= packed.phases
 
 
 @jit
-def may_cast(table: Record, state: Record, army: int, wizard: int) -> bool:
+def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
     """Whether a wizard may cast at all: on the table, not fleeing (S0, S2), not locked."""
     return (
-        table.armies[army].wizards[wizard].casts != 0
+        packed.armies[army].wizards[wizard].casts != 0
         and state.wounds[army, wizard] > 0
         and state.level[army, wizard] > 0
         and state.lock[army, wizard] == Lock.NONE
@@ -69,73 +62,73 @@ def may_cast(table: Record, state: Record, army: int, wizard: int) -> bool:
 
 
 @jit
-def bearer_can_use(table: Record, state: Record, army: int, item: int) -> bool:
+def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
     """Whether the item's bearer, if it needs one, is alive, not fleeing and not barred."""
-    bearer = table.armies[army].items[item].bearer
+    bearer = packed.armies[army].items[item].bearer
     if bearer == NO_BEARER:
         return True
     return (
-        table.armies[army].wizards[bearer].uses_items != 0
+        packed.armies[army].wizards[bearer].uses_items != 0
         and state.wounds[army, bearer] > 0
         and state.lock[army, bearer] < BARS_ITEMS
     )
 
 
 @jit
-def has_use(table: Record, state: Record, army: int, item: int) -> bool:
+def has_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
     """Whether an item that is used up has a use left and somebody to use it."""
-    return state.items[army, item] > 0 and bearer_can_use(table, state, army, item)
+    return state.items[army, item] > 0 and bearer_can_use(packed, state, army, item)
 
 
 @jit
-def serves_cast(table: Record, state: Record, army: int, item: int, wizard: int) -> bool:
+def serves_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
     """Whether the item may help a cast of `wizard`: it is his or the army's."""
-    bearer = table.armies[army].items[item].bearer
-    return (bearer == NO_BEARER or bearer == wizard) and has_use(table, state, army, item)
+    bearer = packed.armies[army].items[item].bearer
+    return (bearer == NO_BEARER or bearer == wizard) and has_use(packed, state, army, item)
 
 
 @jit
-def dispel_bonus(table: Record, state: Record, army: int) -> int:
+def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
     """What lasting items add to every dispel roll of the army."""
     bonus = 0
-    for item in range(table.armies[army].n_items):
-        extra = table.armies[army].items[item].dispel_bonus
-        if extra != 0 and bearer_can_use(table, state, army, item):
+    for item in range(packed.armies[army].n_items):
+        extra = packed.armies[army].items[item].dispel_bonus
+        if extra != 0 and bearer_can_use(packed, state, army, item):
             bonus += int(extra)
     return bonus
 
 
 @jit
-def declared_bonus(table: Record, state: Record, army: int) -> int:
+def declared_bonus(packed: PackedScenario, state: State, army: int) -> int:
     """What the items declared with the pending dispel add to it."""
     bonus = 0
-    for item in range(table.armies[army].n_items):
+    for item in range(packed.armies[army].n_items):
         if state.declared & bit(item):
-            bonus += int(table.armies[army].items[item].dispel_use_bonus)
+            bonus += int(packed.armies[army].items[item].dispel_use_bonus)
     return bonus
 
 
 @jit
-def caster_of(table: Record, army: int, spell: int) -> int:
+def caster_of(packed: PackedScenario, army: int, spell: int) -> int:
     """The wizard whose spell it is."""
-    return int64(table.armies[army].spells[spell].wizard)
+    return int64(packed.armies[army].spells[spell].wizard)
 
 
 @jit
-def dice_cap(table: Record, state: Record, army: int, wizard: int) -> int:
+def dice_cap(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
     """Most power dice for one spell of the wizard, before an item adds rolled dice."""
     cap = most_casting_dice(int64(state.level[army, wizard]))
-    return min(DICE, cap + int(table.armies[army].wizards[wizard].extra_dice_cap))
+    return min(DICE, cap + int(packed.armies[army].wizards[wizard].extra_dice_cap))
 
 
 @jit
-def barred(table: Record, state: Record, army: int, spell: int) -> bool:
+def barred(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Whether a spell in play forbids casting this one again (S4)."""
-    return (table.armies[army].spells[spell].barred_by & state.in_play[army]) != 0
+    return (packed.armies[army].spells[spell].barred_by & state.in_play[army]) != 0
 
 
 @jit
-def can_nominate(table: Record, state: Record, spell: int) -> bool:
+def can_nominate(packed: PackedScenario, state: State, spell: int) -> bool:
     """Whether the active army may attempt its spell now.
 
     A spell is open while its wizard may cast and has dice; what takes that away closes it. One
@@ -144,103 +137,105 @@ def can_nominate(table: Record, state: Record, spell: int) -> bool:
     army = int64(state.active)
     return (
         (state.open & bit(spell)) != 0
-        and not barred(table, state, army, spell)
-        and has_aim(table, state, army, spell)
-        and has_bound_use(table, state, army, spell)
+        and not barred(packed, state, army, spell)
+        and has_aim(packed, state, army, spell)
+        and has_bound_use(packed, state, army, spell)
     )
 
 
 @jit
-def has_bound_use(table: Record, state: Record, army: int, spell: int) -> bool:
+def has_bound_use(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Whether the item that a bound spell lies in has a use left, where its uses are counted."""
-    item = table.armies[army].spells[spell].bound_in
+    item = packed.armies[army].spells[spell].bound_in
     return item == 0 or state.items[army, item - 1] > 0
 
 
 @jit
-def can_cast_free(table: Record, state: Record, army: int, spell: int, highest: int) -> bool:
+def can_cast_free(
+    packed: PackedScenario, state: State, army: int, spell: int, highest: int
+) -> bool:
     """Whether `army` may take its spell as a miscast's free spell."""
     return (
         (state.known[army] & bit(spell)) != 0
-        and not table.armies[army].spells[spell].bound
-        and table.armies[army].spells[spell].casting_value <= highest
-        and has_aim(table, state, army, spell)
-        and not barred(table, state, army, spell)
-        and may_cast(table, state, army, caster_of(table, army, spell))
+        and not packed.armies[army].spells[spell].bound
+        and packed.armies[army].spells[spell].casting_value <= highest
+        and has_aim(packed, state, army, spell)
+        and not barred(packed, state, army, spell)
+        and may_cast(packed, state, army, caster_of(packed, army, spell))
     )
 
 
 @jit
-def later_spells(state: Record, army: int) -> int:
+def later_spells(state: State, army: int) -> int:
     """Mask of the army's spells in play from earlier phases that the mover has not tried."""
-    return without(without(state.in_play[army], state.fresh[army]), state.tried[army])
+    return without(without(state.in_play[army], state.entered_play[army]), state.tried[army])
 
 
 @jit
-def can_dispel_later(table: Record, state: Record, army: int, spell: int) -> bool:
+def can_dispel_later(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Whether the mover may try the army's spell in play now: an earlier phase's (S0)."""
     if not later_spells(state, army) & bit(spell):
         return False
-    if table.armies[army].spells[spell].duration == Duration.ONE_TURN:
-        return table.dispel_one_turn != 0
+    if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
+        return packed.dispel_one_turn != 0
     return True
 
 
 @jit
-def attempt_pool(state: Record) -> int:
+def attempt_pool(state: State) -> int:
     """Shared dice that the mover may use to dispel: power dice in his own phase."""
     return int(state.power) if state.mover == state.active else int(state.dispel)
 
 
 @jit
-def has_dispel_dice(table: Record, state: Record) -> bool:
+def has_dispel_dice(packed: PackedScenario, state: State) -> bool:
     """Whether the mover has any die to dispel with."""
-    if attempt_pool(state) > 0 or resistance(table, state) > 0:
+    if attempt_pool(state) > 0 or resistance(packed, state) > 0:
         return True
     if state.mover == state.active:
-        for wizard in range(table.armies[state.active].n_wizards):
+        for wizard in range(packed.armies[state.active].n_wizards):
             if state.own_dice[wizard] > 0:
                 return True
     return False
 
 
 @jit
-def dispels_outright(table: Record, state: Record, army: int, item: int) -> bool:
+def dispels_outright(packed: PackedScenario, state: State, army: int, item: int) -> bool:
     """Whether the item can stop a spell that has just been cast without a roll."""
-    return table.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC and has_use(
-        table, state, army, item
+    return packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC and has_use(
+        packed, state, army, item
     )
 
 
 @jit
-def highest_dispel(table: Record, state: Record) -> int:
+def highest_dispel(packed: PackedScenario, state: State) -> int:
     """A number that no dispel roll of the inactive army can match by its total.
 
     Casting results beyond it are one and the same to everybody.
     """
     army = other(state.active)
-    bonus = dispel_bonus(table, state, army)
-    for item in range(table.armies[army].n_items):
+    bonus = dispel_bonus(packed, state, army)
+    for item in range(packed.armies[army].n_items):
         if state.items[army, item] > 0:
-            bonus += max(0, int(table.armies[army].items[item].dispel_use_bonus))
-    dice = int(state.dispel) + resistance_to_cast(table, state)
+            bonus += max(0, int(packed.armies[army].items[item].dispel_use_bonus))
+    dice = int(state.dispel) + resistance_to_cast(packed, state)
     return 6 * dice + bonus + 1
 
 
 @jit
-def can_answer_cast(table: Record, state: Record) -> bool:
+def can_answer_cast(packed: PackedScenario, state: State) -> bool:
     """Whether the inactive army has anything to stop a spell with."""
-    if state.dispel > 0 or resistance_to_cast(table, state) > 0:
+    if state.dispel > 0 or resistance_to_cast(packed, state) > 0:
         return True
     army = other(state.active)
-    for item in range(table.armies[army].n_items):
-        if dispels_outright(table, state, army, item):
+    for item in range(packed.armies[army].n_items):
+        if dispels_outright(packed, state, army, item):
             return True
     return False
 
 
 @jit
-def reroll_item(table: Record, state: Record, all_dice: int, nature: int) -> int:
+def reroll_item(packed: PackedScenario, state: State, all_dice: int, natural_result: int) -> int:
     """First item of the mover that may re-roll the pending dice in this way, or -1.
 
     A cast is re-rolled by an item of its caster or of the army; a dispel by one that was
@@ -248,31 +243,33 @@ def reroll_item(table: Record, state: Record, all_dice: int, nature: int) -> int
     that says so (S4).
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: with a pending roll of the mover.
         all_dice: 1 if all the dice are to be re-rolled, 0 for one.
-        nature: `Nature` of the dice as they lie.
+        natural_result: `NaturalResult` of the dice as they lie.
     """
     army = int64(state.active if state.attempt == Attempt.NONE else state.mover)
-    if not table.armies[army].rerolls:
+    if not packed.armies[army].rerolls:
         return -1
-    return _reroll_item(table, state, army, all_dice, nature)
+    return _reroll_item(packed, state, army, all_dice, natural_result)
 
 
 @jit(forceinline=False)
-def _reroll_item(table: Record, state: Record, army: int, all_dice: int, nature: int) -> int:
+def _reroll_item(
+    packed: PackedScenario, state: State, army: int, all_dice: int, natural_result: int
+) -> int:
     """`reroll_item` of an army that has such items."""
     casting = state.attempt == Attempt.NONE
-    for item in range(table.armies[army].n_items):
-        entry = table.armies[army].items[item]
+    for item in range(packed.armies[army].n_items):
+        entry = packed.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel
-        takes_all = way == Reroll.ALL or (casting and table.reroll_all_dice != 0)
+        takes_all = way == Reroll.ALL or (casting and packed.reroll_all_dice != 0)
         if way == Reroll.NONE or takes_all != (all_dice == 1):
             continue
-        if nature != Nature.PLAIN and not entry.changes_natural:
+        if natural_result != NaturalResult.PLAIN and not entry.changes_natural:
             continue
         if casting:
-            if serves_cast(table, state, army, item, caster_of(table, army, state.spell - 1)):
+            if serves_cast(packed, state, army, item, caster_of(packed, army, state.spell - 1)):
                 return item
         elif state.declared & bit(item):
             return item
@@ -280,18 +277,18 @@ def _reroll_item(table: Record, state: Record, army: int, all_dice: int, nature:
 
 
 @jit
-def can_reroll(table: Record, state: Record, nature: int) -> bool:
+def can_reroll(packed: PackedScenario, state: State, natural_result: int) -> bool:
     """Whether any item of the mover could re-roll the pending dice."""
     return (
-        reroll_item(table, state, int64(0), nature) >= 0
-        or reroll_item(table, state, int64(1), nature) >= 0
+        reroll_item(packed, state, int64(0), natural_result) >= 0
+        or reroll_item(packed, state, int64(1), natural_result) >= 0
     )
 
 
 @jit
-def number_against(table: Record, target: int) -> int:
+def number_against(packed: PackedScenario, target: int) -> int:
     """Number to match to dispel a spell in play: its casting value (S0)."""
-    return int(table.armies[target // SPELLS].spells[target % SPELLS].casting_value)
+    return int(packed.armies[target // SPELLS].spells[target % SPELLS].casting_value)
 
 
 @jit

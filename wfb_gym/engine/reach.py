@@ -6,18 +6,19 @@ cost six at most plays like one of 24.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.queries import bit
-from wfb_gym.engine.state import Record
-from wfb_gym.scenario.packed import ARMIES, MARK_WORDS, TARGETS, UNBOUNDED
+from wfb_gym.engine.state import State
+from wfb_gym.packing.records import UNBOUNDED, PackedScenario
+from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS
 
 
 @jit(forceinline=False)
-def most_loss(table: Record, state: Record, army: int, index: int) -> int:
+def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> int:
     """Most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
 
     A free spell may come with every miscast, so the other army's spells count as unbounded.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: in its last phase.
         army: of the target.
         index: units first, then characters.
@@ -25,55 +26,55 @@ def most_loss(table: Record, state: Record, army: int, index: int) -> int:
     victim = army * TARGETS + index
     active = int64(state.active)
     most = 0
-    for spell in range(table.armies[active].n_spells):
+    for spell in range(packed.armies[active].n_spells):
         if state.open & bit(spell):
-            reach = int64(table.armies[active].reach[spell, victim])
+            reach = int64(packed.armies[active].reach[spell, victim])
             if reach == UNBOUNDED:
                 return UNBOUNDED
             most += reach
     enemy = int64(1 - active)
     if state.known[enemy]:
-        for spell in range(table.armies[enemy].n_spells):
-            if state.known[enemy] & bit(spell) and table.armies[enemy].reach[spell, victim] != 0:
+        for spell in range(packed.armies[enemy].n_spells):
+            if state.known[enemy] & bit(spell) and packed.armies[enemy].reach[spell, victim] != 0:
                 return UNBOUNDED
     return most
 
 
 @jit
-def within_reach(table: Record, state: Record, army: int, index: int) -> bool:
+def within_reach(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Whether a spell may still cost the target a wound in this phase."""
-    return table.targets != 0 and most_loss(table, state, army, index) != 0
+    return packed.targets != 0 and most_loss(packed, state, army, index) != 0
 
 
 @jit(forceinline=False)
-def _counted_by_miscasts(table: Record, state: Record, army: int, unit: int) -> bool:
+def _counted_by_miscasts(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
     """Whether a miscast may still cost the unit models: it touches a caster, or is one."""
-    if army == state.active and table.armies[army].units[unit].caster:
-        wizard = int64(table.armies[army].units[unit].caster - 1)
-        if state.open & table.armies[army].wizards[wizard].spells:
+    if army == state.active and packed.armies[army].units[unit].caster:
+        wizard = int64(packed.armies[army].units[unit].caster - 1)
+        if state.open & packed.armies[army].wizards[wizard].spells:
             return True
-    for group in range(table.n_contacts):
-        contact = table.contacts[group]
+    for group in range(packed.n_contacts):
+        contact = packed.contacts[group]
         if contact.owner == army and contact.unit == unit + 1 and state.contacts[group] > 0:
             return True
     return False
 
 
 @jit(forceinline=False)
-def tidy_targets(table: Record, state: Record) -> None:
+def tidy_targets(packed: PackedScenario, state: State) -> None:
     """Clear what can no longer matter of units and marks in the last phase."""
     idle = state.open == 0
     for army in range(ARMIES):
         if idle and not state.known[1 - army]:
             for word in range(MARK_WORDS):
                 state.marked[army, word] = 0
-        for unit in range(table.armies[army].n_units):
+        for unit in range(packed.armies[army].n_units):
             left = int64(state.unit_wounds[army, unit])
-            if left == 0 or _counted_by_miscasts(table, state, army, unit):
+            if left == 0 or _counted_by_miscasts(packed, state, army, unit):
                 continue
-            most = int64(most_loss(table, state, army, unit))
+            most = int64(most_loss(packed, state, army, unit))
             if most == UNBOUNDED:
                 continue
-            each = int64(table.armies[army].units[unit].wounds)
+            each = int64(packed.armies[army].units[unit].wounds)
             if left > most:  # whole models less, never down to what may still be lost
                 state.unit_wounds[army, unit] = left - (left - most - 1) // each * each

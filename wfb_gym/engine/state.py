@@ -2,26 +2,17 @@
 
 The record is canonical: what can no longer matter is zero, so two states with equal bytes are
 one position, and its bytes are the key that a solver stores. It holds no score, no step
-counter and no generator. What the scenario fixes stands in `wfb_gym.scenario.packed`.
+counter and no generator. What the scenario fixes stands in `wfb_gym.packing.records`.
 """
 
 from enum import IntEnum
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wfb_gym.scenario.packed import (
-    ARMIES,
-    CONTACTS,
-    ITEMS,
-    MARK_WORDS,
-    SPELLS,
-    UNITS,
-    WIZARDS,
-)
-
-Record = Any
-"""A structured NumPy record (`np.record`), changed in place by compiled code."""
+from wfb_gym._records import Int8, Int16, Int32, Record, Records, dtype_of, new_records
+from wfb_gym.scenario.sizes import ARMIES, CONTACTS, ITEMS, MARK_WORDS, SPELLS, UNITS, WIZARDS
 
 
 class Node(IntEnum):
@@ -91,7 +82,7 @@ class Attempt(IntEnum):
     IN_PLAY = 3
 
 
-class Nature(IntEnum):
+class NaturalResult(IntEnum):
     """What the natural dice of the pending roll have settled, before any re-roll."""
 
     PLAIN = 0
@@ -117,56 +108,60 @@ class Back(IntEnum):
     COMETS = 3
 
 
-STATE = np.dtype(
-    [
-        ("marked", "i8", (ARMIES, MARK_WORDS)),  # targets that keep the army's marks
-        ("open", "i4"),  # bit s: the active army may still attempt its spell s this phase
-        ("known", "i4", (ARMIES,)),  # bit s: spell s is not forgotten
-        ("in_play", "i4", (ARMIES,)),
-        ("fresh", "i4", (ARMIES,)),  # in play since this phase: not to be dispelled in it
-        ("tried", "i4", (ARMIES,)),  # in play, and the mover has had his attempt this phase
-        ("unit_wounds", "i2", (ARMIES, UNITS)),  # left in the unit; 0 is wiped out
-        ("number", "i2"),  # number to match
-        ("node", "i1"),
-        ("mover", "i1"),  # army that decides, or whose dice are rolled
-        ("active", "i1"),  # army whose phase it is
-        ("phase", "i1"),
-        ("power", "i1"),  # dice in the active army's shared pool
-        ("dispel", "i1"),  # dice in the other army's pool
-        ("spell", "i1"),  # 1 + spell being cast by the active army
-        ("aim", "i1"),  # 1 + which of its aims
-        ("cast_item", "i1"),  # 1 + item declared with the cast
-        ("reserve", "i1"),  # own dice committed to the pending roll
-        ("dice", "i1"),  # dice of the pending roll
-        ("attempt", "i1"),  # Attempt
-        ("declared", "i1"),  # bit i: item i boosts the pending dispel
-        ("joined", "i1"),  # 1 + wizard whose own dice join the pending dispel
-        ("target", "i1"),  # 1 + spell in play to dispel (army x SPELLS + spell)
-        ("nature", "i1"),  # Nature of the pending roll
-        ("row", "i1"),  # 1 + row of the miscast table
-        ("cursor", "i1"),  # effects of the row that are done
-        ("group", "i1"),  # groups in base contact that are done
-        ("after", "i1"),  # After
-        ("free", "i1"),  # 1 + the free spell of the other army
-        ("free_aim", "i1"),  # 1 + which of its aims
-        ("striking", "i1"),  # 1 + spell that strikes (army x SPELLS + spell)
-        ("strike", "i1"),  # units and characters that it has struck
-        ("radius", "i1"),  # inches that it reaches from its point, of a Comet
-        ("back", "i1"),  # Back
-        ("faces", "i1", (6,)),  # dice of the pending roll that may be re-rolled, by face
-        ("held", "i1", (6,)),  # dice of the pending roll that have been re-rolled, by face
-        ("items", "i1", (ARMIES, ITEMS)),  # uses left
-        ("level", "i1", (ARMIES, WIZARDS)),
-        ("wounds", "i1", (ARMIES, WIZARDS)),  # left; 0 is dead
-        ("lock", "i1", (ARMIES, WIZARDS)),  # Lock, plus BARS_ITEMS
-        ("own_dice", "i1", (WIZARDS,)),  # power dice that only this wizard may use
-        ("contacts", "i1", (CONTACTS,)),  # models left in each group in base contact
-        ("aims", "i1", (ARMIES, SPELLS)),  # 1 + aim of a spell in play
-        ("markers", "i1", (ARMIES, WIZARDS)),  # on the Comet of this wizard
-        ("spare", "i1", (6,)),  # padding that has no name is lost when NumPy copies
-    ],
-    align=True,
-)
+class State(Record):
+    """A position of a battle."""
+
+    marked: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # targets that keep the army's marks
+    open: Int32  # bit s: the active army may still attempt its spell s this phase
+    known: Annotated[NDArray[np.int32], ARMIES]  # bit s: spell s is not forgotten
+    in_play: Annotated[NDArray[np.int32], ARMIES]
+    # in play since this phase: not to be dispelled in it
+    entered_play: Annotated[NDArray[np.int32], ARMIES]
+    # in play, and the mover has had his attempt this phase
+    tried: Annotated[NDArray[np.int32], ARMIES]
+    unit_wounds: Annotated[NDArray[np.int16], ARMIES, UNITS]  # left in the unit; 0 is wiped out
+    number: Int16  # number to match
+    node: Int8
+    mover: Int8  # army that decides, or whose dice are rolled
+    active: Int8  # army whose phase it is
+    phase: Int8
+    power: Int8  # dice in the active army's shared pool
+    dispel: Int8  # dice in the other army's pool
+    spell: Int8  # 1 + spell being cast by the active army
+    aim: Int8  # 1 + which of its aims
+    cast_item: Int8  # 1 + item declared with the cast
+    reserve: Int8  # own dice committed to the pending roll
+    dice: Int8  # dice of the pending roll
+    attempt: Int8  # Attempt
+    declared: Int8  # bit i: item i boosts the pending dispel
+    joined: Int8  # 1 + wizard whose own dice join the pending dispel
+    target: Int8  # 1 + spell in play to dispel (army x SPELLS + spell)
+    natural_result: Int8  # Nature of the pending roll
+    row: Int8  # 1 + row of the miscast table
+    cursor: Int8  # effects of the row that are done
+    group: Int8  # groups in base contact that are done
+    after: Int8  # After
+    free: Int8  # 1 + the free spell of the other army
+    free_aim: Int8  # 1 + which of its aims
+    striking: Int8  # 1 + spell that strikes (army x SPELLS + spell)
+    strike: Int8  # units and characters that it has struck
+    radius: Int8  # inches that it reaches from its point, of a Comet
+    back: Int8  # Back
+    faces: Annotated[NDArray[np.int8], 6]  # dice of the pending roll that may be re-rolled, by face
+    # dice of the pending roll that have been re-rolled, by face
+    held: Annotated[NDArray[np.int8], 6]
+    items: Annotated[NDArray[np.int8], ARMIES, ITEMS]  # uses left
+    level: Annotated[NDArray[np.int8], ARMIES, WIZARDS]
+    wounds: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # left; 0 is dead
+    lock: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # Lock, plus BARS_ITEMS
+    own_dice: Annotated[NDArray[np.int8], WIZARDS]  # power dice that only this wizard may use
+    contacts: Annotated[NDArray[np.int8], CONTACTS]  # models left in each group in base contact
+    aims: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # 1 + aim of a spell in play
+    markers: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # on the Comet of this wizard
+    spare: Annotated[NDArray[np.int8], 6]  # padding that has no name is lost when NumPy copies
+
+
+STATE = dtype_of(State)
 
 STATE_WORDS = STATE.itemsize // 8
 """64-bit words of a state."""
@@ -175,6 +170,6 @@ BARS_ITEMS = 8
 """Added to a wizard's lock while it bars his items too."""
 
 
-def new_states(count: int) -> np.recarray[Any, Any]:
+def new_states(count: int) -> Records[State]:
     """Zeroed states, shape (count,)."""
-    return np.zeros(count, STATE).view(np.recarray)
+    return new_records(State, count)

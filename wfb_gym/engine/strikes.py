@@ -1,52 +1,54 @@
 """A spell strikes its victims one after the other: how many wounds each may take, and takes.
 
 The chances were worked out when the scenario was packed; here they are cut to what is left of
-the victim. Enumeration and sampling read the same list (`work.law`), so they cannot disagree.
+the victim. Enumeration and sampling read the same list (`work.pmf`), so they cannot disagree.
 """
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casualties import gain_wound, wound_target
 from wfb_gym.engine.queries import bit
 from wfb_gym.engine.spells import end_spells
-from wfb_gym.engine.state import Back, Node, Record
+from wfb_gym.engine.state import Back, Node, State
 from wfb_gym.engine.targets import can_strike, models_left, wounds_left
-from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS
+from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 
 @jit
-def _aim_of_strikes(table: Record, state: Record) -> tuple[int, int]:
+def _aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
     """First strike and number of strikes of the aim under way."""
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
     aim = int64(state.aims[army, spell])
     if state.back != Back.COMETS:
         aim = int64(state.aim) if army == state.active else int64(state.free_aim)
-    way = table.armies[army].aims[table.armies[army].spells[spell].first_aim + aim - 1]
+    way = packed.armies[army].aims[packed.armies[army].spells[spell].first_aim + aim - 1]
     return int64(way.first_strike), int64(way.n_strikes)
 
 
 @jit
-def current_strike(table: Record, state: Record) -> int:
+def current_strike(packed: PackedScenario, state: State) -> int:
     """Row of the table's strikes that is under way."""
-    first, _ = _aim_of_strikes(table, state)
+    first, _ = _aim_of_strikes(packed, state)
     return first + int64(state.strike)
 
 
 @jit(forceinline=False)
-def next_strike(table: Record, state: Record) -> bool:
+def next_strike(packed: PackedScenario, state: State) -> bool:
     """Move on to the next victim who can be struck; whether there is one."""
-    first, count = _aim_of_strikes(table, state)
+    first, count = _aim_of_strikes(packed, state)
     while state.strike < count:
         strike = first + int64(state.strike)
-        near = state.radius == 0 or table.strikes[strike].distance <= state.radius
-        if near and can_strike(table, state, strike):
+        near = state.radius == 0 or packed.strikes[strike].distance <= state.radius
+        if near and can_strike(packed, state, strike):
             state.mover = int64(state.striking - 1) // SPELLS
             state.node = Node.ROLL_STRIKE
             return True
         state.strike += 1
     if state.back == Back.COMETS:
         army = int64(state.striking - 1) // SPELLS
-        end_spells(table, state, army, bit(int64(state.striking - 1) % SPELLS))
+        end_spells(packed, state, army, bit(int64(state.striking - 1) % SPELLS))
     state.striking = 0
     state.strike = 0
     state.radius = 0
@@ -54,20 +56,20 @@ def next_strike(table: Record, state: Record) -> bool:
 
 
 @jit
-def most_of_strike(table: Record, state: Record) -> int:
+def most_of_strike(packed: PackedScenario, state: State) -> int:
     """Most wounds that the victim under way can take: those left, and those of its law."""
-    strike = table.strikes[current_strike(table, state)]
+    strike = packed.strikes[current_strike(packed, state)]
     victim = int64(strike.victim)
     left = int64(wounds_left(state, victim // TARGETS, victim % TARGETS))
-    return left if strike.hits >= 0 else min(left, int64(strike.law_size) - 1)
+    return left if strike.hits >= 0 else min(left, int64(strike.pmf_size) - 1)
 
 
 @jit(forceinline=False)
-def _binomial(work: Record, count: int, hits: int, chance: float, each: int, most: int) -> int:
-    """Add `hits` more hits to a law in `work.law`, each wounding with `chance`.
+def _binomial(work: WorkSpace, count: int, hits: int, chance: float, each: int, most: int) -> int:
+    """Add `hits` more hits to a law in `work.pmf`, each wounding with `chance`.
 
     Args:
-        work: `work.law[:count]` holds the chances so far.
+        work: `work.pmf[:count]` holds the chances so far.
         count: how many there are, 1 or more.
         hits: how many models are hit.
         chance: that one hit wounds.
@@ -80,62 +82,62 @@ def _binomial(work: Record, count: int, hits: int, chance: float, each: int, mos
     for _ in range(hits):
         grown = min(most + 1, count + each)
         for k in range(count, grown):
-            work.law[k] = 0.0
+            work.pmf[k] = 0.0
         for k in range(count - 1, -1, -1):
-            moved = work.law[k] * chance
-            work.law[k] -= moved
-            work.law[min(most, k + each)] += moved
+            moved = work.pmf[k] * chance
+            work.pmf[k] -= moved
+            work.pmf[min(most, k + each)] += moved
         count = grown
     return count
 
 
 @jit(forceinline=False)
-def strike_law(table: Record, state: Record, work: Record) -> int:
+def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Chances of 0, 1, 2 ... wounds of the victim under way.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: at `Node.ROLL_STRIKE`.
-        work: `work.law` is overwritten from the front.
+        work: `work.pmf` is overwritten from the front.
 
     Returns:
         How many there are; the last is that of all wounds that are left, or more.
     """
-    strike = table.strikes[current_strike(table, state)]
+    strike = packed.strikes[current_strike(packed, state)]
     victim = int64(strike.victim)
     side = victim // TARGETS
     index = victim % TARGETS
-    most = int64(most_of_strike(table, state))
+    most = int64(most_of_strike(packed, state))
     if strike.hits < 0:
-        size = int64(strike.law_size)
+        size = int64(strike.pmf_size)
         count = most + 1
         for k in range(count):
-            work.law[k] = table.laws[strike.law + k]
+            work.pmf[k] = packed.pmfs[strike.pmf + k]
         for k in range(count, size):
-            work.law[most] += table.laws[strike.law + k]
+            work.pmf[most] += packed.pmfs[strike.pmf + k]
         return count
-    left = models_left(table, state, side, index) if index < UNITS else int64(1)
-    work.law[0] = 1.0
+    left = models_left(packed, state, side, index) if index < UNITS else int64(1)
+    work.pmf[0] = 1.0
     each = int64(strike.wounds_per_hit)
-    hits = int64(table.hits[strike.hits + left])
+    hits = int64(packed.hits[strike.hits + left])
     count = _binomial(work, int64(1), hits, float(strike.chance), each, most)
     if strike.touched >= 0:
-        hits = int64(table.hits[strike.touched + left])
+        hits = int64(packed.hits[strike.touched + left])
         count = _binomial(work, count, hits, float(strike.touched_chance), each, most)
     return count
 
 
 @jit(forceinline=False)
-def resolve_strike(table: Record, state: Record, wounds: int) -> float:
+def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
     """The victim under way takes so many wounds; the next is struck."""
-    strike = current_strike(table, state)
+    strike = current_strike(packed, state)
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
-    victim = int64(table.strikes[strike].victim)
+    victim = int64(packed.strikes[strike].victim)
     state.strike += 1
     state.node = Node.STRIKES
-    points = wound_target(table, state, victim, wounds)
-    entry = table.armies[army].spells[spell]
+    points = wound_target(packed, state, victim, wounds)
+    entry = packed.armies[army].spells[spell]
     if wounds > 0 and entry.gains_wound:
-        points += gain_wound(table, state, army, int64(entry.wizard))
+        points += gain_wound(packed, state, army, int64(entry.wizard))
     return points

@@ -6,8 +6,9 @@ are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import Attempt, Record
-from wfb_gym.scenario.packed import MARKS_PER_WORD, TARGETS, UNITS, Duration, Opening
+from wfb_gym.engine.state import Attempt, State
+from wfb_gym.packing.records import Duration, Opening, PackedScenario
+from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
 
 @jit
@@ -23,13 +24,13 @@ def index_of(code: int) -> int:
 
 
 @jit
-def unit_stands(state: Record, army: int, unit: int) -> bool:
+def unit_stands(state: State, army: int, unit: int) -> bool:
     """Whether the unit has a model left."""
     return state.unit_wounds[army, unit] > 0
 
 
 @jit
-def wounds_left(state: Record, army: int, index: int) -> int:
+def wounds_left(state: State, army: int, index: int) -> int:
     """Wounds left of a target: all its models' together, or a character's."""
     if index < UNITS:
         return int(state.unit_wounds[army, index])
@@ -37,49 +38,49 @@ def wounds_left(state: Record, army: int, index: int) -> int:
 
 
 @jit
-def models_left(table: Record, state: Record, army: int, unit: int) -> int:
+def models_left(packed: PackedScenario, state: State, army: int, unit: int) -> int:
     """Models left in a unit: whole models go first, and the last may be wounded."""
-    each = int(table.armies[army].units[unit].wounds)
+    each = int(packed.armies[army].units[unit].wounds)
     return (int(state.unit_wounds[army, unit]) + each - 1) // each
 
 
 @jit
-def wounded(table: Record, state: Record, army: int, index: int) -> bool:
+def wounded(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Whether a target has a model with a wound lost and a wound left."""
     if index < UNITS:
-        each = int(table.armies[army].units[index].wounds)
+        each = int(packed.armies[army].units[index].wounds)
         return int(state.unit_wounds[army, index]) % each != 0
     left = state.wounds[army, index - UNITS]
-    return 0 < left < table.armies[army].wizards[index - UNITS].wounds
+    return 0 < left < packed.armies[army].wizards[index - UNITS].wounds
 
 
 @jit(forceinline=False)
-def can_aim(table: Record, state: Record, army: int, spell: int, aim: int) -> bool:
+def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
     """Whether the army's spell may now be aimed so.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: at any node.
         army: the spell's owner.
         spell: one that is aimed.
         aim: which of its aims.
     """
-    entry = table.armies[army].spells[spell]
-    way = table.armies[army].aims[entry.first_aim + aim]
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
     code = int64(way.target)
     if code == 0:
-        return way.n_strikes == 0 or _strikes_anybody(table, state, army, spell, aim)
+        return way.n_strikes == 0 or _strikes_anybody(packed, state, army, spell, aim)
     side = army_of(army, code)
     index = index_of(code)
     if wounds_left(state, side, index) == 0:
         return False
     if way.open != Opening.ALWAYS:
-        unit = table.armies[side].wizards[index - UNITS].unit if index >= UNITS else 0
+        unit = packed.armies[side].wizards[index - UNITS].unit if index >= UNITS else 0
         if way.open == Opening.NEVER or (unit != 0 and unit_stands(state, side, int64(unit - 1))):
             return False
-    if entry.heals and not wounded(table, state, side, index):
+    if entry.heals and not wounded(packed, state, side, index):
         return False
-    if entry.namesakes & state.in_play[army] and _lies_on(table, state, army, spell, code):
+    if entry.namesakes & state.in_play[army] and _lies_on(packed, state, army, spell, code):
         return False
     if entry.mark:
         mark = int64(entry.mark - 1)
@@ -88,15 +89,15 @@ def can_aim(table: Record, state: Record, army: int, spell: int, aim: int) -> bo
 
 
 @jit(forceinline=False)
-def _lies_on(table: Record, state: Record, army: int, spell: int, code: int) -> bool:
+def _lies_on(packed: PackedScenario, state: State, army: int, spell: int, code: int) -> bool:
     """Whether a spell of the same name lies on the target: flat states do not stack."""
     found = 0
-    for namesake in range(table.armies[army].n_spells):
-        entry = table.armies[army].spells[namesake]
+    for namesake in range(packed.armies[army].n_spells):
+        entry = packed.armies[army].spells[namesake]
         aim = int64(state.aims[army, namesake])
         if aim and entry.duration != Duration.DELAYED:
-            if (table.armies[army].spells[spell].namesakes >> namesake) & 1:
-                found += table.armies[army].aims[entry.first_aim + aim - 1].target == code
+            if (packed.armies[army].spells[spell].namesakes >> namesake) & 1:
+                found += packed.armies[army].aims[entry.first_aim + aim - 1].target == code
     return found > 0
 
 
@@ -107,123 +108,125 @@ def mark_bit(mark: int, index: int) -> int:
 
 
 @jit
-def _strikes_anybody(table: Record, state: Record, army: int, spell: int, aim: int) -> bool:
-    entry = table.armies[army].spells[spell]
-    way = table.armies[army].aims[entry.first_aim + aim]
+def _strikes_anybody(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
     found = 0
     for k in range(way.n_strikes):
-        found += can_strike(table, state, way.first_strike + k)
+        found += can_strike(packed, state, way.first_strike + k)
     return found > 0
 
 
 @jit
-def can_strike(table: Record, state: Record, strike: int) -> bool:
+def can_strike(packed: PackedScenario, state: State, strike: int) -> bool:
     """Whether the victim of a strike is there to be struck: alive and not within a unit."""
-    victim = int64(table.strikes[strike].victim)
+    victim = int64(packed.strikes[strike].victim)
     side = victim // TARGETS
     index = victim % TARGETS
     if wounds_left(state, side, index) == 0:
         return False
-    if index < UNITS or not table.strikes[strike].alone:
+    if index < UNITS or not packed.strikes[strike].alone:
         return True
-    unit = table.armies[side].wizards[index - UNITS].unit
+    unit = packed.armies[side].wizards[index - UNITS].unit
     return unit == 0 or not unit_stands(state, side, int64(unit - 1))
 
 
 @jit
-def has_aim(table: Record, state: Record, army: int, spell: int) -> bool:
+def has_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Whether a spell has anything to be cast at; one of fixed worth needs nothing."""
-    entry = table.armies[army].spells[spell]
+    entry = packed.armies[army].spells[spell]
     if not entry.targeted:
         return True
-    return best_aim(table, state, army, spell) >= 0
+    return best_aim(packed, state, army, spell) >= 0
 
 
 @jit(forceinline=False)
-def best_aim(table: Record, state: Record, army: int, spell: int) -> int:
+def best_aim(packed: PackedScenario, state: State, army: int, spell: int) -> int:
     """The open aim that promises most against whole units, or -1 where none is open."""
-    entry = table.armies[army].spells[spell]
+    entry = packed.armies[army].spells[spell]
     for k in range(entry.n_aims):
-        aim = int64(table.armies[army].aims[entry.first_aim + k].ranked)
-        if can_aim(table, state, army, spell, aim):
+        aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
+        if can_aim(packed, state, army, spell, aim):
             return aim
     return -1
 
 
 @jit(forceinline=False)
-def aim_at(table: Record, army: int, spell: int, code: int) -> int:
+def aim_at(packed: PackedScenario, army: int, spell: int, code: int) -> int:
     """Which aim of the spell has this target code, or -1."""
-    entry = table.armies[army].spells[spell]
+    entry = packed.armies[army].spells[spell]
     for k in range(entry.n_aims):
-        if table.armies[army].aims[entry.first_aim + k].target == code:
+        if packed.armies[army].aims[entry.first_aim + k].target == code:
             return k
     return -1
 
 
 @jit
-def target_code(table: Record, army: int, spell: int, aim: int) -> int:
+def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
     """The target code of one of a spell's aims."""
-    entry = table.armies[army].spells[spell]
-    return int64(table.armies[army].aims[entry.first_aim + aim].target)
+    entry = packed.armies[army].spells[spell]
+    return int64(packed.armies[army].aims[entry.first_aim + aim].target)
 
 
 @jit
-def worth_now(table: Record, state: Record, army: int, spell: int, phases: int) -> float:
+def worth_now(packed: PackedScenario, state: State, army: int, spell: int, phases: int) -> float:
     """Points that a spell promises its owner with its best aim, if it takes effect now.
 
     Args:
-        table: the scenario.
+        packed: the scenario.
         state: at any node.
         army: the spell's owner.
         spell: any of his.
         phases: phases that end while it is in play.
     """
-    entry = table.armies[army].spells[spell]
+    entry = packed.armies[army].spells[spell]
     if not entry.targeted:
         return float(entry.worth + entry.worth_per_phase * phases)
-    aim = best_aim(table, state, army, spell)
+    aim = best_aim(packed, state, army, spell)
     if aim < 0:
         return 0.0
-    return worth_of_aim(table, army, spell, aim, phases)
+    return worth_of_aim(packed, army, spell, aim, phases)
 
 
 @jit
-def worth_of_aim(table: Record, army: int, spell: int, aim: int, phases: int) -> float:
+def worth_of_aim(packed: PackedScenario, army: int, spell: int, aim: int, phases: int) -> float:
     """`worth_now` of one aim."""
-    entry = table.armies[army].spells[spell]
-    way = table.armies[army].aims[entry.first_aim + aim]
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
     return float(way.promise + way.worth_per_phase * phases)
 
 
 @jit
-def worth_of_pending(table: Record, army: int, spell: int, aim_plus_one: int, phases: int) -> float:
+def worth_of_pending(
+    packed: PackedScenario, army: int, spell: int, aim_plus_one: int, phases: int
+) -> float:
     """`worth_now` of a spell as it has been aimed."""
-    entry = table.armies[army].spells[spell]
+    entry = packed.armies[army].spells[spell]
     if not entry.targeted or aim_plus_one == 0:
         return float(entry.worth + entry.worth_per_phase * phases)
-    return worth_of_aim(table, army, spell, aim_plus_one - 1, phases)
+    return worth_of_aim(packed, army, spell, aim_plus_one - 1, phases)
 
 
 @jit
-def worth_per_phase(table: Record, state: Record, army: int, spell: int) -> float:
+def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell in play pays its owner at the end of a phase."""
-    entry = table.armies[army].spells[spell]
+    entry = packed.armies[army].spells[spell]
     aim = int64(state.aims[army, spell])
     if not entry.targeted or aim == 0:
         return float(entry.worth_per_phase)
-    return float(table.armies[army].aims[entry.first_aim + aim - 1].worth_per_phase)
+    return float(packed.armies[army].aims[entry.first_aim + aim - 1].worth_per_phase)
 
 
 @jit(forceinline=False)
-def _resistance_of(table: Record, state: Record, army: int, spell: int, aim: int) -> int:
+def _resistance_of(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> int:
     """Magic Resistance of what the army's spell is aimed at, if that is an enemy.
 
     A unit and the characters in it share the best that any of them has (DW). A Comet targets a
     point, and no unit resists it (ours).
     """
-    if table.armies[army].spells[spell].duration == Duration.DELAYED:
+    if packed.armies[army].spells[spell].duration == Duration.DELAYED:
         return 0
-    code = target_code(table, army, spell, aim)
+    code = target_code(packed, army, spell, aim)
     if code <= TARGETS:
         return 0
     enemy = int64(1 - army)
@@ -231,34 +234,36 @@ def _resistance_of(table: Record, state: Record, army: int, spell: int, aim: int
     unit = index
     best = int64(0)
     if index >= UNITS:
-        best = int64(table.armies[enemy].wizards[index - UNITS].magic_resistance)
-        unit = int64(table.armies[enemy].wizards[index - UNITS].unit) - 1
+        best = int64(packed.armies[enemy].wizards[index - UNITS].magic_resistance)
+        unit = int64(packed.armies[enemy].wizards[index - UNITS].unit) - 1
         if unit < 0 or not unit_stands(state, enemy, unit):
             return best
-    best = max(best, int64(table.armies[enemy].units[unit].magic_resistance))
-    for wizard in range(table.armies[enemy].n_wizards):
-        entry = table.armies[enemy].wizards[wizard]
+    best = max(best, int64(packed.armies[enemy].units[unit].magic_resistance))
+    for wizard in range(packed.armies[enemy].n_wizards):
+        entry = packed.armies[enemy].wizards[wizard]
         if entry.unit == unit + 1 and state.wounds[enemy, wizard] > 0:
             best = max(best, int64(entry.magic_resistance))
     return best
 
 
 @jit
-def resistance_to_cast(table: Record, state: Record) -> int:
+def resistance_to_cast(packed: PackedScenario, state: State) -> int:
     """Dice that Magic Resistance adds to a dispel of the spell being cast."""
     if state.aim == 0:
         return 0
     return _resistance_of(
-        table, state, int64(state.active), int64(state.spell - 1), int64(state.aim - 1)
+        packed, state, int64(state.active), int64(state.spell - 1), int64(state.aim - 1)
     )
 
 
 @jit
-def resistance(table: Record, state: Record) -> int:
+def resistance(packed: PackedScenario, state: State) -> int:
     """Dice that Magic Resistance adds to the pending dispel of a spell just cast (DW)."""
     if state.attempt == Attempt.CAST:
-        return resistance_to_cast(table, state)
+        return resistance_to_cast(packed, state)
     if state.attempt == Attempt.FREE and state.free_aim:
         enemy = int64(1 - state.active)
-        return _resistance_of(table, state, enemy, int64(state.free - 1), int64(state.free_aim - 1))
+        return _resistance_of(
+            packed, state, enemy, int64(state.free - 1), int64(state.free_aim - 1)
+        )
     return 0

@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling, entry_point
+from wfb_gym._records import Records, new_records
 from wfb_gym.encoding.limits import Limits, Table, check_covers, fit, union
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.envs import kernel
-from wfb_gym.envs.crew import CREW, Task
-from wfb_gym.envs.scenarios import ScenarioLike, resolve_programme
-from wfb_gym.opponents.book import no_books
+from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
+from wfb_gym.envs.thread_pool import THREAD_POOL, Task
+from wfb_gym.opponents.move_tables import MoveTable, no_move_tables
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
-from wfb_gym.opponents.positions import Positions, ask, copied
-from wfb_gym.opponents.registry import Opponent, Policy, resolve_pool
+from wfb_gym.players.opponents import Opponent, Policy, resolve_pool
+from wfb_gym.players.positions import Positions, ask, copied
 
 if TYPE_CHECKING:
     from wfb_gym.envs.watching import Watch
@@ -66,7 +67,7 @@ class Batch:
             the environments take in turn; or "generated", "generated:test" or a
             `wfb_gym.generating.Generated`, of which each episode draws one.
         seat: the learner's army: 0 casts first, 1 dispels.
-        opponent: who plays the other army; see `wfb_gym.opponents.registry.resolve_pool`.
+        opponent: who plays the other army; see `wfb_gym.players.opponents.resolve_pool`.
         limits: sizes of the spaces; fitted to the scenarios unless given.
         mode: a `kernel` autoreset mode.
         points_per_reward: points that make a reward of 1.
@@ -92,32 +93,32 @@ class Batch:
             raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
         if not points_per_reward > 0:
             raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
-        self.scenarios, self.tables, self.redraw, wanted = resolve_programme(scenario)
+        self.scenarios, self.packed_scenarios, self.redraw, wanted = resolve_scenarios(scenario)
         limits = limits or wanted
         self.num_envs = num_envs
         self.seat = seat
         self.mode = mode
         self.scale = 1.0 / points_per_reward
-        tables = [self.one(k) for k in range(len(self.tables))]
-        self.limits = limits or union([fit(table, seat) for table in tables])
-        for table in tables:
-            check_covers(self.limits, table, seat)
-        self.view = View(self.tables, seat, self.limits)
+        packed_scenarios = [self.one(k) for k in range(len(self.packed_scenarios))]
+        self.limits = limits or union([fit(packed, seat) for packed in packed_scenarios])
+        for packed in packed_scenarios:
+            check_covers(self.limits, packed, seat)
+        self.view = View(self.packed_scenarios, seat, self.limits)
         self.layout, self.codec = self.view.layout, self.view.codec
-        self._scratch = new_scratch(CREW.size)
-        self.starts = np.zeros(len(tables), kernel.START).view(np.recarray)
+        self._scratch = new_work_spaces(THREAD_POOL.size)
+        self.starts = new_records(kernel.FirstPosition, len(packed_scenarios))
         names, self._policies = resolve_pool(opponent)
         self.pool = np.array(names, np.int64)
-        self.books, self.shelf = self._bought(names)
-        digest = hashlib.sha256(self.tables.tobytes())
+        self.move_tables, self.move_storage = self._load_move_tables(names)
+        digest = hashlib.sha256(self.packed_scenarios.tobytes())
         digest.update(f"{seat} {names} {mode} {self.redraw}".encode())
         self._identity = digest.hexdigest()
         # Where the scenarios come with limits, those hold for either seat, whatever the seeds.
-        fitted = max(fit(table, 1 - seat).dice for table in tables)
+        fitted = max(fit(packed, 1 - seat).dice for packed in packed_scenarios)
         dice = fitted if wanted is None else wanted.dice
-        self._other = View(self.tables, 1 - seat, self.limits.swapped(dice))
-        self.envs = np.zeros(num_envs, kernel.ENVIRONMENT).view(np.recarray)
-        self.envs.scenario = np.arange(num_envs) % len(tables)
+        self._other = View(self.packed_scenarios, 1 - seat, self.limits.swapped(dice))
+        self.envs = new_records(kernel.Environment, num_envs)
+        self.envs.scenario = np.arange(num_envs) % len(packed_scenarios)
         self.allowed = np.zeros((num_envs, self.codec.n), np.bool_)
         self._final = np.empty((num_envs, self.layout.size), np.float32)
         self._members = np.arange(num_envs)
@@ -128,12 +129,14 @@ class Batch:
         )  # fmt: skip
         announce_compiling(kernel.drive)
         self._kernel: Any = kernel.drive
-        self._drive(kernel.PREPARE, np.arange(len(tables)), self._no_actions, self.new_step())
+        self._drive(
+            kernel.PREPARE, np.arange(len(packed_scenarios)), self._no_actions, self.new_step()
+        )
         self._kernel = entry_point(kernel.drive)
         kernel.first_faults(self._members[:0], self.allowed, self.envs)
         self._first_faults = entry_point(kernel.first_faults)
 
-    def _bought(self, kinds: list[int]) -> tuple[np.recarray[Any, Any], NDArray[np.uint64]]:
+    def _load_move_tables(self, kinds: list[int]) -> tuple[Records[MoveTable], NDArray[np.uint64]]:
         """Books of moves for an optimal opponent, if there is one.
 
         Raises:
@@ -141,19 +144,19 @@ class Batch:
             TooLarge: a scenario has more positions than fit.
         """
         if not any(k >= 0 and kind_and_epsilon(k)[0] == Scripted.OPTIMAL for k in kinds):
-            return no_books()
+            return no_move_tables()
         if self.redraw:
             raise ValueError(
                 "opponent: expected one that plays any battle, as the scenarios are generated; "
                 "optimal plays scenarios that can be solved ahead"
             )
-        from wfb_gym.solver.books import books  # solves what is not solved yet
+        from wfb_gym.solver.move_tables import load_move_tables  # solves what is not solved yet
 
-        return books(self.scenarios, 1 - self.seat)
+        return load_move_tables(self.scenarios, 1 - self.seat)
 
     def one(self, index: int) -> Table:
         """The table of one scenario, shape (1,)."""
-        return self.tables[index : index + 1].view(np.recarray)
+        return self.packed_scenarios[index : index + 1]
 
     def seed(self, seeds: Sequence[int | None]) -> None:
         """Key environments' generators with their own seeds, and count from 0; None leaves one."""
@@ -262,11 +265,11 @@ class Batch:
         before = self._snapshot()
         if self.watch is not None:
             self.watch.begin(self)
-        if self.num_envs < 4 * LEAST_CHUNK or CREW.size == 1:
+        if self.num_envs < 4 * LEAST_CHUNK or THREAD_POOL.size == 1:
             waiting = self._drive(kernel.STEP, self._members, actions, out)
         else:
-            chunk = max(LEAST_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * CREW.size))
-            waiting = CREW.run(self._chunk_task(actions, out), self.num_envs, chunk)
+            chunk = max(LEAST_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * THREAD_POOL.size))
+            waiting = THREAD_POOL.run(self._chunk_task(actions, out), self.num_envs, chunk)
         if waiting:
             self._ask_external(out, before)
         if self.watch is not None:
@@ -292,10 +295,10 @@ class Batch:
         """Arguments of `kernel.drive`."""
         masks = self.allowed if view is self.view else out.masks
         return (
-            operation, 0, len(members), members, actions, self.mode, self.envs, self.tables,
+            operation, 0, len(members), members, actions, self.mode, self.envs, self.packed_scenarios,
             self.starts, self.redraw, self.pool, view.seat, self.scale, view.codec.code_of,
             view.codec.index_of, view.layout.offsets, view.static, masks, out.observations,
-            out.rewards, out.terminations, out.illegal, out.final, self.books, self.shelf,
+            out.rewards, out.terminations, out.illegal, out.final, self.move_tables, self.move_storage,
             self._scratch,
         )  # fmt: skip
 
@@ -374,7 +377,9 @@ class Batch:
 
     def _positions(self, members: NDArray[np.int64], view: View) -> Positions:
         states = copied(self.envs["state"], members)
-        return Positions(self.tables, self.envs.scenario[members], states, view.seat, view.codec)
+        return Positions(
+            self.packed_scenarios, self.envs.scenario[members], states, view.seat, view.codec
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: vars(self)[key] for key in ("_made_of", "envs", "allowed", "watch")}

@@ -8,13 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
+from wfb_gym._records import Float64, Int8, Int64, Record, Records, dtype_of
+from wfb_gym.encoding.layout import LayoutOffsets
 from wfb_gym.encoding.observe import observe
 from wfb_gym.engine.chance import sample
-from wfb_gym.engine.generator import RNG, next_choice
+from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.phase import act_listing, begin, resolve_listing
-from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, STATE, Node, Record
+from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, State
+from wfb_gym.engine.transition import act_listing, begin, resolve_listing
+from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.opponents.move_tables import MoveTable
 from wfb_gym.opponents.policies import Scripted, choose
+from wfb_gym.packing.records import PackedScenario
 
 NEXT_STEP = 0
 SAME_STEP = 1
@@ -37,46 +42,55 @@ FRESH = 3
 """Status of an environment: the learner's turn; the episode is over; an external opponent's
 turn in the middle of a step, or in an episode that has just begun."""
 
-ENVIRONMENT = np.dtype(
-    [
-        ("state", STATE),
-        ("rng", RNG),
-        ("carry", "f8"),  # points won since the learner's last reward, by the first army
-        ("scenario", "i8"),
-        ("opponent", "i8"),  # member of the pool that plays this episode
-        ("status", "i1"),
-    ],
-    align=True,
-)
-"""One environment of a batch."""
 
-START = np.dtype([("state", STATE), ("points", "f8"), ("count", "i8")], align=True)
-"""A scenario's first position, the points won on the way to it, and its legal actions' number."""
+class Environment(Record):
+    """One environment of a batch."""
+
+    state: State
+    rng: Rng
+    carry: Float64  # points won since the learner's last reward, by the first army
+    scenario: Int64
+    opponent: Int64  # member of the pool that plays this episode
+    status: Int8
+
+
+ENVIRONMENT = dtype_of(Environment)
+
+
+class FirstPosition(Record):
+    """A scenario's first position, the points won on the way to it, and its legal actions' number."""
+
+    state: State
+    points: Float64
+    count: Int64
+
+
+START = dtype_of(FirstPosition)
 
 
 @jit(forceinline=False)
 def advance(
-    table: Record,
-    state: Record,
-    rng: Record,
+    packed: PackedScenario,
+    state: State,
+    rng: Rng,
     seat: int,
     policy: int,
     count: int,
-    book: Record,
-    shelf: NDArray[np.uint64],
-    work: Record,
+    move_table: MoveTable,
+    move_storage: NDArray[np.uint64],
+    work: WorkSpace,
 ) -> tuple[float, int]:
     """Go on until the learner or an external opponent must decide, or the battle ends.
 
     Args:
-        table: the packed scenario.
+        packed: the packed scenario.
         state: changed in place.
         rng: the environment's generator.
         seat: the learner's army.
         policy: who plays the other army, as `opponents.policies.choose` takes it.
         count: how many actions `work.legal` lists for the state, 0 if it is no decision.
-        book: the scenario's book of moves, for an opponent that reads one.
-        shelf: that holds it.
+        move_table: the scenario's book of moves, for an opponent that reads one.
+        move_storage: that holds it.
         work: scratch; lists the actions of whoever must decide.
 
     Returns:
@@ -87,11 +101,11 @@ def advance(
         if count > 0:
             if state.mover == seat or policy == Scripted.EXTERNAL:
                 return points, count
-            action = choose(policy, table, state, work, count, rng, book, shelf)
-            gained, count = act_listing(table, state, action, work)
+            action = choose(policy, packed, state, work, count, rng, move_table, move_storage)
+            gained, count = act_listing(packed, state, action, work)
         elif FIRST_CHANCE <= state.node <= LAST_CHANCE:
-            outcome = sample(table, state, rng, work)
-            gained, count = resolve_listing(table, state, outcome, work)
+            outcome = sample(packed, state, rng, work)
+            gained, count = resolve_listing(packed, state, outcome, work)
         else:
             return points, 0
         points += gained
@@ -99,27 +113,27 @@ def advance(
 
 @jit
 def restart(
-    env: Record,
-    tables: Record,
-    starts: Record,
+    env: Environment,
+    packed_scenarios: Records[PackedScenario],
+    starts: Records[FirstPosition],
     redraw: bool,
     pool: NDArray[np.int64],
     seat: int,
-    books: Record,
-    shelf: NDArray[np.uint64],
-    work: Record,
+    move_tables: Records[MoveTable],
+    move_storage: NDArray[np.uint64],
+    work: WorkSpace,
 ) -> int:
     """Begin the next episode of an environment and go on to its first decision.
 
     Args:
         env: the environment.
-        tables: packed scenarios.
+        packed_scenarios: packed scenarios.
         starts: their first positions (`START`).
         redraw: draw a scenario for the episode; else the environment keeps its own.
         pool: opponents, by number; one is drawn for the episode if there are several.
         seat: the learner's army.
-        books: of moves, by scenario; a single one may stand for all.
-        shelf: that holds them.
+        move_tables: of moves, by scenario; a single one may stand for all.
+        move_storage: that holds them.
         work: scratch; lists the actions of whoever must decide.
 
     Returns:
@@ -132,13 +146,13 @@ def restart(
     if pool.shape[0] > 1:
         env.opponent = next_choice(env.rng, pool.shape[0])
     state = env.state
-    table = tables[env.scenario]
+    packed = packed_scenarios[env.scenario]
     count = start.count
     if count > 0:
-        count = legal_actions(table, state, work)
-    book = books[env.scenario % books.shape[0]]
+        count = legal_actions(packed, state, work)
+    move_table = move_tables[env.scenario % move_tables.shape[0]]
     gained, count = advance(
-        table, state, env.rng, seat, pool[env.opponent], count, book, shelf, work
+        packed, state, env.rng, seat, pool[env.opponent], count, move_table, move_storage, work
     )
     env.carry = start.points + gained
     env.status = FRESH if count > 0 and state.mover != seat else RUNNING
@@ -146,10 +160,10 @@ def restart(
 
 
 @jit
-def prepare(table: Record, start: Record, work: Record) -> None:
+def prepare(packed: PackedScenario, start: FirstPosition, work: WorkSpace) -> None:
     """Work out the first position of a scenario, so that a reset is no more than a copy."""
-    start.points = begin(table, start.state, work)
-    start.count = legal_actions(table, start.state, work)
+    start.points = begin(packed, start.state, work)
+    start.count = legal_actions(packed, start.state, work)
 
 
 @jit
@@ -165,7 +179,7 @@ def admitted(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
 
 @jit
 def write_mask(
-    row: int, count: int, work: Record, indices: NDArray[np.int64], allowed: NDArray[np.bool_]
+    row: int, count: int, work: WorkSpace, indices: NDArray[np.int64], allowed: NDArray[np.bool_]
 ) -> None:
     """Write one row of masks; where nothing is to decide, pass is legal."""
     for k in range(allowed.shape[1]):
@@ -178,7 +192,7 @@ def write_mask(
 
 @jit(nogil=True, forceinline=False)
 def first_faults(
-    actions: NDArray[np.int64], allowed: NDArray[np.bool_], envs: Record
+    actions: NDArray[np.int64], allowed: NDArray[np.bool_], envs: Records[Environment]
 ) -> tuple[int, int]:
     """First row whose action lies outside the space, and first whose action is illegal; or -1.
 
@@ -202,16 +216,16 @@ def drive(
     members: NDArray[np.int64],
     actions: NDArray[np.int64],
     mode: int,
-    envs: Record,
-    tables: Record,
-    starts: Record,
+    envs: Records[Environment],
+    packed_scenarios: Records[PackedScenario],
+    starts: Records[FirstPosition],
     redraw: bool,
     pool: NDArray[np.int64],
     seat: int,
     scale: float,
     codes: NDArray[np.int64],
     indices: NDArray[np.int64],
-    offsets: Record,
+    offsets: Records[LayoutOffsets],
     static: NDArray[np.float32],
     allowed: NDArray[np.bool_],
     observations: NDArray[np.float32],
@@ -219,9 +233,9 @@ def drive(
     terminations: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
     final: NDArray[np.float32],
-    books: Record,
-    shelf: NDArray[np.uint64],
-    scratch: Record,
+    move_tables: Records[MoveTable],
+    move_storage: NDArray[np.uint64],
+    scratch: Records[WorkSpace],
 ) -> int:
     """Do one operation for `members[low:high]`; every output is written once.
 
@@ -239,14 +253,14 @@ def drive(
     waiting = 0
     if operation == PREPARE:
         for j in range(low, high):
-            prepare(tables[j], starts[j], work)
+            prepare(packed_scenarios[j], starts[j], work)
         return 0
     for j in range(low, high):
         i = members[j]
         row = i
         env = envs[i]
         state = env.state
-        table = tables[env.scenario]
+        packed = packed_scenarios[env.scenario]
         count = 0
         code = -1
         fresh = operation == RESTART
@@ -270,12 +284,20 @@ def drive(
         elif operation == LOOK:
             row = j
             if state.mover == seat:
-                count = legal_actions(table, state, work)
+                count = legal_actions(packed, state, work)
         if code >= 0:
-            first, count = act_listing(table, state, code, work)
-            book = books[env.scenario % books.shape[0]]
+            first, count = act_listing(packed, state, code, work)
+            move_table = move_tables[env.scenario % move_tables.shape[0]]
             gained, count = advance(
-                table, state, env.rng, seat, pool[env.opponent], count, book, shelf, work
+                packed,
+                state,
+                env.rng,
+                seat,
+                pool[env.opponent],
+                count,
+                move_table,
+                move_storage,
+                work,
             )
             env.carry += first + gained
             if count > 0 and state.mover != seat:
@@ -290,14 +312,16 @@ def drive(
                 terminations[i] = True
                 env.status = DONE
                 if mode == SAME_STEP:
-                    observe(table, state, seat, at, static[env.scenario], final[i])
+                    observe(packed, state, seat, at, static[env.scenario], final[i])
                     fresh = True
         if fresh:
-            count = restart(env, tables, starts, redraw, pool, seat, books, shelf, work)
-            table = tables[env.scenario]
+            count = restart(
+                env, packed_scenarios, starts, redraw, pool, seat, move_tables, move_storage, work
+            )
+            packed = packed_scenarios[env.scenario]
             if env.status == FRESH:
                 waiting += 1
                 continue
-        observe(table, state, seat, at, static[env.scenario], observations[row])
+        observe(packed, state, seat, at, static[env.scenario], observations[row])
         write_mask(row, count, work, indices, allowed)
     return waiting

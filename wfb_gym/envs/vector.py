@@ -17,10 +17,10 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch, Step
 from wfb_gym.envs.infos import StepInfos
-from wfb_gym.envs.scenarios import ScenarioLike
+from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, frames, watch
-from wfb_gym.opponents.registry import Opponent
+from wfb_gym.players.opponents import Opponent
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernel.NEXT_STEP,

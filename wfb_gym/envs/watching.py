@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.engine.generator import next_choice
+from wfb_gym._records import as_records
+from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.state import Node
 from wfb_gym.envs import kernel
 
@@ -121,7 +122,7 @@ class Watch:
 
     def _rng(self, member: int) -> Any:
         """The generator as it was before the step."""
-        return self._envs["rng"][member : member + 1].copy().view(np.recarray)[0]
+        return as_records(Rng, self._envs["rng"][member : member + 1].copy())[0]
 
     def _stepped(self, batch: "Batch", member: int, action: int) -> "list[Event]":
         before = self._envs[member]
@@ -154,7 +155,7 @@ class Watch:
         from wfb_gym.transcripts.recorder import tell_on
 
         kind = int(batch.pool[envs["opponent"][member]])
-        book = batch.books[int(envs["scenario"][member]) % len(batch.books)]
+        move_table = batch.move_tables[int(envs["scenario"][member]) % len(batch.move_tables)]
         # Taken one by one: what is left is for the episode that begins in the same step.
         answers = iter(partial(self._answers[member].pop, 0), None)
-        return tell_on(telling, rng, batch.seat, kind, answers, book, batch.shelf)
+        return tell_on(telling, rng, batch.seat, kind, answers, move_table, batch.move_storage)

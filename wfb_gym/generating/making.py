@@ -1,6 +1,5 @@
 """From a seed to a scenario."""
 
-from wfb_gym.battlefield import strikes, verdicts
 from wfb_gym.generating.deploying import deploy, fight, flee, stray
 from wfb_gym.generating.drafts import BANNER_POINTS, Host, Leader
 from wfb_gym.generating.draws import Draws
@@ -16,6 +15,7 @@ from wfb_gym.generating.options import Generation, Opposition
 from wfb_gym.generating.raising import join, raise_units
 from wfb_gym.generating.room import finds_room
 from wfb_gym.generating.writing import written
+from wfb_gym.geometry import strikes, verdicts
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Wizard
 from wfb_gym.scenario.errors import Problem, ScenarioError, shown

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from wfb_gym.generating.options import Generation, Opposition
 from wfb_gym.scenario.errors import Problem, shown
-from wfb_gym.scenario.packed import UNITS
 from wfb_gym.scenario.profiles import ArmyList, CharacterProfile, UnitProfile, army_list
+from wfb_gym.scenario.sizes import UNITS
 
 DWARFS = "dwarfs"
 DAEMONS = "daemons"

@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple, get_args
 from wfb_gym.scenario.errors import Problem, ScenarioError, shown
 from wfb_gym.scenario.fields import one_of
 from wfb_gym.scenario.lores import lore_spells
-from wfb_gym.scenario.packed import ITEMS, PHASES, UNITS, WIZARDS
 from wfb_gym.scenario.profiles import bundled_armies
 from wfb_gym.scenario.ruleset import Edition
+from wfb_gym.scenario.sizes import ITEMS, PHASES, UNITS, WIZARDS
 
 LEAST_POINTS = 500
 MOST_POINTS = 2000
@@ -17,7 +17,7 @@ FEWEST_SPELLS = 4
 """Spells of a wizard of the highest level."""
 MOST_SPELLS = 12
 """Two wizards who roll on a whole lore. The packed arrays have room for 24, but not for as many
-that each take notice of what they were cast at before (`wfb_gym.scenario.packed.MARKS`)."""
+that each take notice of what they were cast at before (`wfb_gym.packing.records.MARKS`)."""
 _WHERE = "generation"
 
 Opposition = Literal["any", "wizards", "dwarfs", "daemons", "none"]

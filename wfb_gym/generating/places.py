@@ -1,7 +1,7 @@
 """Turned rectangles on the table: whether two are apart, and whether one is on it.
 
 Only sums and products of literals and halves of inches, so that every machine finds the same.
-What stands in a scenario is checked once more by `wfb_gym.battlefield`.
+What stands in a scenario is checked once more by `wfb_gym.geometry`.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Whether two armies fit the arrays that a scenario is packed into (`wfb_gym.scenario.packed`).
+"""Whether two armies fit the arrays that a scenario is packed into (`wfb_gym.packing.records`).
 
 Most sizes are kept by the options. Two hang on the spells: marks of those that do not stack on
 one target, and units struck, which a spell at a point of the table multiplies.
@@ -7,7 +7,7 @@ one target, and units struck, which a spell at a point of the table multiplies.
 from collections.abc import Sequence
 
 from wfb_gym.generating.drafts import Host
-from wfb_gym.scenario.packed import MARKS, STRIKES
+from wfb_gym.scenario.sizes import MARKS, STRIKES
 from wfb_gym.scenario.spells import Spell, spells_of_lore
 
 _OTHERS = 200

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._records import as_records
+from wfb_gym.engine.state import State
+
 try:
     import pyspiel
 except ImportError as error:
@@ -25,8 +28,9 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import most_outcomes
 from wfb_gym.engine.keys import words_of
 from wfb_gym.engine.state import STATE, Node
-from wfb_gym.scenario import Scenario, load_scenario, pack
-from wfb_gym.scenario.packed import DICE
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.scenario.sizes import DICE
 
 POINTS_PER_UTILITY = 100.0
 """Points that make a utility of 1."""
@@ -97,9 +101,9 @@ class _Book:
     """A scenario's positions as they are met, and how both armies see them."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self.table = pack(scenario)
-        self.views = [View(self.table, seat, fit(self.table, seat)) for seat in range(_ARMIES)]
-        battle = Battle(self.table)
+        self.packed = pack(scenario)
+        self.views = [View(self.packed, seat, fit(self.packed, seat)) for seat in range(_ARMIES)]
+        battle = Battle(self.packed)
         self._blank = battle
         self._first_words = words_of(battle.state).copy()
         self._known: dict[bytes, Position] = {}
@@ -135,7 +139,7 @@ class _Book:
 
     def seen(self, position: Position, player: int) -> NDArray[np.float32]:
         """An army's observation, float32 (size,)."""
-        states = np.frombuffer(bytearray(position.key), STATE).view(np.recarray)
+        states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
         shown, _ = self.views[player].show(np.zeros(1, np.int64), states)
         seen: NDArray[np.float32] = shown[0]
         return seen
@@ -143,33 +147,33 @@ class _Book:
     @property
     def farthest(self) -> float:
         """Points that the result of no battle exceeds; generous."""
-        table = self.table[0]
-        armies = table.armies
+        packed = self.packed[0]
+        armies = packed.armies
         spells = [armies[a].spells[: armies[a].n_spells] for a in range(_ARMIES)]
         aims = [armies[a].aims[: armies[a].n_aims] for a in range(_ARMIES)]
         wizards = [armies[a].wizards[: armies[a].n_wizards] for a in range(_ARMIES)]
         units = [armies[a].units[: armies[a].n_units] for a in range(_ARMIES)]
-        contacts = table.contacts[: table.n_contacts]
+        contacts = packed.contacts[: packed.n_contacts]
         # An attempt may end in a miscast, and that in a free spell of the other army.
-        casts = 2 * int(table.phases) * sum(len(each) for each in spells) + 1
+        casts = 2 * int(packed.phases) * sum(len(each) for each in spells) + 1
         lives = sum(float((each["models"] * each["points"]).sum()) for each in units)
         lives += sum(float((each["wounds"] * each["points_per_wound"]).sum()) for each in wizards)
         lives += float((contacts["models"] * contacts["points"]).sum())
         wound = max(float(each["points_per_wound"].max(initial=0.0)) for each in wizards)
         lasting = 0.0
         at_once = 0.0
-        for each in (*spells, *aims):
+        for each in spells + aims:
             lasting += float(np.abs(each["worth_per_phase"]).sum())
             at_once = max(at_once, float(np.abs(each["worth"]).max(initial=0.0)))
-        miscast = float(np.abs(table.effects["points"]).sum())
-        return lives + casts * (at_once + miscast + wound) + int(table.phases) * lasting
+        miscast = float(np.abs(packed.effects["points"]).sum())
+        return lives + casts * (at_once + miscast + wound) + int(packed.phases) * lasting
 
     @property
     def longest(self) -> int:
         """Decisions that no battle exceeds; generous."""
-        armies = self.table[0].armies
+        armies = self.packed[0].armies
         spells = sum(int(armies[a].n_spells) for a in range(_ARMIES))
-        return int(self.table[0].phases) * _DECISIONS_PER_SPELL * (spells + 1)
+        return int(self.packed[0].phases) * _DECISIONS_PER_SPELL * (spells + 1)
 
 
 def _told_apart(words: list[str]) -> list[str]:
@@ -214,8 +218,8 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         name = str(params.get("scenario", DEFAULT_SCENARIO))
         self.scenario = _given[name] if name in _given else load_scenario(name)
         self.book = _Book(self.scenario)
-        table = self.book.table[0]
-        rerolls = any(bool(table.armies[army].rerolls) for army in range(_ARMIES))
+        packed = self.book.packed[0]
+        rerolls = any(bool(packed.armies[army].rerolls) for army in range(_ARMIES))
         reach = self.book.farthest / POINTS_PER_UTILITY
         info = pyspiel.GameInfo(
             num_distinct_actions=max(view.codec.n for view in self.book.views),

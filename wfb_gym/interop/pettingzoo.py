@@ -2,7 +2,7 @@
 
 Imported only on use; needs ``pip install "wfb_gym[pettingzoo]"``. Importing it registers the ids
 ``wfb_gym/MagicPhase-v0`` and ``wfb_gym/Battle-v0`` with PettingZoo. No rule lives here: the battle
-is `wfb_gym.envs.turns.Turns`, with both armies played from outside.
+is `wfb_gym.envs.self_play.SelfPlayBatch`, with both armies played from outside.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,9 @@ from typing import Any, Literal
 import numpy as np
 from gymnasium import logger, spaces
 from numpy.typing import NDArray
+
+from wfb_gym._records import Records, as_records
+from wfb_gym.engine.generator import Rng
 
 try:
     import pettingzoo
@@ -25,14 +28,14 @@ except ImportError as error:
 from wfb_gym.encoding.limits import Limits, union
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import RNG
-from wfb_gym.engine.phase import act, resolve
 from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.state import new_states
+from wfb_gym.engine.transition import act, resolve
 from wfb_gym.envs.battles import BATTLE
 from wfb_gym.envs.kernel import admitted
-from wfb_gym.envs.scenarios import ScenarioLike
+from wfb_gym.envs.scenario_set import ScenarioLike
+from wfb_gym.envs.self_play import BEGIN, Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.envs.turns import BEGIN, Shown, Turns
 from wfb_gym.envs.watching import FPS
 from wfb_gym.interop.watching import RENDER_MODES, Watcher
 
@@ -48,8 +51,8 @@ _PHASE_AGENTS = ("caster_0", "dispeller_0")
 _BATTLE_AGENTS = ("army_0", "army_1")
 
 
-class _Game(Turns):
-    """One battle that stops where `Turns` would go on: with the position it ended in."""
+class _Game(SelfPlayBatch):
+    """One battle that stops where `SelfPlayBatch` would go on: with the position it ended in."""
 
     def __init__(self, scenario: ScenarioLike, limits: SomeLimits) -> None:
         pair = (limits, limits) if isinstance(limits, Limits) else limits
@@ -61,30 +64,30 @@ class _Game(Turns):
         self.dice_before = self.dice()
         self.code = 0
 
-    def dice(self) -> np.recarray[Any, Any]:
+    def dice(self) -> Records[Rng]:
         """A copy of the generator, `engine.generator.RNG` (1,)."""
-        return self._battles["rng"].copy().view(RNG).view(np.recarray)
+        return as_records(Rng, self._battles["rng"].copy().view(RNG))
 
-    def begin(self) -> tuple[Shown, Shown]:
+    def begin(self) -> tuple[Decisions, Decisions]:
         """Begin another battle; the dice go on as they come."""
         return self._run(BEGIN)
 
-    def play_one(self, seat: int, action: int) -> tuple[Shown, Shown]:
+    def play_one(self, seat: int, action: int) -> tuple[Decisions, Decisions]:
         """Play the decision of an army; the position it ended in, if it did, is `last_states`."""
         states, self.dice_before = self._battles["state"].copy(), self.dice()
-        table = self.tables[int(self.playing[0])]
+        packed = self.packed_scenarios[int(self.playing[0])]
         actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
         actions[seat] = np.array([action], np.int64)
         shown = self.play(actions[0], actions[1])
         self.code = int(self._codes[0])
         if self.ended[0]:
-            # By now `Turns` is in the next battle: the end of this one is played once more.
+            # By now `SelfPlayBatch` is in the next battle: the end of this one is played once more.
             self.last_states[:] = states
             rng, state = self.dice_before.copy()[0], self.last_states[0]
             work = self._scratch[0]
-            act(table, state, self.code, work)
+            act(packed, state, self.code, work)
             while is_chance(state.node):
-                resolve(table, state, int(sample(table, state, rng, work)), work)
+                resolve(packed, state, int(sample(packed, state, rng, work)), work)
         return shown
 
 
@@ -173,7 +176,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             ]
         self.state_space = boxes[0]
         self.agents: list[str] = []
-        self._shown: tuple[Shown, Shown] | None = None
+        self._shown: tuple[Decisions, Decisions] | None = None
         self._scenario = 0
         self._begun_again = False
 
@@ -218,9 +221,9 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     def _watch_from_here(self, points: float) -> None:
         if self._watcher is not None:
             game, k = self._game, self._scenario
-            table = game.tables[k : k + 1].view(np.recarray)
+            packed = game.packed_scenarios[k : k + 1]
             state = game.states(np.zeros(1, np.int64))[0]
-            self._watcher.begin(game.scenarios[k], table, state, points)
+            self._watcher.begin(game.scenarios[k], packed, state, points)
 
     def step(self, action: Any) -> None:
         """Play an action of `agent_selection`, and everything up to the next decision.

@@ -27,10 +27,10 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.view import seat_number
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
-from wfb_gym.envs.scenarios import ScenarioLike
+from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.opponents.positions import Positions
-from wfb_gym.opponents.registry import Opponent
+from wfb_gym.players.opponents import Opponent
+from wfb_gym.players.positions import Positions
 
 _MASKS = "action_masks"
 

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._records import Records
+from wfb_gym.engine.generator import Rng
 from wfb_gym.envs import watching
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
 
 RENDER_MODES = ("human", *watching.RENDER_MODES)
@@ -30,22 +33,22 @@ class Watcher:
         self._events: list[Any] = []
 
     def begin(
-        self, scenario: Scenario, table: np.recarray[Any, Any], state: Any, points: float
+        self, scenario: Scenario, packed: Records[PackedScenario], state: Any, points: float
     ) -> None:
         """Look at the first decision of a battle.
 
         Args:
             scenario: that is played.
-            table: it, packed, shape (1,).
+            packed: it, packed, shape (1,).
             state: `engine.state.STATE` record.
             points: won so far, as the first army sees them.
         """
         from wfb_gym.transcripts.telling import Telling
 
-        self._telling, self._events = Telling(scenario, table), []
+        self._telling, self._events = Telling(scenario, packed), []
         self._telling.put(state, points)
 
-    def follow(self, code: int, dice: np.recarray[Any, Any]) -> None:
+    def follow(self, code: int, dice: Records[Rng]) -> None:
         """Look on while an action is played, up to the next decision or the end.
 
         Args:

@@ -23,7 +23,7 @@ Both aim where a spell promises most, swap their least promising spell for the f
 lore where that promises more, and keep all the dice that an item can keep.
 
 **optimal** plays the exact optimum of a solved scenario, move by move from a book
-(`wfb_gym.opponents.book`); at a position that is not in it, veteran takes over.
+(`wfb_gym.opponents.move_tables`); at a position that is not in it, veteran takes over.
 
 Any of them may also play at random now and then: `with_epsilon`.
 """
@@ -35,14 +35,15 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
-from wfb_gym.engine.generator import next_choice
+from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
+from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.queries import caster_of, dice_cap, other
-from wfb_gym.engine.rerolls import final_outcome
-from wfb_gym.engine.rolls import OUTCOME_FAIL
-from wfb_gym.engine.state import Attempt, Node, Record
+from wfb_gym.engine.roll_results import final_outcome
+from wfb_gym.engine.state import Attempt, Node, State
 from wfb_gym.engine.targets import aim_at, worth_of_aim
-from wfb_gym.opponents.book import NO_MOVE, look_up_move
+from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, look_up_move
 from wfb_gym.opponents.weighing import (
     best_cast_chance,
     dice_for_cast,
@@ -55,7 +56,8 @@ from wfb_gym.opponents.weighing import (
     phases_left,
     value_if_cast,
 )
-from wfb_gym.scenario.packed import ITEMS, SPELLS, WIZARDS, DispelUse
+from wfb_gym.packing.records import DispelUse, PackedScenario
+from wfb_gym.scenario.sizes import ITEMS, SPELLS, WIZARDS
 
 PASS = _actions.PASS
 FIRST_DICE = _actions.FIRST_DICE
@@ -102,7 +104,9 @@ def kind_and_epsilon(policy: int) -> tuple[Scripted, float]:
 
 
 @jit(forceinline=False)
-def _best_nomination(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
+def _best_nomination(
+    packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
+) -> int:
     best = PASS
     most = 0.0
     sure = False
@@ -111,8 +115,8 @@ def _best_nomination(table: Record, state: Record, work: Record, count: int, vet
         if action < FIRST_CAST or action >= FIRST_IN_PLAY:
             continue
         spell = action - FIRST_CAST
-        worth = value_if_cast(table, state, state.active, spell)
-        chance = best_cast_chance(table, state, state.active, spell)
+        worth = value_if_cast(packed, state, state.active, spell)
+        chance = best_cast_chance(packed, state, state.active, spell)
         likely = veteran and chance >= LIKELY
         score = worth if likely else worth * chance
         if (likely and not sure and worth > 0.0) or (likely == sure and score > most):
@@ -123,19 +127,19 @@ def _best_nomination(table: Record, state: Record, work: Record, count: int, vet
 
 
 @jit(forceinline=False)
-def _item(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
+def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool) -> int:
     """A cast item, if it makes the cast likelier; the veteran spares it for unlikely ones."""
     spell = state.spell - 1
-    before = best_cast_chance(table, state, state.active, spell)
+    before = best_cast_chance(packed, state, state.active, spell)
     if veteran and before >= LIKELY:
         return PASS
     best = PASS
     most = before
-    most_dice = dice_for_cast(table, state, state.active, spell)
+    most_dice = dice_for_cast(packed, state, state.active, spell)
     for i in range(1, count):
         state.cast_item = work.legal[i] - FIRST_ITEM + 1
         for dice in range(1, most_dice + 1):
-            chance = pending_cast_chance(table, state, dice)
+            chance = pending_cast_chance(packed, state, dice)
             if chance > most:
                 most = chance
                 best = int64(work.legal[i])
@@ -145,14 +149,14 @@ def _item(table: Record, state: Record, work: Record, count: int, veteran: bool)
 
 @jit(forceinline=False)
 def _fewest_casting_dice(
-    table: Record, state: Record, work: Record, count: int, veteran: bool
+    packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
     """Dice that cast likeliest; the veteran stops at the first number that is likely."""
     best = int64(work.legal[0])
     most = -1.0
     for i in range(count):
         dice = int64(work.legal[i]) - FIRST_DICE + int(state.reserve)
-        chance = pending_cast_chance(table, state, dice)
+        chance = pending_cast_chance(packed, state, dice)
         if chance > most + 1e-12:
             most = chance
             best = int64(work.legal[i])
@@ -163,7 +167,7 @@ def _fewest_casting_dice(
 
 @jit(forceinline=False)
 def _fewest_dispel_dice(
-    table: Record, state: Record, work: Record, count: int, veteran: bool
+    packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
     """As for casting; -1 where no dice are legal."""
     best = -1
@@ -172,7 +176,7 @@ def _fewest_dispel_dice(
         action = int64(work.legal[i])
         if action < FIRST_DICE or action >= FIRST_ITEM:
             continue
-        chance = pending_dispel_chance(table, state, action - FIRST_DICE + int(state.reserve))
+        chance = pending_dispel_chance(packed, state, action - FIRST_DICE + int(state.reserve))
         if chance > most + 1e-12:
             most = chance
             best = action
@@ -182,33 +186,35 @@ def _fewest_dispel_dice(
 
 
 @jit
-def _last_item(table: Record, state: Record, work: Record, count: int, use: int) -> int:
+def _last_item(packed: PackedScenario, state: State, work: WorkSpace, count: int, use: int) -> int:
     for i in range(count):
         action = int64(work.legal[i])
         if FIRST_ITEM <= action < FIRST_ITEM + ITEMS:
-            if table.armies[state.mover].items[action - FIRST_ITEM].dispel_use == use:
+            if packed.armies[state.mover].items[action - FIRST_ITEM].dispel_use == use:
                 return action
     return -1
 
 
 @jit(forceinline=False)
-def _dispel(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
-    threat = pending_threat(table, state)
+def _dispel(
+    packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
+) -> int:
+    threat = pending_threat(packed, state)
     if threat <= 0.0 and work.legal[0] == PASS:
         return PASS
-    scroll = _last_item(table, state, work, count, DispelUse.AUTOMATIC.value)
+    scroll = _last_item(packed, state, work, count, DispelUse.AUTOMATIC.value)
     if scroll >= 0 and not veteran:
         return scroll
-    dice = _fewest_dispel_dice(table, state, work, count, veteran)
-    likely = dice >= 0 and pending_dispel_chance(table, state, dice - FIRST_DICE) >= LIKELY
-    to_come = greatest_open_threat(table, state) if state.attempt == Attempt.CAST else 0.0
+    dice = _fewest_dispel_dice(packed, state, work, count, veteran)
+    likely = dice >= 0 and pending_dispel_chance(packed, state, dice - FIRST_DICE) >= LIKELY
+    to_come = greatest_open_threat(packed, state) if state.attempt == Attempt.CAST else 0.0
     if scroll >= 0 and not likely and threat >= to_come:
         return scroll
     if veteran and work.legal[0] == PASS and threat < 0.5 * to_come:
         spare = dispel_dice(state) * POINTS_PER_DIE - 2.0 * float(state.number)
         if spare < 0.0:
             return PASS
-    boost = _last_item(table, state, work, count, DispelUse.BOOST.value)
+    boost = _last_item(packed, state, work, count, DispelUse.BOOST.value)
     if boost >= 0 and not likely:
         return boost
     if dice >= 0:
@@ -217,23 +223,23 @@ def _dispel(table: Record, state: Record, work: Record, count: int, veteran: boo
 
 
 @jit(forceinline=False)
-def _keep(table: Record, state: Record, work: Record, count: int) -> int:
+def _keep(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     """Re-roll the lowest die, or all, of a roll that fails; keep any other."""
     natural = 0
     for face in range(6):
         natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
-    if final_outcome(table, state, int(state.nature), natural) != OUTCOME_FAIL:
+    if final_outcome(packed, state, int(state.natural_result), natural) != OUTCOME_FAIL:
         return PASS
     return int64(work.legal[1])
 
 
 @jit(forceinline=False)
-def _free_spell(table: Record, state: Record, work: Record, count: int) -> int:
+def _free_spell(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     best = PASS
     most = 0.0
     for i in range(1, count):
         spell = int64(work.legal[i]) - FIRST_CAST
-        worth = value_if_cast(table, state, other(state.active), spell)
+        worth = value_if_cast(packed, state, other(state.active), spell)
         if worth > most:
             most = worth
             best = int64(work.legal[i])
@@ -241,13 +247,13 @@ def _free_spell(table: Record, state: Record, work: Record, count: int) -> int:
 
 
 @jit(forceinline=False)
-def _in_play(table: Record, state: Record, work: Record, count: int) -> int:
+def _in_play(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     best = PASS
     most = 0.0
     for i in range(1, count):
         index = int64(work.legal[i]) - FIRST_IN_PLAY
         army = int64(state.mover) if index < SPELLS else other(state.mover)
-        worth = later_worth(table, state, army, index % SPELLS)
+        worth = later_worth(packed, state, army, index % SPELLS)
         if worth > most:
             most = worth
             best = int64(work.legal[i])
@@ -255,16 +261,16 @@ def _in_play(table: Record, state: Record, work: Record, count: int) -> int:
 
 
 @jit(forceinline=False)
-def _target(table: Record, state: Record, work: Record, count: int) -> int:
+def _target(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     """The target that promises most."""
     army = int64(state.mover)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
-    phases = phases_left(table, state)
+    phases = phases_left(packed, state)
     best = int64(work.legal[0])
     most = 0.0
     for i in range(count):
-        aim = aim_at(table, army, spell, int64(work.legal[i]) - FIRST_TARGET)
-        worth = worth_of_aim(table, army, spell, aim, phases)
+        aim = aim_at(packed, army, spell, int64(work.legal[i]) - FIRST_TARGET)
+        worth = worth_of_aim(packed, army, spell, aim, phases)
         if i == 0 or worth > most:
             most = worth
             best = int64(work.legal[i])
@@ -272,82 +278,84 @@ def _target(table: Record, state: Record, work: Record, count: int) -> int:
 
 
 @jit(forceinline=False)
-def _swap(table: Record, state: Record, work: Record, count: int) -> int:
+def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     """Swap the least promising spell for the first of the lore, if that promises more."""
     army = int64(state.mover)
     worst = PASS
-    least = _promise(table, state, army, int64(work.legal[1]) - FIRST_CAST)
+    least = _promise(packed, state, army, int64(work.legal[1]) - FIRST_CAST)
     for i in range(1, count):
-        promise = _promise(table, state, army, int64(work.legal[i]) - FIRST_CAST)
+        promise = _promise(packed, state, army, int64(work.legal[i]) - FIRST_CAST)
         if promise <= least:
             least = promise
             worst = int64(work.legal[i])
-    first = int64(table.armies[army].wizards[state.cursor % WIZARDS].first_spell)
-    return worst if _promise(table, state, army, first) > least else PASS
+    first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
+    return worst if _promise(packed, state, army, first) > least else PASS
 
 
 @jit(forceinline=False)
-def _promise(table: Record, state: Record, army: int, spell: int) -> float:
+def _promise(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Expected points of a spell with the dice that its wizard may roll at most."""
-    wizard = caster_of(table, army, spell)
+    wizard = caster_of(packed, army, spell)
     need = cast_need(
-        int(table.armies[army].spells[spell].casting_value),
-        int(table.armies[army].wizards[wizard].cast_bonus),
+        int(packed.armies[army].spells[spell].casting_value),
+        int(packed.armies[army].wizards[wizard].cast_bonus),
     )
-    chance = BEST_CAST_CHANCE[need, dice_cap(table, state, army, wizard)]
-    return float(chance * value_if_cast(table, state, army, spell))
+    chance = BEST_CAST_CHANCE[need, dice_cap(packed, state, army, wizard)]
+    return float(chance * value_if_cast(packed, state, army, spell))
 
 
 @jit(forceinline=False)
-def _planned(table: Record, state: Record, work: Record, count: int, veteran: bool) -> int:
+def _planned(
+    packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
+) -> int:
     node = state.node
     if node == Node.NOMINATE:
-        return int(_best_nomination(table, state, work, count, veteran))
+        return int(_best_nomination(packed, state, work, count, veteran))
     if node == Node.POOL_DICE:
-        return int(_fewest_casting_dice(table, state, work, count, veteran))
+        return int(_fewest_casting_dice(packed, state, work, count, veteran))
     if node == Node.DISPEL:
-        return int(_dispel(table, state, work, count, veteran))
+        return int(_dispel(packed, state, work, count, veteran))
     if node == Node.ITEM:
-        return int(_item(table, state, work, count, veteran))
+        return int(_item(packed, state, work, count, veteran))
     if node == Node.RESERVE_DICE:
-        return int(_fewest_casting_dice(table, state, work, count, veteran))
+        return int(_fewest_casting_dice(packed, state, work, count, veteran))
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
-        return int(_keep(table, state, work, count))
+        return int(_keep(packed, state, work, count))
     if node == Node.DISPEL_POOL or node == Node.DISPEL_RESERVE:
-        return int(_fewest_dispel_dice(table, state, work, count, veteran))
+        return int(_fewest_dispel_dice(packed, state, work, count, veteran))
     if node == Node.FREE_SPELL:
-        return int(_free_spell(table, state, work, count))
+        return int(_free_spell(packed, state, work, count))
     if node == Node.TARGET:
-        return int(_target(table, state, work, count))
+        return int(_target(packed, state, work, count))
     if node == Node.SWAP_SPELL:
-        return int(_swap(table, state, work, count))
+        return int(_swap(packed, state, work, count))
     if node == Node.STORE_DICE:  # dice left over are lost otherwise
         return int64(work.legal[count - 1])
-    return int(_in_play(table, state, work, count))
+    return int(_in_play(packed, state, work, count))
 
 
 @jit
 def choose(
     policy: int,
-    table: Record,
-    state: Record,
-    work: Record,
+    packed: PackedScenario,
+    state: State,
+    work: WorkSpace,
     count: int,
-    rng: Record,
-    book: Record,
-    shelf: NDArray[np.uint64],
+    rng: Rng,
+    move_table: MoveTable,
+    move_storage: NDArray[np.uint64],
 ) -> int:
     """Action of a scripted player at a decision node.
 
     Args:
         policy: a member of `Scripted` other than EXTERNAL, or `with_epsilon` of one.
-        table: the packed scenario.
+        packed: the packed scenario.
         state: at a decision node of that player; as it was when the call returns.
         work: scratch whose `legal` lists the legal actions.
         count: how many there are, 1 or more.
         rng: the generator's record; only random actions draw from it.
-        book: the scenario's book (`opponents.book.BOOK`), which `optimal` reads.
-        shelf: that holds it.
+        move_table: the scenario's book (`opponents.move_table.MOVE_TABLE`), which `optimal` reads.
+        move_storage: that holds it.
     """
     if policy > _KIND_MASK:
         if next_choice(rng, EPSILON_STEPS) < policy >> _KIND_BITS:
@@ -356,7 +364,7 @@ def choose(
     if policy == Scripted.RANDOM:
         return int64(work.legal[next_choice(rng, count)])
     if policy == Scripted.OPTIMAL:
-        move = int64(look_up_move(table, state, book, shelf, work))
+        move = int64(look_up_move(packed, state, move_table, move_storage, work))
         if move != NO_MOVE:
             return move
-    return int(_planned(table, state, work, count, policy != Scripted.GREEDY))
+    return int(_planned(packed, state, work, count, policy != Scripted.GREEDY))

@@ -18,7 +18,7 @@ from wfb_gym.engine.queries import (
     dice_cap,
     other,
 )
-from wfb_gym.engine.state import Attempt, Record
+from wfb_gym.engine.state import Attempt, State
 from wfb_gym.engine.targets import (
     resistance,
     worth_now,
@@ -26,92 +26,93 @@ from wfb_gym.engine.targets import (
     worth_of_pending,
     worth_per_phase,
 )
-from wfb_gym.scenario.packed import DICE, SPELLS, Duration
+from wfb_gym.packing.records import Duration, PackedScenario
+from wfb_gym.scenario.sizes import DICE, SPELLS
 
 
 @jit
-def phases_left(table: Record, state: Record) -> int:
+def phases_left(packed: PackedScenario, state: State) -> int:
     """Phases that end from now on, this one included."""
-    return int(table.phases) - int(state.phase)
+    return int(packed.phases) - int(state.phase)
 
 
 @jit
-def value_if_cast(table: Record, state: Record, army: int, spell: int) -> float:
+def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell brings its owner, if nobody ends it early."""
-    return float(worth_now(table, state, army, spell, phases_left(table, state)))
+    return float(worth_now(packed, state, army, spell, phases_left(packed, state)))
 
 
 @jit
-def dice_for_cast(table: Record, state: Record, army: int, spell: int) -> int:
+def dice_for_cast(packed: PackedScenario, state: State, army: int, spell: int) -> int:
     """Most dice that the active army could roll for a spell now, items aside."""
-    wizard = caster_of(table, army, spell)
-    cap = dice_cap(table, state, army, wizard)
+    wizard = caster_of(packed, army, spell)
+    cap = dice_cap(packed, state, army, wizard)
     return min(cap, int(state.power) + int(state.own_dice[wizard]))
 
 
 @jit
-def best_cast_chance(table: Record, state: Record, army: int, spell: int) -> float:
+def best_cast_chance(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Chance to cast a spell with the best number of dice at hand."""
-    if table.armies[army].spells[spell].bound:
+    if packed.armies[army].spells[spell].bound:
         return 1.0
-    wizard = caster_of(table, army, spell)
-    bonus = int(table.armies[army].wizards[wizard].cast_bonus)
-    need = cast_need(int(table.armies[army].spells[spell].casting_value), bonus)
-    return float(BEST_CAST_CHANCE[need, dice_for_cast(table, state, army, spell)])
+    wizard = caster_of(packed, army, spell)
+    bonus = int(packed.armies[army].wizards[wizard].cast_bonus)
+    need = cast_need(int(packed.armies[army].spells[spell].casting_value), bonus)
+    return float(BEST_CAST_CHANCE[need, dice_for_cast(packed, state, army, spell)])
 
 
 @jit
-def pending_cast_chance(table: Record, state: Record, dice: int) -> float:
+def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> float:
     """Chance that the pending spell is cast with so many dice, a declared item's included."""
     army = int64(state.active)
     need = cast_need(
-        int(table.armies[army].spells[state.spell - 1].casting_value), cast_bonus(table, state)
+        int(packed.armies[army].spells[state.spell - 1].casting_value), cast_bonus(packed, state)
     )
     if state.cast_item:
-        dice += int(table.armies[army].items[state.cast_item - 1].cast_extra_dice)
+        dice += int(packed.armies[army].items[state.cast_item - 1].cast_extra_dice)
     return float(CAST_CHANCE[need, min(DICE, dice)])
 
 
 @jit
-def pending_dispel_chance(table: Record, state: Record, dice: int) -> float:
+def pending_dispel_chance(packed: PackedScenario, state: State, dice: int) -> float:
     """Chance that the pending dispel works with so many dice."""
-    return float(dispel_chance_of(table, state, min(DICE, dice + resistance(table, state))))
+    return float(dispel_chance_of(packed, state, min(DICE, dice + resistance(packed, state))))
 
 
 @jit
-def pending_threat(table: Record, state: Record) -> float:
+def pending_threat(packed: PackedScenario, state: State) -> float:
     """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
-    phases = phases_left(table, state)
+    phases = phases_left(packed, state)
     if state.attempt == Attempt.CAST:
-        return float(worth_of_pending(table, state.active, state.spell - 1, state.aim, phases))
+        return float(worth_of_pending(packed, state.active, state.spell - 1, state.aim, phases))
     if state.attempt == Attempt.FREE:
         army = other(state.active)
-        return float(worth_of_pending(table, army, state.free - 1, state.free_aim, phases))
+        return float(worth_of_pending(packed, army, state.free - 1, state.free_aim, phases))
     target = state.target - 1
-    return later_worth(table, state, target // SPELLS, target % SPELLS)
+    return later_worth(packed, state, target // SPELLS, target % SPELLS)
 
 
 @jit
-def later_worth(table: Record, state: Record, army: int, spell: int) -> float:
+def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell in play still pays, from the mover's view a threat if not his own."""
-    worth = worth_per_phase(table, state, army, spell) * phases_left(table, state)
-    if table.armies[army].spells[spell].duration == Duration.DELAYED:
-        worth += worth_of_aim(table, army, spell, int64(state.aims[army, spell] - 1), 0)
+    worth = worth_per_phase(packed, state, army, spell) * phases_left(packed, state)
+    if packed.armies[army].spells[spell].duration == Duration.DELAYED:
+        worth += worth_of_aim(packed, army, spell, int64(state.aims[army, spell] - 1), 0)
     return float(worth if army != state.mover else -worth)
 
 
 @jit
-def greatest_open_threat(table: Record, state: Record) -> float:
+def greatest_open_threat(packed: PackedScenario, state: State) -> float:
     """Largest worth among the spells that the active army may still attempt this phase."""
     most = 0.0
     army = int64(state.active)
-    for spell in range(table.armies[army].n_spells):
-        if can_nominate(table, state, spell):
-            most = max(most, value_if_cast(table, state, army, spell))
+    for spell in range(packed.armies[army].n_spells):
+        if can_nominate(packed, state, spell):
+            most = max(most, value_if_cast(packed, state, army, spell))
     return most
 
 
 @jit
-def dispel_dice(state: Record) -> int:
+def dispel_dice(state: State) -> int:
     """Shared dice that the mover may throw at the pending dispel."""
     return int(attempt_pool(state))

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Attempt
 from wfb_gym.engine.targets import models_left
+from wfb_gym.packing.records import Lock
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.packed import Lock
 from wfb_gym.transcripts.changes import LOCKS
 from wfb_gym.transcripts.events import Event
 from wfb_gym.transcripts.wording import Names, number_of, points_in_words
@@ -84,7 +84,7 @@ def standing(
     paint = paint or Paint()
     names, state = Names(scenario), battle.state
     over = battle.is_over
-    phases = int(battle.table.phases)
+    phases = int(battle.packed.phases)
     where = "over" if over else f"phase {int(state.phase) + 1} of {phases}"
     score = points_in_words(names, battle.points)
     yield paint(f"{scenario.name}, {where}: {score}", BOLD)
@@ -119,7 +119,7 @@ def _heap(number: int, kind: str) -> str:
 def _wizards(names: Names, battle: Battle, army: int, paint: Paint) -> Iterator[str]:
     """Characters, and under each his spells."""
     state = battle.state
-    all_wounds = battle.table.armies[army].wizards["wounds"].tolist()
+    all_wounds = battle.packed.armies[army].wizards["wounds"].tolist()
     columns = [state[field][army].tolist() for field in ("wounds", "level", "lock")]
     own = state.own_dice.tolist() if army == int(state.active) else [0] * len(all_wounds)
     for index, name in enumerate(names.characters[army]):
@@ -167,7 +167,7 @@ def spell_status(names: Names, battle: Battle, army: int, spell: int) -> str:
 def _items(names: Names, battle: Battle, army: int) -> Iterator[str]:
     parts = []
     for index, slot in enumerate(names.items[army]):
-        first = int(battle.table.armies[army].items[index].count)
+        first = int(battle.packed.armies[army].items[index].count)
         left = int(battle.state.items[army, index])
         if first or left:
             uses = f" x{left}" if left > 1 else ""
@@ -180,7 +180,7 @@ def _items(names: Names, battle: Battle, army: int) -> Iterator[str]:
 
 def _units(scenario: Scenario, battle: Battle, army: int, paint: Paint) -> Iterator[str]:
     for index, unit in enumerate(scenario.armies[army].units):
-        left = int(models_left(battle.table, battle.state, army, index))
+        left = int(models_left(battle.packed, battle.state, army, index))
         full = round(_BAR * left / unit.models)
         bar = "#" * full + "." * (_BAR - full)
         lost = unit.models - left

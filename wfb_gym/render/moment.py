@@ -13,7 +13,7 @@ from wfb_gym.engine.strikes import current_strike
 from wfb_gym.engine.targets import target_code
 from wfb_gym.render.sides import lies_on, name_of, pending_spell
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.packed import DICE, TARGETS
+from wfb_gym.scenario.sizes import DICE, TARGETS
 from wfb_gym.transcripts.events import Event
 from wfb_gym.transcripts.wording import Names, dice_in_words
 
@@ -134,7 +134,7 @@ def _at(names: Names, battle: Battle, army: int, spell: int) -> str:
         on = lies_on(names, battle, army, spell)
         return f" on {on}" if on else ""
     aim = int(state.aim if (army, spell) == being_cast[0] else state.free_aim)
-    code = 0 if aim == 0 else int(target_code(battle.table, army, spell, aim - 1))
+    code = 0 if aim == 0 else int(target_code(battle.packed, army, spell, aim - 1))
     return f" at {names.target(army, code)}" if code else ""
 
 
@@ -163,7 +163,7 @@ def _about(names: Names, battle: Battle) -> str:
     """How things stand with the spell at stake."""
     state = battle.state
     if battle.node == Node.ROLL_STRIKE:
-        strike = battle.table.strikes[int(current_strike(battle.table, state))]
+        strike = battle.packed.strikes[int(current_strike(battle.packed, state))]
         army, index = divmod(int(strike.victim), TARGETS)
         return f"strikes {names.target(army, index + 1)}"
     if int(state.row) or battle.node == Node.ROLL_MISCAST:
@@ -172,7 +172,7 @@ def _about(names: Names, battle: Battle) -> str:
     if attempt == Attempt.CAST:
         # Before the dice are taken from the pool: a total too high for all of them is kept no
         # more exactly.
-        if battle.node == Node.DISPEL and number >= int(highest_dispel(battle.table, state)):
+        if battle.node == Node.DISPEL and number >= int(highest_dispel(battle.packed, state)):
             return f"cast with {number} or more, above any total to dispel"
         return f"cast with {number}: match it to dispel"
     if attempt == Attempt.FREE:

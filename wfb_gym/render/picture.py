@@ -151,7 +151,7 @@ def _score(
 
 def _phases(canvas: Canvas, box: Box, battle: Battle, unit: float) -> None:
     """A square for each magic phase in the colour of its army: past, present and to come."""
-    total, phase = int(battle.table.phases), int(battle.state.phase)
+    total, phase = int(battle.packed.phases), int(battle.state.phase)
     over = battle.is_over
     words = f"{total} magic phase{'' if total == 1 else 's'}"
     if over:

@@ -9,10 +9,11 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.queries import bearer_can_use, may_cast
 from wfb_gym.engine.state import BARS_ITEMS, Attempt, Node
 from wfb_gym.engine.targets import models_left, target_code
+from wfb_gym.packing.records import Lock
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.army import Army, Unit
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.packed import NO_BEARER, SPELLS, Lock
+from wfb_gym.scenario.sizes import NO_BEARER, SPELLS
 from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.transcripts.wording import Names
 
@@ -149,7 +150,7 @@ def _character(
 ) -> CharacterFact:
     level = int(battle.state.level[army, index])
     wounds = int(battle.state.wounds[army, index])
-    most = int(battle.table.armies[army].wizards[index].wounds)
+    most = int(battle.packed.armies[army].wizards[index].wounds)
     dead = wounds == 0
     if dead:
         items = tuple(ItemFact(item.name, 0, max(1, item.uses)) for item in items)
@@ -257,12 +258,12 @@ def _chance_to_cast(
     battle: Battle, army: int, slot: SpellSlot, is_open: bool, blocked: bool
 ) -> Standing:
     """How a spell of the casting army stands that is neither in play nor being cast."""
-    table, state = battle.table, battle.state
+    packed, state = battle.packed, battle.state
     if slot.item is not None:
-        usable = bool(bearer_can_use(table, state, army, slot.item))
+        usable = bool(bearer_can_use(packed, state, army, slot.item))
         dice = True
     else:
-        usable = bool(may_cast(table, state, army, slot.wizard))
+        usable = bool(may_cast(packed, state, army, slot.wizard))
         dice = int(state.power) + int(state.own_dice[slot.wizard]) > 0
     if not usable or (is_open and blocked):
         return Standing.CLOSED
@@ -278,7 +279,7 @@ def lies_on(names: Names, battle: Battle, army: int, spell: int) -> str:
     aim = int(battle.state.aims[army, spell])
     if aim == 0:
         return ""
-    code = int(target_code(battle.table, army, spell, aim - 1))
+    code = int(target_code(battle.packed, army, spell, aim - 1))
     return "" if code == 0 else names.target(army, code)
 
 
@@ -300,10 +301,10 @@ def pending_spell(battle: Battle) -> tuple[int, int] | None:
 
 
 def _unit(battle: Battle, army: int, index: int, unit: Unit) -> UnitFact:
-    table: Any = battle.table
+    packed: Any = battle.packed
     wounds = int(battle.state.unit_wounds[army, index])
-    models = int(models_left(table, battle.state, army, index))
+    models = int(models_left(packed, battle.state, army, index))
     hurt = models * unit.wounds - wounds
-    lost = (unit.models - models) * float(table.armies[army].units[index].points)
+    lost = (unit.models - models) * float(packed.armies[army].units[index].points)
     state = "flees" if unit.fleeing else "in combat" if unit.in_combat else ""
     return UnitFact(unit.name, models, unit.models, hurt, lost, state)

@@ -53,25 +53,25 @@ def _dice_of(hits: str) -> int:
     return _DICE[hits]
 
 
-def _chain_law() -> Law:
+def _chain_pmf() -> Law:
     """Hits that the chain of the Conflagration of Doom adds.
 
     Of the 36 ways in which both dice fall, k - 1 have the caster's show k and beat the other's.
     """
     ways = np.arange(FACES) / FACES**2
-    law, tail = [1.0 - float(ways.sum())], [1.0]
+    pmf, tail = [1.0 - float(ways.sum())], [1.0]
     # The tail obeys the same recursion as the chances, whose rest would drown in rounding.
     while True:
         n = len(tail)
         steps = range(1, FACES + 1)
         rest = sum(float(ways[k - 1]) * (tail[n - k] if n > k else 1.0) for k in steps)
         if rest < _NEGLIGIBLE:
-            return np.array(law)
+            return np.array(pmf)
         tail.append(rest)
-        law.append(sum(float(ways[k - 1]) * law[n - k] for k in steps if n >= k))
+        pmf.append(sum(float(ways[k - 1]) * pmf[n - k] for k in steps if n >= k))
 
 
-def hits_law(hits: str, extra: str | None = None) -> Law:
+def hits_pmf(hits: str, extra: str | None = None) -> Law:
     """How likely each number of hits is.
 
     Args:
@@ -85,17 +85,17 @@ def hits_law(hits: str, extra: str | None = None) -> Law:
         ValueError: no dice give the number of hits.
     """
     die = np.array([0.0] + [1.0 / FACES] * FACES)
-    law = np.array([1.0])
+    pmf = np.array([1.0])
     for _ in range(_dice_of(hits)):
-        law = np.convolve(law, die)
+        pmf = np.convolve(pmf, die)
     if hits == "1":
-        law = np.array([0.0, 1.0])
+        pmf = np.array([0.0, 1.0])
     elif hits == _CHAIN:
-        law = np.convolve(law, _chain_law())
-    return law if extra is None else np.convolve(law, hits_law(extra))
+        pmf = np.convolve(pmf, _chain_pmf())
+    return pmf if extra is None else np.convolve(pmf, hits_pmf(extra))
 
 
-def struck_law(struck: int, touched: int = 0, needed: int = NEVER) -> Law:
+def struck_pmf(struck: int, touched: int = 0, needed: int = NEVER) -> Law:
     """How likely each number of hits is where models are struck, not numbers thrown.
 
     Args:
@@ -104,10 +104,10 @@ def struck_law(struck: int, touched: int = 0, needed: int = NEVER) -> Law:
         needed: D6 that strikes each of those.
     """
     chance = (FACES + 1 - min(max(needed, 1), NEVER)) / FACES
-    law = np.array([1.0])
+    pmf = np.array([1.0])
     for _ in range(touched):
-        law = np.convolve(law, [1.0 - chance, chance])
-    return np.concatenate([np.zeros(struck), law])
+        pmf = np.convolve(pmf, [1.0 - chance, chance])
+    return np.concatenate([np.zeros(struck), pmf])
 
 
 def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int:
@@ -174,7 +174,7 @@ def hit_chance(hit: Hit) -> Fraction:
     return Fraction(sum(hit.wounds(*roll) for roll in rolls), len(rolls))
 
 
-def wounds_law(hits: Law, chance: float, per: int, most: int) -> Law:
+def wounds_pmf(hits: Law, chance: float, per: int, most: int) -> Law:
     """How likely each number of wounds is.
 
     Args:
@@ -195,10 +195,10 @@ def wounds_law(hits: Law, chance: float, per: int, most: int) -> Law:
         works[1:] += lost[:-1]
         works[-1] += lost[-1]
         works[0] += weight
-    law = np.zeros(most + 1)
+    pmf = np.zeros(most + 1)
     for number, weight in enumerate(works):
-        law[min(number * per, most)] += weight
-    return law
+        pmf[min(number * per, most)] += weight
+    return pmf
 
 
 def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:

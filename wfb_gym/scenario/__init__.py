@@ -1,7 +1,7 @@
-"""What a person writes: armies, wizards, spells, items and rules, checked and packed.
+"""What a person writes: armies, wizards, spells, items and rules, checked.
 
-`load_scenario` reads a file or a bundled scenario, `scenario_from_dict` takes one from Python,
-`pack` makes of it the arrays that the engine reads.
+`load_scenario` reads a file or a bundled scenario, `scenario_from_dict` takes one from Python.
+`wfb_gym.packing` makes of it the arrays that the engine reads.
 """
 
 from wfb_gym.scenario.errors import Problem, ScenarioError
@@ -11,7 +11,6 @@ from wfb_gym.scenario.loading import (
     scenario_from_dict,
 )
 from wfb_gym.scenario.models import Scenario
-from wfb_gym.scenario.packing import pack
 
 __all__ = [
     "Problem",
@@ -19,6 +18,5 @@ __all__ = [
     "ScenarioError",
     "bundled_scenarios",
     "load_scenario",
-    "pack",
     "scenario_from_dict",
 ]

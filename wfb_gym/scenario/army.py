@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from wfb_gym.scenario.characters import Character, Hero, Items, Runesmith, Wizard
 from wfb_gym.scenario.errors import Problem, refusal, shown
 from wfb_gym.scenario.fields import Dice, Document, Flag, Name, one_of
-from wfb_gym.scenario.packed import SPELLS, UNITS, WIZARDS
+from wfb_gym.scenario.sizes import SPELLS, UNITS, WIZARDS
 from wfb_gym.scenario.units import Unit
 
 __all__ = ["Army", "Character", "Hero", "Runesmith", "Unit", "Wizard"]

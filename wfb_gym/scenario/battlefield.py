@@ -1,6 +1,6 @@
 """The battlefield as a scenario describes it: its size and its terrain.
 
-What can be seen and reached on it is `wfb_gym.battlefield`.
+What can be seen and reached on it is `wfb_gym.geometry`.
 """
 
 from collections.abc import Mapping

@@ -14,8 +14,8 @@ from wfb_gym.scenario.army import Army, Character, Runesmith, Wizard
 from wfb_gym.scenario.errors import Problem
 from wfb_gym.scenario.items import Item
 from wfb_gym.scenario.models import Scenario
-from wfb_gym.scenario.packed import CONTACTS, DICE, EFFECTS, ITEMS, MISCAST_TABLES, SPELLS
 from wfb_gym.scenario.ruleset import Ruleset
+from wfb_gym.scenario.sizes import CONTACTS, DICE, EFFECTS, ITEMS, MISCAST_TABLES, SPELLS
 from wfb_gym.scenario.slots import bearer_total, item_slots, spell_slots
 
 

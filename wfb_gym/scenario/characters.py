@@ -24,13 +24,13 @@ from wfb_gym.scenario.fields import (
     Whole,
     named_twice,
 )
-from wfb_gym.scenario.packed import CONTACT_MODELS
 from wfb_gym.scenario.profiles import (
     Kind,
     MagicResistance,
     Traits,
     filled_from_character_profile,
 )
+from wfb_gym.scenario.sizes import CONTACT_MODELS
 from wfb_gym.scenario.spells import LoreName, Spell, spells_of_lore
 from wfb_gym.scenario.units import BASES, with_base
 

@@ -159,7 +159,7 @@ def _place_problems(scenario: "Scenario") -> list[Problem]:
     ]
     if field is None or problems:
         return problems
-    from wfb_gym.battlefield import placement_problems
+    from wfb_gym.geometry import placement_problems
 
     return placement_problems(scenario)
 

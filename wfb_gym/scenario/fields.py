@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from wfb_gym.scenario.errors import Problem, shown
-from wfb_gym.scenario.packed import DICE, MAX_POINTS
+from wfb_gym.scenario.sizes import DICE, MAX_POINTS
 
 _MOST_LISTED = 24
 

@@ -17,8 +17,8 @@ from wfb_gym.scenario.errors import refusal
 from wfb_gym.scenario.fields import Document, Name, Whole
 from wfb_gym.scenario.items import Item, bundled_items
 from wfb_gym.scenario.miscasts import MiscastTable, bundled_miscast_table
-from wfb_gym.scenario.packed import PHASES
 from wfb_gym.scenario.ruleset import Edition, Ruleset, Switches, settled
+from wfb_gym.scenario.sizes import PHASES
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.scenario.worths import Worths, overridden
 

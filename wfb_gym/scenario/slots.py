@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.items import Item
-from wfb_gym.scenario.packed import NO_BEARER
+from wfb_gym.scenario.sizes import NO_BEARER
 from wfb_gym.scenario.spells import Spell
 
 

@@ -10,7 +10,8 @@ from typing import Any, TextIO
 
 from wfb_gym._jit import CACHE_FOLDER
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.estimating import explore
 from wfb_gym.solver.files import SolutionError, load, save, table_digest
 from wfb_gym.solver.memo import Graph, Progress, TooLarge
@@ -43,15 +44,15 @@ def solved(
         ScenarioError: there is no such scenario, or it is refused.
     """
     loaded = load_scenario(scenario)
-    table = pack(loaded)
-    path = CACHE_FOLDER / "solutions" / f"{table_digest(table)}.zip"
-    graph = Graph(table, max_bytes, merging=True)
+    packed = pack(loaded)
+    path = CACHE_FOLDER / "solutions" / f"{table_digest(packed)}.zip"
+    graph = Graph(packed, max_bytes, merging=True)
     before = 0.0
     with contextlib.suppress(OSError, SolutionError):
         kept = load(path, max_bytes=max_bytes)
-        if table_digest(kept.table) == table_digest(table):
+        if table_digest(kept.packed) == table_digest(packed):
             graph, before = kept.graph, kept.seconds
-    battle = Battle(table)
+    battle = Battle(packed)
     if battle.is_over or graph.find(battle.state) >= 0:
         return Solution(loaded, graph, before)
     began = told = kept_at = time.monotonic()

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 _CAST = (
     "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
-    "declared", "joined", "target", "nature", "row", "cursor", "group", "after", "free",
+    "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after", "free",
     "free_aim", "striking", "strike", "radius", "back", "faces", "held",
 )  # fmt: skip
 _MOST_CAUSES = 4
@@ -92,7 +92,7 @@ def causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str,
 
     found += [
         (bits("power", "dispel", "own_dice"), "dice left in the pools"),
-        (bits_together("in_play", "fresh", "tried", "aims", "markers"), "spells in play"),
+        (bits_together("in_play", "entered_play", "tried", "aims", "markers"), "spells in play"),
         (bits("marked"), "marks that spells left on their targets"),
         (bits("contacts"), "models left around the wizards"),
         (bits_together(*_CAST), "the steps of a cast"),

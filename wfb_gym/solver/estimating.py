@@ -9,7 +9,8 @@ from typing import Any
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import new_plan
-from wfb_gym.scenario import Scenario, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.causes import causes_of
 from wfb_gym.solver.memo import Graph, Progress, TooLarge, bytes_of
 from wfb_gym.solver.progress import Bar

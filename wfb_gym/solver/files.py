@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from wfb_gym._jit import rules_digest
-from wfb_gym.scenario import Scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario
 from wfb_gym.solver.memo import Arrays, Graph
 from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
 
@@ -30,9 +31,9 @@ class SolutionError(ValueError):
     """A file that is no solution, is damaged, or belongs to other rules."""
 
 
-def table_digest(table: Any) -> str:
+def table_digest(packed: Any) -> str:
     """Hash of a packed scenario."""
-    return hashlib.sha256(table.tobytes()).hexdigest()
+    return hashlib.sha256(packed.tobytes()).hexdigest()
 
 
 def save(solution: Solution, path: str | os.PathLike[str]) -> None:
@@ -49,7 +50,7 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         "format": FORMAT,
         "version": VERSION,
         "rules": rules_digest(),
-        "table": table_digest(solution.table),
+        "table": table_digest(solution.packed),
         "seconds": solution.seconds,
         "scenario": solution.scenario.model_dump_json(),
     }
@@ -86,14 +87,14 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
             _check_header(target, header)
             arrays = Arrays(*(_array(archive, name) for name in Arrays._fields))
             scenario = Scenario.model_validate_json(header["scenario"])
-            table = pack(scenario)
-            if table_digest(table) != header["table"]:
+            packed = pack(scenario)
+            if table_digest(packed) != header["table"]:
                 raise SolutionError(
                     f"{target}: {scenario.name} was solved with other data than this version's; "
                     "solve it again"
                 )
             return Solution(
-                scenario, Graph.restored(table, max_bytes, arrays), float(header["seconds"])
+                scenario, Graph.restored(packed, max_bytes, arrays), float(header["seconds"])
             )
     except SolutionError:
         raise

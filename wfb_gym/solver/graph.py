@@ -12,13 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.alike import merge_alike
+from wfb_gym._records import Float64, Int64, Record, Records, dtype_of
+from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.chance import chance_outcomes
-from wfb_gym.engine.keys import hash_of, pack_key, unpack_key, word_of
+from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key, unpack_key, word_of
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.phase import act, resolve
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import STATE, STATE_WORDS, Node, Record
+from wfb_gym.engine.state import STATE_WORDS, Node, State
+from wfb_gym.engine.transition import act, resolve
+from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.packing.records import PackedScenario
 
 INLINE = 3
 """Rolls that `expand` writes out one after the other; the next one is a node of its own."""
@@ -53,36 +56,47 @@ TELLING = 3
 TIE = 1e-9
 """Points by which an action must be better to be preferred to one of a lower code."""
 
-STEP = np.dtype(
-    [
-        ("state", STATE),
-        ("chance", "f8"),
-        ("gain", "f8"),  # points won on the way, by the first army
-        ("action", "i8"),  # which of the legal actions it began with; -1 at a chance node
-        ("rolls", "i8"),  # rolls on the way
-        ("node", "i8"),  # that it leads to, or END, UNKNOWN, NEW_BITS
-        ("hash", "i8"),  # of that node's key
-        ("candidate", "i8"),  # first node that may be it
-    ],
-    align=True,
-)
-"""A way from a node to one that can follow it."""
 
-FRAME = np.dtype(
-    [("step", "i8"), ("first", "i8"), ("end", "i8"), ("cursor", "i8"), ("count", "i8")]
-)
-"""A node that is being worked out: its own step, the steps that leave it, how far it has come."""
+class Successor(Record):
+    """A way from a node to one that can follow it."""
 
-REGISTERS = np.dtype(
-    [
-        ("nodes", "i8"),
-        ("depth", "i8"),  # frames in use
-        ("top", "i8"),  # steps in use
-        ("cursor", "i8"),  # next node of a sweep
-        ("merging", "i8"),  # 1: positions that play alike are one node
-    ]
-)
-"""Where a computation stands that comes back and is called again."""
+    state: State
+    chance: Float64
+    gain: Float64  # points won on the way, by the first army
+    action: Int64  # which of the legal actions it began with; -1 at a chance node
+    rolls: Int64  # rolls on the way
+    node: Int64  # that it leads to, or END, UNKNOWN, NEW_BITS
+    hash: Int64  # of that node's key
+    candidate: Int64  # first node that may be it
+
+
+SUCCESSOR = dtype_of(Successor)
+
+
+class Frame(Record):
+    """A node that is being worked out: its own step, the steps that leave it, how far it has come."""
+
+    step: Int64
+    first: Int64
+    end: Int64
+    cursor: Int64
+    count: Int64
+
+
+FRAME = dtype_of(Frame)
+
+
+class Progress(Record):
+    """Where a computation stands that comes back and is called again."""
+
+    nodes: Int64
+    depth: Int64  # frames in use
+    top: Int64  # steps in use
+    cursor: Int64  # next node of a sweep
+    merging: Int64  # 1: positions that play alike are one node
+
+
+PROGRESS = dtype_of(Progress)
 
 
 @jit
@@ -116,8 +130,8 @@ def look_up(
 
 @jit(forceinline=False)
 def find(
-    plan: Record,
-    state: Record,
+    plan: KeyPlan,
+    state: State,
     nodes: NDArray[np.uint64],
     index: NDArray[np.int32],
     key: NDArray[np.uint64],
@@ -148,12 +162,12 @@ def reindex(words: int, count: int, nodes: NDArray[np.uint64], index: NDArray[np
 
 @jit(forceinline=False)
 def repack(
-    old: Record,
-    new: Record,
+    old: Records[KeyPlan],
+    new: Records[KeyPlan],
     count: int,
     nodes: NDArray[np.uint64],
     larger: NDArray[np.uint64],
-    steps: Record,
+    steps: Records[Successor],
     top: int,
     keys: NDArray[np.uint64],
 ) -> None:
@@ -168,7 +182,7 @@ def repack(
 
 
 @jit
-def _write_key(plan: Record, step: Record, key: NDArray[np.uint64]) -> None:
+def _write_key(plan: KeyPlan, step: Successor, key: NDArray[np.uint64]) -> None:
     """Write the key of the position that a step leads to, and its hash, to look it up later."""
     step.node = UNKNOWN
     if pack_key(plan, step.state, key):
@@ -179,12 +193,12 @@ def _write_key(plan: Record, step: Record, key: NDArray[np.uint64]) -> None:
 
 @jit(forceinline=False)
 def number(
-    table: Record,
-    plan: Record,
+    packed: PackedScenario,
+    plan: KeyPlan,
     merging: bool,
     nodes: NDArray[np.uint64],
     index: NDArray[np.int32],
-    steps: Record,
+    steps: Records[Successor],
     first: int,
     end: int,
     keys: NDArray[np.uint64],
@@ -200,7 +214,7 @@ def number(
         step.node = END
         if step.state.node != Node.END:
             if merging:
-                merge_alike(table, step.state)
+                canonicalise(packed, step.state)
             _write_key(plan, step, keys[k])
             known &= step.node != NEW_BITS
     if not known:
@@ -221,20 +235,20 @@ def number(
 
 @jit(forceinline=False)
 def expand(
-    table: Record,
-    state: Record,
-    steps: Record,
+    packed: PackedScenario,
+    state: State,
+    steps: Records[Successor],
     first: int,
-    chain: Record,
+    chain: Records[Successor],
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     codes: NDArray[np.int64],
-    work: Record,
+    work: WorkSpace,
 ) -> tuple[int, int]:
     """Write the ways that lead from a node to the next ones, action by action.
 
     Args:
-        table: the packed scenario.
+        packed: the packed scenario.
         state: a decision or a chance node; not changed.
         steps: filled from `first`.
         first: where to begin.
@@ -250,7 +264,7 @@ def expand(
     top = first
     count = 0
     if is_decision(state.node):
-        count = int64(legal_actions(table, state, work))
+        count = int64(legal_actions(packed, state, work))
         for k in range(count):
             codes[k] = work.legal[k]
         for k in range(count):
@@ -258,7 +272,7 @@ def expand(
                 return -1, count
             step = steps[top]
             step.state = state
-            step.gain = act(table, step.state, codes[k], work)
+            step.gain = act(packed, step.state, codes[k], work)
             step.chance = 1.0
             step.action = k
             step.rolls = 0
@@ -266,7 +280,7 @@ def expand(
                 top += 1
                 continue
             chain[0] = step
-            top = _roll_on(table, steps, top, chain, outcomes, chances, work)
+            top = _roll_on(packed, steps, top, chain, outcomes, chances, work)
             if top < 0:
                 return -1, count
     else:
@@ -276,19 +290,19 @@ def expand(
         step.chance = 1.0
         step.action = -1
         step.rolls = INLINE - 1
-        top = _roll_on(table, steps, top, chain, outcomes, chances, work)
+        top = _roll_on(packed, steps, top, chain, outcomes, chances, work)
     return top, count
 
 
 @jit(forceinline=False)
 def _roll_on(
-    table: Record,
-    steps: Record,
+    packed: PackedScenario,
+    steps: Records[Successor],
     first: int,
-    chain: Record,
+    chain: Records[Successor],
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
-    work: Record,
+    work: WorkSpace,
 ) -> int:
     """Write out what the dice can do from `chain[0]` on; the entry behind the last, or -1."""
     top = first
@@ -301,13 +315,13 @@ def _roll_on(
         here.chance = chain[left].chance
         here.action = chain[left].action
         here.rolls = chain[left].rolls + 1
-        end = int64(chance_outcomes(table, here.state, outcomes, chances, 0, work))
+        end = int64(chance_outcomes(packed, here.state, outcomes, chances, 0, work))
         if top + end > steps.shape[0] or left + end >= chain.shape[0]:
             return -1
         for k in range(end):
             step = steps[top]
             step.state = here.state
-            step.gain = here.gain + resolve(table, step.state, outcomes[k], work)
+            step.gain = here.gain + resolve(packed, step.state, outcomes[k], work)
             step.chance = here.chance * chances[k]
             step.action = here.action
             step.rolls = here.rolls
@@ -321,7 +335,7 @@ def _roll_on(
 
 @jit(forceinline=False)
 def weigh(
-    steps: Record,
+    steps: Records[Successor],
     first: int,
     end: int,
     kind: int,
@@ -397,9 +411,9 @@ def weigh(
 
 @jit
 def _explore(
-    table: Record,
-    plan: Record,
-    registers: Record,
+    packed: PackedScenario,
+    plan: KeyPlan,
+    registers: Progress,
     budget: int,
     nodes: NDArray[np.uint64],
     index: NDArray[np.int32],
@@ -409,16 +423,16 @@ def _explore(
     chosen: NDArray[np.int16],
     plays: NDArray[np.int64],
     weights: NDArray[np.float64],
-    steps: Record,
-    frames: Record,
-    chain: Record,
+    steps: Records[Successor],
+    frames: Records[Frame],
+    chain: Records[Successor],
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     codes: NDArray[np.int64],
     sums: NDArray[np.float64],
     unknown: NDArray[np.uint64],
     keys: NDArray[np.uint64],
-    work: Record,
+    work: WorkSpace,
 ) -> int:
     """Depth first from the frames that are there; see `run`."""
     limit = registers.nodes + budget
@@ -430,12 +444,12 @@ def _explore(
                 return PAUSED
             state = steps[frame.step].state
             end, count = expand(
-                table, state, steps, registers.top, chain, outcomes, chances, codes, work
+                packed, state, steps, registers.top, chain, outcomes, chances, codes, work
             )
             if end < 0:
                 return GROW_STACK
             if not number(
-                table, plan, registers.merging != 0, nodes, index, steps, registers.top, end, keys
+                packed, plan, registers.merging != 0, nodes, index, steps, registers.top, end, keys
             ):
                 for k in range(registers.top, end):
                     if steps[k].node == END:
@@ -475,7 +489,7 @@ def _explore(
         counts[node] = frame.count
         if frame.count > 0:
             kinds[node] = state.mover
-            legal_actions(table, state, work)
+            legal_actions(packed, state, work)
             for k in range(frame.count):
                 codes[k] = work.legal[k]
         weigh(
@@ -493,9 +507,9 @@ def _explore(
 
 @jit
 def _sweep(
-    table: Record,
-    plan: Record,
-    registers: Record,
+    packed: PackedScenario,
+    plan: KeyPlan,
+    registers: Progress,
     budget: int,
     nodes: NDArray[np.uint64],
     index: NDArray[np.int32],
@@ -505,24 +519,24 @@ def _sweep(
     plays: NDArray[np.int64],
     weights: NDArray[np.float64],
     offsets: NDArray[np.int64],
-    steps: Record,
-    chain: Record,
+    steps: Records[Successor],
+    chain: Records[Successor],
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     codes: NDArray[np.int64],
     sums: NDArray[np.float64],
     keys: NDArray[np.uint64],
-    work: Record,
+    work: WorkSpace,
 ) -> int:
     """Values of the next `budget` nodes; see `run`."""
     last = min(registers.cursor + budget, registers.nodes)
     while registers.cursor < last:
         node = registers.cursor
         unpack_key(plan, nodes[node], steps[0].state)
-        end, count = expand(table, steps[0].state, steps, 1, chain, outcomes, chances, codes, work)
+        end, count = expand(packed, steps[0].state, steps, 1, chain, outcomes, chances, codes, work)
         if end < 0:
             return GROW_STACK
-        number(table, plan, registers.merging != 0, nodes, index, steps, 1, end, keys)
+        number(packed, plan, registers.merging != 0, nodes, index, steps, 1, end, keys)
         offset = offsets[node] if offsets.shape[0] > 0 else 0
         weigh(
             steps, 1, end, kinds[node], count, plays, weights, offset, codes, sums, values,
@@ -536,9 +550,9 @@ def _sweep(
 def run(
     operation: int,
     budget: int,
-    tables: Record,
-    plans: Record,
-    control: Record,
+    packed_scenarios: Records[PackedScenario],
+    plans: Records[KeyPlan],
+    control: Records[Progress],
     nodes: NDArray[np.uint64],
     index: NDArray[np.int32],
     kinds: NDArray[np.int8],
@@ -548,16 +562,16 @@ def run(
     plays: NDArray[np.int64],
     weights: NDArray[np.float64],
     offsets: NDArray[np.int64],
-    steps: Record,
-    frames: Record,
-    chain: Record,
+    steps: Records[Successor],
+    frames: Records[Frame],
+    chain: Records[Successor],
     outcomes: NDArray[np.int64],
     chances: NDArray[np.float64],
     codes: NDArray[np.int64],
     sums: NDArray[np.float64],
     unknown: NDArray[np.uint64],
     keys: NDArray[np.uint64],
-    scratch: Record,
+    scratch: Records[WorkSpace],
 ) -> int:
     """Do one operation, as far as the budget and the arrays reach.
 
@@ -569,9 +583,9 @@ def run(
     Args:
         operation: EXPLORE, SWEEP or EXPAND.
         budget: nodes to work out before it comes back with PAUSED; positions to EXPAND.
-        tables: the packed scenario, shape (1,).
+        packed_scenarios: the packed scenario, shape (1,).
         plans: its plan of keys (`engine.keys.PLAN`), shape (1,).
-        control: `REGISTERS`, shape (1,).
+        control: `PROGRESS`, shape (1,).
         nodes: keys, uint64 (capacity, words).
         index: of a power of two, int32: numbers of nodes by hash, -1 where free.
         kinds: of the nodes, int8.
@@ -581,45 +595,45 @@ def run(
         plays: likewise.
         weights: likewise.
         offsets: where each node's weights begin, int64; empty where no lane is GIVEN.
-        steps: `STEP`.
+        steps: `SUCCESSOR`.
         frames: `FRAME`.
-        chain: `STEP`, scratch.
+        chain: `SUCCESSOR`, scratch.
         outcomes: scratch, as `chance_outcomes` takes it.
         chances: likewise.
         codes: scratch, int64 (ACTIONS,).
         sums: scratch, float64 (ACTIONS,).
         unknown: bits that the plan must learn, where the answer is GROW_PLAN.
         keys: of the positions that the steps lead to, uint64 (steps, words), scratch.
-        scratch: `engine.work.WORK`, shape (1,).
+        scratch: `engine.work.WORK_SPACE`, shape (1,).
 
     Returns:
         DONE, PAUSED, or what must grow before the call is made again.
     """
-    table = tables[0]
+    packed = packed_scenarios[0]
     plan = plans[0]
     registers = control[0]
     work = scratch[0]
     if operation == EXPLORE:
         return int64(
             _explore(
-                table, plan, registers, budget, nodes, index, kinds, counts, values, chosen, plays,
+                packed, plan, registers, budget, nodes, index, kinds, counts, values, chosen, plays,
                 weights, steps, frames, chain, outcomes, chances, codes, sums, unknown, keys, work,
             )
         )  # fmt: skip
     if operation == SWEEP:
         return int64(
             _sweep(
-                table, plan, registers, budget, nodes, index, kinds, values, chosen, plays, weights,
+                packed, plan, registers, budget, nodes, index, kinds, values, chosen, plays, weights,
                 offsets, steps, chain, outcomes, chances, codes, sums, keys, work,
             )
         )  # fmt: skip
     registers.top = budget
     for k in range(budget):
         first = registers.top
-        end, _ = expand(table, steps[k].state, steps, first, chain, outcomes, chances, codes, work)
+        end, _ = expand(packed, steps[k].state, steps, first, chain, outcomes, chances, codes, work)
         if end < 0:
             return GROW_STACK
         registers.top = end
         steps[k].node = end
-        number(table, plan, registers.merging != 0, nodes, index, steps, first, end, keys)
+        number(packed, plan, registers.merging != 0, nodes, index, steps, first, end, keys)
     return DONE

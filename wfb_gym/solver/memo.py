@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling
+from wfb_gym._records import new_records
 from wfb_gym.encoding.limits import Table
 from wfb_gym.engine.actions import ACTIONS
-from wfb_gym.engine.alike import merge_alike
+from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.chance import most_outcomes
 from wfb_gym.engine.keys import new_plan, words_of
-from wfb_gym.engine.state import STATE_WORDS, Record, new_states
-from wfb_gym.engine.work import new_scratch
-from wfb_gym.scenario.packed import DICE
+from wfb_gym.engine.state import STATE_WORDS, State, new_states
+from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.scenario.sizes import DICE
 from wfb_gym.solver import graph
 
 Progress = Callable[[int], None]
@@ -66,15 +67,11 @@ def bytes_of(count: int, words: int) -> int:
     return capacity * row + slots * np.dtype(np.int32).itemsize
 
 
-def _records(dtype: Any, count: int) -> np.recarray[Any, Any]:
-    return np.zeros(count, dtype).view(np.recarray)
-
-
 class Graph:
     """Positions of one scenario that were worked out, and their values.
 
     Args:
-        table: packed scenario, shape (1,).
+        packed: packed scenario, shape (1,).
         max_bytes: that the arrays may take.
         merging: have positions that play alike (`engine.alike`) share a node.
 
@@ -87,38 +84,38 @@ class Graph:
         chosen: int16 (capacity,): code of the mover's best action; -1 at chance nodes.
     """
 
-    def __init__(self, table: Table, max_bytes: int, *, merging: bool = False) -> None:
-        self.table = table
+    def __init__(self, packed: Table, max_bytes: int, *, merging: bool = False) -> None:
+        self.packed = packed
         self.merging = merging
         self.max_bytes = max_bytes
         self._moves = np.zeros(STATE_WORDS, np.uint64)
         self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), self._moves)
-        self._control = _records(graph.REGISTERS, 1)
+        self._control = new_records(graph.Progress, 1)
         self._control[0].merging = merging
         self._asked = new_states(1)
         self._allocate(_FIRST_NODES)
         self._index = np.full(4 * _FIRST_NODES, -1, np.int32)
-        self._steps = _records(graph.STEP, _FIRST_STEPS)
-        self._frames = _records(graph.FRAME, _FIRST_FRAMES)
-        self._chain = _records(graph.STEP, _FIRST_STEPS)
+        self._steps = new_records(graph.Successor, _FIRST_STEPS)
+        self._frames = new_records(graph.Frame, _FIRST_FRAMES)
+        self._chain = new_records(graph.Successor, _FIRST_STEPS)
         room = most_outcomes(DICE, rerolls=True)
         self._outcomes, self._chances = np.zeros(room, np.int64), np.zeros(room)
         self._codes, self._sums = np.zeros(ACTIONS, np.int64), np.zeros(ACTIONS)
         self._unknown = np.zeros(STATE_WORDS, np.uint64)
         self._key = np.zeros(STATE_WORDS, np.uint64)
         self._keys = np.zeros((_FIRST_STEPS, 1), np.uint64)
-        self._scratch = new_scratch()
+        self._scratch = new_work_spaces()
         self._optimal = np.full((1, 2), graph.OPTIMAL, np.int64)
         announce_compiling(graph.run)
 
     @classmethod
-    def restored(cls, table: Table, max_bytes: int, arrays: Arrays) -> Self:
+    def restored(cls, packed: Table, max_bytes: int, arrays: Arrays) -> Self:
         """The graph that `arrays` came from.
 
         Raises:
             ValueError: the arrays do not fit together.
         """
-        graph_again = cls(table, max_bytes, merging=bool(arrays.merging))
+        graph_again = cls(packed, max_bytes, merging=bool(arrays.merging))
         graph_again.plan = new_plan(arrays.origin, arrays.moves)
         graph_again._moves[:] = arrays.moves
         size = len(arrays.kinds)
@@ -173,19 +170,19 @@ class Graph:
         self.values = np.zeros(capacity)
         self.chosen = np.zeros(capacity, np.int16)
 
-    def find(self, state: Record) -> int:
+    def find(self, state: State) -> int:
         """Number of a position's node; negative if it has none."""
         asked = self.taken(state)
         return int(graph.find(self.plan[0], asked, self.keys, self._index, self._key))
 
-    def taken(self, state: Record) -> Record:
+    def taken(self, state: State) -> State:
         """The position that the graph holds for one."""
         self._asked[0] = state
         if self.merging:
-            merge_alike(self.table[0], self._asked[0])
+            canonicalise(self.packed[0], self._asked[0])
         return self._asked[0]
 
-    def explore(self, state: Record, progress: Progress | None = None) -> int:
+    def explore(self, state: State, progress: Progress | None = None) -> int:
         """Work out a position and everything that can follow it.
 
         Args:
@@ -220,7 +217,7 @@ class Graph:
                 return self.size - 1
             self._grow(answer)
 
-    def successors(self, state: Record) -> Any:
+    def successors(self, state: State) -> Any:
         """What can follow a position: a record array of `graph.STEP`, one entry a way.
 
         Nodes are numbered as `graph.find` tells.
@@ -318,7 +315,7 @@ class Graph:
         nothing = np.zeros(0, np.int64)
         return int(
             graph.run(
-                operation, budget, self.table, self.plan, self._control, self.keys, self._index,
+                operation, budget, self.packed, self.plan, self._control, self.keys, self._index,
                 self.kinds, self.counts,
                 self.values[:, None] if values is None else values,
                 self.chosen[:, None] if chosen is None else chosen,
@@ -341,7 +338,7 @@ class Graph:
         elif answer == graph.GROW_STACK:
             for name in ("_steps", "_frames", "_chain"):
                 array = getattr(self, name)
-                larger = _records(array.dtype, 2 * len(array))
+                larger = np.zeros(2 * len(array), array.dtype).view(np.recarray)
                 larger[: len(array)] = array
                 setattr(self, name, larger)
             self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Table
 from wfb_gym.engine.state import Attempt, Back, Node
-from wfb_gym.scenario.packed import CONTACTS, ITEMS, STRIKES
+from wfb_gym.scenario.sizes import CONTACTS, ITEMS, STRIKES
 
 States = NDArray[Any]
 Whole = NDArray[np.int64]
@@ -65,7 +65,7 @@ BELOW_PHASE = 43
 """Bits of a rank that tell less than the phases to come."""
 
 
-def ranks(table: Table, states: States) -> Whole:
+def ranks(packed: Table, states: States) -> Whole:
     """Numbers of positions that fall with every move and every roll.
 
     Phases to come weigh most, then the stage of the phase, then what its rules use up: spells
@@ -73,7 +73,7 @@ def ranks(table: Table, states: States) -> Whole:
     have their turn, how far the engine's own list has come.
 
     Args:
-        table: the packed scenario, shape (1,).
+        packed: the packed scenario, shape (1,).
         states: at decisions and chance nodes.
     """
     node = states["node"].astype(np.int64)
@@ -106,7 +106,7 @@ def ranks(table: Table, states: States) -> Whole:
 
     row = states["row"].astype(np.int64)
     part = np.where(node == Node.NOMINATE, 0, np.where(row == 0, 2, 1))
-    effects = np.asarray(table[0].miscast_rows["count"])[np.maximum(row - 1, 0)] - cursor
+    effects = np.asarray(packed[0].miscast_rows["count"])[np.maximum(row - 1, 0)] - cursor
     own = states["in_play"][np.arange(len(states)), states["active"].astype(np.int64)]
     casting = _in_one(
         (_bits(states["open"]), 5),
@@ -118,7 +118,7 @@ def ranks(table: Table, states: States) -> Whole:
         (_bits(own), 5),
     )
     low = np.where(stage == CASTING, casting, np.where(stage == IN_PLAY, in_play, listed))
-    phases_left = int(table[0].phases) - states["phase"].astype(np.int64)
+    phases_left = int(packed[0].phases) - states["phase"].astype(np.int64)
     return _in_one((phases_left, 4), (stage, 3), (low, 40))
 
 

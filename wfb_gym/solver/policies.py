@@ -17,18 +17,18 @@ from wfb_gym.encoding.limits import Limits, check_covers, fit
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.state import new_states
-from wfb_gym.engine.work import new_scratch
-from wfb_gym.opponents.book import no_books
+from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
-from wfb_gym.opponents.positions import Positions, ask
-from wfb_gym.opponents.registry import SCRIPTED, scripted_policy
+from wfb_gym.players.opponents import SCRIPTED, scripted_policy
+from wfb_gym.players.positions import Positions, ask
 from wfb_gym.solver import showing
 from wfb_gym.solver.memo import Graph
 
 PolicyLike = Any
 """A scripted player's name, "NAME:EPSILON", a saved model's path, an agent, or a function of
 observations (k, size) and masks (k, actions) that gives actions (k,) or chances (k, actions).
-An agent that sees positions gets these too (`wfb_gym.opponents.positions`)."""
+An agent that sees positions gets these too (`wfb_gym.players.positions`)."""
 
 _ROWS = 1 << 15
 """Decisions that a policy is asked about at once."""
@@ -40,7 +40,7 @@ _CLOSE = 1e-3
 """Error of chances that single precision may bring."""
 
 
-class Decisions:
+class DecisionTable:
     """The decisions of one seat of a solved scenario, as policies see them.
 
     Args:
@@ -57,9 +57,9 @@ class Decisions:
         self.graph = graph
         self.nodes = np.flatnonzero(graph.kinds[: graph.size] == seat)
         if limits is not None:
-            check_covers(limits, graph.table, seat)
-        self.view = View(graph.table, seat, limits or fit(graph.table, seat))
-        self._states, self._scratch = new_states(1), new_scratch()
+            check_covers(limits, graph.packed, seat)
+        self.view = View(graph.packed, seat, limits or fit(graph.packed, seat))
+        self._states, self._scratch = new_states(1), new_work_spaces()
 
     def shown(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """Observations (k, size) and masks (k, actions) of some of them."""
@@ -67,7 +67,7 @@ class Decisions:
         observations = np.empty((len(nodes), view.layout.size), np.float32)
         masks = np.empty((len(nodes), view.codec.n), np.bool_)
         showing.show(
-            self.graph.table, self.graph.plan, self.graph.keys, nodes, view.seat,
+            self.graph.packed, self.graph.plan, self.graph.keys, nodes, view.seat,
             view.layout.offsets, view.static[0], view.codec.index_of, self._states,
             self._scratch, observations, masks,
         )  # fmt: skip
@@ -78,7 +78,7 @@ class Decisions:
         states = new_states(len(nodes))
         showing.unpack(self.graph.plan, self.graph.keys, nodes, states)
         which = np.zeros(len(nodes), np.int64)
-        return Positions(self.graph.table, which, states, self.view.seat, self.view.codec)
+        return Positions(self.graph.packed, which, states, self.view.seat, self.view.codec)
 
     def batches(
         self,
@@ -93,10 +93,10 @@ class Decisions:
         if policy == Scripted.OPTIMAL:
             return self.graph.chosen[self.nodes].astype(np.int64)
         codes = np.empty(len(self.nodes), np.int64)
-        books, shelf = no_books()
+        move_tables, move_storage = no_move_tables()
         showing.scripted(
-            policy, self.graph.table, self.graph.plan, self.graph.keys, self.nodes, self._states,
-            new_rngs(1), books, shelf, self._scratch, codes,
+            policy, self.graph.packed, self.graph.plan, self.graph.keys, self.nodes, self._states,
+            new_rngs(1), move_tables, move_storage, self._scratch, codes,
         )  # fmt: skip
         return codes
 
@@ -123,7 +123,7 @@ class Decisions:
             weights[places] = uniform
             return
         row = showing.mark(
-            self.graph.table, self.graph.plan, self.graph.keys, self.nodes,
+            self.graph.packed, self.graph.plan, self.graph.keys, self.nodes,
             self.codes_of(kind), offsets, self._states, self._scratch, weights,
         )  # fmt: skip
         assert row < 0, f"{policy} took an illegal action"

@@ -157,14 +157,14 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
         width: see above.
         most: effort after which it gives up.
     """
-    table = battle.tables
-    graph = Graph(table, UNLIMITED, merging=True)
+    packed = battle.packed_scenarios
+    graph = Graph(packed, UNLIMITED, merging=True)
     start = np.zeros(1, STATE)
     start[0] = graph.taken(battle.state)
     origin = _words(start)[0].copy()
     moves = np.zeros(STATE_WORDS, np.uint64)
     groups: dict[int, _Group] = {}
-    rank = int(ranks(table, start)[0])
+    rank = int(ranks(packed, start)[0])
     groups[rank] = _Group(_SPARE * width)
     groups[rank].add(_hashes(start), np.ones(1, np.int64), np.ones(1), start)
     kept: list[States] = []
@@ -194,7 +194,7 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
             steps, counts = graph.ways(states[k:end])
             effort += _STEP_EFFORT * len(steps)
             at_once = min(512.0, 2 * at_once, _STEPS_AT_ONCE * (end - k) / len(steps))
-            _spread(table, steps, counts, weight[k:end], groups, _SPARE * width)
+            _spread(packed, steps, counts, weight[k:end], groups, _SPARE * width)
             k = end
     left = max(1, rank >> BELOW_PHASE) if groups else 0
     return Sample(
@@ -204,12 +204,12 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
 
 
 def _spread(
-    table: Table, steps: Any, counts: Whole, weights: Floats, groups: dict[int, _Group], room: int
+    packed: Table, steps: Any, counts: Whole, weights: Floats, groups: dict[int, _Group], room: int
 ) -> None:
     """Put what can follow some positions into its groups.
 
     Args:
-        table: the packed scenario.
+        packed: the packed scenario.
         steps: from these positions, as `Graph.ways` gives them.
         counts: of each.
         weights: for how many positions each stands.
@@ -229,7 +229,7 @@ def _spread(
     stand = weights[pairs // len(hashes)]
     shares = np.bincount(child, stand, minlength=len(hashes)).astype(np.float64)
     states = states[first]
-    rank = ranks(table, states)
+    rank = ranks(packed, states)
     order = np.argsort(rank, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(rank[order])) + 1):
         group = groups.setdefault(int(rank[part[0]]), _Group(room))

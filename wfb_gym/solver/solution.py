@@ -13,11 +13,12 @@ from wfb_gym.encoding.limits import Limits, Table
 from wfb_gym.encoding.view import seat_number
 from wfb_gym.engine.battle import Battle
 from wfb_gym.opponents.policies import Scripted
-from wfb_gym.scenario import Scenario, load_scenario, pack
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import graph
 from wfb_gym.solver.estimating import explore
 from wfb_gym.solver.memo import Graph, Progress
-from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.policies import DecisionTable
 from wfb_gym.solver.progress import Bar
 from wfb_gym.solver.tables import TablePolicy
 
@@ -33,21 +34,21 @@ class Solution:
 
     Attributes:
         scenario: what was solved.
-        table: packed, record array of shape (1,).
+        packed: packed, record array of shape (1,).
         graph: every position that can come about, with its value.
         seconds: that solving took.
     """
 
     def __init__(self, scenario: Scenario, graph_of_it: Graph, seconds: float) -> None:
         self.scenario = scenario
-        self.table: Table = graph_of_it.table
+        self.packed: Table = graph_of_it.packed
         self.graph = graph_of_it
         self.seconds = seconds
 
     @property
     def value(self) -> float:
         """Points that the first army wins on average if both play optimally."""
-        battle = Battle(self.table)
+        battle = Battle(self.packed)
         return battle.points + self.value_of(battle)
 
     @property
@@ -110,15 +111,15 @@ class Solution:
         Raises:
             TooLarge: there are more of them than fit.
         """
-        positions = Graph(self.table, self.graph.max_bytes)
-        battle = Battle(self.table)
+        positions = Graph(self.packed, self.graph.max_bytes)
+        battle = Battle(self.packed)
         if not battle.is_over:
             explore(positions, self.scenario, battle)
         return positions
 
     def whole(self, values: NDArray[np.float64]) -> float:
         """Points of the whole battle, where `full`'s nodes have these values, float64 (n,)."""
-        battle = Battle(self.table)
+        battle = Battle(self.packed)
         if battle.is_over:
             return battle.points
         return battle.points + float(values[self.full.find(battle.state)])
@@ -130,7 +131,7 @@ class Solution:
             seat: 0 or "caster", 1 or "dispeller".
             limits: of the observations; fitted to the scenario unless given.
         """
-        decisions = Decisions(self.full, seat_number(seat), limits)
+        decisions = DecisionTable(self.full, seat_number(seat), limits)
         return TablePolicy(decisions, decisions.codes_of(Scripted.OPTIMAL))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -168,7 +169,7 @@ def solve(
     began = time.perf_counter()
     loaded = load_scenario(scenario)
     positions = Graph(pack(loaded), max_bytes, merging=True)
-    begun = battle or Battle(positions.table)
+    begun = battle or Battle(positions.packed)
     bar = Bar(f"solving {loaded.name}")
     try:
         if not begun.is_over:

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.opponents.positions import Positions
+from wfb_gym.players.positions import Positions
 from wfb_gym.solver import showing
-from wfb_gym.solver.policies import Decisions
+from wfb_gym.solver.policies import DecisionTable
 
 
 class TablePolicy:
@@ -19,7 +19,7 @@ class TablePolicy:
         codes: engine code of the action at each of them, int64 (n,).
     """
 
-    def __init__(self, decisions: Decisions, codes: NDArray[np.int64]) -> None:
+    def __init__(self, decisions: DecisionTable, codes: NDArray[np.int64]) -> None:
         self.size = decisions.view.layout.size
         self._salt = np.uint64(0)
         marks = self._all_marks(decisions)
@@ -66,7 +66,7 @@ class TablePolicy:
 
     __call__ = act
 
-    def _all_marks(self, decisions: Decisions) -> NDArray[np.uint64]:
+    def _all_marks(self, decisions: DecisionTable) -> NDArray[np.uint64]:
         found = [self._marked(observations) for _, observations, _ in decisions.batches()]
         return np.concatenate([np.zeros(0, np.uint64), *found])
 

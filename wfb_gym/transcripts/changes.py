@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Back, Node
 from wfb_gym.engine.targets import models_left, target_code
-from wfb_gym.scenario.packed import Duration, Lock
+from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.transcripts.wording import Names, dice_in_words, plural
 
 _BEFORE_THE_DICE = (
@@ -51,8 +51,8 @@ def _units(names: Names, before: Battle, after: Battle, army: int) -> Iterator[s
         wounds = now[unit] - was[unit]
         if not wounds:
             continue
-        left = int(models_left(after.table, after.state, army, unit))
-        models = left - int(models_left(before.table, before.state, army, unit))
+        left = int(models_left(after.packed, after.state, army, unit))
+        models = left - int(models_left(before.packed, before.state, army, unit))
         if left == 0:
             yield f"{name}: wiped out"
         elif wounds > 0:
@@ -101,7 +101,7 @@ def _spells(names: Names, began: Battle, before: Battle, after: Battle, army: in
     for index, slot in enumerate(names.spells[army]):
         bit, name = 1 << index, slot.spell.name
         if plays & ~played & bit:
-            delayed = after.table.armies[army].spells[index].duration == Duration.DELAYED
+            delayed = after.packed.armies[army].spells[index].duration == Duration.DELAYED
             how = "is on its way" if delayed else "is in play"
             yield f"{name} {how}{_lies_at(names, after, army, index)}"
         elif played & ~plays & bit:
@@ -114,7 +114,7 @@ def _lies_at(names: Names, battle: Battle, army: int, spell: int) -> str:
     aim = int(battle.state.aims[army, spell])
     if not aim:
         return ""
-    code = int(target_code(battle.table, army, spell, aim - 1))
+    code = int(target_code(battle.packed, army, spell, aim - 1))
     return f" at {names.target(army, code)}" if code else ""
 
 
@@ -148,9 +148,9 @@ def phase_in_words(names: Names, battle: Battle) -> str:
     """
     if battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
         return "the wizards roll for their spells"
-    state, table = battle.state, battle.table
+    state, packed = battle.state, battle.packed
     active = int(state.active)
-    phase = f"phase {int(state.phase) + 1} of {int(table.phases)}"
+    phase = f"phase {int(state.phase) + 1} of {int(packed.phases)}"
     if battle.is_over:
         return "the battle is over before anybody casts"
     if not _has_dice(battle):

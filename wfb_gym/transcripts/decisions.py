@@ -4,7 +4,7 @@ from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.state import Attempt, Node
-from wfb_gym.scenario.packed import DispelUse
+from wfb_gym.packing.records import DispelUse
 from wfb_gym.transcripts.rolls import kept_in_words
 from wfb_gym.transcripts.wording import Names
 
@@ -46,7 +46,7 @@ def decision_in_words(names: Names, before: Battle, code: int, after: Battle) ->
         words += f" against {_number(after)}"
     if before.node == Node.DISPEL and FIRST_ITEM <= code < FIRST_REROLL:
         pending = names.pending(before)
-        item = before.table.armies[before.mover].items[code - FIRST_ITEM]
+        item = before.packed.armies[before.mover].items[code - FIRST_ITEM]
         outright = item.dispel_use == DispelUse.AUTOMATIC and after.node != Node.ROLL_FORGET
         if pending and outright:
             words += f": {names.spells[pending[0]][pending[1]].spell.name} is dispelled"
@@ -60,8 +60,8 @@ def decision_in_words(names: Names, before: Battle, code: int, after: Battle) ->
 
 def _number(battle: Battle) -> str:
     """What the dice about to be thrown must come to."""
-    table, state, army = battle.table, battle.state, battle.mover
-    bonus = int(dispel_bonus(table, state, army)) + int(declared_bonus(table, state, army))
+    packed, state, army = battle.packed, battle.state, battle.mover
+    bonus = int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
     return f"{int(state.number)}{f' with {bonus:+d}' if bonus else ''}"
 
 

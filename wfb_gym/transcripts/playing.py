@@ -4,14 +4,16 @@ from typing import Any
 
 import numpy as np
 
+from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import key_of_seed, new_rngs
-from wfb_gym.opponents.book import no_books
+from wfb_gym.engine.state import STATE, State
+from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
-from wfb_gym.opponents.positions import Positions, ask, copied
-from wfb_gym.opponents.registry import Opponent, resolve_pool
+from wfb_gym.players.opponents import Opponent, resolve_pool
+from wfb_gym.players.positions import Positions, ask, copied
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts.format import Transcript
 from wfb_gym.transcripts.recorder import roll, scripted_choice
@@ -42,14 +44,14 @@ class Player:
     def __init__(self, opponent: Opponent, telling: Telling, seat: int) -> None:
         kinds, policies = resolve_pool([opponent])
         self._kind, self._policy = kinds[0], policies.get(0)
-        self._books, self._shelf = no_books()
-        tables = telling.battle.tables
+        self._move_tables, self._move_storage = no_move_tables()
+        packed_scenarios = telling.battle.packed_scenarios
         if self._policy is not None:
-            self._view = View(tables, seat, fit(tables, seat))
+            self._view = View(packed_scenarios, seat, fit(packed_scenarios, seat))
         elif kind_and_epsilon(self._kind)[0] == Scripted.OPTIMAL:
-            from wfb_gym.solver.books import books  # solves what is not solved yet
+            from wfb_gym.solver.move_tables import load_move_tables  # solves what is not solved yet
 
-            self._books, self._shelf = books([telling.scenario], seat)
+            self._move_tables, self._move_storage = load_move_tables([telling.scenario], seat)
 
     def choose(self, battle: Battle, rng: Any) -> int:
         """Engine code of what he does.
@@ -62,15 +64,19 @@ class Player:
             ValueError: a policy answers with what is no legal action.
         """
         if self._policy is None:
-            return scripted_choice(self._kind, battle, rng, self._books[0], self._shelf)
+            return scripted_choice(
+                self._kind, battle, rng, self._move_tables[0], self._move_storage
+            )
         view, which = self._view, np.zeros(1, np.int64)
-        states = np.frombuffer(bytearray(battle.key()), battle.state.dtype).view(np.recarray)
+        states = as_records(State, np.frombuffer(bytearray(battle.key()), STATE))
         observations, masks = view.show(which, states)
         answer = ask(
             self._policy,
             observations,
             masks.copy(),
-            lambda: Positions(view.tables, which, copied(states, which), view.seat, view.codec),
+            lambda: Positions(
+                view.packed_scenarios, which, copied(states, which), view.seat, view.codec
+            ),
         )
         action = np.asarray(answer).reshape(-1)
         if len(action) != 1 or not 0 <= action[0] < view.codec.n or not masks[0, action[0]]:

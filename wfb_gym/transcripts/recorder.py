@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.transcripts.events import Event
 from wfb_gym.transcripts.telling import Telling
 
-_SCRATCH = new_scratch()
+_SCRATCH = new_work_spaces()
 
 
 def roll(telling: Telling, rng: Any) -> Event:
@@ -31,7 +31,7 @@ def roll(telling: Telling, rng: Any) -> Event:
     """
     battle, work = telling.battle, _SCRATCH[0]
     dice = battle.dice_to_roll
-    outcome = int(sample(battle.table, battle.state, rng, work))
+    outcome = int(sample(battle.packed, battle.state, rng, work))
     return telling.resolve(outcome, work.faces[:dice].tolist() if dice else ())
 
 
@@ -48,8 +48,8 @@ def scripted_choice(
         shelf: that holds it.
     """
     work = _SCRATCH[0]
-    count = int(legal_actions(battle.table, battle.state, work))
-    return int(choose(kind, battle.table, battle.state, work, count, rng, book, shelf))
+    count = int(legal_actions(battle.packed, battle.state, work))
+    return int(choose(kind, battle.packed, battle.state, work, count, rng, book, shelf))
 
 
 def tell_on(

@@ -6,9 +6,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.chance import miscast_table_of, needed
 from wfb_gym.engine.miscasts import current_effect, wounded_wizard
-from wfb_gym.engine.queries import declared_bonus, dispel_bonus
-from wfb_gym.engine.rerolls import final_outcome
-from wfb_gym.engine.rolls import (
+from wfb_gym.engine.outcomes import (
     FIRST_TOTAL,
     OUTCOME_FAIL,
     OUTCOME_IRRESISTIBLE,
@@ -16,11 +14,14 @@ from wfb_gym.engine.rolls import (
     OUTCOME_WORKS,
     is_handful,
 )
+from wfb_gym.engine.queries import declared_bonus, dispel_bonus
+from wfb_gym.engine.roll_results import final_outcome
 from wfb_gym.engine.state import Attempt, Node
 from wfb_gym.engine.strikes import current_strike
+from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
-from wfb_gym.scenario.packed import SPELLS, TARGETS, UNITS, WIZARDS, EffectKind
+from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS, WIZARDS
 from wfb_gym.transcripts.wording import Names, plural
 
 _ATTEMPTS = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
@@ -54,7 +55,9 @@ def kept_in_words(names: Names, before: Battle) -> str:
         before: where it may be re-rolled.
     """
     lying = _lying(before)
-    outcome = int(final_outcome(before.table, before.state, int(before.state.nature), sum(lying)))
+    outcome = int(
+        final_outcome(before.packed, before.state, int(before.state.natural_result), sum(lying))
+    )
     read = _cast if before.state.attempt == Attempt.NONE else _dispelled
     return read(names, before, outcome, lying)
 
@@ -68,10 +71,10 @@ def _lying(battle: Battle) -> list[int]:
 
 def _cast(names: Names, before: Battle, outcome: int, natural: Sequence[int]) -> str:
     """What a casting roll comes to."""
-    table, state = before.table, before.state
+    packed, state = before.packed, before.state
     slot = names.spells[int(state.active)][int(state.spell) - 1]
     name, value = slot.spell.name, slot.casting_value
-    bonus = int(cast_bonus(table, state))
+    bonus = int(cast_bonus(packed, state))
     total = sum(natural) + bonus if natural else max(0, outcome - FIRST_TOTAL)
     against = f"{total} against {value}, " if total else ""
     if outcome == OUTCOME_MISCAST:
@@ -90,10 +93,10 @@ def _cast(names: Names, before: Battle, outcome: int, natural: Sequence[int]) ->
 
 def _dispelled(names: Names, before: Battle, outcome: int, natural: Sequence[int]) -> str:
     """What a dispel roll comes to."""
-    table, state, army = before.table, before.state, before.mover
+    packed, state, army = before.packed, before.state, before.mover
     pending = names.pending(before)
     name = names.spells[pending[0]][pending[1]].spell.name if pending else "the spell"
-    bonus = int(dispel_bonus(table, state, army)) + int(declared_bonus(table, state, army))
+    bonus = int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
     against = f"{sum(natural) + bonus} against {int(state.number)}, " if natural else ""
     if outcome == OUTCOME_WORKS:
         return f"{against}{name} is dispelled"
@@ -115,26 +118,26 @@ def _other(names: Names, before: Battle, outcome: int, faces: Sequence[int]) -> 
     if node == Node.ROLL_STRIKE:
         owner, slot = divmod(int(state.striking) - 1, SPELLS)
         spell = names.spells[owner][slot].spell.name
-        victim = int(before.table.strikes[int(current_strike(before.table, state))].victim)
+        victim = int(before.packed.strikes[int(current_strike(before.packed, state))].victim)
         return f"{spell} strikes {_target(names, victim)}: {plural(outcome, 'wound')}"
     if node == Node.ROLL_WOUNDS:
-        who = names.characters[army][int(wounded_wizard(before.table, state))]
+        who = names.characters[army][int(wounded_wizard(before.packed, state))]
         return f"{plural(outcome, 'wound')} for {who}"
     if node == Node.ROLL_FORGET:
-        number = int(needed(before.table, state))
+        number = int(needed(before.packed, state))
         return f"the spell is dispelled and {'' if works else 'not '}forgotten, on {number}+"
     if node == Node.ROLL_STORED:
         item = names.item(army, int(state.cursor))
         return f"{item} {'keeps' if works else 'loses'} its dice"
     if node == Node.ROLL_SPELLS:
         slots = names.spells[army]
-        first = int(before.table.armies[army].wizards[int(state.cursor) % WIZARDS].first_spell)
+        first = int(before.packed.armies[army].wizards[int(state.cursor) % WIZARDS].first_spell)
         drawn = [slots[first + k].spell.name for k in range(FACES) if outcome >> k & 1]
         return f"{names.characters[army][int(state.cursor) % WIZARDS]} has {', '.join(drawn)}"
     name = names.spells[int(state.cursor) // SPELLS][int(state.cursor) % SPELLS].spell.name
     if node == Node.ROLL_RADIUS:
         return f"{name} reaches {outcome} inch{'' if outcome == 1 else 'es'} for each marker"
-    return f"{name} {'lands' if works else 'comes nearer'}, on {int(needed(before.table, state))}+"
+    return f"{name} {'lands' if works else 'comes nearer'}, on {int(needed(before.packed, state))}+"
 
 
 def _target(names: Names, victim: int) -> str:
@@ -144,26 +147,26 @@ def _target(names: Names, victim: int) -> str:
 
 def _row(names: Names, before: Battle, outcome: int, faces: Sequence[int]) -> str:
     """A row of the miscast table that holds."""
-    table, state = before.table, before.state
-    chosen = int(miscast_table_of(table, state))
-    dice = int(table.miscast_dice[chosen])
+    packed, state = before.packed, before.state
+    chosen = int(miscast_table_of(packed, state))
+    dice = int(packed.miscast_dice[chosen])
     totals = range(dice, dice * FACES + 1)
-    total = sum(faces) or next(t for t in totals if table.miscast_row[chosen, t] == outcome)
+    total = sum(faces) or next(t for t in totals if packed.miscast_row[chosen, t] == outcome)
     slot = names.spells[int(state.active)][int(state.spell) - 1]
     return names.miscast(int(state.active), slot.wizard, total)
 
 
 def _hit(names: Names, before: Battle, outcome: int) -> str:
     """Hits of a miscast."""
-    table, state = before.table, before.state
-    effect = current_effect(table, state)
+    packed, state = before.packed, before.state
+    effect = current_effect(packed, state)
     hit = f"Strength {int(effect.strength)}"
     wounds = plural(outcome, "wound")
     if effect.kind == EffectKind.CASTER_HIT:
         slot = names.spells[int(state.active)][int(state.spell) - 1]
         who = names.characters[int(state.active)][slot.wizard]
         return f"a {hit} hit on {who}: {wounds}"
-    contact = table.contacts[int(state.group)]
+    contact = packed.contacts[int(state.group)]
     if contact.unit:
         who = names.units[int(contact.owner)][int(contact.unit) - 1]
         return f"{hit} hits on {who} in base contact: {wounds}"

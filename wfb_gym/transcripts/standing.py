@@ -8,16 +8,15 @@ come, and what that says of losses, items and knowledge is shown.
 
 from typing import Any
 
-import numpy as np
-
-from wfb_gym.engine import phase
+from wfb_gym._records import Records
+from wfb_gym.engine import transition as phase
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import resolve_outcome
 from wfb_gym.engine.dispelling import act_dispel
 from wfb_gym.engine.miscasts import run_effects
 from wfb_gym.engine.queries import is_chance
-from wfb_gym.engine.state import Node, new_states
-from wfb_gym.engine.work import new_scratch
+from wfb_gym.engine.state import Node, State, new_states
+from wfb_gym.engine.workspace import new_work_spaces
 
 _KEPT = (
     "marked", "known", "unit_wounds", "items", "level", "wounds", "lock", "contacts", "markers",
@@ -38,9 +37,9 @@ class Standing:
     """
 
     def __init__(self, battle: Battle) -> None:
-        self._long: Any = battle.tables.copy().view(np.recarray)
+        self._long: Any = battle.packed_scenarios.copy()
         self._long["phases"] += _MORE
-        self._scratch = new_scratch()
+        self._scratch = new_work_spaces()
         self.battle = battle.copy()
 
     def begin(self) -> None:
@@ -65,7 +64,7 @@ class Standing:
             self._step_alone(states[0], code)
         self._take(states, after)
 
-    def _long_before(self, before: Battle) -> np.recarray[Any, Any]:
+    def _long_before(self, before: Battle) -> Records[State]:
         """A position of the longer battle, as it is shown."""
         states = new_states(1)
         states[0] = before.state
@@ -75,15 +74,15 @@ class Standing:
 
     def _step_alone(self, state: Any, code: int) -> None:
         """A step without what follows by itself, of which a battle's end is part."""
-        table = self._long[0]
+        packed = self._long[0]
         if state.node == Node.DISPEL:
-            act_dispel(table, state, code)
+            act_dispel(packed, state, code)
         elif is_chance(int(state.node)):
-            resolve_outcome(table, state, code)
+            resolve_outcome(packed, state, code)
         while state.node == Node.MISCAST_EFFECTS:
-            run_effects(table, state)
+            run_effects(packed, state)
 
-    def _take(self, states: np.recarray[Any, Any], after: Battle) -> None:
+    def _take(self, states: Records[State], after: Battle) -> None:
         self.battle = after.copy()
         fields = _KEPT + (_KEPT_AT_THE_END if after.is_over else ())
         for field in fields:

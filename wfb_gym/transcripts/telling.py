@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
+from wfb_gym._records import Records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import outcome_of_roll
-from wfb_gym.engine.scripted import is_open, read_dice
-from wfb_gym.engine.work import new_scratch
-from wfb_gym.scenario import Scenario, pack
+from wfb_gym.engine.thrown_dice import is_open, read_dice
+from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.changes import phase_in_words
 from wfb_gym.transcripts.events import Event, told
 from wfb_gym.transcripts.standing import Standing
@@ -21,7 +22,7 @@ class Telling:
 
     Args:
         scenario: that is played.
-        table: it, packed, record array of shape (1,); packed here unless given.
+        packed: it, packed, record array of shape (1,); packed here unless given.
 
     Attributes:
         scenario: that is played.
@@ -29,11 +30,11 @@ class Telling:
         battle: the position; play on through this object alone.
     """
 
-    def __init__(self, scenario: Scenario, table: np.recarray[Any, Any] | None = None) -> None:
+    def __init__(self, scenario: Scenario, packed: Records[PackedScenario] | None = None) -> None:
         self.scenario = scenario
         self.names = Names(scenario)
-        self.battle = Battle(pack(scenario) if table is None else table)
-        self._scratch = new_scratch()
+        self.battle = Battle(pack(scenario) if packed is None else packed)
+        self._scratch = new_work_spaces()
         self._standing = Standing(self.battle)
         self._standing.begin()
 
@@ -76,11 +77,11 @@ class Telling:
         """
         before = self.battle.copy()
         self.battle.roll(*faces)
-        table, state, work = before.table, before.state, self._scratch[0]
+        packed, state, work = before.packed, before.state, self._scratch[0]
         if is_open(state):
-            return self._tell(before, read_dice(table, state, faces).outcome, ())
+            return self._tell(before, read_dice(packed, state, faces).outcome, ())
         work.faces[: len(faces)] = faces
-        return self._tell(before, int(outcome_of_roll(table, state, work)), faces)
+        return self._tell(before, int(outcome_of_roll(packed, state, work)), faces)
 
     def resolve(self, outcome: int, faces: Sequence[int] = ()) -> Event:
         """Resolve a chance node with one of its outcomes.

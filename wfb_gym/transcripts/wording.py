@@ -25,7 +25,7 @@ from wfb_gym.engine.targets import resistance, target_code
 from wfb_gym.rules.casting import Casting, casting_chances
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.packed import NO_BEARER, SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import item_slots, spell_slots
 
 SCROLL = "Dispel Scroll"
@@ -94,7 +94,7 @@ class Names:
             army, spell, aim = 1 - army, int(state.free), int(state.free_aim)
         if aim == 0:
             return "no target"
-        return self.target(army, int(target_code(battle.table, army, spell - 1, aim - 1)))
+        return self.target(army, int(target_code(battle.packed, army, spell - 1, aim - 1)))
 
     def _at(self, battle: Battle) -> str:
         aim = self.aim(battle)
@@ -243,20 +243,20 @@ class Names:
         return (self._cast if after.node == Node.ROLL_CASTING else self._dispel)(before, after)
 
     def _cast(self, before: Battle, after: Battle) -> Words:
-        table, state = after.table, after.state
+        packed, state = after.packed, after.state
         army, spell, dice = int(state.active), int(state.spell) - 1, int(state.dice)
         chances = casting_chances(
             dice,
             self.spells[army][spell].casting_value,
-            int(cast_bonus(table, state)),
-            bool(may_be_irresistible(table, state)),
+            int(cast_bonus(packed, state)),
+            bool(may_be_irresistible(packed, state)),
         )
         parts = [own] if (own := _own(before, after)) else []
         rest = self._at(after)
         if state.cast_item:
             item = int(state.cast_item) - 1
             rest += f" with {self.item(army, item)}"
-            if extra := int(table.armies[army].items[item].cast_extra_dice):
+            if extra := int(packed.armies[army].items[item].cast_extra_dice):
                 parts.append(f"{extra} of the item")
         words = dice_in_words(dice) + (f" ({', '.join(parts)})" if parts else "")
         if before.node == Node.NOMINATE:
@@ -266,16 +266,16 @@ class Names:
         return Words(words, dice, chances[Casting.CAST] + chances[Casting.IRRESISTIBLE])
 
     def _dispel(self, before: Battle, after: Battle) -> Words:
-        table, state = after.table, after.state
+        packed, state = after.packed, after.state
         army, dice = after.mover, int(state.dice)
-        bonus = int(dispel_bonus(table, state, army)) + int(declared_bonus(table, state, army))
-        chance = dispel_chance(dice, int(state.number), bonus, bool(table.dispel_double_six))
+        bonus = int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
+        chance = dispel_chance(dice, int(state.number), bonus, bool(packed.dispel_double_six))
         words = "dispel"
         if state.attempt == Attempt.IN_PLAY:
             side, spell = divmod(int(state.target) - 1, SPELLS)
             words += f" {self.spell(side, spell)}, in play,"
         parts = [own] if (own := _own(before, after)) else []
-        if resisted := int(resistance(table, state)):
+        if resisted := int(resistance(packed, state)):
             parts.append(f"{resisted} of Magic Resistance")
         words += f" with {dice_in_words(dice)}" + (f" ({', '.join(parts)})" if parts else "")
         for item in range(len(self.items[army])):

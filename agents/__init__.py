@@ -1,1 +1,0 @@
-"""Baseline agents behind one interface: `agents.interface.Agent`."""

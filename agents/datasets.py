@@ -1,0 +1,259 @@
+"""Data sets of battles in Minari's format: how they are written and read back.
+
+The only module that knows Minari, which is imported on use. How battles are played is in
+agents/record.py.
+"""
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+import wfb_gym
+from experiments.common import IDS
+
+MASK = "action_mask"
+AGENT_ACTION = "agent_action"
+"""Key of the infos that holds what the agent would have played, where it strayed."""
+NO_ACTION = -1
+"""What stands there at the end of a battle."""
+_UNTOLD = r"`(author_email|code_permalink|author)` is set to None"
+
+
+class DatasetError(ValueError):
+    """A data set that cannot be written or read."""
+
+
+@dataclass
+class Episode:
+    """One seat's decisions in a battle, as they come.
+
+    Attributes:
+        seed: of the battle's dice.
+        observations: what was seen, the end included, float32 (size,) each.
+        masks: which actions were legal there, bool (n,) each.
+        actions: played.
+        own: what the agent itself would have played.
+        rewards: in the environment's unit.
+    """
+
+    seed: int
+    observations: list[NDArray[np.float32]]
+    masks: list[NDArray[np.bool_]]
+    actions: list[int] = field(default_factory=list)
+    own: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+
+    def add(
+        self,
+        action: int,
+        own: int,
+        reward: float,
+        observation: NDArray[np.float32],
+        mask: NDArray[np.bool_],
+    ) -> None:
+        """Add a decision and what came of it."""
+        self.actions.append(action)
+        self.own.append(own)
+        self.rewards.append(reward)
+        self.observations.append(observation)
+        self.masks.append(mask)
+
+
+@dataclass(frozen=True)
+class RecordedDecisions:
+    """Decisions of a data set, battle after battle.
+
+    Attributes:
+        observations: float32 (k, size).
+        masks: legal actions, bool (k, n).
+        actions: what the agent chose, int64 (k,); where it strayed, not what was played.
+        battles: number of the battle that each is of, int64 (k,).
+    """
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.bool_]
+    actions: NDArray[np.int64]
+    battles: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set that was read.
+
+    Attributes:
+        name: its id.
+        seat: whose decisions it holds, "caster" or "dispeller".
+        scenario: that was played.
+        env: environment that was played, rebuilt from the data set.
+        decisions: all of them.
+    """
+
+    name: str
+    seat: str
+    scenario: str
+    env: Any
+    decisions: RecordedDecisions
+
+
+def library() -> Any:
+    """Minari.
+
+    Raises:
+        ImportError: it is not installed, or not all that it needs.
+    """
+    try:
+        import h5py  # noqa: F401 (files are written with it)
+        import minari
+        import PIL  # noqa: F401 (Minari's files import it and do not ask for it)
+    except ImportError as error:
+        raise ImportError(
+            f'data sets need Minari: pip install "wfb-gym[train,minari]" ({error})'
+        ) from error
+    return minari
+
+
+def usual_name(scenario: str, seat: str, agent: str) -> str:
+    """The id of a data set that was given none."""
+    scenario, agent = (
+        re.sub(r"[^\w-]+", "-", Path(each).stem if Path(each).suffix in _FILES else each)
+        for each in (scenario, agent)
+    )
+    return f"wfb_gym/{scenario}/{seat}-{agent}-v0"
+
+
+_FILES = (".zip", ".npz", ".toml")
+
+
+def check_name(name: str) -> None:
+    """Refuse an id that Minari would not take.
+
+    Raises:
+        DatasetError: it is none.
+    """
+    library()
+    from minari.dataset.minari_dataset import parse_dataset_id
+
+    try:
+        parse_dataset_id(name)
+    except ValueError as error:
+        raise DatasetError(
+            f"data set: expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
+        ) from error
+
+
+def path_of(name: str) -> Path:
+    """The folder of a data set, whether it is there or not."""
+    library()
+    from minari.storage import get_dataset_path
+
+    return Path(get_dataset_path(name))
+
+
+def write(
+    name: str,
+    env: gym.Env[Any, Any],
+    episodes: Sequence[Episode],
+    strayed: bool,
+    command: str,
+    agent: str,
+) -> None:
+    """Write a data set.
+
+    Args:
+        name: its id.
+        env: made by `gym.make`, so that a reader can make it again.
+        episodes: complete battles.
+        strayed: whether what was played is not always what the agent chose.
+        command: that made it.
+        agent: who played.
+
+    Raises:
+        ImportError: Minari is not installed.
+        ValueError: there is one of that name.
+    """
+    minari = library()
+    from minari.data_collector.episode_buffer import EpisodeBuffer
+
+    buffers = []
+    for number, each in enumerate(episodes):
+        infos: dict[str, Any] = {MASK: np.array(each.masks, np.int8)}
+        if strayed:
+            infos[AGENT_ACTION] = np.array([*each.own, NO_ACTION], np.int64)
+        ends = np.zeros(len(each.actions), np.bool_)
+        ends[-1] = True
+        buffers.append(
+            EpisodeBuffer(
+                id=number,
+                seed=each.seed,
+                observations=np.array(each.observations, np.float32),
+                actions=np.array(each.actions, np.int64),
+                rewards=list(each.rewards),
+                terminations=list(ends),
+                truncations=list(np.zeros_like(ends)),
+                infos=infos,
+            )
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=_UNTOLD)
+        minari.create_dataset_from_buffers(
+            name,
+            buffers,
+            env=env,
+            eval_env=env,
+            algorithm_name=agent,
+            description=f"Battles of the magic phase, recorded by: {command}",
+            data_format="hdf5",
+            requirements=[f"wfb-gym=={wfb_gym.__version__}"],
+        )
+
+
+def read(name: str) -> Dataset:
+    """Read a data set that `write` wrote.
+
+    Raises:
+        ImportError: Minari is not installed.
+        DatasetError: there is none of that name, or it is not of battles with masks.
+    """
+    minari = library()
+    check_name(name)
+    if not path_of(name).is_dir():
+        raise DatasetError(
+            f"data set: found no {name} in {path_of('')}; "
+            "python -m agents.record makes one, and MINARI_DATASETS_PATH says where they lie"
+        )
+    try:
+        held = minari.load_dataset(name)
+        seats = {known: seat for seat, known in IDS.items()}
+        if held.env_spec is None or held.env_spec.id not in seats:
+            raise DatasetError(f"{name}: expected decisions of {' or '.join(seats)}")
+        decisions = _decisions(held)
+        env = held.recover_environment()
+    except (OSError, KeyError, TypeError) as error:
+        raise DatasetError(f"{name}: expected battles with action masks: {error!r}") from error
+    kwargs = held.env_spec.kwargs
+    scenario = kwargs.get("scenario", "archmage-duel")
+    return Dataset(name, seats[held.env_spec.id], scenario, env, decisions)
+
+
+def _decisions(held: Any) -> RecordedDecisions:
+    observations, masks, actions, battles = [], [], [], []
+    for each in held.iterate_episodes():
+        count = len(each.actions)
+        chosen = each.infos.get(AGENT_ACTION)
+        observations.append(each.observations[:count])
+        masks.append(each.infos[MASK][:count].astype(np.bool_))
+        actions.append(each.actions if chosen is None else chosen[:count])
+        battles.append(np.full(count, each.id))
+    return RecordedDecisions(
+        np.concatenate(observations),
+        np.concatenate(masks),
+        np.concatenate(actions).astype(np.int64),
+        np.concatenate(battles),
+    )

@@ -1,0 +1,254 @@
+"""RLlib's environment and training; `make rllib` runs this in Ray's own environment.
+
+Outside of the suite, which has no Ray.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import ray
+from gymnasium import spaces
+from ray.rllib.env.env_context import EnvContext
+from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
+from ray.rllib.utils.pre_checks.env import check_multiagent_environments
+
+from agents.rllib import train
+from agents.rllib.environment import AGENTS, MASK, SEEN, BattleEnv
+from experiments.common import SEATS
+from wfb_gym import solver
+from wfb_gym.envs.self_play import SelfPlayBatch
+
+SCENARIOS = ("archmage-duel", "apprentice", "seventh-edition-duel", "border-skirmish")
+
+
+def drawn(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
+    """A random legal action of each agent that is shown something."""
+    return {
+        agent: int(rng.choice(np.flatnonzero(seen[MASK]))) for agent, seen in observations.items()
+    }
+
+
+def battle(env: BattleEnv, seed: int | None, rng: np.random.Generator) -> list[Any]:
+    """What `reset` and each `step` gave in one battle, with the actions between."""
+    shown, _ = env.reset(seed=seed)
+    told: list[Any] = [shown]
+    while True:
+        actions = drawn(shown, rng)
+        step = env.step(actions)
+        told.append((actions, step))
+        shown = step[0]
+        if step[2]["__all__"]:
+            return told
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_rllibs_own_check_passes(scenario: str) -> None:
+    check_multiagent_environments(BattleEnv({"scenario": scenario}))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_observations_lie_in_their_spaces_and_masks_allow_something(scenario: str) -> None:
+    env = BattleEnv({"scenario": scenario})
+    rng = np.random.default_rng(0)
+    for seed in range(5):
+        first, *steps = battle(env, seed, rng)
+        for shown in (first, *(step[0] for _, step in steps[:-1])):
+            ((agent, seen),) = shown.items()
+            space = env.get_observation_space(agent)
+            assert isinstance(space, spaces.Dict)
+            assert list(seen) == [MASK, SEEN]
+            assert space.contains(seen)
+            assert set(np.unique(seen[MASK])) <= {0.0, 1.0}
+            assert seen[MASK].any()
+            assert len(seen[MASK]) == env.get_action_space(agent).n
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_rewards_of_the_two_sum_to_zero_and_add_up_to_the_battles_points(scenario: str) -> None:
+    env = BattleEnv({"scenario": scenario, "points_per_reward": 10.0})
+    rng = np.random.default_rng(1)
+    other = SelfPlayBatch(1, scenario)
+    for seed in range(5):
+        _, *steps = battle(env, seed, rng)
+        other.reset(seed)
+        points = float(other.opened[0])
+        for actions, _ in steps:
+            ((agent, action),) = actions.items()
+            played = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
+            played[AGENTS.index(agent)] = np.array([action])
+            other.play(played[0], played[1])
+            points += float(other.points[0])
+        assert other.ended[0]
+        rewards = [step[1] for _, step in steps]
+        assert all(each["caster_0"] + each["dispeller_0"] == 0.0 for each in rewards)
+        assert 10 * sum(each["caster_0"] for each in rewards) == pytest.approx(points)
+
+
+def test_battles_end_for_both_at_once_and_are_never_truncated() -> None:
+    env = BattleEnv()
+    rng = np.random.default_rng(2)
+    for seed in range(5):
+        _, *steps = battle(env, seed, rng)
+        for number, (_, (shown, _, ended, truncated, infos)) in enumerate(steps):
+            last = number == len(steps) - 1
+            assert ended == dict.fromkeys((*AGENTS, "__all__"), last)
+            assert not any(truncated.values())
+            assert bool(shown) != last
+            assert infos == {"__common__": {"illegal_action": False}}
+
+
+def test_rllibs_episodes_hold_every_decision_and_all_points() -> None:
+    env = BattleEnv({"scenario": "apprentice"})
+    rng = np.random.default_rng(3)
+    for seed in range(10):
+        first, *steps = battle(env, seed, rng)
+        episode = MultiAgentEpisode()
+        episode.add_env_reset(observations=first, infos={})
+        for actions, (shown, rewards, ended, truncated, infos) in steps:
+            episode.add_env_step(
+                shown, actions, rewards, infos, terminateds=ended, truncateds=truncated
+            )
+        assert episode.is_done
+        assert episode.agent_steps() == len(steps)
+        for agent, own in episode.agent_episodes.items():
+            # what an agent that acts later won before its first decision is not its doing
+            if agent == "caster_0":
+                points = sum(step[1][agent] for _, step in steps)
+                assert own.get_return() == pytest.approx(points)
+
+
+def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
+    env, same = BattleEnv(), BattleEnv()
+    shown, _ = env.reset(seed=4)
+    same.reset(seed=4)
+    ((agent, seen),) = shown.items()
+    lowest, illegal = int(seen[MASK].argmax()), int(seen[MASK].argmin())
+    assert not seen[MASK][illegal]
+    told, wanted = env.step({agent: illegal}), same.step({agent: lowest})
+    assert told[1] == wanted[1]
+    for name, other in wanted[0].items():
+        assert np.array_equal(told[0][name][SEEN], other[SEEN])
+    assert told[4] == {"__common__": {"illegal_action": True}}
+
+
+def test_the_same_seed_is_the_same_battle_and_workers_share_no_dice() -> None:
+    def shown(worker: int, seed: int) -> str:
+        env = BattleEnv(EnvContext({"scenario": "archmage-duel"}, worker))
+        rng = np.random.default_rng(5)
+        return repr([battle(env, seed if number == 0 else None, rng) for number in range(10)])
+
+    assert shown(0, 6) == shown(0, 6)
+    # RLlib seeds battle i of worker w with seed + w + i
+    told = [shown(worker, 6 + worker + number) for worker in (1, 2, 3) for number in range(3)]
+    assert len(set(told)) == 9
+
+
+def test_a_reset_in_the_middle_begins_another_battle() -> None:
+    env = BattleEnv()
+    first, _ = env.reset(seed=7)
+    env.step(drawn(first, np.random.default_rng(8)))
+    again, _ = env.reset()
+    assert list(again) == ["caster_0"]
+    assert np.array_equal(again["caster_0"][SEEN], first["caster_0"][SEEN])  # the opening
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"scenari": "apprentice"}, "env_config: expected scenario and points_per_reward"),
+        ({"points_per_reward": 0}, "points_per_reward: expected more than 0"),
+        ({"scenario": "aprentice"}, "scenario: expected"),
+    ],
+)
+def test_a_bad_config_is_refused(config: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        BattleEnv(config)
+
+
+def test_bad_actions_are_refused() -> None:
+    env = BattleEnv()
+    with pytest.raises(RuntimeError, match="expected a call of reset"):
+        env.step({"caster_0": 0})
+    env.reset(seed=0)
+    for actions in ({}, {"dispeller_0": 0}, {"caster_0": 0, "dispeller_0": 0}):
+        with pytest.raises(ValueError, match="actions: expected caster_0's"):
+            env.step(actions)
+    with pytest.raises(ValueError, match="action: expected 0 to"):
+        env.step({"caster_0": 10_000})
+
+
+# --- training ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "run"
+    ray.shutdown()
+
+
+def trained(out: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    capsys.readouterr()
+    common = ("--scenario", "apprentice", "--quick", "--json", "--out", str(out))
+    assert train.main([*common, *arguments]) == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert told == json.loads((out / "results.json").read_text(encoding="utf-8"))
+    return told
+
+
+def test_a_short_training_runs_and_is_graded_exactly(
+    out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: dict[str, Any] = {}
+    really = train.agents_of
+
+    def keeping(algorithm: Any) -> dict[str, train.ModuleAgent]:
+        kept.update(really(algorithm))
+        return kept
+
+    monkeypatch.setattr(train, "agents_of", keeping)
+    told = trained(out, capsys)
+    assert told["iterations"] == 2
+    assert told["decisions"] >= 512
+    for seat, score in told["scores"].items():
+        exact = solver.normalised_score("apprentice", kept[seat], seat)
+        assert score == pytest.approx(exact.score, abs=1e-6)
+        assert score <= 100.0 + 1e-6
+    assert (out / "checkpoint" / "done.json").is_file()
+
+
+def test_it_goes_on_from_its_checkpoint(
+    out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Any] = []
+    really = train.agents_of
+
+    def keeping(algorithm: Any) -> dict[str, train.ModuleAgent]:
+        kept.append(algorithm.learner_group.get_weights())
+        return really(algorithm)
+
+    monkeypatch.setattr(train, "agents_of", keeping)
+    first = trained(out, capsys)
+    # two iterations are behind it, so that this one only loads and grades
+    again = trained(out, capsys, "--resume")
+    assert again["scores"] == first["scores"]
+    for seat in SEATS:
+        assert any("critic" in name for name in kept[0][seat])
+        for name, weights in kept[0][seat].items():
+            assert np.array_equal(weights, kept[1][seat][name]), name
+
+
+def test_resuming_without_a_checkpoint_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        train.main(["--resume", "--out", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "there is no checkpoint" in capsys.readouterr().err
+
+
+def test_the_seats_of_agents() -> None:
+    assert tuple(train.seat_of(agent, None) for agent in AGENTS) == SEATS

@@ -1,0 +1,341 @@
+"""Trains both seats by self-play with RLlib's PPO, on one machine's Ray or on a cluster.
+
+    python -m agents.rllib.train
+    python -m agents.rllib.train --scenario apprentice --workers 4 --iterations 100
+    python -m agents.rllib.train --address ray://head:10001 --workers 64 --batch 262144
+    python -m agents.rllib.train --resume --iterations 400
+
+Two policies, one for each seat, learn from the same battles; illegal actions have no chance
+(RLlib's ActionMaskingTorchRLModule). Where the scenario can be solved the exact score of either is
+told: 100 is optimal play, 0 as good as random, each against the best response to it.
+
+Writes a checkpoint and results.json into the run's folder; --resume goes on from there, up to
+--iterations in all. Ctrl-C ends after the iteration at hand. Ray pins a Gymnasium of its own and
+lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ray
+import torch
+from numpy.typing import NDArray
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+from ray.tune.registry import register_env
+
+import wfb_gym
+from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
+from agents.training.pause import Pause
+from experiments import common
+from experiments.common import INTERRUPTED, SEATS, progress
+from wfb_gym import solver
+from wfb_gym.cli.parser import Parser
+from wfb_gym.players.positions import Positions
+from wfb_gym.scenario import load_scenario
+
+ROOT = Path(__file__).parents[2]
+LEFT_HERE = [".git", ".venv*", "runs", "build", "dist", "docs", "tests", ".*_cache", "*.png"]
+"""What a cluster's machines need not be sent of the checkout."""
+DICE_APART = 1_000_000
+"""Seeds between two runs, and between the parts of one that is resumed."""
+_ROWS = 1 << 12
+"""Decisions that go through a network at once."""
+
+
+@dataclass(frozen=True)
+class Args:
+    """Settings of a run.
+
+    Attributes:
+        scenario: bundled name or file.
+        workers: Ray's processes that play; 0: the trainer's own plays too.
+        envs: battles side by side of each.
+        iterations: of sampling and learning, in all.
+        batch: decisions of an iteration, of both seats.
+        minibatch: decisions of a gradient step.
+        epochs: passes over the decisions of an iteration.
+        learning_rate: of Adam.
+        entropy: weight of the entropy bonus at the beginning; it falls to a tenth.
+        width: of the two hidden layers.
+        seed: of networks, sampling and dice.
+        address: of a Ray cluster; empty: this machine's own.
+        checkpoint_every: iterations between two checkpoints.
+        exact_bytes: memory that the exact solution may take.
+        out: the run's folder.
+    """
+
+    scenario: str = "archmage-duel"
+    workers: int = 1
+    envs: int = 32
+    iterations: int = 40
+    batch: int = 8192
+    minibatch: int = 512
+    epochs: int = 4
+    learning_rate: float = 1e-3
+    entropy: float = 0.03
+    width: int = 128
+    seed: int = 0
+    address: str = ""
+    checkpoint_every: int = 10
+    exact_bytes: int = 1 << 28
+    out: Path = Path("runs")
+
+
+class ModuleAgent:
+    """A policy that RLlib trained, as the solver and the agents' callers ask it.
+
+    Takes its likeliest legal action.
+
+    Args:
+        module: an RLModule with action masks, on the CPU.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def act(
+        self,
+        observations: NDArray[np.float32],
+        action_masks: NDArray[np.bool_],
+        positions: Positions | None = None,
+    ) -> NDArray[np.int64]:
+        """The likeliest legal action in each row."""
+        chosen = np.empty(len(observations), np.int64)
+        for first in range(0, len(observations), _ROWS):
+            rows = slice(first, first + _ROWS)
+            seen = {
+                MASK: torch.from_numpy(action_masks[rows].astype(np.float32)),
+                SEEN: torch.from_numpy(np.ascontiguousarray(observations[rows])),
+            }
+            with torch.no_grad():
+                told = self._module.forward_inference({Columns.OBS: seen})
+            chosen[rows] = told[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
+        return chosen
+
+
+def seat_of(agent: str, *_: Any, **__: Any) -> str:
+    """The policy of an agent: that of its seat."""
+    return agent.rpartition("_")[0]
+
+
+def configured(args: Args, done: int = 0) -> PPOConfig:
+    """RLlib's settings.
+
+    Args:
+        args: ours.
+        done: iterations of former runs, so that resumed ones roll dice of their own.
+    """
+    register_env(ENV, BattleEnv)
+    spec = RLModuleSpec(
+        module_class=ActionMaskingTorchRLModule,
+        model_config={"fcnet_hiddens": [args.width, args.width], "fcnet_activation": "relu"},
+    )
+    total = args.iterations * args.batch
+    return (
+        PPOConfig()
+        .framework("torch")
+        .environment(ENV, env_config={"scenario": args.scenario})
+        .env_runners(
+            num_env_runners=args.workers,
+            num_envs_per_env_runner=args.envs,
+            rollout_fragment_length="auto",
+        )
+        .multi_agent(policies=set(SEATS), policy_mapping_fn=seat_of, count_steps_by="agent_steps")
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=dict.fromkeys(SEATS, spec)))
+        .training(
+            gamma=1.0,
+            lambda_=0.95,
+            lr=args.learning_rate,
+            train_batch_size_per_learner=args.batch,
+            minibatch_size=min(args.minibatch, args.batch),
+            num_epochs=args.epochs,
+            entropy_coeff=[[0, args.entropy], [total, args.entropy / 10]],
+            use_kl_loss=False,
+            clip_param=0.2,
+            vf_clip_param=float("inf"),
+            grad_clip=0.5,
+        )
+        .debugging(seed=(args.seed * 1000 + done) * DICE_APART, log_level="ERROR")
+    )
+
+
+def connect(args: Args) -> None:
+    """Join the cluster at the address, or start Ray on this machine alone.
+
+    A cluster's machines need what constraints.txt lists; the checkout itself is sent to them.
+    """
+    variables = {k: v for k, v in os.environ.items() if k.startswith("WFB_GYM_")}
+    common_options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
+    if args.address:
+        environment = {"working_dir": str(ROOT), "excludes": LEFT_HERE, "env_vars": variables}
+        ray.init(args.address, runtime_env=environment, **common_options)
+    else:
+        ray.init(include_dashboard=False, **common_options)
+
+
+def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
+    """The trained policies by seat."""
+    return {seat: ModuleAgent(algorithm.get_module(seat)) for seat in SEATS}
+
+
+def exact_scores(args: Args, agents: dict[str, ModuleAgent]) -> dict[str, float | None]:
+    """Normalised score of either seat; none where the scenario cannot be solved."""
+    try:
+        solution = solver.solved(args.scenario, max_bytes=args.exact_bytes, notice=sys.stderr)
+    except solver.TooLarge as error:
+        print(f"no exact score: {error}", file=sys.stderr)
+        return {}
+    return {
+        seat: solver.normalised_score(solution, agent, seat).score for seat, agent in agents.items()
+    }
+
+
+def save(algorithm: Any, folder: Path, done: int) -> None:
+    """Write a checkpoint in the place of the one before."""
+    part, whole = folder / "checkpoint.part", folder / "checkpoint"
+    shutil.rmtree(part, ignore_errors=True)
+    algorithm.save_to_path(str(part.resolve()))
+    (part / "done.json").write_text(json.dumps({"iterations": done}), encoding="utf-8")
+    shutil.rmtree(whole, ignore_errors=True)
+    part.rename(whole)
+
+
+def iterations_done(folder: Path) -> int:
+    """How many iterations the checkpoint in a folder has behind it."""
+    held = json.loads((folder / "checkpoint" / "done.json").read_text(encoding="utf-8"))
+    return int(held["iterations"])
+
+
+def train(
+    algorithm: Any, args: Args, done: int, tell: Callable[[int, str], None]
+) -> tuple[int, int, bool]:
+    """Train up to `args.iterations`.
+
+    Returns:
+        Iterations behind it, decisions that were sampled, and whether Ctrl-C ended it.
+    """
+    sampled = 0
+    with Pause() as pause:
+        while done < args.iterations and not pause.asked:
+            result = algorithm.train()
+            done += 1
+            runners = result["env_runners"]
+            sampled = int(sum(runners["num_agent_steps_sampled_lifetime"].values()))
+            mean = runners.get("agent_episode_returns_mean", {}).get("caster_0", float("nan"))
+            tell(done, f"{sampled:,} decisions, the caster wins {100 * mean:+.2f} points")
+            if done % args.checkpoint_every == 0:
+                save(algorithm, args.out, done)
+        save(algorithm, args.out, done)
+        return done, sampled, pause.asked
+
+
+def run(args: Args, resume: bool) -> dict[str, Any]:
+    """Train, grade and write; returns the results."""
+    args.out.mkdir(parents=True, exist_ok=True)
+    BattleEnv({"scenario": args.scenario})  # compiles here, once, what the workers then find
+    connect(args)
+    done = iterations_done(args.out) if resume else 0
+    began = time.monotonic()
+    try:
+        algorithm = configured(args, done).build_algo()
+        if resume:
+            algorithm.restore_from_path(str((args.out / "checkpoint").resolve()))
+        with progress() as bar:
+            task = bar.add_task("training", total=args.iterations, completed=done, note="")
+            done, sampled, stopped = train(
+                algorithm, args, done, lambda n, note: bar.update(task, completed=n, note=note)
+            )
+        seconds = time.monotonic() - began
+        scores = exact_scores(args, agents_of(algorithm))
+        algorithm.stop()
+    finally:
+        ray.shutdown()
+    found = {
+        "args": common.told(args),
+        "interrupted": stopped,
+        "iterations": done,
+        "decisions": sampled,
+        "seconds": round(seconds, 2),
+        "scores": scores,
+        "versions": {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0]}
+        | {name: version(name) for name in ("gymnasium", "numba", "numpy", "ray", "torch")},
+    }
+    text = json.dumps(found, indent=2)
+    (args.out / "results.json").write_text(text + "\n", encoding="utf-8")
+    return found
+
+
+def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
+    """Settings from the command line, checked; whether to resume, and whether JSON is wanted.
+
+    Raises:
+        SystemExit: help was asked for, or the input is bad.
+    """
+    parser = Parser(
+        prog="python -m agents.rllib.train",
+        description=(__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    common.add_flags(
+        parser,
+        Args,
+        address={"default": "", "help": "of a Ray cluster (default: this machine alone)"},
+        out={"type": Path, "help": "(default: runs/SCENARIO-rllib)"},
+    )
+    add = parser.add_argument
+    add("--resume", action="store_true", help="go on from the folder's checkpoint")
+    add("--quick", action="store_true", help="a tiny run that shows that all works")
+    add("--json", action="store_true", help="print JSON alone on stdout")
+    given = vars(parser.parse_args(arguments))
+    resume, quick, as_json = (given.pop(key) for key in ("resume", "quick", "json"))
+    name = Path(given["scenario"]).stem
+    given["out"] = given["out"] or Path("runs") / f"{name}-rllib"
+    args = Args(**given)
+    if quick:
+        args = replace(args, workers=0, envs=4, iterations=2, batch=256, minibatch=64)
+        args = replace(args, epochs=1, width=32)
+    for key in ("envs", "iterations", "batch", "minibatch", "epochs", "width", "checkpoint_every"):
+        if getattr(args, key) <= 0:
+            parser.error(f"--{key.replace('_', '-')}: expected more than 0")
+    if args.workers < 0 or args.seed < 0:
+        parser.error("--workers, --seed: expected 0 or more")
+    if resume and not (args.out / "checkpoint" / "done.json").is_file():
+        parser.error(f"--resume: there is no checkpoint in {args.out}")
+    try:
+        load_scenario(args.scenario)
+    except ValueError as error:
+        parser.error(str(error))
+    return args, resume, as_json
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, grade, write and tell; returns the exit status."""
+    args, resume, as_json = parsed(arguments)
+    found = run(args, resume)
+    if as_json:
+        print(json.dumps(found, indent=2))
+    else:
+        told = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
+        print(
+            f"{found['decisions']:,} decisions in {found['seconds']:.1f} s; "
+            f"exact scores: {told or 'none'}"
+        )
+    return INTERRUPTED if found["interrupted"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

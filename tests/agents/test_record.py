@@ -1,0 +1,251 @@
+"""Data sets of battles: what is recorded is what was played, and it can be played again."""
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from agents import datasets, record
+from agents.datasets import AGENT_ACTION, MASK, NO_ACTION
+from experiments.common import IDS, INTERRUPTED
+from tests.pages import ROOT, blocks, page
+from wfb_gym import solver
+from wfb_gym.players.registry import make_agent
+
+minari: Any = pytest.importorskip("minari")
+pytest.importorskip("h5py")
+
+NAME = "wfb_gym/apprentice/test-v0"
+SMALL = ("--scenario", "apprentice", "--battles", "30", "--name", NAME, "--json")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def recorded(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert record.main([*SMALL, *arguments]) == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+@pytest.mark.parametrize("seat", ["caster", "dispeller"])
+def test_a_recorded_battle_can_be_played_again_from_its_seed(
+    seat: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ("--seat", seat, "--opponent", "veteran", "--opponent", "greedy:0.2")
+    told = recorded(capsys, *arguments, "--agent", "random", "--seed", "7")
+    held = minari.load_dataset(NAME)
+    assert held.total_episodes == told["battles"] == 30
+    assert held.total_steps == told["decisions"]
+    assert held.env_spec.id == IDS[seat]
+    env = held.recover_environment()
+    assert env.spec.kwargs["opponent"] == ["veteran", "greedy:0.2"]
+    seeds = [each["seed"] for each in held.storage.get_episode_metadata(range(30))]
+    assert seeds == list(range(7, 37))
+    for episode, seed in zip(held.iterate_episodes(), seeds, strict=True):
+        observation, info = env.reset(seed=seed, options={"minari_autoseed": False})
+        steps = len(episode.actions)
+        assert len(episode.observations) == len(episode.infos[MASK]) == steps + 1
+        for step in range(steps):
+            assert np.array_equal(episode.observations[step], observation)
+            assert np.array_equal(episode.infos[MASK][step], info["action_mask"])
+            assert info["action_mask"][episode.actions[step]]
+            observation, reward, ended, _, info = env.step(episode.actions[step])
+            assert reward == episode.rewards[step]
+            assert ended == episode.terminations[step] == (step == steps - 1)
+        assert np.array_equal(episode.observations[steps], observation)
+    assert not held[0].truncations.any()
+
+
+def test_the_same_command_records_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--agent", "random", "--straying", "0.5")
+    first = recorded(capsys, *arguments)
+    before = datasets.read(NAME).decisions
+    again = recorded(capsys, *arguments, "--replace")
+    after = datasets.read(NAME).decisions
+    assert again["points"] == first["points"]
+    assert np.array_equal(before.observations, after.observations)
+    assert np.array_equal(before.actions, after.actions)
+    recorded(capsys, *arguments, "--replace", "--seed", "1000")
+    other = datasets.read(NAME).decisions
+    assert not np.array_equal(before.observations, other.observations)
+
+
+def test_where_the_seat_strays_the_agents_own_choice_is_kept(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = str(ROOT / "agents" / "policies" / "apprentice" / "caster.npz")
+    recorded(capsys, "--agent", path, "--straying", "0.5", "--battles", "100")
+    agent = make_agent(path)
+    strayed = total = 0
+    for episode in minari.load_dataset(NAME).iterate_episodes():
+        own, masks = episode.infos[AGENT_ACTION], episode.infos[MASK].astype(bool)
+        assert own[-1] == NO_ACTION
+        assert masks[np.arange(len(episode.actions)), episode.actions].all()
+        assert np.array_equal(own[:-1], agent.act(episode.observations[:-1], masks[:-1]))
+        strayed += int((own[:-1] != episode.actions).sum())
+        total += len(episode.actions)
+    assert 0.1 * total < strayed < 0.5 * total  # some random actions are the agent's own
+    assert np.array_equal(
+        datasets.read(NAME).decisions.actions,
+        np.concatenate([e.infos[AGENT_ACTION][:-1] for e in minari.load_dataset(NAME)]),
+    )
+
+
+def test_points_are_those_of_the_battles(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(record, "AT_ONCE", 200)
+    told = recorded(capsys, "--battles", "300", "--opponent", "optimal")  # two batches
+    value = solver.solve("apprentice").value
+    mean = told["points"]["caster"]
+    assert abs(mean["mean"] - value) < 2 * mean["half_width"]
+    held = minari.load_dataset(NAME)
+    rewards = [100 * each.rewards.sum() for each in held.iterate_episodes()]
+    assert mean["mean"] == pytest.approx(np.mean(rewards))
+    assert "python -m agents.record" in held.storage.metadata["description"]
+
+
+def test_the_json_goes_to_a_file_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "told.json"
+    told = recorded(capsys, "--out", str(out))
+    assert told == json.loads(out.read_text())
+    assert Path(told["folder"]).is_dir()
+    assert told["args"]["agent"] == "optimal"
+
+
+def test_ctrl_c_keeps_the_battles_that_were_played(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    really = record._played
+    batches = iter([False, True])
+
+    def interrupted(*arguments: Any) -> Any:
+        if next(batches):
+            raise KeyboardInterrupt
+        return really(*arguments)
+
+    monkeypatch.setattr(record, "_played", interrupted)
+    monkeypatch.setattr(record, "AT_ONCE", 8)
+    assert record.main(list(SMALL)) == INTERRUPTED
+    told = json.loads(capsys.readouterr().out)
+    assert told["interrupted"]
+    assert told["battles"] == minari.load_dataset(NAME).total_episodes == 8
+
+
+def test_ctrl_c_before_the_first_battle_writes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record, "_played", interrupted)
+    assert record.main(list(SMALL)) == INTERRUPTED
+    assert json.loads(capsys.readouterr().out)["battles"] == 0
+    assert not datasets.path_of(NAME).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--agent", "veteren"], "did you mean veteran?"),
+        (["--opponent", "nobody"], "agent: expected"),
+        (["--scenario", "aprentice"], "scenario: expected"),
+        (["--seat", "referee"], "invalid choice"),
+        (["--battles", "0"], "--battles: expected 1 or more"),
+        (["--straying", "1.5"], "--straying: expected a chance"),
+        (["--seed", "-1"], "--seed: expected 0 or more"),
+        (["--name", "no version"], "expected a name like"),
+        (["--out", "nowhere/a.json"], "--out: expected a folder that is there"),
+    ],
+)
+def test_bad_input_ends_with_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        record.main([*SMALL, *arguments])
+    assert ended.value.code == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_a_data_set_is_not_overwritten_unasked(capsys: pytest.CaptureFixture[str]) -> None:
+    recorded(capsys)
+    with pytest.raises(SystemExit):
+        record.main(list(SMALL))
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_without_minari_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
+    with pytest.raises(SystemExit):
+        record.main(list(SMALL))
+    assert 'pip install "wfb-gym[train,minari]"' in capsys.readouterr().err
+
+
+# --- what Minari's own collector asks of an environment ------------------------------------
+
+
+@pytest.mark.parametrize("name", [*IDS.values(), "wfb_gym/Battle-v0"])
+def test_reset_takes_minaris_option_and_seeds_of_64_bits(name: str) -> None:
+    env = gym.make(name, scenario="apprentice")
+    for seed in (2**64 - 1, 2**63, 2**200):
+        first, _ = env.reset(seed=seed, options={"minari_autoseed": True})
+        again, _ = env.reset(seed=seed)
+        assert np.array_equal(first, again)
+    env.reset(options={"minari_autoseed": False})
+
+
+@pytest.mark.filterwarnings("ignore:Implicitly cleaning up:ResourceWarning")  # Minari's folders
+def test_minaris_own_collector_records_battles() -> None:
+    pytest.importorskip("jax", reason="DataCollector.step needs it")
+    env = minari.DataCollector(gym.make(IDS["caster"], scenario="apprentice"), record_infos=True)
+    for _ in range(3):
+        _, info = env.reset()
+        ended = False
+        while not ended:
+            action = np.flatnonzero(info["action_mask"])[-1]
+            _, _, ended, _, info = env.step(action)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        env.create_dataset(NAME, eval_env=IDS["caster"])
+    decisions = datasets.read(NAME).decisions
+    assert len(np.unique(decisions.battles)) == 3
+    assert decisions.masks[np.arange(len(decisions.actions)), decisions.actions].all()
+
+
+def test_usual_names() -> None:
+    named = datasets.usual_name
+    assert named("archmage-duel", "caster", "optimal") == "wfb_gym/archmage-duel/caster-optimal-v0"
+    assert named("a/b.toml", "caster", "runs/x.y/me.npz") == "wfb_gym/b/caster-me-v0"
+    for agent in ("optimal:0.2", "mcts:100"):
+        name = named("archmage-duel", "caster", agent)
+        datasets.check_name(name)
+        assert re.search(r"caster-\w+-[\d-]+-v0$", name)
+
+
+def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert record.main(["--battles", "20"]) == 0
+    capsys.readouterr()
+    names: dict[str, Any] = {}
+    for code in blocks(page("data.md"), "python"):
+        exec(code, names)
+    sizes, same, arrays = capsys.readouterr().out.splitlines()
+    assert sizes.startswith(f"{len(names['episode'])} (")
+    assert same == "True"
+    decisions = names["decisions"]
+    assert arrays == " ".join(
+        str(each.shape) for each in (decisions.observations, decisions.masks, decisions.actions)
+    )

@@ -1,0 +1,259 @@
+"""Positions that play alike are worth the same, lead to the same, and offer the same."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.canonical import canonicalise
+from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.solver import graph
+from wfb_gym.solver.memo import Graph, TooLarge
+
+from ..solver.small import SMALL, everywhere, explored, small, start
+from .builders import Data, army, spell, unit, wizard
+from .strategies import EFFECTS
+
+BUNDLED = ("apprentice", "archmage-duel", "orc-shaman-hunt")
+
+
+def loaded(name: str) -> Scenario:
+    return small(name) if name in SMALL else load_scenario(name)
+
+
+def merged(battle: Battle) -> Battle:
+    twin = battle.copy()
+    canonicalise(twin.packed, twin.state)
+    return twin
+
+
+def check(made: Scenario) -> int:
+    """Every position against the one that stands for it; how many positions were spared."""
+    full, first = explored(made, merging=False)
+    fewer, root = explored(made, merging=True)
+    assert abs(fewer.values[root] - full.values[first]) < 1e-9
+    battle, twin = start(made), start(made)
+    for node in everywhere(full, battle):
+        twin._states[:] = battle._states
+        canonicalise(twin.packed, twin.state)
+        key = twin.key()
+        canonicalise(twin.packed, twin.state)
+        where = f"{battle.node.name}, node {node}"
+        assert twin.key() == key, where
+        found = fewer.find(battle.state)
+        # it comes about among the merged ones too: who has those alone has them all
+        assert found >= 0, where
+        assert fewer.find(twin.state) == found, where
+        assert abs(fewer.values[found] - full.values[node]) < 1e-9, where
+        assert fewer.kinds[found] == full.kinds[node], where
+        if battle.is_decision():
+            assert twin.legal_actions() == battle.legal_actions(), where
+            assert fewer.chosen[found] == full.chosen[node], where
+        else:
+            assert twin.chance_outcomes() == battle.chance_outcomes(), where
+    return full.size - fewer.size
+
+
+@pytest.mark.parametrize("name", [*SMALL, *BUNDLED])
+def test_a_position_is_worth_what_the_one_is_that_stands_for_it(name: str) -> None:
+    check(loaded(name))
+
+
+@pytest.mark.slow
+def test_a_position_of_a_large_duel_is_worth_what_the_one_is_that_stands_for_it() -> None:
+    assert check(load_scenario("seventh-edition-duel")) > 100_000
+
+
+@pytest.mark.parametrize(
+    "name", ["a duel", "one level lost", "two levels lost", "two hits", "archmage-duel"]
+)
+def test_merging_spares_positions(name: str) -> None:
+    full, _ = explored(loaded(name), merging=False)
+    fewer, _ = explored(loaded(name), merging=True)
+    assert fewer.size < full.size
+
+
+def walk(made: Scenario, wanted: Node) -> list[Battle]:
+    """Battles of the scenario at every chance node of a kind that few steps lead to."""
+    waiting = [start(made)]
+    met: dict[bytes, Battle] = {waiting[0].key(): waiting[0]}
+    while waiting and len(met) < 20_000:
+        battle = waiting.pop()
+        if battle.is_over:
+            continue
+        chance = battle.is_chance()
+        codes = [code for code, _ in battle.chance_outcomes()] if chance else battle.legal_actions()
+        for code in codes:
+            twin = battle.copy()
+            (twin.resolve if chance else twin.act)(code)
+            if met.setdefault(twin.key(), twin) is twin:
+                waiting.append(twin)
+    return [battle for battle in met.values() if battle.node == wanted]
+
+
+@pytest.mark.parametrize(
+    ("made", "node"),
+    [
+        (small("three phases with locks"), Node.ROLL_LOCK),
+        (small("kept dice"), Node.ROLL_STORED),
+    ],
+)
+def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: Node) -> None:
+    """A battle may be asked about between its rolls."""
+    full, _ = explored(made, merging=False)
+    fewer, _ = explored(made, merging=True)
+    found = walk(made, node)
+    assert found
+    for battle in found:
+        value = full.values[full.explore(battle.state)]
+        assert fewer.values[fewer.explore(battle.state)] == pytest.approx(value, abs=1e-9)
+
+
+def test_nothing_is_merged_before_the_last_phase_or_where_spells_are_aimed() -> None:
+    aimed: Data = {"name": "Strike", "casting_value": 5, "target": "enemy_unit"}
+    aimed |= {"damage": {"hits": "D6", "strength": 4}}
+    packed = scenario_from_dict(
+        {
+            "name": "aimed",
+            "caster": army(wizard(4, aimed, spell()), power_dice=3),
+            "dispeller": army(units=[unit(models=3)], dispel_dice=1),
+        }
+    )
+    for made, phase in ((packed, 0), (small("two phases"), 0)):
+        full, _ = explored(made, merging=False)
+        battle = start(made)
+        seen = 0
+        for _ in everywhere(full, battle):
+            if battle.state.phase == phase:
+                seen += 1
+                assert merged(battle).key() == battle.key()
+        assert seen > 5
+
+
+def test_a_level_that_caps_a_cast_matters() -> None:
+    battle = start(small("a duel"))
+    twin = battle.copy()
+    twin.state.level[0, 0] = 1
+    assert merged(battle).key() != merged(twin).key()
+
+
+BONUS: Data = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 1}}
+WHIRL: Data = {
+    "name": "Whirl",
+    "uses": 1,
+    "reroll": {"of": "both", "dice": "all", "changes_natural": True},
+}
+STONE: Data = {
+    "name": "Ward Stone",
+    "bound": {"power_level": 4, "uses": 1, "spell": {"name": "Glow", "worth": 4.0}},
+}
+ITEMS = [
+    "Dispel Scroll", "Power Stone", "Staff of Sorcery", "Luckstone", "Rod of Power",
+    "Wizard's Staff", "Jewel of the Dusk", "Charm", "Whirl", "Ward Stone",
+]  # fmt: skip
+
+
+@st.composite
+def spells(draw: st.DrawFn, index: int) -> Data:
+    lasts = draw(st.sampled_from(["instant", "instant", "remains_in_play", "one_turn"]))
+    data = spell(f"Spell {index}", draw(st.integers(3, 11)), float(draw(st.integers(1, 30))))
+    if lasts != "instant":
+        data |= {"duration": lasts, "worth_per_phase": float(draw(st.integers(1, 9)))}
+        data["in_play"] = draw(st.booleans())
+    return data
+
+
+@st.composite
+def sides(draw: st.DrawFn, fewest: int, most_spells: int) -> Data:
+    casters = []
+    for number in range(draw(st.integers(fewest, 2))):
+        known = [draw(spells(k)) for k in range(draw(st.integers(fewest, most_spells)))]
+        for extra in known[1:]:
+            extra.pop("in_play", None)
+        casters.append(
+            wizard(
+                draw(st.integers(1, 4)),
+                *known,
+                name=f"Wizard {number}",
+                wounds=draw(st.integers(1, 4)),
+                points=60.0,
+                items=draw(st.lists(st.sampled_from(ITEMS), max_size=1)),
+            )
+        )
+    return army(*casters, dispel_dice=draw(st.integers(0, 1)))
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    caster, dispeller = draw(sides(1, 2)), draw(sides(0, 1))
+    caster["power_dice"], dispeller["power_dice"] = draw(st.integers(1, 3)), 1
+    count = draw(st.integers(1, 2))
+    effects = [draw(st.lists(st.sampled_from(EFFECTS), max_size=3)) for _ in range(count)]
+    cut = draw(st.integers(3, 12))
+    ends = [(2, 12)] if count == 1 else [(2, cut - 1), (cut, 12)]
+    house = [{"roll": list(end), "effects": row} for end, row in zip(ends, effects, strict=True)]
+    return scenario_from_dict(
+        {
+            "name": "random",
+            "ruleset": draw(st.sampled_from(["6e", "6e", "7e"])),
+            "phases": draw(st.sampled_from([1, 1, 1, 2, 3])),
+            "rules": {"miscast_table": draw(st.sampled_from(["house", "house", "house", "6e"]))},
+            "miscast_tables": {"house": {"rows": house}},
+            "items": [BONUS, WHIRL, STONE],
+            "caster": caster,
+            "dispeller": dispeller,
+        }
+    )
+
+
+def is_small(made: Scenario) -> bool:
+    """Whether its positions are few enough to look at each of them."""
+    battle = start(made)
+    positions = Graph(pack(made), 600_000)
+    try:
+        if not battle.is_over:
+            positions.explore(battle.state)
+    except TooLarge:
+        return False
+    return not battle.is_over
+
+
+def checked(made: Scenario) -> None:
+    if is_small(made):
+        check(made)
+
+
+ANY = settings(
+    deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+@settings(ANY, max_examples=40)
+@given(scenarios())
+def test_merging_holds_in_any_small_scenario(made: Scenario) -> None:
+    checked(made)
+
+
+@pytest.mark.slow
+@settings(ANY, max_examples=1500)
+@given(scenarios())
+def test_merging_holds_in_very_many_small_scenarios(made: Scenario) -> None:
+    checked(made)
+
+
+def test_all_kinds_of_nodes_are_looked_at() -> None:
+    kinds: set[int] = set()
+    for name in SMALL:
+        full, _ = explored(small(name), merging=False)
+        battle = start(small(name))
+        kinds |= {int(battle.state.node) for _ in everywhere(full, battle)}
+        assert np.isin(full.kinds[: full.size], (0, 1, graph.CHANCE)).all()
+    wanted = {
+        Node.NOMINATE, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.KEEP_CASTING,
+        Node.DISPEL, Node.KEEP_DISPEL, Node.FREE_SPELL, Node.IN_PLAY, Node.STORE_DICE,
+        Node.ROLL_LOCK,
+    }  # fmt: skip
+    assert wanted <= kinds

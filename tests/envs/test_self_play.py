@@ -1,0 +1,148 @@
+"""Battles in which both armies are played from outside."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from wfb_gym import solver
+from wfb_gym._records import as_records
+from wfb_gym.encoding.limits import ArmyLimits, Limits
+from wfb_gym.engine.state import State
+from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
+from wfb_gym.scenario import scenario_from_dict
+
+DUEL = "archmage-duel"
+
+
+def at_random(shown: Decisions, rng: np.random.Generator) -> NDArray[np.int64]:
+    actions: NDArray[np.int64] = np.where(shown.masks, rng.random(shown.masks.shape), -1.0).argmax(
+        1
+    )
+    return actions
+
+
+def record(
+    turns: SelfPlayBatch, shown: tuple[Decisions, Decisions], steps: int, seed: int = 0
+) -> list[Any]:
+    """What some steps of play by the first legal action that a hash picks bring."""
+    seen = []
+    for _ in range(steps):
+        actions = []
+        for one in shown:
+            marks = (one.observations * 1000).astype(np.int64).sum(1) + seed
+            places = [
+                np.flatnonzero(mask)[mark % mask.sum()]
+                for mask, mark in zip(one.masks, marks, strict=True)
+            ]
+            actions.append(np.array(places, np.int64))
+        shown = turns.play(actions[0], actions[1])
+        told = [np.concatenate([one.members, one.observations.ravel()]) for one in shown]
+        seen.append((turns.points.copy(), turns.opened.copy(), turns.ended.copy(), *told))
+    return seen
+
+
+def same(first: list[Any], second: list[Any]) -> bool:
+    return all(
+        np.array_equal(a, b)
+        for one, other in zip(first, second, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+@pytest.mark.parametrize("scenario", ["apprentice", DUEL, "seventh-edition-duel"])
+def test_random_play_wins_what_it_is_worth(scenario: str) -> None:
+    turns, rng = SelfPlayBatch(512, scenario), np.random.default_rng(1)
+    shown = turns.reset(11)
+    battles: list[float] = []
+    points = turns.opened.copy()
+    for _ in range(150):
+        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+        points += turns.points
+        battles += points[turns.ended].tolist()
+        points = np.where(turns.ended, turns.opened, points)
+    assert len(battles) > 3000
+    # Long battles are the ones that are missing at the end; they are few.
+    error = np.std(battles) / len(battles) ** 0.5
+    assert abs(np.mean(battles) - solver.evaluate(scenario, "random", "random")) < 5 * error
+
+
+@pytest.mark.parametrize("scenario", [DUEL, "border-skirmish", "seventh-edition-duel"])
+def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) -> None:
+    turns, rng = SelfPlayBatch(64, scenario), np.random.default_rng(2)
+    shown = turns.reset(5)
+    movers = set()
+    for _ in range(40):
+        members = np.concatenate([one.members for one in shown])
+        assert np.array_equal(np.sort(members), np.arange(64))
+        for seat, (view, one) in enumerate(zip(turns.views, shown, strict=True)):
+            states = as_records(State, turns._battles.state[one.members])
+            assert (states.mover == seat).all()
+            observations, masks = view.show(turns.playing[one.members], states)
+            assert np.array_equal(observations, one.observations)
+            assert np.array_equal(masks, one.masks)
+            assert masks.any(axis=1).all()
+            movers.update([seat] if len(one.members) else [])
+        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+    assert movers == {0, 1}
+
+
+def test_the_same_seed_brings_the_same_battles_whatever_their_number() -> None:
+    many, few = SelfPlayBatch(8, DUEL), SelfPlayBatch(3, DUEL)
+    for _ in range(2):  # whatever was played before
+        first = record(many, many.reset(40), 30)
+        second = record(few, few.reset(40), 30)
+        for one, other in zip(first, second, strict=True):
+            assert np.array_equal(one[0][:3], other[0])
+            assert np.array_equal(one[2][:3], other[2])
+    assert not same(first, record(many, many.reset(41), 30))
+
+
+@pytest.mark.parametrize("scenario", [DUEL, "generated-phase"])
+def test_a_state_that_was_kept_goes_on_the_same(scenario: str) -> None:
+    turns = SelfPlayBatch(16, scenario)
+    record(turns, turns.reset(3), 7)
+    kept = turns.get_state()
+    expected = record(turns, turns.set_state(kept), 25)
+    record(turns, turns.reset(99), 5)
+    assert same(record(turns, turns.set_state(kept), 25), expected)
+    with pytest.raises(ValueError, match=r"expected .* bytes for 8 battles"):
+        SelfPlayBatch(8, scenario).set_state(kept)
+
+
+def test_generated_battles_are_drawn_anew() -> None:
+    turns, rng = SelfPlayBatch(32, "generated-phase"), np.random.default_rng(0)
+    shown = turns.reset(1)
+    met = set(turns.playing.tolist())
+    for _ in range(60):
+        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+        met.update(turns.playing.tolist())
+    assert len(met) > 64
+    assert all(scenario.phases == 1 for scenario in turns.scenarios)
+
+
+def test_several_scenarios_are_played_in_turn() -> None:
+    turns = SelfPlayBatch(5, ("apprentice", DUEL))
+    turns.reset(0)
+    assert turns.playing.tolist() == [0, 1, 0, 1, 0]
+
+
+def nothing_to_decide() -> dict[str, Any]:
+    wizard = {"name": "Mage", "level": 1, "points": 50, "spells": [], "status": "off_table"}
+    return {
+        "name": "empty",
+        "ruleset": "6e",
+        "caster": {"power_dice": 0, "wizards": [wizard]},
+        "dispeller": {"dispel_dice": 0},
+    }
+
+
+def test_what_cannot_be_played_is_refused() -> None:
+    with pytest.raises(ValueError, match="num_envs: expected 1 or more, found 0"):
+        SelfPlayBatch(0, DUEL)
+    small = Limits(ArmyLimits(), ArmyLimits(), 1)
+    with pytest.raises(ValueError, match=r"own\.spells: the scenario needs 4"):
+        SelfPlayBatch(1, DUEL, (small, small))
+    with pytest.raises(ValueError, match="empty: nobody ever has anything to decide"):
+        SelfPlayBatch(2, scenario_from_dict(nothing_to_decide(), "empty")).reset(0)

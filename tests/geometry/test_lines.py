@@ -1,0 +1,122 @@
+import pytest
+
+from tests.geometry.stand_ins import Character, Unit, line, scenario
+from wfb_gym.geometry import strikes, verdicts
+
+KARL = Character(position=(36.0, 10.0))  # base to y 10: a line straight ahead reaches y 28
+
+
+def foe(name: str = "Foe", y: float = 20.0, models: int = 4, frontage: int = 1, x: float = 36.0,
+        **keys: bool | float) -> Unit:  # fmt: skip
+    return Unit(name, models, frontage, (x, y), 180.0, **keys)  # type: ignore[arg-type]
+
+
+def hits(ours: tuple[Unit | Character, ...], theirs: tuple[Unit | Character, ...],
+         target: int = 16) -> dict[int, tuple[int, ...] | None]:  # fmt: skip
+    found = strikes(scenario(ours, theirs), 0, 0, line(), 18, target)
+    return {strike.victim: strike.hits for strike in found}
+
+
+def test_a_line_strikes_each_model_that_it_crosses() -> None:
+    assert hits((KARL,), (foe(),)) == {16: (0, 1, 2, 3, 4)}
+
+
+def test_a_line_straight_ahead_ends_18_inches_from_the_base() -> None:
+    assert hits((KARL,), (foe(y=25.0, models=6),)) == {16: (0, 1, 2, 3, 3, 3, 3)}
+
+
+def test_a_line_along_a_rank_crosses_all_of_it_and_across_it_two_models_at_most() -> None:
+    along = Unit("Foe", 8, 8, (36.5, 16.0), 90.0)  # its front looks to the right
+    assert hits((KARL,), (along,)) == {16: (0, 1, 2, 3, 4, 5, 6, 7, 8)}
+    struck = hits((KARL,), (foe(models=8, frontage=8),))[16]
+    assert struck is not None
+    assert struck[8] == 2  # aslant, where two bases meet
+
+
+def test_a_line_between_two_files_crosses_one_of_them_at_a_time() -> None:
+    # Four ranks of two, met head on: along the middle it would touch all eight, which is no line.
+    struck = hits((KARL,), (foe(models=8, frontage=2),))[16]
+    assert struck is not None
+    assert 4 <= struck[8] < 8
+
+
+def test_a_line_goes_on_through_further_units_of_either_side() -> None:
+    friend = Unit("Friend", 9, 9, (36.0, 26.5), 180.0, points=1.0)
+    theirs = (foe(models=2), foe("Far", 24.0, models=2))
+    struck = hits((KARL, friend), theirs)
+    assert struck.pop(0) == (0, 1, 1, 1, 1, 1, 1, 1, 1, 1)  # the model in the middle
+    assert struck == {16: (0, 1, 2), 17: (0, 1, 2)}
+
+
+def test_the_direction_is_the_one_that_costs_the_enemy_most_and_friends_least() -> None:
+    wide = foe(models=9, frontage=9)
+    dear = foe("Dear", 24.0, models=1, x=32.0, points=100.0)
+    assert 17 in hits((KARL,), (wide, dear))
+    ogre = Unit("Ogre", 1, 1, (32.0, 24.0), 180.0, points=100.0)
+    assert 0 not in hits((KARL, ogre), (wide,))
+
+
+def test_a_line_may_not_touch_an_engaged_unit() -> None:
+    wide = foe(models=9, frontage=9)
+    fight = foe("Fight", 24.0, models=1, in_combat=True)
+    assert list(hits((KARL,), (wide, fight))) == [16]
+    before = foe("Fight", 15.0, models=9, frontage=9, in_combat=True)
+    verdict = verdicts(scenario((KARL,), (foe(), before)), 0, 0, line(), 18)[0]
+    reason = "is reached by no line of 18 inches past close combat"
+    assert verdict == (16, False, reason, False)
+    assert hits((KARL,), (foe(), before)) == {}
+
+
+def test_a_target_beyond_the_end_of_every_line_is_out_of_range() -> None:
+    assert [v.legal for v in verdicts(scenario((KARL,), (foe(y=27.99),)), 0, 0, line(), 18)] == [
+        True
+    ]
+    (verdict,) = verdicts(scenario((KARL,), (foe(y=28.1),)), 0, 0, line(), 18)
+    assert verdict.reason == "is 18.1 inches away: out of range, which is 18"
+
+
+def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> None:
+    # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of his base to that
+    # corner 11.4 and 14.78: 18.67, of which 0.63 lie on his base and 18.04 do not.
+    aside = Unit("Foe", 1, 1, (47.9, 24.28), 180.0)
+    (verdict,) = verdicts(scenario((KARL,), (aside,)), 0, 0, line(), 18)
+    assert not verdict.legal
+    assert verdict.reason == "is reached by no line of 18 inches past close combat"
+
+
+def test_a_line_leaves_in_any_direction_and_spares_the_casters_own_base() -> None:
+    behind = foe(y=5.0, models=1)
+    assert hits((KARL,), (behind,)) == {16: (0, 1)}
+    assert 10 not in hits((KARL,), (behind,))
+
+
+def test_a_line_backwards_strikes_the_casters_own_unit() -> None:
+    guard = Unit("Guard", 5, 1, (36.0, 10.0), points=1.0)
+    wizard = Character(unit="Guard")
+    struck = hits((guard, wizard), (foe(y=3.0, models=1, points=50.0),))
+    assert struck[16] == (0, 1)
+    # Five files of one behind him: the line leaves them as soon as it can.
+    assert 0 in struck
+
+
+def test_characters_on_the_line_are_struck_in_a_unit_or_alone() -> None:
+    inside, lone = Character("In", unit="Foe"), Character("Lone", (36.0, 26.0), 180.0)
+    assert hits((KARL,), (foe(), inside, lone)) == {16: (0, 1, 2, 3, 4), 26: (0, 1), 27: (0, 1)}
+
+
+def test_the_focal_model_of_daemons_is_struck_as_one_of_its_unit() -> None:
+    focal = Character("Fiend", daemon_unit="Foe")
+    assert hits((KARL,), (foe(), focal)) == {16: (0, 1, 2, 3, 4)}
+
+
+def test_without_a_battlefield_a_line_strikes_one_model_of_each_rank() -> None:
+    here = scenario((Character(),), (Unit("Foe", 12, 5), Unit("More")), table=False)
+    (strike,) = strikes(here, 0, 0, line(), 18, 16)
+    assert strike == (16, (0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3), None, 0.0, False)
+
+
+def test_without_a_battlefield_no_line_has_a_direction() -> None:
+    from wfb_gym.geometry.survey import Survey
+
+    with pytest.raises(ValueError, match="no direction"):
+        Survey(scenario((Character(),), table=False)).lines(10, 18)

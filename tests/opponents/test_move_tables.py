@@ -1,0 +1,204 @@
+"""Books of moves: the best action at every position, and none where there is no position."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym._records import new_records
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.generator import new_rngs
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.opponents.move_tables import (
+    NO_MOVE,
+    MoveTable,
+    look_up_move,
+    no_move_tables,
+    write_moves,
+)
+from wfb_gym.opponents.policies import Scripted, choose, with_epsilon
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
+from wfb_gym.solver import TooLarge, cache, solve
+from wfb_gym.solver import move_tables as solver_move_tables
+from wfb_gym.solver.move_tables import load_move_tables
+
+from ..solver.small import SMALL, everywhere, small, solved, start
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where solutions are kept, empty; and nothing at hand."""
+    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(solver_move_tables, "_KEPT", {})
+    yield tmp_path  # noqa: PT022 (the patches end afterwards)
+
+
+class Reader:
+    """Reads moves, and plays as scripted players do."""
+
+    def __init__(self, found: Any, move_storage: Any, which: int = 0) -> None:
+        self.move_table, self.move_storage = found[which], move_storage
+        self._keep = found
+        self.scratch, self.rngs = new_work_spaces(), new_rngs(1)
+        self.rngs["key"] = 5
+
+    def move(self, battle: Battle) -> int:
+        before = battle.key()
+        work = self.scratch[0]
+        code = int(
+            look_up_move(battle.packed, battle.state, self.move_table, self.move_storage, work)
+        )
+        assert battle.key() == before
+        return code
+
+    def choice(self, battle: Battle, policy: int) -> int:
+        work = self.scratch[0]
+        count = legal_actions(battle.packed, battle.state, work)
+        return int(
+            choose(
+                policy, battle.packed, battle.state, work, count, self.rngs[0], self.move_table,
+                self.move_storage,
+            )
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", SMALL)
+def test_the_book_has_the_best_action_at_every_position(name: str, seat: int) -> None:
+    """At all that can come about, not only at those that stand for others."""
+    solution = solved(name)
+    reader = Reader(*load_move_tables([small(name)], seat))
+    battle = start(small(name))
+    own = 0
+    for _ in everywhere(solution.full, battle):
+        if battle.is_decision() and battle.mover == seat:
+            own += 1
+            expected = solution.best_action(battle)
+            assert reader.move(battle) == expected, battle.node
+            assert reader.choice(battle, int(Scripted.OPTIMAL)) == expected
+        elif battle.is_decision():
+            assert reader.move(battle) == NO_MOVE
+    assert own > 0 or seat == 1
+
+
+def test_a_shelf_holds_several_books() -> None:
+    names = ("a duel", "several wizards", "two phases", "a duel")
+    found, move_storage = load_move_tables([small(name) for name in names], 0)
+    assert len(found) == 4
+    for which, name in enumerate(names):
+        reader = Reader(found, move_storage, which)
+        battle = start(small(name))
+        solution = solved(name)
+        for _ in everywhere(solution.full, battle):
+            if battle.is_decision() and battle.mover == 0:
+                assert reader.move(battle) == solution.best_action(battle)
+
+
+def test_books_are_half_empty_at_most_and_end_where_the_next_begins() -> None:
+    found, move_storage = load_move_tables([small("a duel"), small("two phases")], 1)
+    end = 0
+    for move_table, name in zip(found, ("a duel", "two phases"), strict=True):
+        assert int(move_table.first) == end
+        words = int(move_table.plan.words) + 1
+        end += int(move_table.slots) * words
+        slots = move_storage[int(move_table.first) : end].reshape(-1, words)
+        moves = int((slots[:, -1] > 0).sum())
+        graph = solved(name).graph
+        assert moves == int((graph.kinds[: graph.size] == 1).sum())
+        assert 2 * moves <= int(move_table.slots)
+    assert end == len(move_storage)
+
+
+def test_moves_are_found_however_full_the_book_is() -> None:
+    solution = solved("several wizards")
+    graph = solution.graph
+    own = np.flatnonzero(graph.kinds[: graph.size] == 0)
+    found = new_records(MoveTable, 1)
+    found[0].plan = graph.plan[0]
+    found[0].slots = 1 << len(own).bit_length()  # fuller than `move_tables` has them
+    assert found[0].slots < 2 * len(own)
+    words = int(graph.plan[0].words)
+    found[0].first = 3
+    move_storage = np.zeros(3 + int(found[0].slots) * (words + 1), np.uint64)
+    write_moves(found, 0, graph.keys[own], graph.chosen[own], move_storage)
+    assert not move_storage[:3].any()
+    reader = Reader(found, move_storage)
+    battle = start(small("several wizards"))
+    for node in everywhere(graph, battle):
+        if graph.kinds[node] == 0:
+            assert reader.move(battle) == graph.chosen[node]
+        elif graph.kinds[node] == 1:
+            assert reader.move(battle) == NO_MOVE
+
+
+def test_there_is_no_move_where_there_is_no_book() -> None:
+    reader = Reader(*no_move_tables())
+    battle = start(small("a duel"))
+    assert reader.move(battle) == NO_MOVE
+    veteran = reader.choice(battle, int(Scripted.VETERAN))
+    assert reader.choice(battle, int(Scripted.OPTIMAL)) == veteran
+
+
+def test_positions_that_cannot_come_about_have_no_move() -> None:
+    reader = Reader(*load_move_tables([small("a duel")], 0))
+    battle = start(small("a duel"))
+    battle.state.power = 64  # a bit that never moves
+    assert reader.move(battle) == NO_MOVE
+    battle.state.power = 3
+    battle.state.dispel = 3  # bits that do, together
+    assert reader.move(battle) == NO_MOVE
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
+def test_random_actions_are_taken_at_the_given_rate(epsilon: float) -> None:
+    reader = Reader(*load_move_tables([small("a duel")], 0))
+    battle = start(small("a duel"))
+    legal = battle.legal_actions()
+    best = solved("a duel").best_action(battle)
+    policy = with_epsilon(Scripted.OPTIMAL, epsilon)
+    draws = 4000
+    taken = [reader.choice(battle, policy) for _ in range(draws)]
+    for code in legal:
+        chance = epsilon / len(legal) + (1.0 - epsilon) * (code == best)
+        bound = 6.0 * (draws * chance * (1.0 - chance)) ** 0.5 + 1e-9
+        assert abs(taken.count(code) - draws * chance) <= bound
+    assert int(reader.rngs["choices"][0]) >= (draws if epsilon else 0)
+    assert not reader.rngs["dice"][0]
+
+
+def test_solutions_are_read_once_and_kept_at_hand(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = load_move_tables([small("a duel")], 0)
+    assert load_move_tables([small("a duel")], 0) is first
+    assert load_move_tables([small("a duel")], 1) is not first
+    for name in ("two phases", "several wizards", "one level lost", "two hits"):
+        load_move_tables([small(name)], 0)
+        assert len(solver_move_tables._KEPT) <= solver_move_tables._MOST_KEPT
+    assert load_move_tables([small("a duel")], 0) is not first
+    assert len(list((folder / "solutions").iterdir())) == 5
+
+
+def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> None:
+    def little(scenario: Any, **keys: Any) -> Any:
+        return cache.solved(scenario, max_bytes=200_000, **keys)
+
+    monkeypatch.setattr(solver_move_tables, "solved", little)
+    with pytest.raises(TooLarge):
+        load_move_tables([load_scenario("border-skirmish")], 0)
+    assert not solver_move_tables._KEPT
+
+
+def test_the_book_of_a_bundled_duel() -> None:
+    made = load_scenario("archmage-duel")
+    solution = solve(made)
+    for seat in (0, 1):
+        reader = Reader(*load_move_tables([made], seat))
+        battle = Battle(pack(made))
+        for node in everywhere(solution.full, battle):
+            if solution.full.kinds[node] == seat:
+                assert reader.move(battle) == solution.full.chosen[node]

@@ -1,0 +1,522 @@
+"""Spells with targets as the engine reads them: aims, strikes, laws, reach, marks."""
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import UNBOUNDED, Duration, HitDice, Opening
+from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario.sizes import MARKS_PER_WORD, NO_SAVE, TARGETS, UNITS
+
+OWN, ENEMY = 1, 1 + TARGETS
+"""Codes of the first own and the first enemy target."""
+ANY = {"engaged": "either"}
+BOYZ = {"name": "Boyz", "models": 20, "toughness": 4, "points": 5.0}
+GUARD = {"name": "Guard", "models": 10, "toughness": 3, "points": 6.0}
+
+
+def wizard(*spells: dict[str, Any], name: str = "Anna", **keys: Any) -> dict[str, Any]:
+    return {"name": name, "level": 4, "spells": list(spells), **keys}
+
+
+def spell(name: str = "Bolt", target: str = "enemy_unit", **keys: Any) -> dict[str, Any]:
+    """A spell that is cast at anybody of that kind, in close combat or not."""
+    return {"name": name, "casting_value": 6, "target": target, **keys}
+
+
+def bolt(hits: str = "D6", strength: int = 4, **keys: Any) -> dict[str, Any]:
+    return spell(damage={"hits": hits, "strength": strength}, **keys)
+
+
+def curse(**keys: Any) -> dict[str, Any]:
+    """A spell that is worth 8 points and wounds nobody."""
+    return spell("Curse", **{"worth": {"points": 8.0}, **keys})
+
+
+def army(*wizards: dict[str, Any], units: Any = (), **keys: Any) -> dict[str, Any]:
+    return {"wizards": list(wizards), "units": list(units), **keys}
+
+
+def packed(caster: dict[str, Any], dispeller: dict[str, Any] | None = None, **keys: Any) -> Any:
+    document = {"name": "test", "caster": caster, "dispeller": dispeller or army(), **keys}
+    return pack(scenario_from_dict(document))[0]
+
+
+def aims(record: Any, side: int = 0, index: int = 0) -> list[Any]:
+    entry = record.armies[side].spells[index]
+    first = int(entry.first_aim)
+    return [record.armies[side].aims[first + k] for k in range(int(entry.n_aims))]
+
+
+def codes(record: Any, side: int = 0, index: int = 0) -> list[tuple[int, int]]:
+    return [(int(aim.target), int(aim.open)) for aim in aims(record, side, index)]
+
+
+def strikes(record: Any, aim: Any) -> list[Any]:
+    return [record.strikes[int(aim.first_strike) + k] for k in range(int(aim.n_strikes))]
+
+
+def pmf(record: Any, strike: Any) -> list[float]:
+    return [float(p) for p in record.pmfs[int(strike.pmf) : int(strike.pmf + strike.pmf_size)]]
+
+
+# --- codes and openings --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("enemy_unit", [ENEMY, ENEMY + 1]),
+        ("friendly_unit", [OWN, OWN + UNITS]),  # a character alone is a unit of his own
+        ("friendly_character", [OWN + UNITS]),
+        ("caster", [0]),
+        ("player", [0]),
+        ("enemy_area", [0]),
+    ],
+)
+@pytest.mark.parametrize("side", [0, 1])
+def test_codes_count_from_the_seat_of_the_spells_owner(
+    target: str, expected: list[int], side: int
+) -> None:
+    caster = army(wizard(curse(target=target)), units=[GUARD])
+    other = army(units=[BOYZ, {**BOYZ, "name": "More"}])
+    record = packed(*((caster, other) if side == 0 else (other, caster)))
+    assert codes(record, side) == [(code, Opening.ALWAYS) for code in expected]
+    entry = record.armies[side].spells[0]
+    assert (entry.targeted, record.targets) == (1, 1)
+    assert record.armies[side].n_aims == len(expected)
+
+
+def test_a_character_in_a_unit_is_open_to_spells_at_models_else_once_he_is_alone() -> None:
+    units, models = curse(), {**curse(target="enemy_model"), "name": "Sting"}
+    record = packed(
+        army(wizard(units, models)), army(wizard(name="Berta", unit="Boyz"), units=[BOYZ])
+    )
+    him = ENEMY + UNITS
+    assert codes(record) == [(ENEMY, Opening.ALWAYS), (him, Opening.ALONE)]
+    assert codes(record, 0, 1) == [(ENEMY, Opening.ALWAYS), (him, Opening.ALWAYS)]
+    assert record.armies[1].wizards[0].unit == 1
+
+
+def test_what_the_battlefield_bars_is_no_aim() -> None:
+    fighting = {**BOYZ, "name": "Fighters", "in_combat": True}
+    record = packed(army(wizard(curse())), army(units=[fighting, BOYZ]))
+    assert codes(record) == [(ENEMY + 1, Opening.ALWAYS)]
+    nothing = packed(army(wizard(curse())), army(units=[fighting]))
+    entry = nothing.armies[0].spells[0]
+    assert (entry.targeted, entry.n_aims, entry.worth) == (1, 0, 0.0)
+
+
+def test_spells_of_fixed_worth_have_no_aims() -> None:
+    plain = {"name": "Old", "casting_value": 5, "worth": 20.0}
+    record = packed(army(wizard(plain, curse())), army(units=[BOYZ]))
+    old, new = record.armies[0].spells[:2]
+    assert (old.targeted, old.n_aims, old.worth) == (0, 0, 20.0)
+    assert (new.targeted, new.n_aims, new.first_aim) == (1, 1, 0)
+
+
+@pytest.mark.parametrize(("engaged", "opening"), [(False, Opening.ALWAYS), (True, Opening.NEVER)])
+def test_a_spell_in_play_lies_on_its_target_though_it_could_not_be_cast_at_it(
+    engaged: bool, opening: Opening
+) -> None:
+    lying = {
+        **curse(worth={"points_per_phase": 3.0}),
+        "duration": "remains_in_play", "in_play": True, "in_play_on": "Boyz",
+    }  # fmt: skip
+    units = [GUARD, {**BOYZ, "in_combat": engaged}]
+    record = packed(army(wizard(lying)), army(units=units))
+    assert codes(record) == [(ENEMY, Opening.ALWAYS), (ENEMY + 1, opening)]
+    assert record.armies[0].spells[0].in_play_aim == 2
+
+
+def test_a_spell_lies_on_a_character() -> None:
+    lying = {
+        **spell("Ward", "friendly_character", worth={"points_per_phase": 3.0}),
+        "duration": "remains_in_play", "in_play": True, "in_play_on": "Anna",
+    }  # fmt: skip
+    record = packed(army(wizard(lying)))
+    assert codes(record) == [(OWN + UNITS, Opening.ALWAYS)]
+    assert record.armies[0].spells[0].in_play_aim == 1
+
+
+# --- promises and their order --------------------------------------------------------------
+
+
+def expected_loss(models: int, wounds: int, points: float) -> float:
+    """D6 hits that wound two times in three, counted: only whole models cost points."""
+    total = Fraction(0)
+    for hits in range(1, 7):
+        for rolls in product((0, 1, 1), repeat=hits):  # S4 on T3 wounds on 3+
+            lost = min(sum(rolls) // wounds, models)
+            total += Fraction(lost, 6 * 3**hits)
+    return float(total) * points
+
+
+@pytest.mark.parametrize(("models", "wounds"), [(10, 1), (2, 1), (5, 3), (1, 4)])
+def test_promises_are_the_points_that_a_spell_is_expected_to_win(models: int, wounds: int) -> None:
+    target = {**GUARD, "models": models, "wounds": wounds}
+    record = packed(army(wizard(bolt())), army(units=[target]))
+    (aim,) = aims(record)
+    assert aim.promise == pytest.approx(expected_loss(models, wounds, 6.0))
+    assert (aim.worth, aim.worth_per_phase) == (0.0, 0.0)
+    if (models, wounds) == (10, 1):
+        assert aim.promise == pytest.approx(3.5 * 2 / 3 * 6.0)
+    assert record.armies[0].spells[0].worth == aim.promise
+
+
+def test_aims_rank_by_promise_the_first_where_they_are_equal() -> None:
+    """Toughness 4 is wounded on 4+: 8.75 points; Toughness 3 on 3+: 14; two equal ones."""
+    units = [BOYZ, GUARD, {**GUARD, "name": "Others"}, {**GUARD, "name": "Dear", "points": 9.0}]
+    record = packed(army(wizard(bolt())), army(units=units))
+    assert [aim.promise for aim in aims(record)] == pytest.approx([8.75, 14.0, 14.0, 21.0])
+    assert [int(aim.ranked) for aim in aims(record)] == [3, 1, 2, 0]
+    assert record.armies[0].spells[0].worth == pytest.approx(21.0)
+
+
+@pytest.mark.parametrize(("phases", "best"), [(1, 0), (2, 1)])
+def test_what_a_spell_pays_by_phase_counts_where_phases_are_left(phases: int, best: int) -> None:
+    keys = {"spell": "Curse", "target": "Boyz"}
+    lasting = {
+        **curse(worth={"points": 8.0, "points_per_phase": 1.0}),
+        "duration": "remains_in_play",
+    }
+    worths = [{**keys, "points": 2.0, "points_per_phase": 6.0}]
+    record = packed(army(wizard(lasting)), army(units=[GUARD, BOYZ]), phases=phases, worths=worths)
+    assert [(a.worth, a.worth_per_phase) for a in aims(record)] == [(8.0, 1.0), (2.0, 6.0)]
+    assert int(aims(record)[0].ranked) == best
+    entry = record.armies[0].spells[0]
+    assert (entry.worth, entry.worth_per_phase) == [(8.0, 1.0), (2.0, 6.0)][best]
+
+
+def test_shares_are_of_the_targets_points() -> None:
+    share = curse(worth={"points": 1.0, "share": 0.1})
+    hero = {"name": "Captain", "wounds": 2, "points": 50.0}
+    record = packed(army(wizard(share)), army(units=[BOYZ], heroes=[hero]))
+    assert [aim.promise for aim in aims(record)] == pytest.approx([11.0, 6.0])
+    area = packed(
+        army(wizard(curse(target="enemy_area", worth={"share": 0.1}))),
+        army(units=[BOYZ, GUARD], heroes=[hero]),
+    )
+    assert aims(area)[0].promise == pytest.approx(0.1 * (100.0 + 60.0 + 50.0))
+
+
+# --- strikes -------------------------------------------------------------------------------
+
+
+def test_a_strike_says_what_its_dice_are_read_by() -> None:
+    saved = {**BOYZ, "armour_save": 4, "ward_save": 5, "traits": ["flammable"], "wounds": 3}
+    damage = {"hits": "2D6", "strength": 5, "armour_save": False, "flaming": True}
+    record = packed(army(wizard(spell(damage=damage))), army(units=[saved]))
+    (strike,) = strikes(record, aims(record)[0])
+    assert (strike.victim, strike.wounds_per_hit, strike.alone) == (TARGETS, 2, 0)
+    assert (strike.dice, strike.extra_dice) == (HitDice.TWO_D6, HitDice.NONE)
+    assert (strike.strength, strike.toughness) == (5, 4)
+    assert (strike.armour_save, strike.ward_save) == (4, 5)
+    assert (strike.armour_allowed, strike.ward_allowed, strike.automatic) == (0, 1, 0)
+    chances = pmf(record, strike)
+    assert len(chances) == 25  # up to twelve hits of two wounds
+    assert sum(chances) == pytest.approx(1.0)
+    assert all(p == 0.0 for p in chances[1::2])
+    # S5 on T4 wounds on 3+, the ward saves on 5+: 2/3 x 2/3 of 7 hits, two wounds each.
+    assert float(np.dot(chances, range(25))) == pytest.approx(7 * 4 / 9 * 2)
+
+
+@pytest.mark.parametrize(("save", "strength"), [(None, 2), (6, 2), (5, 4), (4, 6), (1, 6)])
+def test_burning_iron_is_stronger_the_better_the_armour(save: int | None, strength: int) -> None:
+    damage = {"hits": "D6", "strength_by_armour": [2, 4, 6], "armour_save": False}
+    target = {**GUARD} if save is None else {**GUARD, "armour_save": save}
+    record = packed(army(wizard(spell(damage=damage))), army(units=[target]))
+    (strike,) = strikes(record, aims(record)[0])
+    assert (strike.strength, strike.armour_save) == (strength, save or NO_SAVE)
+
+
+def test_a_character_loses_his_points_by_the_wound() -> None:
+    """One hit that wounds a lone hero of Toughness 3 two times in three: 25 points a wound."""
+    hero = {"name": "Captain", "wounds": 2, "toughness": 3, "points": 50.0}
+    record = packed(army(wizard(bolt("1"))), army(heroes=[hero]))
+    (aim,) = aims(record)
+    assert (aim.target, aim.promise) == (ENEMY + UNITS, pytest.approx(2 / 3 * 25.0))
+    (strike,) = strikes(record, aim)
+    assert (strike.victim, strike.dice) == (TARGETS + UNITS, HitDice.ONE_HIT)
+    assert pmf(record, strike) == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_a_model_of_a_unit_takes_no_more_wounds_than_it_has() -> None:
+    target = {**GUARD, "wounds": 2}
+    record = packed(
+        army(wizard(bolt(target="enemy_unit"), {**bolt(target="enemy_model"), "name": "Sting"})),
+        army(units=[target]),
+    )
+    unit, model = (strikes(record, aims(record, 0, s)[0])[0] for s in (0, 1))
+    assert (unit.pmf_size, model.pmf_size) == (7, 3)
+    assert sum(pmf(record, model)) == pytest.approx(1.0)
+
+
+def test_an_area_strikes_units_and_those_who_stand_alone() -> None:
+    """The wizard in the unit is struck once it is gone."""
+    area = spell("Storm", "enemy_area", damage={"hits": "1", "strength": 4})
+    record = packed(
+        army(wizard(area)),
+        army(wizard(name="Berta", unit="Boyz"), units=[BOYZ, GUARD], heroes=[{"name": "Lone"}]),
+    )
+    (aim,) = aims(record)
+    found = [(int(s.victim) - TARGETS, int(s.alone)) for s in strikes(record, aim)]
+    assert (0, 0) in found
+    assert (1, 0) in found
+    assert (UNITS + 1, 1) in found
+    assert aim.target == 0
+
+
+def test_the_front_rank_is_struck_model_by_model() -> None:
+    wall = spell(damage={"hits": "front_rank", "strength": 4})
+    record = packed(army(wizard(wall)), army(units=[{**GUARD, "models": 8, "frontage": 5}]))
+    (aim,) = aims(record)
+    (strike,) = strikes(record, aim)
+    assert (strike.pmf, strike.dice, strike.touched) == (-1, HitDice.MODELS, -1)
+    first = int(strike.hits)
+    assert record.hits[first : first + 9].tolist() == [0, 1, 2, 3, 4, 5, 5, 5, 5]
+    assert strike.chance == pytest.approx(2 / 3)
+    assert aim.promise == pytest.approx(5 * 2 / 3 * 6.0)
+
+
+def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
+    pit = spell(damage={"hits": "template", "template": 3.0, "partial": 4, "strength": 4})
+    record = packed(army(wizard(pit)), army(units=[{**GUARD, "frontage": 5}]))
+    (aim,) = aims(record)
+    (strike,) = strikes(record, aim)
+    assert (strike.touched_on, strike.dice) == (4, HitDice.MODELS)
+    assert strike.touched_chance == pytest.approx(strike.chance / 2)
+    under, touched = (int(record.hits[int(start) + 10]) for start in (strike.hits, strike.touched))
+    assert under > 0
+    assert touched > 0
+    assert aim.promise == pytest.approx((under + touched / 2) * 2 / 3 * 6.0)
+
+
+def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
+    """It lands with k markers in one of 2 ** k cases, and reaches D6 inches a marker."""
+    field = {"width": 48.0, "depth": 48.0}
+    comet = {"name": "The Comet of Casandora"}
+    mage = wizard(comet, position=[24.0, 4.0], points=60.0, wounds=2)
+    near = {**GUARD, "position": [24.0, 30.0], "facing": 180.0}
+    far = {**BOYZ, "position": [10.0, 42.0], "facing": 180.0}
+    record = packed(army(mage), army(units=[near, far]), battlefield=field)
+    entry = record.armies[0].spells[0]
+    assert (entry.duration, record.delayed) == (Duration.DELAYED, 1)
+    assert not record.armies[0].reach[0].any()
+    for aim in aims(record):
+        struck = {int(s.victim): float(s.distance) for s in strikes(record, aim)}
+        own = TARGETS + int(aim.target) - ENEMY
+        assert struck[own] == 0.0
+        assert all(distance > 0.0 for victim, distance in struck.items() if victim != own)
+    (only,) = (aim for aim in aims(record) if aim.target == ENEMY)
+    points = {TARGETS: 6.0, TARGETS + 1: 5.0, UNITS: -30.0}  # by the wound; his own are lost
+    promise = 0.0
+    for s in strikes(record, only):
+        reached = [sum(die * k >= s.distance for die in range(1, 7)) / 6 for k in range(1, 60)]
+        wounds = float(np.dot(pmf(record, s), range(int(s.pmf_size))))
+        promise += (
+            sum(r / 2**k for k, r in enumerate(reached, 1)) * wounds * points.pop(int(s.victim))
+        )
+    assert not points
+    assert only.promise == pytest.approx(promise, rel=1e-3)
+
+
+def test_equal_strikes_stand_once() -> None:
+    record = packed(army(wizard(bolt()), wizard(bolt(), name="Berta")), army(units=[GUARD, BOYZ]))
+    first, second = aims(record), aims(record, 0, 1)
+    assert [a.first_strike for a in first] == [a.first_strike for a in second]
+    assert first[0].first_strike != first[1].first_strike
+
+
+ARMY_BATTLES = ("border-skirmish", "dawn-at-grimmwald", "horrors-in-the-mist", "the-iron-tide")
+
+
+@pytest.mark.parametrize("name", ARMY_BATTLES)
+def test_every_law_is_one_and_every_aim_is_ranked_once(name: str) -> None:
+    record = pack(load_scenario(name))[0]
+    for side in (0, 1):
+        for index in range(int(record.armies[side].n_spells)):
+            mine = aims(record, side, index)
+            assert sorted(int(aim.ranked) for aim in mine) == list(range(len(mine)))
+            found = [int(aim.target) for aim in mine]
+            assert found == sorted(set(found))
+            for strike in (s for aim in mine for s in strikes(record, aim)):
+                if strike.hits < 0:
+                    chances = pmf(record, strike)
+                    assert sum(chances) == pytest.approx(1.0, abs=1e-12)
+                    assert min(chances) >= 0.0
+                    assert chances[-1] > 0.0
+                else:
+                    assert strike.pmf == -1
+                    assert 0.0 <= strike.touched_chance <= strike.chance <= 1.0
+
+
+# --- reach, marks, wounds ------------------------------------------------------------------
+
+
+def test_reach_is_the_most_that_a_spell_may_cost_a_target() -> None:
+    few, torch = (
+        {**GUARD, "name": "Few", "models": 4},
+        {**GUARD, "traits": ["flammable"], "wounds": 2},
+    )
+    wall = {**spell("Wall", damage={"hits": "front_rank", "strength": 4})}
+    burning = {**spell("Flame", damage={"hits": "D6", "strength": 4, "flaming": True})}
+    record = packed(army(wizard(bolt(), wall, burning, curse())), army(units=[BOYZ, few, torch]))
+    reach = record.armies[0].reach
+    targets = [TARGETS + t for t in range(3)]
+    assert reach[0][targets].tolist() == [6, 4, 6]
+    assert reach[1][targets].tolist() == [UNBOUNDED] * 3
+    assert reach[2][targets].tolist() == [6, 4, 12]
+    assert not reach[3].any()
+    assert not np.delete(reach[0], targets).any()
+    assert not record.armies[1].reach.any()
+
+
+def test_spells_that_do_not_stack_leave_marks() -> None:
+    once = {**curse(once=True), "name": "Once"}
+    twice = {**curse(), "name": "Twice"}
+    alone = {**curse(), "name": "Alone"}
+    record = packed(
+        army(wizard(twice, once, bolt()), wizard(twice, alone, bolt(), name="Berta")),
+        army(units=[BOYZ]),
+    )
+    side = record.armies[0]
+    assert [int(entry.mark) for entry in side.spells[:6]] == [1, 2, 0, 1, 0, 0]
+    word, place = divmod(1, MARKS_PER_WORD)
+    staying = [0, 0]
+    staying[word] = ((1 << TARGETS) - 1) << (place * TARGETS)
+    assert side.staying.tolist() == staying
+    assert side.spells[0].namesakes == 0b001001
+
+
+def test_healing_and_gained_wounds() -> None:
+    hand = {"name": "Healing Hand"}
+    thief = {"name": "Steal Soul"}
+    side = packed(army(wizard(curse(), hand, thief)), army(units=[BOYZ])).armies[0]
+    assert [(int(s.heals), int(s.gains_wound)) for s in side.spells[:3]] == [(0, 0), (1, 0), (0, 1)]
+    assert side.healing == 0b010
+
+
+# --- bound spells, drawn spells, units -----------------------------------------------------
+
+
+def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() -> None:
+    record = packed(
+        army(
+            wizard(curse(), items=["Dispel Scroll", "Storm Stone"]),
+            wizard(curse(), name="Berta"),
+            heroes=[{"name": "Captain", "items": ["Ring of Flame"]}],
+        ),
+        army(units=[BOYZ]),
+    )
+    side = record.armies[0]
+    assert side.n_spells == 4
+    assert [int(s.wizard) for s in side.spells[:4]] == [0, 1, 0, 2]
+    assert [int(s.bound) for s in side.spells[:4]] == [0, 0, 1, 1]
+    assert [int(s.casting_value) for s in side.spells[:4]] == [6, 6, 5, 3]
+    # The stone's one use is counted in its slot, the ring's are without end.
+    assert [int(s.bound_in) for s in side.spells[:4]] == [0, 0, 2, 0]
+    assert (side.items[1]["count"], side.items[2]["count"]) == (1, 0)
+    assert [int(w.spells) for w in side.wizards[:3]] == [0b0001, 0b0010, 0]
+    assert [int(w.bound) for w in side.wizards[:3]] == [0b0100, 0, 0b1000]
+    assert side.bound == 0b1100
+    assert (side.wizards[2].level, side.wizards[2].casts) == (0, 0)
+
+
+def test_who_rolls_for_his_spells_has_room_for_the_whole_lore() -> None:
+    roller = {"name": "Berta", "level": 2, "lore": "Death", "items": ["Spell Familiar"]}
+    record = packed(army(wizard(curse()), roller), army(units=[BOYZ]))
+    side = record.armies[0]
+    anna, berta = side.wizards[:2]
+    assert (anna.draws, berta.draws, berta.first_spell) == (0, 3, 1)
+    assert berta.spells == 0b1111110
+    assert record.draws == 1
+    assert packed(army(wizard(curse())), army(units=[BOYZ])).draws == 0
+
+
+def test_units() -> None:
+    units = [
+        {**BOYZ, "wounds": 2, "magic_resistance": 2, "in_combat": True},
+        {**GUARD, "fleeing": True},
+    ]
+    side = packed(army(wizard(unit="Boyz", magic_resistance=1), units=units)).armies[0]
+    boyz, guard = side.units[:2]
+    assert side.n_units == 2
+    assert (boyz.models, boyz.wounds, boyz.points, boyz.magic_resistance) == (20, 2, 5.0, 2)
+    assert (boyz.engaged, boyz.fleeing, boyz.caster) == (1, 0, 0)
+    assert (guard.models, guard.engaged, guard.fleeing) == (10, 0, 1)
+    assert (side.wizards[0].unit, side.wizards[0].magic_resistance) == (1, 1)
+
+
+def test_a_unit_of_daemons_is_its_own_caster() -> None:
+    horrors = {"name": "Horrors", "models": 10, "toughness": 3, "points": 15.0,
+               "traits": ["daemons"], "ward_save": 5}  # fmt: skip
+    focal = {"name": "Focal", "level": 2, "lore": "Fire", "daemon_unit": "Horrors"}
+    record = packed(army(focal, units=[GUARD, horrors]))
+    side = record.armies[0]
+    who = side.wizards[0]
+    assert (who.daemons, who.unit, side.units[1].caster, side.units[0].caster) == (1, 2, 1, 0)
+    assert (who.wounds, who.toughness, who.ward_save, who.points_per_wound) == (1, 3, 5, 15.0)
+    (group,) = record.contacts[: int(record.n_contacts)]
+    assert (group.army, group.wizard, group.owner, group.unit, group.models) == (0, 0, 0, 2, 3)
+    assert (group.toughness, group.ward_save, group.points) == (3, 5, 15.0)
+
+
+# --- what has no room ----------------------------------------------------------------------
+
+
+def refused(caster: dict[str, Any], dispeller: dict[str, Any]) -> str:
+    with pytest.raises(ScenarioError) as caught:
+        packed(caster, dispeller)
+    assert len(caught.value.problems) == 1
+    return str(caught.value)
+
+
+def test_too_many_pairs_of_spell_and_target() -> None:
+    spells = [{**curse(), "name": str(i)} for i in range(23)]
+    units = [{**BOYZ, "name": str(i)} for i in range(10)]
+    full = army(wizard(*spells[:22]))
+    assert packed(full, army(units=units)).armies[0].n_aims == 220
+    told = refused(army(wizard(*spells)), army(units=units))
+    assert "caster.wizards: expected at most 224 pairs of a spell and a target" in told
+
+
+def test_too_many_marks() -> None:
+    spells = [{**curse(once=True), "name": str(i)} for i in range(7)]
+    packed(army(wizard(*spells[:6])), army(units=[BOYZ]))
+    told = refused(army(wizard(*spells)), army(units=[BOYZ]))
+    assert "caster.wizards: expected at most 6 spells that do not stack" in told
+
+
+def test_too_many_chances() -> None:
+    spells = [
+        {**bolt(hits, strength), "name": f"{hits} {strength}"}
+        for hits in ("2D6", "D6 chain")
+        for strength in range(1, 10)
+    ]
+    units = [{**GUARD, "models": 40, "name": str(t), "toughness": t} for t in range(1, 11)]
+    for unit, save in zip(units, [2, 3, 4, 5, 6] * 2, strict=True):
+        unit |= {"ward_save": save, "armour_save": 7 - save if save > 2 else 1}
+    told = refused(army(wizard(*spells)), army(units=units))
+    assert "expected at most 1024 chances of casualties in all" in told
+
+
+def test_one_wizard_knows_one_spell_that_strikes_later() -> None:
+    damage = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"}
+    comets = [
+        {"name": name, "casting_value": 9, "target": "point", "damage": damage}
+        for name in ("Star", "Stone")
+    ]
+    data = {
+        "name": "sky",
+        "caster": {"wizards": [{"name": "Mage", "level": 4, "spells": comets}]},
+        "dispeller": {"units": [{"name": "Foe", "models": 5, "toughness": 3, "points": 5.0}]},
+    }
+    with pytest.raises(ScenarioError) as refused:
+        scenario_from_dict(data)
+    expected = "caster.wizards[0].spells: expected at most one spell that strikes later, found 2"
+    assert expected in str(refused.value)

@@ -1,0 +1,65 @@
+"""Positions to ask agents about: as battles bring them, with what agents are shown."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._records import as_records
+from wfb_gym.engine.state import State
+from wfb_gym.envs import kernel
+from wfb_gym.envs.batch import Batch
+from wfb_gym.players.interface import Agent
+from wfb_gym.players.positions import Positions
+from wfb_gym.players.simple import RandomAgent
+
+SCENARIOS = ("archmage-duel", "orc-shaman-hunt")
+
+
+ALL: Any = slice(None)
+
+
+class Asked(NamedTuple):
+    """What an agent is shown of k battles."""
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.bool_]
+    positions: Positions
+
+    def rows(self, chosen: NDArray[Any]) -> "Asked":
+        """Some of the battles."""
+        return Asked(self.observations[chosen], self.masks[chosen], self.positions.rows(chosen))
+
+    def actions_of(self, agent: Agent) -> NDArray[np.int64]:
+        """Asked with copies, so that nobody spoils them for the next."""
+        return agent.act(self.observations.copy(), self.masks.copy(), self.positions.rows(ALL))
+
+    def chances_of(self, agent: Any) -> NDArray[np.float64]:
+        """Likewise, as chances."""
+        return np.asarray(
+            agent.action_probabilities(
+                self.observations.copy(), self.masks.copy(), self.positions.rows(ALL)
+            )
+        )
+
+
+@cache
+def met(scenario: str, seat: int, steps: int = 6, num_envs: int = 32) -> Asked:
+    """Decisions of a seat in battles some steps on, and battles that are over."""
+    batch = Batch(num_envs, scenario, seat, "random", None, kernel.DISABLED, 1.0)
+    batch.seed(range(7, 7 + num_envs))
+    out = batch.reset(np.ones(num_envs, np.bool_))
+    seen = [Asked(out.observations, out.masks, batch.positions())]
+    learner = RandomAgent(5)
+    for _ in range(steps):
+        out = batch.step(learner.act(out.observations, out.masks))
+        seen.append(Asked(out.observations, out.masks, batch.positions()))
+    positions = seen[0].positions
+    states = as_records(State, np.concatenate([each.positions.states for each in seen]))
+    scenarios = np.concatenate([each.positions.scenario for each in seen])
+    return Asked(
+        np.concatenate([each.observations for each in seen]),
+        np.concatenate([each.masks for each in seen]),
+        Positions(positions.packed_scenarios, scenarios, states, seat, positions.codec),
+    )

@@ -1,0 +1,143 @@
+"""Search agents: exact where they see everything, better the further they look, fit for any id."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from experiments.common import play
+from wfb_gym import solver
+from wfb_gym._records import new_records
+from wfb_gym.players.registry import make_agent
+from wfb_gym.players.search import expectimax
+from wfb_gym.players.search.expectimax import ExpectimaxAgent
+from wfb_gym.players.search.mcts import MctsAgent
+
+from ...solver.small import small
+from ..asking import met
+
+DUEL = "archmage-duel"
+ONE_PHASE = (
+    "a duel",
+    "several wizards",
+    "a bound spell",
+    "dice of one's own",
+    "many hits",
+    "a re-roll of all dice",
+    "spells that remain in play",
+    "wounds of everybody",
+)
+UNBOUNDED = 10_000_000
+
+
+def scored(agent: Any, seat: int, scenario: Any = DUEL) -> float:
+    score = solver.normalised_score(solver.solved(scenario), agent, seat).score
+    assert score is not None
+    return score
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("scenario", ["apprentice", DUEL, *ONE_PHASE])
+def test_looking_at_the_whole_phase_is_optimal_play(scenario: str, seat: int) -> None:
+    made = small(scenario) if scenario in ONE_PHASE else scenario
+    agent = ExpectimaxAgent(ways=UNBOUNDED)
+    score = solver.normalised_score(made, agent, seat)
+    assert score.guaranteed == pytest.approx(score.optimum, abs=1e-6)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_expectimax_plays_better_the_further_it_looks(seat: int) -> None:
+    one, three, all_ = (scored(make_agent(f"expectimax{n}"), seat) for n in (":1", ":3", ""))
+    assert one + 2.0 < three <= all_ + 1e-9
+    assert all_ > 99.0
+
+
+def test_room_decides_only_how_far_it_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays too small at first change nothing, and a budget is a depth that is reached in full."""
+    asked = met(DUEL, 0)
+    one = asked.actions_of(ExpectimaxAgent(1))
+    assert np.array_equal(asked.actions_of(ExpectimaxAgent(ways=1)), one)
+    wide = asked.actions_of(ExpectimaxAgent(2))
+    assert not np.array_equal(wide, one)
+    records = new_records
+    monkeypatch.setattr(expectimax, "new_records", lambda kind, count: records(kind, count // 256))
+    tight = ExpectimaxAgent(2)
+    monkeypatch.undo()
+    assert len(tight._nodes) == 4
+    assert np.array_equal(asked.actions_of(tight), wide)
+    assert len(tight._nodes) > 4
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_mcts_beats_the_scripted_players(seat: int) -> None:
+    found = np.mean([scored(MctsAgent(400, seed=seed), seat) for seed in range(2)])
+    assert found > 70.0
+    for name in ("greedy", "veteran"):
+        assert found > scored(name, seat) + 10.0
+
+
+def test_mcts_plays_better_the_more_it_simulates() -> None:
+    """Three seeds each: four simulations against 400."""
+    few, many = (
+        [scored(MctsAgent(number, seed=seed), 0) for seed in range(3)] for number in (4, 400)
+    )
+    assert np.mean(few) + 10.0 < np.mean(many)
+
+
+def test_mcts_differs_with_its_seed() -> None:
+    asked = met(DUEL, 0)
+    answers = [asked.actions_of(MctsAgent(30, seed=seed)).tolist() for seed in range(4)]
+    assert any(answer != answers[0] for answer in answers)
+
+
+@pytest.mark.parametrize("name", ["expectimax:2", "mcts:20"])
+@pytest.mark.parametrize("scenario", ["border-skirmish", "seventh-edition-duel", "dwarf-hold"])
+def test_they_play_any_scenario_from_either_seat(name: str, scenario: str) -> None:
+    for seat in ("caster", "dispeller"):
+        agent = make_agent(name, seed=1)
+        points = play(agent, seat=seat, scenario=scenario, opponent=agent, battles=2, seed=11)
+        assert np.isfinite(points).all()
+
+
+@pytest.mark.parametrize("name", ["expectimax:1", "mcts:10"])
+@pytest.mark.parametrize("kind", ["Caster", "Dispeller", "Battle"])
+def test_they_sit_opposite_in_every_id(name: str, kind: str) -> None:
+    envs: Any = gym.make_vec(f"wfb_gym/{kind}-v0", num_envs=3, opponent=make_agent(name, seed=1))
+    learner = make_agent("random", seed=2)
+    observations, _ = envs.reset(seed=5)
+    for _ in range(12):
+        actions = learner.act(observations, envs.action_masks())
+        observations, rewards, *_ = envs.step(actions)
+        assert np.isfinite(rewards).all()
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("mcts:", "expected a whole number of simulations behind mcts:"),
+        ("mcts:0", "found '0'"),
+        ("mcts:-3", "found '-3'"),
+        ("mcts:1e3", "found '1e3'"),
+        ("mcts:12345678", "of 6 digits at most"),
+        ("expectimax:", "expected a whole number of decisions to look ahead behind expectimax:"),
+        ("expectimax:0", "found '0'"),
+        ("expectimax:x", "found 'x'"),
+        ("expectimaxx", "did you mean expectimax"),
+    ],
+)
+def test_options_that_are_none_are_refused(name: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make_agent(name)
+
+
+def test_arguments_out_of_range_are_refused() -> None:
+    with pytest.raises(ValueError, match="mcts: expected simulations of 1 or more, found 0"):
+        MctsAgent(0)
+    with pytest.raises(ValueError, match="mcts: expected exploration of more than 0, found -1"):
+        MctsAgent(exploration=-1.0)
+    with pytest.raises(ValueError, match="expectimax: expected depth of 1 or more, found 0"):
+        ExpectimaxAgent(0)
+    with pytest.raises(ValueError, match="expectimax: expected ways of 1 or more, found 0"):
+        ExpectimaxAgent(ways=0)

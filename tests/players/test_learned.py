@@ -1,0 +1,194 @@
+"""Learned players: the network's promises, and its file."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+
+from wfb_gym import solver
+from wfb_gym._records import as_records
+from wfb_gym.encoding.limits import fit, union
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.state import State
+from wfb_gym.packing import pack
+from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.network import PolicyNetwork, load_network, save_network
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+
+from .asking import met
+
+DUEL = "archmage-duel"
+SHAPES = ("flat", "entities")
+GENERAL = ("orc-shaman-hunt", "grand-conclave")
+
+
+def network_for(scenario: str, seat: int, shape: str, width: int = 16) -> PolicyNetwork:
+    torch.manual_seed(0)
+    network = PolicyNetwork(fit(pack(load_scenario(scenario)), seat), shape, width)
+    with torch.no_grad():  # as if it had learned: preferences of some strength
+        for weights in network.parameters():
+            weights.mul_(1.5).add_(0.05 * torch.randn_like(weights))
+    return network
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("scenario", [DUEL, "seventh-edition-duel", "border-skirmish"])
+def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) -> None:
+    asked = met(scenario, seat)
+    network = network_for(scenario, seat, shape)
+    with torch.no_grad():
+        log_chances, values = network(
+            torch.from_numpy(asked.observations), torch.from_numpy(asked.masks)
+        )
+    chances = log_chances.exp().numpy()
+    assert (chances[~asked.masks] == 0.0).all()
+    assert chances.sum(1) == pytest.approx(1.0, abs=1e-5)
+    assert np.isfinite(values.numpy()).all()
+    chosen = NetworkAgent(network, seat).act(asked.observations, asked.masks)
+    assert asked.masks[np.arange(len(chosen)), chosen].all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_file_holds_the_network(shape: str, tmp_path: Path) -> None:
+    network = network_for(DUEL, 1, shape)
+    path = tmp_path / "deep" / "policy.npz"
+    save_network(network, path, {"seat": 1, "scenario": DUEL, "score": 12.5})
+    assert [each.name for each in path.parent.iterdir()] == ["policy.npz"]
+    again, about = load_network(path)
+    assert about["score"] == 12.5
+    assert again.limits == network.limits
+    asked = met(DUEL, 1)
+    agent = make_agent(path, seat=1)
+    assert isinstance(agent, NetworkAgent)
+    assert agent.seat == 1
+    expected = NetworkAgent(network, 1).act(asked.observations, asked.masks)
+    assert np.array_equal(agent.act(asked.observations, asked.masks), expected)
+
+
+def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="expected a saved network, found no file"):
+        make_agent(tmp_path / "none.npz")
+    other = tmp_path / "other.npz"
+    np.savez(other, weights=np.zeros(3))
+    with pytest.raises(ValueError, match="expected a network saved by"):
+        make_agent(other)
+    other.write_text("no archive", encoding="utf-8")
+    with pytest.raises(ValueError, match="expected a network saved by"):
+        make_agent(other)
+    with pytest.raises(ValueError, match='expected the shape "flat" or "entities", found \'deep\''):
+        network_for(DUEL, 0, "deep")
+
+
+def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:
+    agent = NetworkAgent(network_for(DUEL, 0, "flat"), 0)
+    asked = met("orc-shaman-hunt", 0)
+    with pytest.raises(ValueError, match="it learned observations of size 68 and"):
+        agent.act(asked.observations, asked.masks)
+
+
+@pytest.fixture(scope="module")
+def general() -> NetworkAgent:
+    """Plays two scenarios of different sizes, and all between them."""
+    limits = union([fit(pack(load_scenario(name)), 0) for name in (DUEL, *GENERAL)])
+    torch.manual_seed(1)
+    return NetworkAgent(PolicyNetwork(limits, "entities", 16), 0, general=True)
+
+
+@pytest.mark.parametrize("scenario", [DUEL, "orc-shaman-hunt"])
+def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
+    general: NetworkAgent, scenario: str
+) -> None:
+    asked = met(scenario, 0)
+    chosen = general.act(asked.observations, asked.masks, asked.positions)
+    assert asked.masks[np.arange(len(chosen)), chosen].all()
+    env: Any = gym.make("wfb_gym/Dispeller-v0", scenario=scenario, opponent=general)
+    env.reset(seed=0)
+    exact = solver.normalised_score(scenario, general, 0)
+    assert exact.guaranteed <= exact.optimum + 1e-9
+
+
+def test_a_general_player_refuses_what_is_larger_than_what_it_learned(
+    general: NetworkAgent,
+) -> None:
+    asked = met("border-skirmish", 0)
+    with pytest.raises(ValueError, match=r"it learned smaller scenarios; limits: .*own\.units"):
+        general.act(asked.observations, asked.masks, asked.positions)
+
+
+def test_a_general_player_needs_positions_of_its_own_seat(general: NetworkAgent) -> None:
+    asked = met(DUEL, 0)
+    with pytest.raises(ValueError, match="needs to see positions"):
+        general.act(asked.observations, asked.masks)
+    other = met(DUEL, 1)
+    with pytest.raises(ValueError, match="it plays seat 0, not 1"):
+        general.act(other.observations, other.masks, other.positions)
+
+
+def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:
+    values = {"Spark": 5, "Bolt": 8, "Storm": 11}
+    spells = [
+        {"name": name, "casting_value": values[name], "worth": worth}
+        for name, worth in worths.items()
+    ]
+    wizard = {"name": "Mage", "level": 3, "points": points, "spells": spells}
+    return scenario_from_dict(
+        {
+            "name": "spells",
+            "ruleset": "6e",
+            "caster": {"wizards": [wizard]},
+            "dispeller": {"dispel_dice": 3},
+        },
+        "spells",
+    )
+
+
+def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
+    """Chances of the opening nominations by the spell's name, and of stopping."""
+    from wfb_gym.engine.battle import Battle
+
+    packed = pack(scenario)
+    view = View(packed, 0, network.limits)
+    battle = Battle(packed)
+    states = as_records(State, np.asarray(battle.state).reshape(1))
+    observations, masks = view.show(np.zeros(1, np.int64), states)
+    with torch.no_grad():
+        log_chances, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
+    chances = log_chances.exp().numpy()[0]
+    first, count = view.codec.ranges["spells"]
+    names = [spell.name for spell in scenario.caster.wizards[0].spells]
+    return {"stop": float(chances[0])} | dict(
+        zip(names, chances[first : first + count].tolist(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_points_have_no_unit(shape: str) -> None:
+    plain = spells_game({"Spark": 10.0, "Bolt": 20.0, "Storm": 40.0})
+    dearer = spells_game({"Spark": 30.0, "Bolt": 60.0, "Storm": 120.0}, 300.0)
+    network = PolicyNetwork(fit(pack(plain), 0), shape, 32)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.add_(0.2 * torch.randn_like(weights))
+    assert opening(dearer, network) == pytest.approx(opening(plain, network), abs=1e-4)
+    other = spells_game({"Spark": 30.0, "Bolt": 20.0, "Storm": 40.0})
+    assert opening(other, network) != pytest.approx(opening(plain, network), abs=1e-3)
+
+
+def test_the_order_of_spells_does_not_matter_to_entities() -> None:
+    plain = spells_game({"Spark": 10.0, "Bolt": 20.0, "Storm": 40.0})
+    turned = spells_game({"Storm": 40.0, "Spark": 10.0, "Bolt": 20.0})
+    chances = {}
+    for shape in SHAPES:
+        torch.manual_seed(3)
+        network = PolicyNetwork(fit(pack(plain), 0), shape, 32)
+        with torch.no_grad():
+            for weights in network.parameters():
+                weights.add_(0.2 * torch.randn_like(weights))
+        chances[shape] = opening(plain, network), opening(turned, network)
+    assert chances["entities"][0] == pytest.approx(chances["entities"][1], abs=1e-5)
+    assert chances["flat"][0] != pytest.approx(chances["flat"][1], abs=1e-3)

@@ -1,0 +1,72 @@
+"""Agents by name: optimal play, and optimal play that strays."""
+
+import numpy as np
+import pytest
+
+from experiments.common import play
+from wfb_gym import solver
+from wfb_gym.players.registry import make_agent
+from wfb_gym.players.simple import EpsilonAgent, RandomAgent
+from wfb_gym.solver.policies import DecisionTable
+
+DUEL = "archmage-duel"
+
+
+@pytest.fixture(scope="module")
+def duel() -> solver.Solution:
+    return solver.solved(DUEL)
+
+
+@pytest.mark.parametrize("seat", ["caster", "dispeller"])
+def test_the_optimal_agent_gives_nothing_away(duel: solver.Solution, seat: str) -> None:
+    found = solver.normalised_score(duel, make_agent("optimal", scenario=DUEL, seat=seat), seat)
+    assert found.score == pytest.approx(100.0)
+
+
+def test_an_agent_that_strays_is_the_opponent_that_strays(duel: solver.Solution) -> None:
+    agent = make_agent("optimal:0.25", scenario=DUEL, seed=0)
+    assert isinstance(agent, EpsilonAgent)
+    lost = solver.exploitability(duel, caster=agent)
+    assert lost == pytest.approx(solver.exploitability(duel, caster="optimal:0.25"), abs=1e-9)
+    assert lost > 0.1
+
+
+def test_a_straying_agent_strays_as_often_as_it_says(duel: solver.Solution) -> None:
+    decisions = DecisionTable(duel.full, 0)
+    observations, masks = decisions.shown(decisions.nodes)
+    best = duel.policy(0)
+    agent = EpsilonAgent(best, 0.5, seed=1)
+    chosen = agent.act(observations, masks)
+    assert masks[np.arange(len(chosen)), chosen].all()
+    chances = agent.action_probabilities(observations, masks)
+    own = best.act(observations, masks)
+    expected = chances[np.arange(len(own)), own].mean()
+    error = 5.0 / len(own) ** 0.5
+    assert abs((chosen == own).mean() - expected) < error
+
+
+def test_an_optimal_agent_plays_in_an_environment() -> None:
+    agent = make_agent("optimal", scenario=DUEL)
+    points = play(agent, seat="caster", scenario=DUEL, opponent="random", battles=256, seed=5)
+    assert points.mean() > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("optimal:2", "expected the chance of a random action, 0 to 1"),
+        ("optimal:", "expected the chance of a random action, 0 to 1"),
+        ("optimall", "did you mean optimal"),
+        ("veteran:-0.1", "expected the chance of a random action, 0 to 1"),
+        ("greddy", "did you mean greedy"),
+        ("model.pt", r"ending in .zip or .npz, found 'model.pt'"),
+    ],
+)
+def test_other_names_are_refused(name: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        make_agent(name)
+
+
+def test_a_chance_out_of_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="epsilon: expected a chance"):
+        EpsilonAgent(RandomAgent(0), 1.5)

@@ -1,0 +1,91 @@
+"""The scripted players as agents: move by move what the batch plays by itself."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from experiments.common import play
+from wfb_gym import solver
+from wfb_gym.envs import kernel
+from wfb_gym.envs.batch import Batch
+from wfb_gym.players.registry import make_agent
+from wfb_gym.players.scripted import NAMES, ScriptedAgent
+from wfb_gym.players.simple import RandomAgent
+
+PLAYED = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
+
+
+def played(opponent: Any, scenario: Any, seat: int, steps: int = 20) -> list[Any]:
+    """What a batch gives while the learner plays as good as at random."""
+    batch = Batch(32, scenario, seat, opponent, None, kernel.SAME_STEP, 1.0)
+    batch.seed(range(3, 35))
+    out = batch.reset(np.ones(32, np.bool_))
+    seen: list[Any] = [out.observations, out.masks]
+    learner = RandomAgent(5)
+    for _ in range(steps):
+        out = batch.step(learner.act(out.observations, out.masks))
+        seen += [out.observations, out.masks, out.rewards]
+    return seen
+
+
+def equal(one: list[Any], other: list[Any]) -> bool:
+    return all(np.array_equal(left, right) for left, right in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("scenario", [*PLAYED, ["archmage-duel", "orc-shaman-hunt"]], ids=str)
+def test_as_opponents_they_play_what_the_batch_plays(scenario: Any, seat: int) -> None:
+    greedy, veteran = (played(name, scenario, seat) for name in ("greedy", "veteran"))
+    assert equal(played(make_agent("greedy"), scenario, seat), greedy)
+    assert equal(played(make_agent("veteran"), scenario, seat), veteran)
+    assert equal(played(make_agent("veteran").act, scenario, seat), veteran)
+    assert not equal(greedy, veteran)
+
+
+@pytest.mark.parametrize("name", ["greedy", "veteran"])
+def test_in_the_learners_seat_they_play_what_the_batch_plays(name: str) -> None:
+    asked: dict[str, Any] = {"scenario": "orc-shaman-hunt", "battles": 256, "seed": 3}
+    one = play(make_agent(name), seat="caster", opponent="veteran", **asked)
+    other = play(make_agent("veteran"), seat="dispeller", opponent=name, **asked)
+    assert (one == -other).all()
+    assert len(set(one.tolist())) > 3
+
+
+@pytest.mark.parametrize("seat", ["caster", "dispeller"])
+@pytest.mark.parametrize("name", ["greedy", "veteran", "veteran:0.25"])
+def test_their_exact_values_are_those_of_the_names(name: str, seat: str) -> None:
+    solution = solver.solved("archmage-duel")
+    agent = make_agent(name, seed=1)
+    found = solver.normalised_score(solution, agent, seat)
+    expected = solver.normalised_score(solution, name, seat)
+    assert found.guaranteed == pytest.approx(expected.guaranteed, abs=1e-9)
+    assert found.score is not None
+    assert 0 < found.score < 99
+
+
+def test_optimal_reads_the_books_of_several_scenarios() -> None:
+    names = ["archmage-duel", "apprentice"]
+    for name in (names, "apprentice"):
+        agent = ScriptedAgent("optimal", name, seat=1)
+        assert equal(played(agent, name, 0), played("optimal", name, 0))
+    assert not equal(played(ScriptedAgent("veteran"), names, 0), played("optimal", names, 0))
+
+
+def test_other_names_are_refused() -> None:
+    assert NAMES == ("greedy", "veteran", "optimal")
+    with pytest.raises(
+        ValueError, match="expected one of greedy, veteran, optimal, found 'random'"
+    ):
+        ScriptedAgent("random")
+
+
+def test_without_positions_they_do_not_play() -> None:
+    envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=2)
+    observations, _ = envs.reset(seed=0)
+    with pytest.raises(ValueError, match=r"veteran: it plays from positions.*batch\.positions\(\)"):
+        make_agent("veteran").act(observations, envs.action_masks())
+    agent = make_agent("veteran")
+    actions = agent.act(observations, envs.action_masks(), envs.batch.positions())
+    assert envs.action_masks()[[0, 1], actions].all()

@@ -1,0 +1,82 @@
+"""The pages of the environments: current, complete, and held to what the classes take."""
+
+from copy import deepcopy
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import wfb_gym
+from tools import pages
+from tools.pages import SECTIONS, Argument, arguments, check_arguments, merged, sections
+from wfb_gym.envs.battles import BattleEnv
+from wfb_gym.envs.single import CasterEnv, MagicPhaseEnv
+
+
+def test_every_id_has_a_current_page() -> None:
+    wanted = pages.pages()
+    assert pages.stale(wanted) == [], "python -m tools.pages"
+    ids = {name for name in gym.registry if name.startswith("wfb_gym/")}
+    assert {text.split('make("')[1].split('"')[0] for text in wanted.values()} == ids
+
+
+@pytest.mark.parametrize("name", list(pages.specs()))
+def test_sections_in_gymnasiums_order(name: str) -> None:
+    text = (pages.FOLDER / f"{name}.md").read_text(encoding="utf-8")
+    assert tuple(sections(text))[1:] == SECTIONS
+    assert text.count(f"`{wfb_gym.bundled_scenarios()[0]}`") == 1
+
+
+def test_a_class_adds_to_what_its_base_says() -> None:
+    base, caster = sections(MagicPhaseEnv.__doc__ or ""), merged(CasterEnv)
+    assert caster["Rewards"] == base["Rewards"]
+    assert caster["Description"].startswith(base["Description"])
+    assert len(caster["Description"]) > len(base["Description"])
+
+
+def test_the_last_word_on_an_argument_holds() -> None:
+    told = {one.name: one for one in arguments(merged(BattleEnv)["Arguments"])}
+    assert told["scenario"].default == '"border-skirmish"'
+    assert next(iter(told)) == "scenario"
+    assert list(told)[-1] == "seat"
+
+
+def test_wrong_docstrings_are_refused() -> None:
+    class Plain(MagicPhaseEnv):
+        """A seat without a history of its own."""
+
+    Plain.__module__ = "wfb_gym.envs.plain"
+    with pytest.raises(ValueError, match="Plain: expected a section 'Version History'"):
+        merged(Plain)
+    Plain.__doc__ = "A seat.\n\n## Wards\n\nNone.\n\n## Version History\n\n* v0: first"
+    with pytest.raises(ValueError, match=r"Plain: expected the sections .*see \['Wards'\]"):
+        merged(Plain)
+
+
+def test_arguments_are_those_of_the_signature() -> None:
+    told = arguments(merged(CasterEnv)["Arguments"])
+    check_arguments(CasterEnv, told)
+    with pytest.raises(ValueError, match="CasterEnv: expected arguments"):
+        check_arguments(CasterEnv, told[1:])
+    changed = [Argument(one.name, "True", "") if one.name == "strict" else one for one in told]
+    with pytest.raises(ValueError, match=r"CasterEnv\.strict: expected False, found True"):
+        check_arguments(CasterEnv, changed)
+
+
+def test_a_version_without_a_history_is_refused() -> None:
+    spec = deepcopy(gym.spec("wfb_gym/Caster-v0"))
+    spec.version = 7
+    with pytest.raises(ValueError, match="CasterEnv: expected v7 in its Version History"):
+        pages.page(spec)
+
+
+def test_stale_pages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "FOLDER", tmp_path)
+    for name in ("kept", "old", "left"):
+        (tmp_path / f"{name}.md").write_text("as it was", encoding="utf-8")
+    wanted = {
+        tmp_path / "kept.md": "as it was",
+        tmp_path / "old.md": "new",
+        tmp_path / "more.md": "",
+    }
+    assert pages.stale(wanted) == ["left.md", "more.md", "old.md"]

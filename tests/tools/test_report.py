@@ -1,0 +1,108 @@
+"""The report: every table is what the committed results say, every picture has its command."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools import report
+from tools.report import ALL, IMAGES, PAGES, ROOT, Made, inserted, stale
+
+PAGE = "before\n<!-- report:one -->\n\nold\n\n<!-- /report -->\nafter <!-- report:two -->"
+
+
+def test_no_table_is_stale() -> None:
+    assert stale(ALL) == []
+    assert sum(one.results.is_file() for one in ALL) >= 5
+
+
+def test_every_picture_has_a_command() -> None:
+    made = {name for one in ALL for name in one.pictures.values()}
+    made |= {Path(page).name for page in PAGES if page.startswith("docs/images")}
+    assert {path.name for path in IMAGES.iterdir()} == made
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    shown = set(re.findall(r"images/([\w.-]+\.png)", text))
+    assert made <= shown
+
+
+def test_a_table_goes_between_its_marks() -> None:
+    assert inserted(PAGE, "one", "new") == PAGE.replace("old", "new")
+    with pytest.raises(ValueError, match="expected <!-- report:two --> and <!-- /report -->"):
+        inserted(PAGE, "two", "new")
+
+
+def score(mean: float) -> dict[str, float]:
+    return {"mean": mean, "half_width": 0.25, "battles": 4}
+
+
+def test_tables_tell_what_results_hold() -> None:
+    grades = {
+        "args": {"seat": "caster"},
+        "grades": {"greedy": {"random": score(1.0)}, "trained": {"random": score(-2.0)}},
+        "exact": {
+            "greedy": {"guaranteed": 1.5, "score": 50.0, "optimum": 3.0},
+            "trained": {"guaranteed": 2.5, "score": 75.0, "optimum": 3.0},
+        },
+    }
+    lines = report.grades_table(grades).splitlines()
+    assert lines[0] == "| caster against | random | exact | score |"
+    assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.5 | 75.0 |"
+    assert lines[-1] == "| optimal |  | +3.0 | 100.0 |"
+    run = {"seconds": 29.6, "frames": 1000, "args": {"seed": 3}, "scores": {"caster": 99.123}}
+    told = {"runs": [run], "scores": {"caster": 99.123}}
+    assert report.runs_table(told).splitlines()[2:] == [
+        "| 3 | 30 | 1,000 | 99.12 |",
+        "| median |  |  | **99.12** |",
+    ]
+
+
+def test_a_stale_table_is_told_and_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def table(results: Any) -> str:
+        return str(results["word"])
+
+    one = Made("one", ("nothing",), 1, table, page="page.md")
+    monkeypatch.setattr(report, "ROOT", tmp_path)
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report, "ALL", (one,))
+    (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
+    assert report.main([]) == 0
+    assert "no results yet" in capsys.readouterr().err
+    (tmp_path / "one.json").write_text(json.dumps({"word": "new"}), encoding="utf-8")
+    assert report.main(["--check"]) == 1
+    assert capsys.readouterr().out == "stale: one\n"
+    assert report.main(["one"]) == 0
+    assert (tmp_path / "page.md").read_text() == PAGE.replace("old", "new")
+    assert report.main(["--check"]) == 0
+    with pytest.raises(SystemExit):
+        report.main(["two"])
+    assert "expected one of one, found 'two'" in capsys.readouterr().err
+
+
+def test_a_command_that_is_run_leaves_results_and_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def table(results: Any) -> str:
+        return str(len(results["values"]))
+
+    code = (
+        "import sys, pathlib as p; o = p.Path(sys.argv[2]); o.mkdir(parents=True); "
+        '(o / "results.json").write_text(\'{"values": [1, 2]}\'); (o / "a.png").write_bytes(b"x")'
+    )
+    (tmp_path / "script.py").write_text(code, encoding="utf-8")
+    one = Made("one", ("script",), 1, table, "page.md", {"a.png": "b.png"})
+    for name in ("ROOT", "RESULTS", "IMAGES"):
+        monkeypatch.setattr(report, name, tmp_path)
+    monkeypatch.setattr(report, "ALL", (one,))
+    monkeypatch.setattr(report, "RUNS", tmp_path / "runs")
+    (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
+    assert report.main(["--scratch", "one"]) == 0
+    assert (tmp_path / "b.png").read_bytes() == b"x"
+    assert (tmp_path / "page.md").read_text() == PAGE.replace("old", "2")
+    (tmp_path / "script.py").write_text("raise SystemExit(3)", encoding="utf-8")
+    assert report.main(["--scratch", "one"]) == 1
+    assert "non-zero exit status 3" in capfd.readouterr().err

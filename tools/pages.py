@@ -1,0 +1,318 @@
+"""A page for each environment id, docs/environments/NAME.md, from the code that it describes.
+
+    python -m tools.pages           write every page anew
+    python -m tools.pages --check   only tell which pages are not current
+
+The words are the docstrings' of the environments' classes, section by section; what a class says
+comes after what the class that it derives from says. Numbers and tables are asked of the
+registered environments. docs/environments.md, which is written by hand, is the overview.
+"""
+
+import argparse
+import ast
+import inspect
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.envs.registration import EnvSpec, load_env_creator
+
+import wfb_gym
+from wfb_gym.cli.parser import Parser
+from wfb_gym.encoding.actions import ActionCodec
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "environments"
+SECTIONS = (
+    "Description",
+    "Action Space",
+    "Observation Space",
+    "Rewards",
+    "Starting State",
+    "Episode End",
+    "Information",
+    "Arguments",
+    "Vectorized environment",
+    "Version History",
+)
+"""Every page has these, in Gymnasium's order."""
+OF_THE_ID = "Version History"
+"""The section that no id has from another."""
+STALE = 1
+"""Exit status of ``--check`` where a page is not current."""
+HEAD = """\
+<!-- Written by `python -m tools.pages` from the docstrings in wfb_gym/envs. -->
+
+# {title}
+
+{summary}
+
+```python
+import gymnasium as gym
+import wfb_gym
+
+env = gym.make("{id}", {example})
+envs = gym.make_vec("{id}", num_envs=64)
+```
+
+| | |
+|---|---|
+| Action space | `{actions}` |
+| Observation space | `{observations}` |
+| Legal actions | `info["action_mask"]`, `env.unwrapped.action_masks()` |
+| Render modes | {modes} |
+| Single environment | `{entry}` |
+| Vector environment | `{vector_entry}` |
+
+The spaces above are those of `{scenario}`, the scenario that is played unless another is asked
+for. [The environments](../environments.md) has what all ids share in more detail, from opponents
+to saving and restoring.
+"""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A row of a docstring's table of arguments.
+
+    Attributes:
+        name: of the keyword.
+        default: as the table has it: a literal, or a word for None.
+        meaning: in words.
+    """
+
+    name: str
+    default: str
+    meaning: str
+
+
+# --- docstrings ----------------------------------------------------------------------------
+
+
+def sections(text: str) -> dict[str, str]:
+    """A docstring's sections by heading; its first lines stand under the empty one."""
+    parts = re.split(r"^## (.+)$", inspect.cleandoc(text), flags=re.MULTILINE)
+    headings = ["", *parts[1::2]]
+    return {head: body.strip() for head, body in zip(headings, parts[::2], strict=True)}
+
+
+def merged(kind: type) -> dict[str, str]:
+    """Sections of a class's docstring, each behind what its bases say under that heading.
+
+    Raises:
+        ValueError: a section is missing, or is none of `SECTIONS`.
+    """
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        if not each.__module__.startswith("wfb_gym.") or not each.__dict__.get("__doc__"):
+            continue
+        for head, body in sections(each.__dict__["__doc__"]).items():
+            before = found.get(head, "") if head else ""
+            found[head] = f"{before}\n\n{body}".strip()
+    own = sections(kind.__dict__.get("__doc__") or "").get(OF_THE_ID)
+    if own is None:
+        raise ValueError(f"{kind.__name__}: expected a section {OF_THE_ID!r} of its own")
+    found[OF_THE_ID] = own
+    if set(found) != {"", *SECTIONS}:
+        wrong = sorted({"", *SECTIONS} ^ set(found))
+        raise ValueError(f"{kind.__name__}: expected the sections {SECTIONS}; see {wrong}")
+    return found
+
+
+def arguments(text: str) -> list[Argument]:
+    """Rows of a section's tables of arguments; of two about one argument the later holds."""
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.MULTILINE)
+    return list(
+        {row[0]: Argument(row[0], row[1], " ".join(row[2].split())) for row in rows}.values()
+    )
+
+
+def taken(kind: type) -> dict[str, Any]:
+    """Every keyword that a class takes with its default, those that it passes on included."""
+    found: dict[str, Any] = {}
+    for each in kind.__mro__:
+        if "__init__" not in each.__dict__:
+            continue
+        parameters = list(inspect.signature(each.__dict__["__init__"]).parameters.values())[1:]
+        for one in parameters:
+            if one.kind is not Parameter.VAR_KEYWORD:
+                found.setdefault(one.name, one.default)
+        if not any(one.kind is Parameter.VAR_KEYWORD for one in parameters):
+            break
+    return found
+
+
+def check_arguments(kind: type, told: Sequence[Argument]) -> None:
+    """Hold the docstring's arguments against the signature.
+
+    Raises:
+        ValueError: an argument is missing, there is none of that name, or its default is another.
+    """
+    wanted = taken(kind)
+    names = {one.name for one in told}
+    if names != set(wanted):
+        raise ValueError(f"{kind.__name__}: expected arguments {sorted(wanted)}, found {names}")
+    for one in told:
+        try:
+            default = ast.literal_eval(one.default)
+        except (ValueError, SyntaxError):
+            default = None  # a word that says what None comes to
+        if default != wanted[one.name]:
+            raise ValueError(
+                f"{kind.__name__}.{one.name}: expected {wanted[one.name]!r}, found {one.default}"
+            )
+
+
+# --- tables --------------------------------------------------------------------------------
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, without the line's end."""
+    ruler = f"|{'|'.join('---' for _ in header)}|"
+    return "\n".join([f"| {' | '.join(header)} |", ruler, *(f"| {' | '.join(r)} |" for r in rows)])
+
+
+def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
+    """What each index of an action space does."""
+    ranges = {
+        index: name
+        for name, (first, size) in codec.ranges.items()
+        for index in range(first, first + size)
+    }
+    rows = [[str(i), meaning, ranges[i]] for i, meaning in enumerate(meanings)]
+    return table(["Num", "Action", "Range"], rows)
+
+
+def field_table(fields: Sequence[Any]) -> str:
+    """Every number of an observation (`wfb_gym.encoding.layout.Field`) with its bounds."""
+    rows = [
+        [str(i), f"`{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning]
+        for i, one in enumerate(fields)
+    ]
+    return table(["Num", "Observation", "Min", "Max", "Unit"], rows)
+
+
+def size_table(spec: EnvSpec) -> str:
+    """Sizes of both spaces in every bundled scenario."""
+    rows = []
+    for name in wfb_gym.bundled_scenarios():
+        env = raw(spec, scenario=name)
+        phases = str(env.batch.scenarios[0].phases)
+        size = str(env.observation_space.shape[0])
+        rows.append([f"`{name}`", phases, str(env.action_space.n), size])
+    return table(["scenario", "phases", "actions", "observation"], rows)
+
+
+# --- pages ---------------------------------------------------------------------------------
+
+
+def raw(spec: EnvSpec, **keys: Any) -> Any:
+    """The environment of an id without Gymnasium's wrappers."""
+    return gym.make(spec, disable_env_checker=True, **keys).unwrapped
+
+
+def specs() -> dict[str, EnvSpec]:
+    """The newest version of every id of the package, by the name of its page."""
+    found: dict[str, EnvSpec] = {}
+    for spec in gym.registry.values():
+        if spec.namespace == "wfb_gym":
+            name = spec.name.lower()
+            if name not in found or (found[name].version or 0) < (spec.version or 0):
+                found[name] = spec
+    return dict(sorted(found.items()))
+
+
+def page(spec: EnvSpec) -> str:
+    """The page of an id.
+
+    Raises:
+        ValueError: the docstring says nothing of this version, or what does not hold.
+    """
+    kind: Any = load_env_creator(str(spec.entry_point))
+    told = merged(kind)
+    if f"* v{spec.version}:" not in told[OF_THE_ID]:
+        raise ValueError(f"{kind.__name__}: expected v{spec.version} in its {OF_THE_ID}")
+    options = arguments(told["Arguments"])
+    check_arguments(kind, options)
+    defaults = taken(kind)
+    env = raw(spec)
+    scenario = defaults["scenario"]
+    modes = ", ".join(f"`{mode}`" for mode in env.metadata["render_modes"])
+    summary = told[""].split("\n\n")[-1].partition(";")[0].rstrip(".")
+    parts = [
+        HEAD.format(
+            title=spec.name,
+            summary=f"`{spec.id}`: {summary[0].lower()}{summary[1:]}.",
+            id=spec.id,
+            example=", ".join(f'{key}="{defaults[key]}"' for key in ("scenario", "opponent")),
+            actions=f"Discrete({env.action_space.n})",
+            observations=f"Box({env.observation_space.shape}, float32)",
+            modes=modes or "none",
+            entry=str(spec.entry_point).replace(":", "."),
+            vector_entry=str(spec.vector_entry_point).replace(":", "."),
+            scenario=scenario,
+        )
+    ]
+    added: Mapping[str, str] = {
+        "Action Space": f"In `{scenario}`:\n\n"
+        + action_table(env.batch.codec, env.action_meanings()),
+        "Observation Space": f"In `{scenario}`:\n\n"
+        + field_table(env.batch.layout.fields)
+        + f"\n\n### Sizes\n\nOf both spaces in every bundled scenario:\n\n{size_table(spec)}",
+        "Arguments": table(
+            ["Parameter", "Default", "Description"],
+            [[f"`{one.name}`", _default(one), one.meaning] for one in options],
+        ),
+    }
+    for head in SECTIONS:
+        words = added[head] if head == "Arguments" else told[head]
+        more = added.get(head, "") if head != "Arguments" else ""
+        parts.append("\n\n".join(filter(None, (f"## {head}", words, more))) + "\n")
+    return "\n".join(parts)
+
+
+def _default(one: Argument) -> str:
+    word = re.fullmatch(r"[a-z]+", one.default)
+    return one.default if word else f"`{one.default}`"
+
+
+def pages() -> dict[Path, str]:
+    """Every page by its file."""
+    return {FOLDER / f"{name}.md": page(spec) for name, spec in specs().items()}
+
+
+def stale(wanted: Mapping[Path, str]) -> list[str]:
+    """Pages that are missing, not current, or of no id."""
+    found = {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    return sorted(path.name for path in {*found, *wanted} if found.get(path) != wanted.get(path))
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Write the pages, or check them; returns the exit status."""
+    parser = Parser(
+        prog="python -m tools.pages",
+        description=(__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--check", action="store_true", help="change nothing, tell what is stale")
+    check = parser.parse_args(given).check
+    wanted = pages()
+    changed = stale(wanted)
+    for name in changed:
+        print(f"{'stale' if check else 'written'}: docs/environments/{name}", file=sys.stderr)
+    if check:
+        return STALE if changed else 0
+    FOLDER.mkdir(exist_ok=True)
+    for path in set(FOLDER.glob("*.md")) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""The picture in docs/rendering.md: a moment of a battle between two veterans.
+
+Run with ``python -m tools.rendering --out docs/images/rgb-array.png``.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from wfb_gym.render.picture import picture
+from wfb_gym.transcripts import Telling, record
+
+SCENARIO = "the-shattered-gate"
+SEED = 3
+EVENTS = 99
+
+
+def moment(scenario: str, seed: int, events: int) -> NDArray[np.uint8]:
+    """Draw a battle between two veterans after some events.
+
+    Args:
+        scenario: bundled name or file.
+        seed: of the dice.
+        events: decisions and rolls; all where there are no more.
+
+    Returns:
+        The picture, uint8 (height, width, 3).
+    """
+    transcript = record(scenario, "veteran", "veteran", seed=seed)
+    telling = Telling(transcript.scenario)
+    told = [
+        telling.act(event.code)
+        if event.kind == "decision"
+        else telling.resolve(event.code, event.faces)
+        for event in transcript.events[:events]
+    ]
+    return picture(telling.scenario, telling.shown, told)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Draw a moment of a battle between two veterans.")
+    parser.add_argument("--scenario", default=SCENARIO, help="bundled name or file")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the dice")
+    parser.add_argument("--events", type=int, default=EVENTS, help="after how many of them")
+    parser.add_argument("--out", type=Path, default=Path("docs/images/rgb-array.png"))
+    given = parser.parse_args()
+    image = Image.fromarray(moment(given.scenario, given.seed, given.events))
+    image.quantize(128).save(given.out, optimize=True)
+    print(given.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,366 @@
+"""Every table and figure of README.md and docs/, from committed results or from scratch.
+
+    python -m tools.report                  tables and figures from docs/results/
+    python -m tools.report --check          only tell whether the tables are current
+    python -m tools.report --list           what there is, and the command behind each
+    python -m tools.report --scratch        run every command again, for some hours
+    python -m tools.report --scratch fast   run one of them again
+
+A command's results.json is kept in docs/results/NAME.json, and its pictures in docs/images. A
+table stands in its page between <!-- report:NAME --> and <!-- /report -->. Pictures that need more
+than the results (a trained model, all cells of a tournament) are made from scratch alone.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from agents.distilling.grading import Grade
+from experiments.figures.learning import draw_grades, draw_scores
+from experiments.solve import markdown
+from wfb_gym.cli.parser import Parser
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+IMAGES = ROOT / "docs" / "images"
+RUNS = Path("runs") / "report"
+
+Results = Any
+"""What a command wrote as JSON."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A table or figure, and what makes it.
+
+    Attributes:
+        name: of the results, and of the table in its page.
+        command: behind ``python -m``; ``--json`` makes it print its results where `printed`.
+        minutes: that the command takes on two cores.
+        table: Markdown from the results.
+        page: that shows the table.
+        pictures: of the command's folder, by file; each goes into docs/images under that name.
+        draw: the pictures that the results alone suffice for.
+        printed: whether the results are what the command prints, not a file of its folder.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    minutes: float
+    table: Callable[[Results], str] | None = None
+    page: str = "README.md"
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    draw: Callable[[Results, Path], None] | None = None
+    printed: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Where the command writes."""
+        return RUNS / self.name
+
+    @property
+    def line(self) -> list[str]:
+        """The command's arguments, with its folder."""
+        if self.printed:
+            return [*self.command, "--json"]
+        return [*self.command, "--out", str(self.folder)]
+
+    @property
+    def results(self) -> Path:
+        """The committed results."""
+        return RESULTS / f"{self.name}.json"
+
+
+def _rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    align = ["---", *(["---:"] * (len(header) - 1))]
+    lines = [header, align, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def grades_table(results: Results) -> str:
+    """Points of every player of a seat against every opponent, and exact scores."""
+    opponents = list(next(iter(results["grades"].values())))
+    exact = results["exact"]
+    header = [f"{results['args']['seat']} against", *(Path(name).stem for name in opponents)]
+    header += ["exact", "score"] if exact else []
+    rows = []
+    for name, scores in results["grades"].items():
+        shown = f"**{name}**" if name == "trained" else name
+        cells = [f"{one['mean']:+.1f} ± {one['half_width']:.1f}" for one in scores.values()]
+        if exact:
+            cells += [f"{exact[name]['guaranteed']:+.1f}", f"{exact[name]['score']:.1f}"]
+        rows.append([shown, *cells])
+    if exact:
+        best = next(iter(exact.values()))["optimum"]
+        rows.append(["optimal", *("" for _ in opponents), f"{best:+.1f}", "100.0"])
+    return _rows(header, rows)
+
+
+def runs_table(results: Results) -> str:
+    """Exact scores of both seats by seed."""
+    rows = [
+        [
+            str(one["args"]["seed"]),
+            f"{one['seconds']:.0f}",
+            f"{one['frames']:,}",
+            *(f"{one['scores'][seat]:.2f}" for seat in results["scores"]),
+        ]
+        for one in results["runs"]
+    ]
+    medians = [f"**{score:.2f}**" for score in results["scores"].values()]
+    rows.append(["median", "", "", *medians])
+    return _rows(["seed", "seconds", "decisions", *results["scores"]], rows)
+
+
+def run_table(results: Results) -> str:
+    """Exact scores of one run along the way."""
+    seats = list(results["scores"])
+    rows = [
+        [f"{one['seconds']:.0f}", f"{one['frames']:,}", *(f"{one['scores'][s]:.2f}" for s in seats)]
+        for one in results["curve"]
+    ]
+    return _rows(["seconds", "decisions", *seats], rows)
+
+
+def distilled_table(results: Results) -> str:
+    """How one policy does in many scenarios."""
+    scores = np.array([one["score"] for one in results["grades"]])
+    low, quarter, three, high = (results["quantiles"][q] for q in ("0.05", "0.25", "0.75", "0.95"))
+    header = ["seat", "scenarios", "5 %", "25 %", "median", "75 %", "95 %", "at least 95"]
+    row = [results["args"]["seat"], str(len(scores)), f"{low:.1f}", f"{quarter:.1f}"]
+    row += [f"**{results['median_score']:.1f}**", f"{three:.1f}", f"{high:.1f}"]
+    return _rows(header, [[*row, f"{100 * (scores >= 95).mean():.0f} %"]])
+
+
+def rating_rows(results: Results) -> str:
+    """A tournament's ratings, best first."""
+    rows = []
+    for one in results["rating"]:
+        if one["rating"] is None:
+            continue
+        rating, worst = one["rating"], one["worst"]
+        cells = [f"{rating['value']:+.3f} [{rating['low']:+.3f}, {rating['high']:+.3f}]"]
+        cells += [f"{one[key]['value'] if isinstance(one[key], dict) else one[key]:+.3f}"
+                  for key in ("casting", "dispelling")]  # fmt: skip
+        rows.append([one["agent"], *cells, f"{worst['value']:+.3f}", str(one["against"])])
+    return _rows(["agent", "rating", "casting", "dispelling", "worst", "against"], rows)
+
+
+def _draw_runs(results: Results, folder: Path) -> None:
+    runs = results.get("runs", [results])
+    named = ", ".join(results["args"]["scenario"])
+    seeds = f", {len(runs)} seeds" if len(runs) > 1 else ""
+    draw_scores([one["curve"] for one in runs], f"self-play in {named}{seeds}", folder)
+
+
+def _draw_distilled(results: Results, path: Path) -> None:
+    grades = [Grade(**one) for one in results["grades"]]
+    draw_grades(grades, results["args"]["seat"], path)
+
+
+FAST = "agents.train_fast"
+LARGE = (
+    "--scenario grand-conclave --seconds 600 --width 192 --evaluations 2 --exact-bytes 4294967296"
+)
+TOURNAMENT = "--scenario archmage-duel --scenario orc-shaman-hunt --planner-battles 1000"
+ALL = (
+    Made(
+        "fast",
+        (FAST, "--runs", "5"),
+        5,
+        runs_table,
+        pictures={"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
+        draw=_draw_runs,
+    ),
+    Made(
+        "train",
+        ("agents.train",),
+        8,
+        grades_table,
+        pictures={"curve.png": "curve.png", "policy.png": "policy.png"},
+    ),
+    Made(
+        "train-dispeller",
+        ("agents.train", "--seat", "dispeller"),
+        8,
+        grades_table,
+        page="docs/experiments.md",
+    ),
+    Made(
+        "large",
+        (FAST, *LARGE.split()),
+        14,
+        run_table,
+        page="docs/experiments.md",
+        pictures={"curve.png": "large-curve.png"},
+        draw=_draw_runs,
+    ),
+    *(
+        Made(
+            f"general-{seat}",
+            ("agents.distil", "--seat", seat),
+            60,
+            distilled_table,
+            pictures={"scores.png": f"general-{seat}.png"},
+            draw=_draw_distilled,
+        )
+        for seat in ("caster", "dispeller")
+    ),
+    Made(
+        "tournament",
+        ("experiments.tournament", *TOURNAMENT.split()),
+        10,
+        rating_rows,
+        pictures={"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
+    ),
+    Made(
+        "battle",
+        ("agents.train", "--scenario", "border-skirmish"),
+        5,
+        grades_table,
+        pictures={"curve.png": "battle-curve.png"},
+    ),
+    Made(
+        "values",
+        ("experiments.solve", "--all"),
+        15,
+        lambda results: markdown(results["scenarios"]),
+        printed=True,
+    ),
+)
+PAGES = {
+    "docs/leaderboard.md": ("experiments.leaderboard",),
+    "docs/images/archmage-duel-dice.png": (
+        "experiments.solve", "archmage-duel", "--plot", "docs/images/archmage-duel-dice.png",
+    ),
+    "docs/images/border-skirmish.png": (
+        "wfb_gym", "draw", "border-skirmish", "--out", "docs/images/border-skirmish.png",
+    ),
+    "docs/images/rgb-array.png": (
+        "tools.rendering", "--out", "docs/images/rgb-array.png",
+    ),
+    "docs/environments/": ("tools.pages",),
+}  # fmt: skip
+"""Made in place by a command of their own, within a minute."""
+
+
+def inserted(page: str, name: str, table: str) -> str:
+    """A page with a table between its marks.
+
+    Raises:
+        ValueError: the page has no such marks.
+    """
+    marks = re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
+    if not marks.search(page):
+        raise ValueError(f"expected <!-- report:{name} --> and <!-- /report --> in the page")
+    return marks.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
+
+
+def stale(chosen: Sequence[Made]) -> list[str]:
+    """Names of the tables that their pages show otherwise than the committed results tell."""
+    found = []
+    for one in chosen:
+        if one.table is None or not one.results.is_file():
+            continue
+        page = (ROOT / one.page).read_text(encoding="utf-8")
+        if inserted(page, one.name, one.table(_read(one))) != page:
+            found.append(one.name)
+    return found
+
+
+def _read(one: Made) -> Results:
+    return json.loads(one.results.read_text(encoding="utf-8"))
+
+
+def rewrite(one: Made) -> None:
+    """Write a table into its page, and draw what the results suffice for."""
+    results = _read(one)
+    if one.table is not None:
+        path = ROOT / one.page
+        page = path.read_text(encoding="utf-8")
+        path.write_text(inserted(page, one.name, one.table(results)), encoding="utf-8")
+    if one.draw is not None:
+        one.draw(results, IMAGES / next(iter(one.pictures.values())))
+
+
+def run(one: Made) -> None:
+    """Run the command and keep its results and pictures.
+
+    Raises:
+        subprocess.CalledProcessError: the command failed.
+    """
+    print(f"{one.name}: python -m {' '.join(one.line)}", file=sys.stderr)
+    done = subprocess.run(
+        [sys.executable, "-m", *one.line],
+        cwd=ROOT,
+        check=True,
+        text=True,
+        stdout=subprocess.PIPE if one.printed else sys.stderr,
+    )
+    told = done.stdout if one.printed else (ROOT / one.folder / "results.json").read_text("utf-8")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    one.results.write_text(told, encoding="utf-8")
+    for source, target in one.pictures.items():
+        shutil.copyfile(ROOT / one.folder / source, IMAGES / target)
+
+
+def chosen_of(names: Sequence[str], parser: Parser) -> list[Made]:
+    """What is asked for; all of it unless names are given."""
+    known = {one.name: one for one in ALL}
+    for name in names:
+        if name not in known:
+            parser.error(f"expected one of {', '.join(known)}, found {name!r}")
+    return [known[name] for name in names] or list(ALL)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make what is asked for; returns the exit status."""
+    parser = Parser(
+        prog="python -m tools.report",
+        description=(__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="(default: all)")
+    parser.add_argument("--scratch", action="store_true", help="run the commands again")
+    parser.add_argument("--check", action="store_true", help="change nothing, tell what is stale")
+    parser.add_argument("--list", action="store_true", help="names and commands")
+    given = parser.parse_args(arguments)
+    chosen = chosen_of(given.names, parser)
+    if given.list:
+        for one in chosen:
+            print(f"{one.name:16} {one.minutes:4.0f} min  python -m {' '.join(one.line)}")
+        for page, command in PAGES.items():
+            print(f"{page}: python -m {' '.join(command)}")
+        return 0
+    if given.check:
+        old = stale(chosen)
+        print(f"stale: {', '.join(old)}" if old else "all tables are current")
+        return 1 if old else 0
+    try:
+        for one in chosen:
+            if given.scratch:
+                run(one)
+            if one.results.is_file():
+                rewrite(one)
+            else:
+                print(f"{one.name}: no results yet, run it with --scratch", file=sys.stderr)
+        if given.scratch and not given.names:
+            for command in PAGES.values():
+                subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=True)
+    except subprocess.CalledProcessError as error:
+        print(f"report: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""Records of compiled code, declared once as typed classes.
+
+A class lists the fields of a record; `dtype_of` makes the NumPy dtype of it, and type checkers
+take the class for the record itself. The classes have no instances: compiled code reads and
+writes `np.record`s of those dtypes, and `Records[State]` stands for a record array of them.
+"""
+
+from collections.abc import Iterator
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Generic,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+R = TypeVar("R")
+
+Int8 = Annotated[int, np.int8]
+Int16 = Annotated[int, np.int16]
+Int32 = Annotated[int, np.int32]
+Int64 = Annotated[int, np.int64]
+UInt64 = Annotated[np.uint64, np.uint64]
+Float64 = Annotated[float, np.float64]
+
+
+class Record:
+    """Base of the record classes: what every `np.record` can do."""
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, field: str) -> Any: ...
+        def __setitem__(self, field: str, value: Any) -> None: ...
+        def tobytes(self) -> bytes: ...
+        def setfield(self, value: Any, dtype: Any, offset: int) -> None: ...
+        @property
+        def data(self) -> memoryview: ...
+        @property
+        def dtype(self) -> np.dtype[Any]: ...
+
+
+class Records(Generic[R]):
+    """Type of a record array (`np.recarray`) whose records are `R`; for annotations only.
+
+    An integer index gives a record that shares the array's memory, a field's name a column.
+    """
+
+    if TYPE_CHECKING:
+        shape: tuple[int, ...]
+        size: int
+        dtype: np.dtype[Any]
+        data: memoryview
+
+        @overload
+        def __getitem__(self, index: int | np.integer[Any]) -> R: ...
+        @overload
+        def __getitem__(self, index: str) -> NDArray[Any]: ...
+        @overload
+        def __getitem__(self, index: slice | NDArray[Any] | list[int]) -> "Records[R]": ...
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __len__(self) -> int: ...
+        def __iter__(self) -> Iterator[R]: ...
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]: ...
+        def __getattr__(self, column: str) -> NDArray[Any]: ...
+        def __setattr__(self, column: str, value: Any) -> None: ...
+        def copy(self) -> "Records[R]": ...
+        def tobytes(self) -> bytes: ...
+
+
+def dtype_of(record: type) -> np.dtype[Any]:
+    """The aligned dtype of a record class.
+
+    Args:
+        record: a class whose annotations are numbers of this module, `Annotated[NDArray[T], n, m]`
+            for an array of shape (n, m), a record class, or `Annotated[Records[C], n]`.
+
+    Raises:
+        TypeError: an annotation is none of these.
+    """
+    fields = get_type_hints(record, include_extras=True)
+    return np.dtype(
+        [(name, *_field(record, name, kind)) for name, kind in fields.items()], align=True
+    )
+
+
+def _field(record: type, name: str, kind: Any) -> tuple[Any, ...]:
+    """Dtype and, of an array, shape of one field."""
+    if isinstance(kind, type):
+        return (dtype_of(kind),)
+    if get_origin(kind) is Annotated:
+        inner, *rest = get_args(kind)
+        origin = get_origin(inner)
+        if origin is Records:
+            return dtype_of(get_args(inner)[0]), tuple(rest)
+        if origin is np.ndarray:
+            return get_args(get_args(inner)[1])[0], tuple(rest)
+        if rest and isinstance(rest[0], type):
+            return (rest[0],)
+    raise TypeError(f"{record.__name__}.{name}: expected a field of a record, found {kind!r}")
+
+
+def new_records(record: type[R], count: int) -> Records[R]:
+    """Zeroed records, shape (count,)."""
+    return cast("Records[R]", np.zeros(count, dtype_of(record)).view(np.recarray))
+
+
+def as_records(record: type[R], array: Any) -> Records[R]:
+    """An array of `dtype_of(record)` as records that share its memory."""
+    return cast("Records[R]", array.view(np.recarray))

@@ -1,0 +1,67 @@
+"""Spells that wizards roll for when the battle begins (6th edition, "Selecting spells").
+
+One spell a level, a D6 each, repeats again; then one of them may be swapped for the lore's
+first. The caster's army goes first and wizard follows wizard as listed: as nobody's roll bears
+on another's, the order is of no matter.
+"""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.queries import bit, without
+from wfb_gym.engine.state import Node, State
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
+
+PASS = _actions.PASS
+FIRST_CAST = _actions.FIRST_CAST
+
+
+@jit(forceinline=False)
+def next_selection(packed: PackedScenario, state: State) -> None:
+    """Go to the next wizard who rolls for his spells, or on to the first phase."""
+    while state.cursor < 2 * WIZARDS:
+        army = int64(state.cursor) // WIZARDS
+        if packed.armies[army].wizards[state.cursor % WIZARDS].draws:
+            state.mover = army
+            state.node = Node.ROLL_SPELLS
+            return
+        state.cursor += 1
+    state.cursor = 0
+    state.mover = 0
+    state.node = Node.BEGIN_PHASE
+
+
+@jit
+def draws(packed: PackedScenario, state: State) -> int:
+    """How many spells the wizard under way rolls for."""
+    army = int64(state.cursor) // WIZARDS
+    return int(packed.armies[army].wizards[state.cursor % WIZARDS].draws)
+
+
+@jit
+def resolve_spells(packed: PackedScenario, state: State, drawn: int) -> None:
+    """The wizard knows these spells of his lore: bit k for the spell numbered k + 1."""
+    army = int64(state.mover)
+    first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
+    for k in range(LORE_SPELLS):
+        if drawn & bit(k):
+            state.known[army] |= bit(first + k)
+    state.node = Node.SWAP_SPELL
+    if drawn & 1:  # he has the first already
+        _done(state)
+
+
+@jit
+def act_swap(packed: PackedScenario, state: State, action: int) -> None:
+    """Keep the spells, or give one up for the lore's first."""
+    if action != PASS:
+        army = int64(state.mover)
+        first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
+        state.known[army] = without(state.known[army], bit(action - FIRST_CAST)) | bit(first)
+    _done(state)
+
+
+@jit
+def _done(state: State) -> None:
+    state.cursor += 1
+    state.node = Node.SELECT_SPELLS

@@ -1,0 +1,103 @@
+"""Items that keep power or dispel dice from one phase for another.
+
+An item's dice stand where its uses would: none of these items has both.
+"""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.queries import bearer_can_use, last_phase
+from wfb_gym.engine.state import Node, State
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario.sizes import ITEMS
+
+FIRST_DICE = _actions.FIRST_DICE
+
+
+@jit
+def _unused(state: State, army: int) -> int:
+    """Dice that the army has left over in its pool."""
+    return int(state.power) if army == state.active else int(state.dispel)
+
+
+@jit
+def storing_item(state: State) -> int:
+    """The mover's item that may keep dice now."""
+    return int64(state.cursor) % ITEMS
+
+
+@jit
+def storable(packed: PackedScenario, state: State) -> int:
+    """Most dice that the item under way may keep."""
+    army = int64(state.cursor) // ITEMS
+    most = int(packed.armies[army].items[state.cursor % ITEMS].stores)
+    return min(most, _unused(state, army))
+
+
+@jit(forceinline=False)
+def next_store(packed: PackedScenario, state: State) -> None:
+    """Go to the next item that may keep a die of this phase, or on to the phase's end."""
+    while state.cursor < 2 * ITEMS and not last_phase(packed, state):
+        army = int64(state.cursor) // ITEMS
+        item = int64(state.cursor) % ITEMS
+        entry = packed.armies[army].items[item]
+        if entry.stores and (entry.store_either or army == state.active):
+            if bearer_can_use(packed, state, army, item) and _unused(state, army) > 0:
+                state.mover = army
+                state.node = Node.STORE_DICE
+                return
+        state.cursor += 1
+    state.cursor = 0
+    state.node = Node.END_PHASE
+
+
+@jit
+def act_store(state: State, action: int) -> None:
+    """Keep so many dice of the phase that ends."""
+    army = int64(state.cursor) // ITEMS
+    dice = action - FIRST_DICE
+    state.items[army, state.cursor % ITEMS] = dice
+    if army == state.active:
+        state.power -= dice
+    else:
+        state.dispel -= dice
+    state.cursor += 1
+    state.node = Node.STORING
+
+
+@jit(forceinline=False)
+def next_stored(packed: PackedScenario, state: State) -> None:
+    """Go to the next item of the active army whose dice must be rolled for, or on to the dice."""
+    army = int64(state.active)
+    while packed.stores and state.cursor < packed.armies[army].n_items:
+        entry = packed.armies[army].items[state.cursor]
+        if entry.stores and entry.store_check and state.items[army, state.cursor] > 0:
+            state.mover = army
+            state.node = Node.ROLL_STORED
+            return
+        state.cursor += 1
+    state.cursor = 0
+    state.node = Node.GENERATE_DICE
+
+
+@jit
+def resolve_stored(packed: PackedScenario, state: State, kept: bool) -> None:
+    """The D6 reached the number of dice in the item, or they are lost (Rod of Power)."""
+    if not kept:
+        state.items[state.active, state.cursor] = 0
+    state.cursor += 1
+    next_stored(packed, state)
+
+
+@jit
+def stored_dice(packed: PackedScenario, state: State, army: int) -> int:
+    """Dice that items give back to the army's pool this phase; the items are empty then."""
+    dice = 0
+    if not packed.stores:
+        return dice
+    for item in range(packed.armies[army].n_items):
+        entry = packed.armies[army].items[item]
+        if entry.stores and (entry.store_either or army == state.active):
+            if bearer_can_use(packed, state, army, item):
+                dice += int(state.items[army, item])
+            state.items[army, item] = 0
+    return dice

@@ -1,0 +1,140 @@
+"""Dice that somebody throws, where their number is open: hits of a spell, wounds, spells drawn.
+
+How dice are read is `rules.damage`'s; here they are put in the order of the table. Chance nodes
+with a fixed number of dice are `chance.outcome_of_roll`'s.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from wfb_gym.engine.chance import has_pmf
+from wfb_gym.engine.miscasts import current_effect, hit_profile, most_wounds
+from wfb_gym.engine.queries import bit
+from wfb_gym.engine.spell_selection import draws
+from wfb_gym.engine.state import Node, State
+from wfb_gym.engine.strikes import current_strike, most_of_strike
+from wfb_gym.engine.targets import models_left
+from wfb_gym.packing.records import HIT_DICE, EffectKind, HitDice, PackedScenario, PackedStrike
+from wfb_gym.rules.damage import DICE_PER_HIT, Hit, hits_of_dice, wounds_of_dice
+from wfb_gym.rules.dice import FACES
+from wfb_gym.scenario.sizes import TARGETS, UNITS
+
+_NAMES = {dice: name for name, dice in HIT_DICE.items()}
+
+
+class Read(NamedTuple):
+    """What thrown dice say.
+
+    Attributes:
+        outcome: of the chance node; nothing while dice are missing.
+        used: dice read.
+        missing: dice without which nothing is settled; those may ask for more. 0 where all is.
+        what: what the dice are for, in words.
+    """
+
+    outcome: int
+    used: int
+    missing: int
+    what: str
+
+
+def is_open(state: State) -> bool:
+    """Whether the number of dice of the chance node follows from what they show."""
+    return bool(has_pmf(int(state.node)) or state.node == Node.ROLL_SPELLS)
+
+
+def read_dice(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+    """Read the dice of a chance node whose number is open, as far as they go.
+
+    Args:
+        packed: the scenario.
+        state: at such a node.
+        faces: 1 to 6, in the order thrown; those left over are not read. For a strike: those of
+            the number of hits (`rules.damage.hits_of_dice`), or one for each model that a
+            template only touches; then for each hit one to wound, one for armour, one for the
+            ward save. For wounds of a miscast: one for their number, read as a D3 where it says
+            so; then three for each hit, where there are hits. For spells: one for each, and one
+            more for each repeat.
+    """
+    if state.node == Node.ROLL_STRIKE:
+        return _read_strike(packed, state, faces)
+    if state.node == Node.ROLL_WOUNDS:
+        return _read_wounds(packed, state, faces)
+    return _read_spells(packed, state, faces)
+
+
+def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+    strike = packed.strikes[current_strike(packed, state)]
+    if strike.dice == HitDice.MODELS:
+        hits, used, missing = _models_struck(packed, state, strike, faces)
+        what = f"{used} for models only touched" if used else ""
+    else:
+        extra = _NAMES.get(HitDice(int(strike.extra_dice)))
+        hits, used, missing = hits_of_dice(_NAMES[HitDice(int(strike.dice))], faces, extra)
+        what = f"{used} for the number of hits" if used else ""
+    if missing:
+        return Read(0, used, missing, "for the number of hits")
+    hit = Hit(
+        int(strike.strength) or None,
+        int(strike.toughness),
+        int(strike.armour_save),
+        int(strike.ward_save),
+        strike.armour_allowed != 0,
+        strike.ward_allowed != 0,
+        strike.automatic != 0,
+    )
+    most = int(most_of_strike(packed, state))
+    return _read_hits(faces, used, hits, hit, int(strike.wounds_per_hit), most, what)
+
+
+def _models_struck(
+    packed: PackedScenario, state: State, strike: PackedStrike, faces: Sequence[int]
+) -> tuple[int, int, int]:
+    """Models hit, dice read for them, dice missing."""
+    side, index = divmod(int(strike.victim), TARGETS)
+    left = models_left(packed, state, side, index) if index < UNITS else 1
+    hits = int(packed.hits[strike.hits + left])
+    if strike.touched < 0:
+        return hits, 0, 0
+    touched = int(packed.hits[strike.touched + left])
+    if len(faces) < touched:
+        return 0, 0, touched - len(faces)
+    return hits + sum(face >= strike.touched_on for face in faces[:touched]), touched, 0
+
+
+def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+    effect = current_effect(packed, state)
+    if not faces:
+        return Read(0, 0, 1, "for the number of wounds")
+    number = -(-faces[0] * int(effect.dice_faces) // FACES)  # a D3 is half a D6, rounded up
+    most = int(most_wounds(packed, state))
+    if effect.kind != EffectKind.CASTER_HITS:
+        return Read(min(number, most), 1, 0, "for the number of wounds")
+    toughness, armour, ward = hit_profile(packed, state)
+    hit = Hit(int(effect.strength), toughness, armour, ward, effect.armour_save != 0)
+    return _read_hits(faces, 1, number, hit, 1, most, "1 for the number of hits")
+
+
+def _read_hits(
+    faces: Sequence[int], used: int, hits: int, hit: Hit, each: int, most: int, what: str
+) -> Read:
+    """Three dice for each hit, behind those that said how many there are."""
+    needed = DICE_PER_HIT * hits
+    parts = [what, f"{DICE_PER_HIT} for each of {hits} hits"]
+    words = " and ".join(part for part in parts if part)
+    missing = used + needed - len(faces)
+    if missing > 0:
+        return Read(0, len(faces), missing, words)
+    wounds = wounds_of_dice(faces[used : used + needed], hit, each)
+    return Read(min(wounds, most), used + needed, 0, words)
+
+
+def _read_spells(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+    drawn, left, used = 0, int(draws(packed, state)), 0
+    for face in faces:
+        if left == 0:
+            break
+        used += 1
+        left -= not drawn & bit(face - 1)
+        drawn |= bit(face - 1)
+    return Read(drawn, used, left, "one for each spell, repeats again")

@@ -1,0 +1,193 @@
+"""The engine's operations: `act` and `resolve`, and the steps that the engine takes itself.
+
+Both change the state in place and return the points that changed hands, as the first army sees
+them (positive: it gained). Nodes with one legal action are played here, so callers meet only
+real decisions, chance nodes and the end.
+"""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.casting import (
+    act_item,
+    act_nominate,
+    act_pool_dice,
+    act_reserve_dice,
+    act_target,
+)
+from wfb_gym.engine.chance import resolve_outcome
+from wfb_gym.engine.comets import next_comet
+from wfb_gym.engine.dispelling import (
+    act_dispel,
+    act_dispel_pool,
+    act_dispel_reserve,
+    act_in_play,
+)
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.miscasts import act_free_spell, after_free_spell, run_effects
+from wfb_gym.engine.queries import is_chance, is_decision
+from wfb_gym.engine.roll_results import act_keep
+from wfb_gym.engine.spell_selection import act_swap, next_selection
+from wfb_gym.engine.state import Back, Node, State
+from wfb_gym.engine.stored_dice import act_store, next_store, next_stored
+from wfb_gym.engine.strikes import next_strike
+from wfb_gym.engine.turn_flow import (
+    begin_battle,
+    begin_phase,
+    end_phase,
+    generate_dice,
+    to_nominate,
+)
+from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.packing.records import PackedScenario
+
+
+@jit(forceinline=False)
+def _play(packed: PackedScenario, state: State, action: int) -> float:
+    """One legal action, without what follows by itself."""
+    node = state.node
+    if node == Node.NOMINATE:
+        return float(act_nominate(packed, state, action))
+    if node == Node.ITEM:
+        act_item(packed, state, action)
+    elif node == Node.RESERVE_DICE:
+        act_reserve_dice(state, action)
+    elif node == Node.POOL_DICE:
+        act_pool_dice(packed, state, action)
+    elif node == Node.DISPEL:
+        return float(act_dispel(packed, state, action))
+    elif node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
+        return float(act_keep(packed, state, action))
+    elif node == Node.DISPEL_RESERVE:
+        act_dispel_reserve(state, action)
+    elif node == Node.DISPEL_POOL:
+        act_dispel_pool(packed, state, action)
+    elif node == Node.FREE_SPELL:
+        act_free_spell(packed, state, action)
+    elif node == Node.IN_PLAY:
+        act_in_play(packed, state, action)
+    elif node == Node.TARGET:
+        return float(act_target(packed, state, action))
+    elif node == Node.SWAP_SPELL:
+        act_swap(packed, state, action)
+    elif node == Node.STORE_DICE:
+        act_store(state, action)
+    return 0.0
+
+
+@jit(forceinline=False)
+def _strike(packed: PackedScenario, state: State) -> None:
+    """Strike the next victim, or go back to where the spell was cast."""
+    if next_strike(packed, state):
+        return
+    back = int64(state.back)
+    state.back = Back.NOMINATE
+    if back == Back.FREE_SPELL:
+        after_free_spell(state)
+    elif back == Back.MISCAST_ROW:
+        state.cursor += 1
+        state.node = Node.MISCAST_EFFECTS
+    elif back == Back.COMETS:
+        state.node = Node.COMETS
+    else:
+        to_nominate(packed, state)
+
+
+@jit(forceinline=False)
+def _settle(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
+    """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
+
+    Returns:
+        Points that changed hands, and how many actions `work.legal` lists (0 unless at a decision).
+    """
+    points = 0.0
+    while True:
+        node = state.node
+        if is_decision(node):
+            count = legal_actions(packed, state, work)
+            if count > 1:
+                return points, count
+            points += _play(packed, state, int64(work.legal[0]))
+        elif node == Node.END or is_chance(node):
+            return points, 0
+        elif node == Node.BEGIN_PHASE:
+            begin_phase(packed, state)
+        elif node == Node.GENERATE_DICE:
+            generate_dice(packed, state)
+        elif node == Node.MISCAST_EFFECTS:
+            points += run_effects(packed, state)
+        elif node == Node.END_PHASE:
+            points += end_phase(packed, state)
+        elif node == Node.STRIKES:
+            _strike(packed, state)
+        elif node == Node.COMETS:
+            next_comet(packed, state)
+        elif node == Node.STORED_DICE:
+            next_stored(packed, state)
+        elif node == Node.STORING:
+            next_store(packed, state)
+        else:
+            next_selection(packed, state)
+
+
+@jit(forceinline=False)
+def begin(packed: PackedScenario, state: State, work: WorkSpace) -> float:
+    """Set up the scenario and go on to its first decision, chance node or end.
+
+    Args:
+        packed: the packed scenario.
+        state: overwritten.
+        work: scratch; lists the legal actions of the next decision afterwards.
+
+    Returns:
+        Points that changed hands on the way, as the first army sees them.
+    """
+    begin_battle(packed, state)
+    points, _ = _settle(packed, state, work)
+    return points
+
+
+@jit
+def act_listing(
+    packed: PackedScenario, state: State, action: int, work: WorkSpace
+) -> tuple[float, int]:
+    """`act`, telling also how many actions `work.legal` lists for the next decision.
+
+    The number is 0 where the next node is not a decision. It saves a driver that goes straight
+    on from asking `legal_actions` again.
+    """
+    before = _play(packed, state, action)
+    points, count = _settle(packed, state, work)
+    return before + points, count
+
+
+@jit
+def resolve_listing(
+    packed: PackedScenario, state: State, outcome: int, work: WorkSpace
+) -> tuple[float, int]:
+    """`resolve`, telling also how many actions `work.legal` lists, as `act_listing` does."""
+    before = resolve_outcome(packed, state, outcome)
+    points, count = _settle(packed, state, work)
+    return before + points, count
+
+
+@jit(forceinline=False)
+def act(packed: PackedScenario, state: State, action: int, work: WorkSpace) -> float:
+    """Play a legal action at a decision node.
+
+    Args:
+        packed: the packed scenario.
+        state: at a decision node; changed in place.
+        action: one of `legal_actions`; anything else is undefined.
+        work: scratch; lists the legal actions of the next decision afterwards.
+
+    Returns:
+        Points that changed hands, as the first army sees them.
+    """
+    points, _ = act_listing(packed, state, action, work)
+    return points
+
+
+@jit(forceinline=False)
+def resolve(packed: PackedScenario, state: State, outcome: int, work: WorkSpace) -> float:
+    """Go on from a chance node with one of its outcomes; arguments and result as for `act`."""
+    points, _ = resolve_listing(packed, state, outcome, work)
+    return points

@@ -1,0 +1,406 @@
+"""The frame of a battle: phases begin and end, dice are generated, and states are tidied.
+
+`tidy` is what makes the state canonical: it clears whatever can no longer matter.
+"""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.queries import (
+    bearer_can_use,
+    bit,
+    gain,
+    last_phase,
+    may_cast,
+    other,
+    without,
+)
+from wfb_gym.engine.reach import tidy_targets, within_reach
+from wfb_gym.engine.spells import close_spells, end_one_turn
+from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Back, NaturalResult, Node, State
+from wfb_gym.engine.stored_dice import stored_dice
+from wfb_gym.engine.targets import worth_per_phase
+from wfb_gym.packing.records import GENERATED, DispelUse, Lock, PackedScenario
+from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
+from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNITS
+
+
+@jit(forceinline=False)
+def begin_battle(packed: PackedScenario, state: State) -> None:
+    """Set up the scenario, on the threshold of its first phase."""
+    state.open = 0
+    state.node = Node.SELECT_SPELLS if packed.draws else Node.BEGIN_PHASE
+    state.mover = 0
+    state.active = 0
+    state.phase = 0
+    state.power = 0
+    state.dispel = 0
+    clear_cast(state)
+    for army in range(2):
+        side = packed.armies[army]
+        state.known[army] = bit(side.n_spells) - 1
+        state.in_play[army] = 0
+        state.entered_play[army] = 0
+        state.tried[army] = 0
+        for word in range(MARK_WORDS):
+            state.marked[army, word] = 0
+        for spell in range(len(state.aims[army])):
+            state.aims[army, spell] = 0
+        for spell in range(side.n_spells):
+            if side.spells[spell].in_play:
+                state.in_play[army] |= bit(spell)
+                state.aims[army, spell] = side.spells[spell].in_play_aim
+        for unit in range(UNITS):
+            entry = side.units[unit]
+            state.unit_wounds[army, unit] = int(entry.models) * int(entry.wounds)
+        for item in range(len(state.items[army])):
+            state.items[army, item] = side.items[item].count
+        for wizard in range(len(state.own_dice)):
+            alive = side.wizards[wizard].alive != 0
+            state.wounds[army, wizard] = side.wizards[wizard].wounds if alive else 0
+            state.level[army, wizard] = side.wizards[wizard].level if alive else 0
+            state.lock[army, wizard] = Lock.NONE
+            state.own_dice[wizard] = 0
+            state.markers[army, wizard] = 0
+            if side.wizards[wizard].draws:  # known once he has rolled for them
+                lore = bit(LORE_SPELLS) - 1
+                first = int64(side.wizards[wizard].first_spell)
+                state.known[army] = without(state.known[army], lore << first)
+    for group in range(len(state.contacts)):
+        state.contacts[group] = packed.contacts[group].models
+
+
+@jit(forceinline=False)
+def begin_phase(packed: PackedScenario, state: State) -> None:
+    """Locks and spells that last until the owner's next phase end; the rest roll for a 6."""
+    army = int64(state.active)
+    end_one_turn(packed, state, army)
+    for wizard in range(packed.armies[army].n_wizards):
+        if state.lock[army, wizard] % BARS_ITEMS == Lock.OWN_NEXT_PHASE:
+            state.lock[army, wizard] = Lock.NONE
+    state.cursor = 0
+    state.mover = army
+    state.node = Node.ROLL_LOCK
+    next_lock_roll(packed, state)
+
+
+@jit(forceinline=False)
+def next_lock_roll(packed: PackedScenario, state: State) -> None:
+    """Go to the next wizard who needs a 6 to cast again, or on with the phase's beginning."""
+    army = int64(state.active)
+    while state.cursor < packed.armies[army].n_wizards:
+        if state.lock[army, state.cursor] % BARS_ITEMS == Lock.SIX:
+            return
+        state.cursor += 1
+    state.cursor = 0
+    state.node = Node.COMETS
+
+
+@jit
+def resolve_lock_roll(packed: PackedScenario, state: State, freed: bool) -> None:
+    """A 6 frees the wizard (miscast 3)."""
+    if freed:
+        state.lock[state.active, state.cursor] = Lock.NONE
+    state.cursor += 1
+    next_lock_roll(packed, state)
+
+
+@jit
+def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
+    """The army's shared pool (S0; S2 where the level dice are the wizards' own)."""
+    side = packed.armies[army]
+    if side.fixed_power != GENERATED:
+        return int(side.fixed_power)
+    dice = int(side.base_power)
+    for wizard in range(side.n_wizards):
+        if not packed.own_dice and side.wizards[wizard].makes_dice:
+            dice += power_dice_of_level(int(state.level[army, wizard]))
+    for item in range(side.n_items):
+        if bearer_can_use(packed, state, army, item):
+            dice += int(side.items[item].power_dice)
+    return min(DICE, dice)
+
+
+@jit
+def _own_dice(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
+    """Dice that only this wizard may use (S2; items of that kind in any edition)."""
+    entry = packed.armies[army].wizards[wizard]
+    if state.wounds[army, wizard] == 0 or not entry.makes_dice:
+        return 0
+    if entry.reserve != GENERATED:
+        return int(entry.reserve)
+    dice = int(entry.bearer_dice) if state.lock[army, wizard] < BARS_ITEMS else 0
+    if packed.own_dice:
+        dice += power_dice_of_level(int(state.level[army, wizard]))
+    return min(DICE, dice)
+
+
+@jit
+def _dispel_dice(packed: PackedScenario, state: State, army: int) -> int:
+    """The army's dispel pool, shared in every edition (S0)."""
+    side = packed.armies[army]
+    if side.fixed_dispel != GENERATED:
+        return int(side.fixed_dispel)
+    dice = int(side.base_dispel)
+    for wizard in range(side.n_wizards):
+        entry = side.wizards[wizard]
+        if state.wounds[army, wizard] == 0 or not entry.makes_dice:
+            continue
+        if entry.rune:
+            dice += int(entry.dispel_dice)
+        else:
+            dice += dispel_dice_of_level(int(state.level[army, wizard]))
+    for item in range(side.n_items):
+        if bearer_can_use(packed, state, army, item):
+            dice += int(side.items[item].dispel_dice)
+    return min(DICE, dice)
+
+
+@jit
+def _dice_taken(packed: PackedScenario, state: State, army: int) -> int:
+    """Power dice that the army's runes take from the enemy's pool for its own dispels."""
+    dice = 0
+    for item in range(packed.armies[army].n_items):
+        taken = packed.armies[army].items[item].takes_power
+        if taken != 0 and bearer_can_use(packed, state, army, item):
+            dice += int(taken)
+    return dice
+
+
+@jit
+def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+    """Whether a character may use the bound spells he carries: as any item, but on the table.
+
+    Off it he has no place to cast from (S2; ours for items).
+    """
+    return (
+        packed.armies[army].wizards[wizard].uses_items != 0
+        and packed.armies[army].wizards[wizard].on_table != 0
+        and state.wounds[army, wizard] > 0
+        and state.lock[army, wizard] < BARS_ITEMS
+    )
+
+
+@jit(forceinline=False)
+def generate_dice(packed: PackedScenario, state: State) -> None:
+    """Both sides work out their dice, and the casters' spells open."""
+    army = int64(state.active)
+    enemy = other(army)
+    power = _power_dice(packed, state, army) + stored_dice(packed, state, army)
+    dispel = _dispel_dice(packed, state, enemy) + stored_dice(packed, state, enemy)
+    taken = min(power, _dice_taken(packed, state, enemy))
+    state.power = min(DICE, power - taken)
+    state.dispel = min(DICE, dispel + taken)
+    state.open = 0
+    for wizard in range(packed.armies[army].n_wizards):
+        entry = packed.armies[army].wizards[wizard]
+        state.own_dice[wizard] = _own_dice(packed, state, army, wizard)
+        if may_cast(packed, state, army, wizard):
+            state.open |= entry.spells & state.known[army]
+        if entry.bound and _uses_bound(packed, state, army, wizard):
+            state.open |= entry.bound & state.known[army]
+    if last_phase(packed, state):
+        state.known[army] = 0  # `open` says all that is left
+    to_nominate(packed, state)
+
+
+@jit
+def clear_cast(state: State) -> None:
+    """Forget everything about the spell being cast or dispelled."""
+    state.spell = 0
+    state.aim = 0
+    state.cast_item = 0
+    state.row = 0
+    state.cursor = 0
+    state.group = 0
+    state.after = After.CAST_AGAIN
+    state.free = 0
+    state.free_aim = 0
+    state.back = Back.NOMINATE
+    clear_roll(state)
+
+
+@jit
+def clear_roll(state: State) -> None:
+    """Forget the pending dice and the attempt they belong to."""
+    state.reserve = 0
+    state.dice = 0
+    state.attempt = Attempt.NONE
+    state.number = 0
+    state.declared = 0
+    state.joined = 0
+    state.target = 0
+    state.natural_result = NaturalResult.PLAIN
+    for face in range(6):
+        state.faces[face] = 0
+        state.held[face] = 0
+
+
+@jit(forceinline=False)
+def to_nominate(packed: PackedScenario, state: State) -> None:
+    """The active player may cast again."""
+    clear_cast(state)
+    state.node = Node.NOMINATE
+    state.mover = state.active
+    tidy(packed, state)
+
+
+@jit(forceinline=False)
+def to_in_play(packed: PackedScenario, state: State) -> None:
+    """Casting is over; the opponent is the first to try spells in play (S0)."""
+    clear_cast(state)
+    state.open = 0
+    if not state.in_play[0] | state.in_play[1]:
+        leave_phase(packed, state)
+        return
+    state.node = Node.IN_PLAY
+    state.mover = other(state.active)
+    tidy(packed, state)
+
+
+@jit
+def leave_phase(packed: PackedScenario, state: State) -> None:
+    """The phase is over but for the dice that items keep."""
+    state.node = Node.END_PHASE
+    if packed.stores:
+        clear_cast(state)
+        state.open = 0
+        state.node = Node.STORING
+
+
+@jit
+def pass_in_play(packed: PackedScenario, state: State) -> None:
+    """Done with spells in play: the active player is next, then the phase ends."""
+    state.tried[0] = 0
+    state.tried[1] = 0
+    if state.mover == state.active:
+        leave_phase(packed, state)
+    else:
+        state.mover = state.active
+
+
+@jit(forceinline=False)
+def end_phase(packed: PackedScenario, state: State) -> float:
+    """Spells in play pay their owners (timing ours), and what lasts one phase ends."""
+    points = 0.0
+    for army in range(2):
+        if state.in_play[army]:
+            for spell in range(packed.armies[army].n_spells):
+                if state.in_play[army] & bit(spell):
+                    points += gain(army, worth_per_phase(packed, state, army, spell))
+        for word in range(MARK_WORDS):
+            state.marked[army, word] &= packed.armies[army].staying[word]
+        state.entered_play[army] = 0
+        state.tried[army] = 0
+        for wizard in range(packed.armies[army].n_wizards):
+            if state.lock[army, wizard] % BARS_ITEMS == Lock.PHASE_END:
+                state.lock[army, wizard] = Lock.NONE
+    clear_cast(state)
+    state.open = 0
+    state.power = 0
+    state.dispel = 0
+    for wizard in range(len(state.own_dice)):
+        state.own_dice[wizard] = 0
+    if last_phase(packed, state):
+        _end_battle(packed, state)
+    else:
+        state.phase += 1
+        state.active = other(state.active)
+        state.mover = 0
+        state.node = Node.BEGIN_PHASE
+    return points
+
+
+@jit
+def _end_battle(packed: PackedScenario, state: State) -> None:
+    """Every ended battle is one position."""
+    state.node = Node.END
+    state.mover = 0
+    state.active = 0
+    state.phase = packed.phases
+    for army in range(2):
+        state.known[army] = 0
+        state.in_play[army] = 0
+        for word in range(MARK_WORDS):
+            state.marked[army, word] = 0
+        for spell in range(len(state.aims[army])):
+            state.aims[army, spell] = 0
+        for unit in range(UNITS):
+            state.unit_wounds[army, unit] = 0
+        for item in range(len(state.items[army])):
+            state.items[army, item] = 0
+        for wizard in range(len(state.own_dice)):
+            state.markers[army, wizard] = 0
+            state.level[army, wizard] = 0
+            state.wounds[army, wizard] = 0
+            state.lock[army, wizard] = 0
+    for group in range(len(state.contacts)):
+        state.contacts[group] = 0
+
+
+@jit(forceinline=False)
+def tidy(packed: PackedScenario, state: State) -> None:
+    """Clear what can no longer matter, wherever a cast or an attempt has just been settled."""
+    army = int64(state.active)
+    for wizard in range(packed.armies[army].n_wizards):
+        if state.power == 0 and state.own_dice[wizard] == 0:
+            close_spells(packed, state, wizard)
+    if not last_phase(packed, state):
+        return
+    enemy = other(army)
+    if not without(state.open, packed.armies[army].bound):
+        state.known[enemy] = 0  # nobody is left to miscast
+    if state.open == 0:
+        for wizard in range(packed.armies[enemy].n_wizards):
+            _retire(state, enemy, wizard)
+    dispels = int(state.known[enemy])
+    for side in range(2):  # tried or not: the active player's attempts are still to come
+        dispels |= without(state.in_play[side], state.entered_play[side])
+    wounds_matter = (state.open & packed.armies[army].healing) != 0
+    if packed.wounds_others and without(state.open, packed.armies[army].bound):
+        wounds_matter = True
+    for wizard in range(packed.armies[army].n_wizards):
+        entry = packed.armies[army].wizards[wizard]
+        if not state.open & (entry.spells | entry.bound):
+            if not (wounds_matter or within_reach(packed, state, army, UNITS + wizard)):
+                _retire(state, army, wizard)
+        if not state.open & entry.spells:
+            if not dispels:
+                state.own_dice[wizard] = 0
+    for group in range(packed.n_contacts):
+        contact = packed.contacts[group]
+        open_spells = state.open & packed.armies[army].wizards[contact.wizard].spells
+        if contact.army != army or not open_spells:
+            state.contacts[group] = 0
+    for side in range(2):
+        for item in range(packed.armies[side].n_items):
+            if not _item_matters(packed, state, side, item):
+                state.items[side, item] = 0
+    if packed.targets:
+        tidy_targets(packed, state)
+
+
+@jit
+def _item_matters(packed: PackedScenario, state: State, army: int, item: int) -> bool:
+    """Whether a use of the item is still possible in the last phase."""
+    entry = packed.armies[army].items[item]
+    if entry.dispel_use == DispelUse.BOOST:
+        return True
+    if entry.dispel_use == DispelUse.AUTOMATIC:
+        return bool(state.open != 0)
+    if army != state.active:
+        return False
+    if entry.bearer == NO_BEARER:
+        return bool(state.open != 0)
+    bearer = packed.armies[army].wizards[entry.bearer]
+    return (state.open & (bearer.spells | bearer.bound)) != 0
+
+
+@jit
+def _retire(state: State, army: int, wizard: int) -> None:
+    """A wizard who casts no more in this battle is no more than alive or dead."""
+    if state.wounds[army, wizard] > 1:
+        state.wounds[army, wizard] = 1
+    state.level[army, wizard] = 0
+    if state.lock[army, wizard] < BARS_ITEMS:
+        state.lock[army, wizard] = Lock.NONE
+    else:
+        state.lock[army, wizard] = BARS_ITEMS

@@ -1,0 +1,96 @@
+"""Threads that share the chunks of one batched step.
+
+Compiled kernels release the interpreter's lock, so plain threads run them side by side. The
+calling thread works too and never waits for a helper that has not started: a machine whose
+other cores are busy loses no more than the hand-over. (`numba.prange` waits for all its threads,
+and on a busy machine that made a step a hundred times slower.) Threads do not survive a fork;
+a child process starts its own.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+
+Task = Callable[[int, int, int], int]
+"""Called with low, high and the number of the thread; returns a count."""
+
+
+class _Job:
+    """One step's chunks, handed out one at a time."""
+
+    def __init__(self, task: Task, chunks: list[tuple[int, int]]) -> None:
+        self.task = task
+        self.chunks: Iterator[tuple[int, int]] = iter(chunks)
+        self.left = len(chunks)
+        self.total = 0
+        self.error: BaseException | None = None
+        self.lock = threading.Lock()
+        self.done = threading.Event()
+
+    def work(self, thread: int) -> None:
+        """Take chunks until none is left."""
+        for low, high in self.chunks:
+            result = 0
+            try:
+                result = self.task(low, high, thread)
+            except BaseException as error:  # noqa: BLE001 (the caller raises it again)
+                self.error = error
+            with self.lock:
+                self.total += result
+                self.left -= 1
+                if self.left == 0:
+                    self.done.set()
+
+
+class ThreadPool:
+    """Helper threads, started when first needed.
+
+    Attributes:
+        size: threads that may work on a job, the caller's included.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._process = 0
+        self._queue: SimpleQueue[_Job] = SimpleQueue()
+
+    def run(self, task: Task, count: int, chunk: int) -> int:
+        """Call `task` for chunks of `range(count)`; returns the sum of its results."""
+        chunks = [(low, min(count, low + chunk)) for low in range(0, count, chunk)]
+        job = _Job(task, chunks)
+        if self._process != os.getpid():
+            self._start()
+        for _ in range(min(self.size, len(chunks)) - 1):
+            self._queue.put(job)
+        job.work(0)
+        job.done.wait()
+        if job.error is not None:
+            raise job.error
+        return job.total
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._queue = SimpleQueue()
+        for number in range(1, self.size):
+            helper = threading.Thread(
+                target=self._serve, args=(number, self._queue), daemon=True, name="wfb_gym step"
+            )
+            helper.start()
+
+    @staticmethod
+    def _serve(number: int, queue: "SimpleQueue[_Job]") -> None:
+        while True:
+            queue.get().work(number)
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+THREAD_POOL = ThreadPool(available_cores())
+"""The process's threads for batched steps."""

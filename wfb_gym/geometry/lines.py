@@ -1,0 +1,151 @@
+"""A straight line from the caster that strikes every model whose base it crosses.
+
+Plain NumPy: a line has no width, and a base is a rectangle.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym.geometry.formation import Bases, Floats
+from wfb_gym.geometry.pieces import Piece
+
+_EDGE = 1e-6
+"""A line that runs along a base's edge, or nearer to it than this, does not cross the base."""
+_TRIED = 720
+"""Directions all round that are tried beside those between corners."""
+_SAME = 1e-6
+"""Points by which two directions must differ to be told apart."""
+
+
+class Line(NamedTuple):
+    """The best line through a target.
+
+    Attributes:
+        direction: of length 1.
+        struck: by code, which bases it crosses.
+    """
+
+    direction: Floats
+    struck: dict[int, NDArray[np.bool_]]
+
+
+class Lines:
+    """All lines of one length that a caster can send.
+
+    The line begins at the edge of his base, on a ray from its middle (ours).
+    """
+
+    def __init__(
+        self, pieces: Mapping[int, Piece], bases: Mapping[int, Bases], caster: int, length: float
+    ) -> None:
+        """Looks at every direction worth a try.
+
+        Which bases a ray crosses changes only where it passes a corner: so one direction between
+        each two corners will do, and some more for what lies at the end of the line.
+
+        Args:
+            pieces: all pieces.
+            bases: of those on the table.
+            caster: his code.
+            length: of the line, in inches.
+        """
+        self._pieces = pieces
+        self._bases = bases
+        own = bases[caster]
+        self._army = pieces[caster].army
+        self._from = own.frame.world(own.centres[0])
+        reach = length + float(np.hypot(*own.half))
+        near: dict[int, NDArray[np.bool_]] = {}
+        for code, some in bases.items():
+            if code == caster or pieces[code].focal:
+                continue
+            away = np.hypot(*(some.frame.local(self._from) - some.centres).T)
+            close = away <= reach + float(np.hypot(*some.half))
+            if close.any():
+                near[code] = close
+        self._directions = self._tried(near)
+        with np.errstate(divide="ignore"):
+            ahead = own.half / np.abs(own.frame.turned(self._directions))
+        start = ahead.min(axis=1)
+        self._crossed: dict[int, NDArray[np.bool_]] = {}
+        for code, close in near.items():
+            mask = np.zeros((len(self._directions), len(close)), np.bool_)
+            mask[:, close] = self._crossing(bases[code], close, start, start + length)
+            if mask.any():
+                self._crossed[code] = mask
+        self._allowed = np.ones(len(self._directions), np.bool_)
+        self._score = np.zeros(len(self._directions))
+        for code, mask in self._crossed.items():
+            piece = pieces[code]
+            if piece.engaged:
+                self._allowed &= ~mask.any(axis=1)
+            sign = -1.0 if piece.army == self._army else 1.0
+            self._score += sign * piece.points * mask.sum(axis=1)
+
+    def through(self, target: int) -> Line | None:
+        """The line through a target that strikes most, in points: enemies less friends.
+
+        Of equal ones it is the nearest to the middle of the target. None where no line reaches
+        the target, or each touches a unit in close combat.
+        """
+        crossed = self._crossed.get(target)
+        if crossed is None:
+            return None
+        able = np.flatnonzero(self._allowed & crossed.any(axis=1))
+        if not len(able):
+            return None
+        score = self._score[able]
+        able = able[score >= score.max() - _SAME]
+        bases = self._bases[target]
+        towards = bases.frame.world(bases.centres.mean(axis=0)) - self._from
+        best = able[np.argmax(self._directions[able] @ towards)]
+        struck = {code: mask[best] for code, mask in self._crossed.items() if mask[best].any()}
+        return Line(self._directions[best], struck)
+
+    def _tried(self, near: Mapping[int, NDArray[np.bool_]]) -> Floats:
+        """(k, 2) directions worth a try."""
+        ends = [np.empty((0, 2))]
+        nearest = [np.empty((0, 2))]
+        for code, close in near.items():
+            bases = self._bases[code]
+            corners = bases.corners()[close].reshape(-1, 2) - self._from
+            ends.append(corners)
+            if self._pieces[code].army != self._army:
+                local = bases.frame.local(self._from)
+                low, high = bases.centres - bases.half, bases.centres + bases.half
+                inside = bases.half / 1000  # of the edge itself the line would only run along it
+                at = np.clip(local, low + inside, high - inside)
+                at = at[np.argmin(np.hypot(*(at - local).T))]
+                nearest.append(bases.frame.world(at)[None] - self._from)
+        points = np.concatenate(ends)
+        angles = np.unique(np.arctan2(points[:, 1], points[:, 0]).round(9))
+        between = (angles + np.roll(angles, -1)) / 2
+        if len(angles):
+            between[-1] += np.pi
+        straight = np.concatenate(nearest)
+        tried = np.concatenate(
+            [
+                between,
+                np.arctan2(straight[:, 1], straight[:, 0]),
+                np.linspace(-np.pi, np.pi, _TRIED, endpoint=False),
+            ]
+        )
+        return np.stack([np.cos(tried), np.sin(tried)], axis=1)
+
+    def _crossing(
+        self, bases: Bases, close: NDArray[np.bool_], start: Floats, end: Floats
+    ) -> NDArray[np.bool_]:
+        """(k, n) whether the line in each direction crosses each of the bases that are close."""
+        apart = bases.centres[close] - bases.frame.local(self._from)
+        way = bases.frame.turned(self._directions)[:, None, :]
+        half = bases.half - _EDGE
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, other = (apart - half) / way, (apart + half) / way
+        enters = np.minimum(one, other).max(axis=2)
+        leaves = np.maximum(one, other).min(axis=2)
+        enters = np.maximum(enters, start[:, None])
+        crossing: NDArray[np.bool_] = (enters < leaves) & (enters <= end[:, None])
+        return crossing

@@ -1,0 +1,1 @@
+"""Baseline agents behind one interface: `wfb_gym.players.interface.Agent`."""

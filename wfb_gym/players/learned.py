@@ -1,0 +1,114 @@
+"""Players whose decisions a small network makes, from a .npz file."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wfb_gym.encoding.limits import Table, check_covers
+from wfb_gym.encoding.view import View
+from wfb_gym.players.network import PolicyNetwork, load_network
+from wfb_gym.players.positions import Positions
+
+_ROWS = 1 << 12
+"""Decisions that go through the network at once."""
+
+
+class NetworkAgent:
+    """A network that takes its likeliest legal action.
+
+    One that learned a single scenario reads observations of just that size. One that learned many
+    (`limits` of its own) sees positions instead, and shows them to itself in its own sizes, so
+    that it plays in any environment whose scenarios its limits cover.
+
+    Args:
+        path: of the .npz file, or the network itself.
+        seat: that it plays, where `path` is a network.
+
+    Attributes:
+        about: what is told in the file: seat, scenario, command, scores.
+        limits: sizes of what it sees.
+        seat: that it plays: 0 or 1.
+        sees_positions: whether it shows itself positions.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: it is no network's.
+    """
+
+    def __init__(
+        self, path: str | Path | PolicyNetwork, seat: int = 0, *, general: bool = False
+    ) -> None:
+        if isinstance(path, PolicyNetwork):
+            self.name, self.network = "network", path
+            self.about: dict[str, Any] = {"seat": seat, "general": general}
+        else:
+            self.name = str(path)
+            self.network, self.about = load_network(path)
+        self.limits = self.network.limits
+        self.seat = int(self.about["seat"])
+        self.sees_positions = bool(self.about.get("general", False))
+        self._view: View | None = None
+
+    def act(
+        self,
+        observations: NDArray[np.float32],
+        action_masks: NDArray[np.bool_],
+        positions: Positions | None = None,
+    ) -> NDArray[np.int64]:
+        """The likeliest legal action in each row."""
+        if not self.sees_positions:
+            return self._best(observations, action_masks)
+        if positions is None:
+            raise ValueError(f"{self.name}: it plays many scenarios and needs to see positions")
+        if positions.seat != self.seat:
+            raise ValueError(f"{self.name}: it plays seat {self.seat}, not {positions.seat}")
+        view = self._view_of(positions.packed_scenarios)
+        own = self._best(*view.show(positions.scenario, positions.states))
+        return positions.codec.index_of[view.codec.code_of[own]]
+
+    def _view_of(self, packed_scenarios: Table) -> View:
+        """How the seat sees those scenarios, in the sizes that it learned.
+
+        Raises:
+            ValueError: a scenario is larger than those.
+        """
+        if self._view is None or self._view.packed_scenarios is not packed_scenarios:
+            for k in range(len(packed_scenarios)):
+                try:
+                    check_covers(self.limits, packed_scenarios[k : k + 1], self.seat)
+                except ValueError as error:
+                    raise ValueError(
+                        f"{self.name}: it learned smaller scenarios; {error}"
+                    ) from error
+            self._view = View(packed_scenarios, self.seat, self.limits)
+        return self._view
+
+    def _best(
+        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        codec_size = sum(count for _, count in self._ranges().values())
+        expected = (self.network.reading.points.shape[0], codec_size)
+        if (observations.shape[1], masks.shape[1]) != expected:
+            raise ValueError(
+                f"{self.name}: it learned observations of size {expected[0]} and {expected[1]} "
+                f"actions, found {observations.shape[1]} and {masks.shape[1]}; play it in the "
+                f"scenario and seat that it learned ({self.about.get('scenario', 'unknown')})"
+            )
+        chosen = np.empty(len(observations), np.int64)
+        with torch.no_grad():
+            for first in range(0, len(observations), _ROWS):
+                rows = slice(first, first + _ROWS)
+                preferences, _ = self.network(
+                    torch.from_numpy(np.ascontiguousarray(observations[rows])),
+                    torch.from_numpy(np.ascontiguousarray(masks[rows])),
+                )
+                chosen[rows] = preferences.argmax(1).numpy()
+        return chosen
+
+    def _ranges(self) -> dict[str, tuple[int, int]]:
+        from wfb_gym.encoding.actions import action_codec
+
+        return action_codec(self.limits).ranges
