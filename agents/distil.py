@@ -5,11 +5,13 @@
 
 Solves generated scenarios of the train split (one phase between two random armies), keeps what
 every action is worth at some thousand decisions of each, and teaches a network of entities
-(`wfb_gym.players.network`) to prefer what is best. No dice are thrown: each decision is learned from as if
+(`wfb_gym.players.network`) to prefer what is best. No dice are thrown: each decision is learned
+from as if
 it had been played out endlessly often. Then the policy is graded, exactly, in scenarios of the test
 split that it never saw.
 
-Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent` plays it), results.json,
+Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent` plays it),
+results.json,
 scores.png; lessons stay in their own folder, for the other seat and for the next run. An
 interruption loses little: running again goes on with the lessons and the grades that are there,
 and with --resume from the last checkpoint of the network.

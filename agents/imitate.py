@@ -10,7 +10,8 @@ tells how often the network agrees with the agent where it did not learn. Where 
 solved, the exact score of the clone is told: 100 is optimal play, 0 as good as random, each against
 the best response to it.
 
-Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.json into the run's folder.
+Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.json into the run's
+folder.
 Ctrl-C keeps what was learned so far. Needs the extra `minari`.
 """
 

@@ -34,8 +34,8 @@ from agents.datasets import Episode, check_name, path_of, usual_name, write
 from experiments import common
 from experiments.common import IDS, INTERRUPTED, SEATS, agent_chooser, command_of, progress
 from wfb_gym.cli.parser import Parser
+from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.opponents import scripted_policy
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 

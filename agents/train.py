@@ -30,7 +30,7 @@ from agents.training.session import Session
 from agents.training.trainee import Trainee
 from experiments.common import INTERRUPTED, Score, plain, versions
 from wfb_gym import solver
-from wfb_gym.players.opponents import RULES
+from wfb_gym.opponents.policies import RULES
 from wfb_gym.players.registry import make_agent
 
 

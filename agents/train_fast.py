@@ -22,7 +22,8 @@ Proximal policy optimisation (Schulman et al. 2017) with what this game asks for
   enemy is no enemy yet, and who believes the first results finds nothing later.
 - Battles end by themselves and points are not discounted: gamma is 1.
 
-Writes into the run's folder: caster.npz and dispeller.npz (`wfb_gym.players.learned.NetworkAgent` plays
+Writes into the run's folder: caster.npz and dispeller.npz (`wfb_gym.players.learned.NetworkAgent`
+plays
 them), results.json, curve.png, and a checkpoint from which --resume goes on. Where the scenario
 can be solved the exact score of either seat is told, and policy.png shows what the caster opens
 with beside the optimum. Several runs have a folder each, of consecutive seeds; those that are

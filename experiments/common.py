@@ -22,10 +22,10 @@ from rich.progress import (
 
 import wfb_gym
 from wfb_gym.cli.parser import Parser
+from wfb_gym.encoding.positions import ask
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.opponents import Opponent
-from wfb_gym.players.positions import ask
 
 SEATS = ("caster", "dispeller")
 INTERRUPTED = 130

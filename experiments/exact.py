@@ -14,13 +14,13 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.view import seat_number
 from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.generating import Generated
+from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.packing import pack
-from wfb_gym.players.opponents import scripted_policy
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import Score, Solution, graph
-from wfb_gym.solver.memo import Graph
-from wfb_gym.solver.policies import DecisionTable, PolicyLike
+from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.policies import PolicyLike, SeatDecisions
 from wfb_gym.solver.solution import DEFAULT_BYTES
 
 Chances = NDArray[np.float64]
@@ -41,7 +41,7 @@ class ExactGame:
 
     def __init__(self, scenario: Any, max_bytes: int = DEFAULT_BYTES) -> None:
         self.scenario = load_scenario(scenario)
-        positions = Graph(pack(self.scenario), max_bytes, merging=True)
+        positions = GameGraph(pack(self.scenario), max_bytes, merging=True)
         self._solution = Solution(self.scenario, positions, 0.0)
         self._full = self._solution.full
         self._actions = int(self._full.offsets()[-1])
@@ -59,10 +59,10 @@ class ExactGame:
             limits: of its observations and actions; fitted to the scenario unless given.
 
         Raises:
-            ValueError: it is no policy, or has memory; see `DecisionTable.give`.
+            ValueError: it is no policy, or has memory; see `SeatDecisions.give`.
         """
         given = np.zeros(self._actions)
-        DecisionTable(self._full, seat_number(seat), limits).give(given, policy)
+        SeatDecisions(self._full, seat_number(seat), limits).give(given, policy)
         return given
 
     def points(self, caster: Chances, dispeller: Chances) -> float:

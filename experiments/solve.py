@@ -29,7 +29,7 @@ from experiments.figures.openings import SIDES, optimal_opening, told
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser, whole_number
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
-from wfb_gym.solver.estimating import in_words, rounded
+from wfb_gym.solver.estimation import in_words, rounded
 
 COULD_NOT_DO_IT = 1
 """Exit status where a scenario that was asked for by name is too large, or cannot be drawn."""

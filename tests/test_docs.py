@@ -298,7 +298,7 @@ def test_the_names_of_agents() -> None:
 
 
 def test_the_fields_of_positions() -> None:
-    from wfb_gym.players.positions import Positions
+    from wfb_gym.encoding.positions import Positions
 
     told = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
     assert told == [field.name for field in fields(Positions)]

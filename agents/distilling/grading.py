@@ -19,7 +19,7 @@ from wfb_gym.packing import pack
 from wfb_gym.players.interface import Agent
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import TooLarge
-from wfb_gym.solver.memo import Graph
+from wfb_gym.solver.game_graph import GameGraph
 
 STAKES = 1e-6
 """Points between optimal and random play, from which on a scenario can tell players apart."""
@@ -57,8 +57,8 @@ def solution_of(scenario: Scenario, max_bytes: int) -> solver.Solution:
     Raises:
         TooLarge: it has more positions than fit.
     """
-    found = solver.Solution(scenario, Graph(pack(scenario), max_bytes, merging=True), 0.0)
-    positions = Graph(found.packed, max_bytes)
+    found = solver.Solution(scenario, GameGraph(pack(scenario), max_bytes, merging=True), 0.0)
+    positions = GameGraph(found.packed, max_bytes)
     battle = Battle(found.packed)
     if not battle.is_over:
         positions.explore(battle.state)  # without the estimate, which takes longer than a small one

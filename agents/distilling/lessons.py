@@ -22,8 +22,8 @@ from wfb_gym.generating import Generated, Generation
 from wfb_gym.generating.pools import Split
 from wfb_gym.packing import pack
 from wfb_gym.solver import TooLarge
-from wfb_gym.solver.memo import Graph
-from wfb_gym.solver.policies import DecisionTable
+from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.policies import SeatDecisions
 
 SEATS = 2
 
@@ -90,7 +90,7 @@ def made(course: Course, seed: int) -> bool:
 
 def _arrays(course: Course, seed: int) -> dict[str, Any]:
     scenario = Generated(course.split, 1, seed, course.options).scenarios()[0]
-    positions = Graph(pack(scenario), course.max_bytes)
+    positions = GameGraph(pack(scenario), course.max_bytes)
     battle = Battle(positions.packed)
     if battle.is_over:
         return {}
@@ -102,7 +102,7 @@ def _arrays(course: Course, seed: int) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     arrays: dict[str, Any] = {}
     for seat in range(SEATS):
-        decisions = DecisionTable(positions, seat)
+        decisions = SeatDecisions(positions, seat)
         nodes = decisions.nodes
         low, high = (_extreme(told, offsets, nodes, how) for how in (np.minimum, np.maximum))
         nodes = nodes[high - low > 1e-6]

@@ -1,6 +1,7 @@
 """A battle as RLlib's new API stack takes it: two agents, action masks in the observations.
 
-Only what RLlib asks for stands here; battles are `wfb_gym.envs.self_play.SelfPlayBatch`. Needs Ray, which has
+Only what RLlib asks for stands here; battles are `wfb_gym.envs.self_play.SelfPlayBatch`. Needs
+Ray, which has
 an environment of its own; see README.md beside this file.
 """
 
@@ -42,7 +43,8 @@ class BattleEnv(MultiAgentEnv):
     gamma 1. Nobody is shown the end of a battle: RLlib repeats the last observation there.
 
     Args:
-        config: `scenario`, as `wfb_gym.envs.self_play.SelfPlayBatch` takes it, "archmage-duel" unless given;
+        config: `scenario`, as `wfb_gym.envs.self_play.SelfPlayBatch` takes it, "archmage-duel"
+        unless given;
             and `points_per_reward`, 100 unless given.
 
     Raises:

@@ -44,7 +44,7 @@ from experiments import common
 from experiments.common import INTERRUPTED, SEATS, progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
-from wfb_gym.players.positions import Positions
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.scenario import load_scenario
 
 ROOT = Path(__file__).parents[2]

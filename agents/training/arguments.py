@@ -20,7 +20,7 @@ from agents.training.settings import (
 from experiments.common import IDS, play
 from wfb_gym.cli.parser import Parser
 from wfb_gym.generating import Generated
-from wfb_gym.players.opponents import scripted_policy
+from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 

@@ -15,10 +15,10 @@ from experiments.common import Chooser, Score, play, score
 from wfb_gym import solver
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.view import seat_number
+from wfb_gym.opponents.policies import RULES
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.opponents import RULES
 from wfb_gym.solver import graph
-from wfb_gym.solver.policies import DecisionTable, PolicyLike
+from wfb_gym.solver.policies import PolicyLike, SeatDecisions
 
 EVALUATION_SEED = 1_000_000
 """Of the evaluations along the way: the same dice each time, so that the curve shows learning."""
@@ -46,7 +46,7 @@ class Exact:
         self.optimum = _signed(solution.value, seat)
         self._seat = seat_number(seat)
         self._name = seat
-        self._decisions = DecisionTable(solution.full, self._seat, limits)
+        self._decisions = SeatDecisions(solution.full, self._seat, limits)
         self._random = self._guaranteed(None)
 
     def score(self, policy: PolicyLike) -> solver.Score:

@@ -13,7 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from wfb_gym.interop.sb3 import SavedPolicy, load_policy
-from wfb_gym.players.opponents import Opponent, scripted_policy
+from wfb_gym.opponents.policies import scripted_policy
+from wfb_gym.players.opponents import Opponent
 
 SELF = "self"
 MIXED = "mixed"

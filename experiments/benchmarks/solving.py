@@ -14,7 +14,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver.memo import Graph
+from wfb_gym.solver.game_graph import GameGraph
 
 DUEL = "archmage-duel"
 NINE_SPELLS = "grand-conclave"
@@ -53,7 +53,7 @@ def _told(solution: solver.Solution) -> dict[str, Any]:
 def _unmerged(scenario: str) -> dict[str, Any]:
     """Every position that a policy of observations can tell apart, stored and solved."""
     began = time.perf_counter()
-    graph = Graph(pack(load_scenario(scenario)), 8 << 30)
+    graph = GameGraph(pack(load_scenario(scenario)), 8 << 30)
     graph.explore(Battle(graph.packed).state)
     seconds = time.perf_counter() - began
     decisions = int((np.asarray(graph.kinds[: graph.size]) < 2).sum())

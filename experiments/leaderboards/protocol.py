@@ -20,8 +20,8 @@ from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import TooLarge
-from wfb_gym.solver.evaluating import SAME
-from wfb_gym.solver.memo import Graph
+from wfb_gym.solver.evaluation import SAME
+from wfb_gym.solver.game_graph import GameGraph
 
 PROTOCOL = 1
 BUDGET = 10_000_000
@@ -146,7 +146,7 @@ def fits(scenario: Scenario) -> bool:
     battle = Battle(table)
     try:
         if not battle.is_over:
-            Graph(table, GENERATED_BYTES).explore(battle.state)  # no estimate may refuse it
+            GameGraph(table, GENERATED_BYTES).explore(battle.state)  # no estimate may refuse it
     except TooLarge:
         return False
     return True

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.common import SEATS, play
-from wfb_gym.envs.batch import check_choices
+from wfb_gym.encoding.policy_answers import validated_actions
+from wfb_gym.encoding.positions import Positions, sees_positions
+from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.opponents import Opponent, scripted_policy
-from wfb_gym.players.positions import Positions, sees_positions
+from wfb_gym.players.opponents import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 
@@ -162,7 +163,7 @@ class Watched:
         try:
             seen = () if positions is None else (positions,)
             answer = self._agent.act(observations, action_masks.copy(), *seen)
-            actions = check_choices(np.asarray(answer), action_masks, "agent")
+            actions = validated_actions(answer, action_masks, "agent")
         except Exception as error:
             raise ForfeitError(self._name, self.seat, in_one_line(error)) from error
         if self._asked:  # the first time it may compile

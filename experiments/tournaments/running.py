@@ -13,8 +13,8 @@ from experiments.common import SEATS
 from experiments.exact import Chances, ExactGame
 from experiments.tournaments.cells import MODELS, Cell, Pairing, played, player
 from experiments.tournaments.record import Record
+from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.packing import pack
-from wfb_gym.players.opponents import scripted_policy
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import TooLarge

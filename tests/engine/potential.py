@@ -17,7 +17,7 @@ from typing import Any
 
 from wfb_gym.engine.state import Attempt, Back, Node
 from wfb_gym.scenario.sizes import CONTACTS, ITEMS, STRIKES
-from wfb_gym.solver.ordering import (
+from wfb_gym.solver.potential import (
     CASTING,
     COMETS,
     FREE_TARGET,

@@ -11,7 +11,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.solver import graph
-from wfb_gym.solver.memo import Graph, TooLarge
+from wfb_gym.solver.game_graph import GameGraph, TooLarge
 
 from ..solver.small import SMALL, everywhere, explored, small, start
 from .builders import Data, army, spell, unit, wizard
@@ -212,7 +212,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 def is_small(made: Scenario) -> bool:
     """Whether its positions are few enough to look at each of them."""
     battle = start(made)
-    positions = Graph(pack(made), 600_000)
+    positions = GameGraph(pack(made), 600_000)
     try:
         if not battle.is_over:
             positions.explore(battle.state)

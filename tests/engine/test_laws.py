@@ -36,7 +36,7 @@ from wfb_gym.packing.records import (
 )
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS
-from wfb_gym.solver.ordering import CASTING
+from wfb_gym.solver.potential import CASTING
 
 from .builders import Data, Game, army, game, miscast, spell, wizard
 from .potential import potential, stage

@@ -17,8 +17,8 @@ from experiments.tournaments.cells import Cell, Failure, Pairing, Watched, parts
 from experiments.tournaments.rating import rate
 from experiments.tournaments.record import FILE, Record, RecordError
 from wfb_gym import solver
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.positions import Positions
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.simple import RandomAgent
 from wfb_gym.scenario import load_scenario

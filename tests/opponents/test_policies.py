@@ -15,8 +15,8 @@ from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.policies import Scripted, choose
-from wfb_gym.players.opponents import SCRIPTED, resolve_pool
+from wfb_gym.opponents.policies import SCRIPTED, Scripted, choose
+from wfb_gym.players.opponents import resolve_pool
 from wfb_gym.scenario.lores import lore_spells
 
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
@@ -54,7 +54,8 @@ class Player:
         move_tables, move_storage = no_move_tables()
         return int(
             choose(
-                int(self.kind), battle.packed, battle.state, work, count, self.rngs[0], move_tables[0],
+                int(self.kind), battle.packed, battle.state, work, count, self.rngs[0],
+                move_tables[0],
                 move_storage,
             )
         )  # fmt: skip

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from wfb_gym import solver
+from wfb_gym.encoding.positions import Positions, ask, sees_positions
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE
 from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
-from wfb_gym.players.positions import Positions, ask, sees_positions
 from wfb_gym.players.simple import RandomAgent
-from wfb_gym.solver.policies import DecisionTable
+from wfb_gym.solver.policies import SeatDecisions
 
 SCENARIOS = ["archmage-duel", "orc-shaman-hunt"]
 
@@ -148,7 +148,7 @@ def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
     expected = solver.best_response(solution, Blind(), seat).value
     assert solver.best_response(solution, looker, seat).value == expected
     assert len(looker.seen) == 4  # three times for the check of its memory
-    decisions = DecisionTable(solution.full, seat)
+    decisions = SeatDecisions(solution.full, seat)
     for observations, masks, positions in looker.seen:
         assert positions.seat == seat
         for row in range(len(masks)):

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import as_records
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.engine.state import State
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.positions import Positions
 from wfb_gym.players.simple import RandomAgent
 
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt")

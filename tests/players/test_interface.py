@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wfb_gym.encoding.positions import sees_positions
 from wfb_gym.players.interface import Agent, chances_of, needed
-from wfb_gym.players.positions import sees_positions
 from wfb_gym.players.registry import NAMES, make_agent
 from wfb_gym.players.simple import EpsilonAgent, RandomAgent
 

@@ -7,7 +7,7 @@ from experiments.common import play
 from wfb_gym import solver
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.simple import EpsilonAgent, RandomAgent
-from wfb_gym.solver.policies import DecisionTable
+from wfb_gym.solver.policies import SeatDecisions
 
 DUEL = "archmage-duel"
 
@@ -32,7 +32,7 @@ def test_an_agent_that_strays_is_the_opponent_that_strays(duel: solver.Solution)
 
 
 def test_a_straying_agent_strays_as_often_as_it_says(duel: solver.Solution) -> None:
-    decisions = DecisionTable(duel.full, 0)
+    decisions = SeatDecisions(duel.full, 0)
     observations, masks = decisions.shown(decisions.nodes)
     best = duel.policy(0)
     agent = EpsilonAgent(best, 0.5, seed=1)

@@ -12,7 +12,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import unpack_key
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, scenario_from_dict
-from wfb_gym.solver.memo import Graph
+from wfb_gym.solver.game_graph import GameGraph
 
 from ..engine.builders import Data, army, lasting, miscast, spell, wizard
 
@@ -223,14 +223,14 @@ def start(made: Scenario) -> Battle:
     return Battle(pack(made))
 
 
-def explored(made: Scenario, *, merging: bool) -> tuple[Graph, int]:
+def explored(made: Scenario, *, merging: bool) -> tuple[GameGraph, int]:
     """Every position of a scenario, and the node of the first."""
     battle = start(made)
-    positions = Graph(pack(made), ROOM, merging=merging)
+    positions = GameGraph(pack(made), ROOM, merging=merging)
     return positions, positions.explore(battle.state)
 
 
-def everywhere(positions: Graph, battle: Battle) -> Iterator[int]:
+def everywhere(positions: GameGraph, battle: Battle) -> Iterator[int]:
     """Put the battle at every position in turn; yields the node's number."""
     for node in range(positions.size):
         unpack_key(positions.plan[0], positions.keys[node], battle.state)

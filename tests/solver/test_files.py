@@ -15,8 +15,8 @@ from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import SolutionError, cache, files, memo
-from wfb_gym.solver.memo import Arrays, Graph
+from wfb_gym.solver import SolutionError, cache, files, game_graph
+from wfb_gym.solver.game_graph import Arrays, GameGraph
 
 from .small import small, solved, start
 
@@ -270,15 +270,15 @@ def test_what_was_solved_before_is_not_solved_again(
     assert [each.name for each in folder.iterdir()] == [f"{digest}.zip"]
     told.clear()
     explored = []
-    explore = Graph.explore
+    explore = GameGraph.explore
 
-    def counted(self: Graph, state: Any, progress: Any = None) -> int:
+    def counted(self: GameGraph, state: Any, progress: Any = None) -> int:
         before = self.size
         node = explore(self, state, progress)
         explored.append(self.size - before)
         return node
 
-    monkeypatch.setattr(Graph, "explore", counted)
+    monkeypatch.setattr(GameGraph, "explore", counted)
     again = solver.solved("archmage-duel", progress=told.append)
     assert not told
     assert not any(explored)
@@ -292,7 +292,7 @@ def test_what_was_solved_before_is_not_solved_again(
 def test_an_interrupted_solution_is_kept_and_goes_on(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memo, "_SLICE", 100)
+    monkeypatch.setattr(game_graph, "_SLICE", 100)
 
     def stop(nodes: int) -> None:
         if nodes >= 1000:
@@ -318,7 +318,7 @@ def test_an_interrupted_solution_is_kept_and_goes_on(
 
 
 def test_long_solving_is_kept_now_and_then(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memo, "_SLICE", 100)
+    monkeypatch.setattr(game_graph, "_SLICE", 100)
     monkeypatch.setattr(cache, "_SAVED_EVERY", -1.0)
     monkeypatch.setattr(cache, "_TOLD_EVERY", -1.0)
     sizes: list[int] = []

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.opponents.policies import Scripted
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import policies, showing
-from wfb_gym.solver.policies import DecisionTable
-from wfb_gym.solver.tables import TablePolicy
+from wfb_gym.solver import decision_kernels, policies
+from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver.table_policy import TablePolicy
 
 from ..engine.builders import army, miscast, spell, wizard
 from .small import scenario, small, solved
@@ -127,7 +127,7 @@ def test_all_forms_of_one_policy_are_one(seat: int) -> None:
 @pytest.mark.parametrize("name", ["greedy", "veteran", "optimal"])
 def test_a_chance_to_play_at_random_mixes_every_decision(name: str, seat: int) -> None:
     solution = solved("a duel")
-    decisions = DecisionTable(solution.full, seat)
+    decisions = SeatDecisions(solution.full, seat)
     table = TablePolicy(decisions, decisions.codes_of(Scripted[name.upper()]))
 
     def value(policy: Any) -> float:
@@ -216,11 +216,11 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "actions in columns": (lambda o, m: lowest(o, m)[:, None], "expected integer actions"),
     "flags": (lambda o, m: m, "expected integer actions"),
     "nothing": (lambda o, m: None, "expected integer actions"),
-    "chances of too few": (lambda o, m: uniform(o, m)[:, :-1], "or chances of shape"),
+    "chances of too few": (lambda o, m: uniform(o, m)[:, :-1], "or probabilities of shape"),
     "chances below 1 in all": (lambda o, m: uniform(o, m) * 0.9, "sum to 1"),
     "chances above 1 in all": (lambda o, m: uniform(o, m) * 1.1, "sum to 1"),
     "chances of illegal actions": (
-        lambda o, m: np.full(m.shape, 1.0 / m.shape[1]), "chances of legal actions"
+        lambda o, m: np.full(m.shape, 1.0 / m.shape[1]), "probabilities of legal actions"
     ),
     "chances below 0": (
         lambda o, m: certain(lowest)(o, m) * 2.0 - certain(highest)(o, m), "sum to 1"
@@ -253,7 +253,7 @@ def test_what_is_no_policy_is_refused(policy: Any, message: str) -> None:
 
 def test_a_bad_answer_in_a_later_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policies, "_ROWS", 7)
-    decisions = DecisionTable(solved("a duel").full, 0)
+    decisions = SeatDecisions(solved("a duel").full, 0)
     last = decisions.shown(decisions.nodes[-1:])[0]
 
     def bad(observations: Observations, masks: Masks) -> NDArray[np.int64]:
@@ -288,7 +288,7 @@ def test_policies_are_asked_about_a_few_decisions_at_a_time(
         asked.clear()
         found = solver.best_response(solution, few, seat).value
         assert found == pytest.approx(expected[seat], abs=CLOSE)
-        decisions = DecisionTable(solution.full, seat)
+        decisions = SeatDecisions(solution.full, seat)
         assert max(asked) == rows
         assert sum(asked) == len(decisions.nodes) + 3 * asked[0]
     again = solution.policy(0)
@@ -299,7 +299,7 @@ def test_policies_are_asked_about_a_few_decisions_at_a_time(
 def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
     solution = solved("several wizards")
     for seat in (0, 1):
-        decisions = DecisionTable(solution.full, seat)
+        decisions = SeatDecisions(solution.full, seat)
         observations, masks = decisions.shown(decisions.nodes)
         assert len(np.unique(observations, axis=0)) == len(decisions.nodes) > 50
         counts = solution.full.counts[decisions.nodes]
@@ -309,7 +309,7 @@ def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
 def test_a_table_knows_only_its_own_observations() -> None:
     solution = solved("a duel")
     policy = solution.policy(0)
-    decisions = DecisionTable(solution.full, 0)
+    decisions = SeatDecisions(solution.full, 0)
     observations, masks = decisions.shown(decisions.nodes)
     strange = observations.copy()
     strange[3] = np.nextafter(strange[3], 2.0)
@@ -330,11 +330,11 @@ def test_observations_with_one_mark_are_told_apart_all_the_same(
     seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solution = solved("a duel")
-    decisions = DecisionTable(solution.full, seat)
+    decisions = SeatDecisions(solution.full, seat)
     observations, masks = decisions.shown(decisions.nodes)
     expected = solution.policy(seat).act(observations, masks)
     salts = []
-    honest = showing.fingerprints
+    honest = decision_kernels.fingerprints
 
     def colliding(rows: Any, salt: np.uint64, marks: NDArray[np.uint64]) -> None:
         honest(rows, salt, marks)
@@ -342,7 +342,7 @@ def test_observations_with_one_mark_are_told_apart_all_the_same(
         if salt < 2:
             marks %= np.uint64(16)
 
-    monkeypatch.setattr(showing, "fingerprints", colliding)
+    monkeypatch.setattr(decision_kernels, "fingerprints", colliding)
     found = solution.policy(seat)
     assert salts == [0, 1, 2]
     assert np.array_equal(found.act(observations, masks), expected)
@@ -355,7 +355,7 @@ def test_marks_depend_on_every_bit_and_on_the_salt() -> None:
     rows[33:, 5] = 1
     marks = [np.empty(40, np.uint64) for _ in range(2)]
     for salt in (0, 1):
-        showing.fingerprints(rows, np.uint64(salt), marks[salt])
+        decision_kernels.fingerprints(rows, np.uint64(salt), marks[salt])
     assert len(np.unique(np.concatenate(marks))) == 80
 
 

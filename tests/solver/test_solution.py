@@ -11,7 +11,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario
-from wfb_gym.solver.policies import DecisionTable
+from wfb_gym.solver.policies import SeatDecisions
 
 from ..engine.builders import army, miscast, spell, wizard
 from ..envs.playing import throw
@@ -187,7 +187,7 @@ def test_states_are_decisions() -> None:
 def test_a_policy_plays_the_best_action_at_every_decision(name: str, seat: int) -> None:
     solution = solved(name)
     policy = solution.policy(seat)
-    decisions = DecisionTable(solution.full, seat)
+    decisions = SeatDecisions(solution.full, seat)
     observations, masks = decisions.shown(decisions.nodes)
     actions = policy(observations, masks)
     assert masks[np.arange(len(actions)), actions].all()
@@ -206,7 +206,7 @@ def test_a_policy_plays_the_best_action_at_every_decision(name: str, seat: int) 
 def test_a_policy_of_wider_observations_plays_the_same() -> None:
     solution = solved("a duel")
     wide = union([fit(pack(small(name)), 0) for name in ("a duel", "several wizards")])
-    decisions = DecisionTable(solution.full, 0, wide)
+    decisions = SeatDecisions(solution.full, 0, wide)
     observations, masks = decisions.shown(decisions.nodes)
     view = View(solution.packed, 0, wide)
     assert observations.shape[1] == view.layout.size > solution.policy(0).size

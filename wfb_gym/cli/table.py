@@ -47,7 +47,7 @@ def opponent_called(name: str, scenario: Scenario, seat: int, seed: int) -> Any:
         FileNotFoundError: a saved model that is not there.
         TooLarge: an optimal player's scenario has more positions than fit.
     """
-    from wfb_gym.players.opponents import scripted_policy
+    from wfb_gym.opponents.policies import scripted_policy
 
     if scripted_policy(name) is not None:
         return name

@@ -243,7 +243,8 @@ def _standing(
 def add_cast_chances(packed: PackedScenario, state: State, merged: NDArray[np.float64]) -> None:
     """Add the chance of each outcome of a cast to `merged`, where no faces need be told apart.
 
-    Reading by reading it is what `natural_result_of_cast` and `final_cast_outcome` say, with whatever
+    Reading by reading it is what `natural_result_of_cast` and `final_cast_outcome` say, with
+    whatever
     does not depend on the dice asked once.
 
     Args:

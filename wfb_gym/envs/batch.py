@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from wfb_gym._jit import announce_compiling, entry_point
 from wfb_gym._records import Records, new_records
 from wfb_gym.encoding.limits import Limits, Table, check_covers, fit, union
+from wfb_gym.encoding.policy_answers import validated_actions
+from wfb_gym.encoding.positions import Positions, ask, copied
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.workspace import new_work_spaces
@@ -24,7 +26,6 @@ from wfb_gym.envs.thread_pool import THREAD_POOL, Task
 from wfb_gym.opponents.move_tables import MoveTable, no_move_tables
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
 from wfb_gym.players.opponents import Opponent, Policy, resolve_pool
-from wfb_gym.players.positions import Positions, ask, copied
 
 if TYPE_CHECKING:
     from wfb_gym.envs.watching import Watch
@@ -295,10 +296,12 @@ class Batch:
         """Arguments of `kernel.drive`."""
         masks = self.allowed if view is self.view else out.masks
         return (
-            operation, 0, len(members), members, actions, self.mode, self.envs, self.packed_scenarios,
+            operation, 0, len(members), members, actions, self.mode, self.envs,
+            self.packed_scenarios,
             self.starts, self.redraw, self.pool, view.seat, self.scale, view.codec.code_of,
             view.codec.index_of, view.layout.offsets, view.static, masks, out.observations,
-            out.rewards, out.terminations, out.illegal, out.final, self.move_tables, self.move_storage,
+            out.rewards, out.terminations, out.illegal, out.final, self.move_tables,
+            self.move_storage,
             self._scratch,
         )  # fmt: skip
 
@@ -365,7 +368,7 @@ class Batch:
         answer = ask(
             policy, seen.observations, seen.masks.copy(), lambda: self._positions(members, view)
         )
-        return view.codec.code_of[check_choices(np.asarray(answer), seen.masks)]
+        return view.codec.code_of[validated_actions(answer, seen.masks, "opponent")]
 
     def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
         """What a planner in the learner's seat may see.
@@ -389,27 +392,3 @@ class Batch:
         self.envs[:] = state["envs"]
         self.allowed[:] = state["allowed"]
         self.watch = state["watch"]
-
-
-def check_choices(
-    actions: NDArray[np.int64], masks: NDArray[np.bool_], whose: str = "opponent"
-) -> NDArray[np.int64]:
-    """Actions of an external policy, if they are what they should be.
-
-    Raises:
-        ValueError: wrong shape or dtype, or an action that the masks forbid.
-    """
-    if actions.shape != masks.shape[:1] or not np.issubdtype(actions.dtype, np.integer):
-        raise ValueError(
-            f"{whose}: expected integer actions of shape {masks.shape[:1]}, "
-            f"found {actions.dtype} of shape {actions.shape}"
-        )
-    legal = (actions >= 0) & (actions < masks.shape[1])
-    legal[legal] = masks[np.flatnonzero(legal), actions[legal]]
-    if not legal.all():
-        first = int(np.flatnonzero(~legal)[0])
-        raise ValueError(
-            f"{whose}: action {int(actions[first])} is illegal, "
-            f"expected one of {np.flatnonzero(masks[first]).tolist()}"
-        )
-    return actions

@@ -58,7 +58,7 @@ ENVIRONMENT = dtype_of(Environment)
 
 
 class FirstPosition(Record):
-    """A scenario's first position, the points won on the way to it, and its legal actions' number."""
+    """A scenario's first position, the points on the way to it, and its number of legal actions."""
 
     state: State
     points: Float64

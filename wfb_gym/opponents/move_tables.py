@@ -1,6 +1,7 @@
 """A book of moves, compiled: the best action at every position of a solved scenario.
 
-`wfb_gym.solver.move_tables` writes them. A shelf holds the books of several scenarios in one array, so
+`wfb_gym.solver.move_tables` writes them. A shelf holds the books of several scenarios in one
+array, so
 that compiled code takes two arguments however many there are.
 """
 

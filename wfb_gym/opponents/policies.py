@@ -28,6 +28,7 @@ lore where that promises more, and keep all the dice that an item can keep.
 Any of them may also play at random now and then: `with_epsilon`.
 """
 
+import math
 from enum import IntEnum
 
 import numpy as np
@@ -101,6 +102,41 @@ def with_epsilon(kind: Scripted, epsilon: float) -> int:
 def kind_and_epsilon(policy: int) -> tuple[Scripted, float]:
     """What `with_epsilon` put together."""
     return Scripted(policy & _KIND_MASK), (policy >> _KIND_BITS) / EPSILON_STEPS
+
+
+SCRIPTED = {kind.name.lower(): kind for kind in Scripted if kind != Scripted.EXTERNAL}
+"""Scripted players by name; "NAME:EPSILON" is one who plays at random with chance EPSILON."""
+RULES = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.OPTIMAL)
+"""Those who play any scenario; "optimal" plays only what can be solved."""
+
+
+def scripted_policy(name: str) -> int | None:
+    """The number of a scripted player, as `opponents.policies.choose` takes it.
+
+    Args:
+        name: of `SCRIPTED`, or such a name, a colon and the chance of a random action, 0 to 1.
+
+    Returns:
+        None if it is no scripted player's name.
+
+    Raises:
+        ValueError: the chance is none.
+    """
+    plain, colon, chance = name.partition(":")
+    if plain not in SCRIPTED:
+        return None
+    if not colon:
+        return int(SCRIPTED[plain])
+    try:
+        epsilon = float(chance)
+    except ValueError:
+        epsilon = math.nan
+    if not 0.0 <= epsilon <= 1.0:
+        raise ValueError(
+            f"opponent: expected the chance of a random action, 0 to 1, behind {plain}:, "
+            f"found {chance!r}"
+        )
+    return with_epsilon(SCRIPTED[plain], epsilon)
 
 
 @jit(forceinline=False)

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.players.positions import Positions
+from wfb_gym.encoding.positions import Positions
 
 
 class Agent(Protocol):

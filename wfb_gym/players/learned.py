@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Table, check_covers
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.players.network import PolicyNetwork, load_network
-from wfb_gym.players.positions import Positions
 
 _ROWS = 1 << 12
 """Decisions that go through the network at once."""

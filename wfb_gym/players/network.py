@@ -124,6 +124,7 @@ class Reading(nn.Module):
         self.register_buffer("stepped", _indices(stepped), persistent=False)
 
     def worth(self, observations: Tensor) -> Tensor:
+        """Return the worth of each option."""
         if not len(self.worths):
             return torch.ones(len(observations))
         return observations[:, self.worths].abs().amax(1).clamp_min(LEAST_WORTH)
@@ -148,6 +149,7 @@ class Flat(nn.Module):
         self.critic = _linear(width, 1, 1.0)
 
     def forward(self, read: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the outputs of the module."""
         hidden = self.trunk(read)
         return self.actor(hidden), self.critic(hidden)[:, 0]
 
@@ -162,6 +164,7 @@ class Pointer(nn.Module):
         self.out = _linear(width, 1, 0.01)
 
     def forward(self, members: Tensor, whole: Tensor) -> Tensor:
+        """Return the outputs of the module."""
         hidden = torch.relu(self.member(members) + self.whole(whole)[:, None])
         preferences: Tensor = self.out(hidden)[..., 0]
         return preferences
@@ -245,6 +248,7 @@ class Entities(nn.Module):
         return encoded
 
     def forward(self, read: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the outputs of the module."""
         common = read[:, self.common]
         whole = self.spell_whole(common)
         parts = [common]

@@ -1,6 +1,5 @@
 """Who may sit opposite the learner: names, callables, agents, saved models, pools of these."""
 
-import math
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -9,13 +8,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.opponents.policies import Scripted, with_epsilon
+from wfb_gym.opponents.policies import SCRIPTED, Scripted, scripted_policy
 
 Policy = Callable[..., NDArray[np.int64]]
 """Batched policy: observations (k, size) and masks (k, actions) to legal actions (k,).
 
 One with a true attribute `sees_positions`, or a method of an object that has it, gets the
-battles' `opponents.positions.Positions` as its third argument."""
+battles' `encoding.positions.Positions` as its third argument."""
 
 
 class Player(Protocol):
@@ -28,40 +27,6 @@ class Player(Protocol):
 
 Opponent = str | Path | Policy | Player
 """A scripted player's name, the path of a saved model, a policy, or an agent."""
-
-SCRIPTED = {kind.name.lower(): kind for kind in Scripted if kind != Scripted.EXTERNAL}
-"""Scripted players by name; "NAME:EPSILON" is one who plays at random with chance EPSILON."""
-RULES = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.OPTIMAL)
-"""Those who play any scenario; "optimal" plays only what can be solved."""
-
-
-def scripted_policy(name: str) -> int | None:
-    """The number of a scripted player, as `opponents.policies.choose` takes it.
-
-    Args:
-        name: of `SCRIPTED`, or such a name, a colon and the chance of a random action, 0 to 1.
-
-    Returns:
-        None if it is no scripted player's name.
-
-    Raises:
-        ValueError: the chance is none.
-    """
-    plain, colon, chance = name.partition(":")
-    if plain not in SCRIPTED:
-        return None
-    if not colon:
-        return int(SCRIPTED[plain])
-    try:
-        epsilon = float(chance)
-    except ValueError:
-        epsilon = math.nan
-    if not 0.0 <= epsilon <= 1.0:
-        raise ValueError(
-            f"opponent: expected the chance of a random action, 0 to 1, behind {plain}:, "
-            f"found {chance!r}"
-        )
-    return with_epsilon(SCRIPTED[plain], epsilon)
 
 
 def resolve_pool(

@@ -4,9 +4,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
+from wfb_gym.opponents.policies import SCRIPTED, Scripted, kind_and_epsilon, scripted_policy
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.opponents import SCRIPTED, scripted_policy
 from wfb_gym.players.saved import SavedAgent
 from wfb_gym.players.scripted import ScriptedAgent
 from wfb_gym.players.search.expectimax import ExpectimaxAgent

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.players.positions import Positions
+from wfb_gym.encoding.positions import Positions
 
 
 class SavedAgent:
@@ -34,6 +34,7 @@ class SavedAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
+        """Choose an action for each row; see `Agent`."""
         return self._policy(observations, action_masks)
 
     def action_probabilities(
@@ -42,4 +43,5 @@ class SavedAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.float64]:
+        """Return the probabilities of the actions; see `Agent`."""
         return self._policy.action_probabilities(observations, action_masks)

@@ -7,17 +7,16 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.engine.generator import Rng, new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_decision
 from wfb_gym.engine.state import State
 from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
 from wfb_gym.opponents.move_tables import MoveTable, no_move_tables
-from wfb_gym.opponents.policies import Scripted, choose
+from wfb_gym.opponents.policies import SCRIPTED, Scripted, choose
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import needed
-from wfb_gym.players.opponents import SCRIPTED
-from wfb_gym.players.positions import Positions
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.move_tables import load_move_tables
 
@@ -62,10 +61,12 @@ class ScriptedAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
+        """Choose an action for each row; see `Agent`."""
         seen = needed(positions, self.name)
         actions = np.zeros(len(seen), np.int64)
         _choose_all(
-            self._kind, seen.seat, seen.packed_scenarios, seen.scenario, seen.states, seen.codec.index_of,
+            self._kind, seen.seat, seen.packed_scenarios, seen.scenario, seen.states,
+            seen.codec.index_of,
             self._move_tables, self._move_storage, self._rngs, self._scratch, actions,
         )  # fmt: skip
         return actions

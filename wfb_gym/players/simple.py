@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym.encoding.positions import Positions, sees_positions
 from wfb_gym.players.interface import Agent, chances_of
-from wfb_gym.players.positions import Positions, sees_positions
 
 
 class RandomAgent:
@@ -23,6 +23,7 @@ class RandomAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
+        """Choose an action for each row; see `Agent`."""
         keys = self._rng.random(action_masks.shape)
         actions: NDArray[np.int64] = np.where(action_masks, keys, -1.0).argmax(axis=1)
         return actions
@@ -33,6 +34,7 @@ class RandomAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.float64]:
+        """Return the probabilities of the actions; see `Agent`."""
         uniform: NDArray[np.float64] = action_masks / action_masks.sum(axis=1, keepdims=True)
         return uniform
 
@@ -64,6 +66,7 @@ class EpsilonAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
+        """Choose an action for each row; see `Agent`."""
         chosen = self._agent.act(observations, action_masks, positions)
         strays = self._rng.random(len(chosen)) < self._epsilon
         return np.where(strays, self._random.act(observations, action_masks), chosen)
@@ -74,6 +77,7 @@ class EpsilonAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.float64]:
+        """Return the probabilities of the actions; see `Agent`."""
         chances = (1.0 - self._epsilon) * chances_of(
             self._agent, observations, action_masks, positions
         )

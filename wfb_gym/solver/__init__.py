@@ -5,8 +5,8 @@ exact value, and backward induction over the engine's own operations finds it.
 """
 
 from wfb_gym.solver.cache import solved
-from wfb_gym.solver.estimating import Estimate, estimate
-from wfb_gym.solver.evaluating import (
+from wfb_gym.solver.estimation import Estimate, estimate
+from wfb_gym.solver.evaluation import (
     BestResponse,
     Score,
     best_response,
@@ -15,7 +15,7 @@ from wfb_gym.solver.evaluating import (
     normalised_score,
 )
 from wfb_gym.solver.files import SolutionError, load, save
-from wfb_gym.solver.memo import TooLarge
+from wfb_gym.solver.game_graph import TooLarge
 from wfb_gym.solver.solution import Solution, solve
 
 __all__ = [

@@ -12,9 +12,9 @@ from wfb_gym._jit import CACHE_FOLDER
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver.estimating import explore
+from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.files import SolutionError, load, save, table_digest
-from wfb_gym.solver.memo import Graph, Progress, TooLarge
+from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge
 from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
 
 _SAVED_EVERY = 120.0
@@ -46,7 +46,7 @@ def solved(
     loaded = load_scenario(scenario)
     packed = pack(loaded)
     path = CACHE_FOLDER / "solutions" / f"{table_digest(packed)}.zip"
-    graph = Graph(packed, max_bytes, merging=True)
+    graph = GameGraph(packed, max_bytes, merging=True)
     before = 0.0
     with contextlib.suppress(OSError, SolutionError):
         kept = load(path, max_bytes=max_bytes)

@@ -17,7 +17,7 @@ import numpy as np
 from wfb_gym._jit import rules_digest
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
-from wfb_gym.solver.memo import Arrays, Graph
+from wfb_gym.solver.game_graph import Arrays, GameGraph
 from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
 
 FORMAT = "wfb_gym solution"
@@ -94,7 +94,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
                     "solve it again"
                 )
             return Solution(
-                scenario, Graph.restored(packed, max_bytes, arrays), float(header["seconds"])
+                scenario, GameGraph.restored(packed, max_bytes, arrays), float(header["seconds"])
             )
     except SolutionError:
         raise

@@ -5,7 +5,7 @@ them in order finds the values of the successors ready. A node is a decision, or
 that is stored to stop its chain from being written out once for each way into it. What a node
 leads to is never stored: `expand` asks the engine again, which is quicker than memory.
 
-`wfb_gym.solver.memo` owns the arrays and makes them larger.
+`wfb_gym.solver.game_graph` owns the arrays and makes them larger.
 """
 
 import numpy as np
@@ -74,7 +74,7 @@ SUCCESSOR = dtype_of(Successor)
 
 
 class Frame(Record):
-    """A node that is being worked out: its own step, the steps that leave it, how far it has come."""
+    """A node under work: its own step, the steps that leave it, how far it has come."""
 
     step: Int64
     first: Int64
@@ -623,7 +623,8 @@ def run(
     if operation == SWEEP:
         return int64(
             _sweep(
-                packed, plan, registers, budget, nodes, index, kinds, values, chosen, plays, weights,
+                packed, plan, registers, budget, nodes, index, kinds, values, chosen, plays,
+                weights,
                 offsets, steps, chain, outcomes, chances, codes, sums, keys, work,
             )
         )  # fmt: skip

@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits, check_covers, fit
+from wfb_gym.encoding.policy_answers import validated_probabilities
+from wfb_gym.encoding.positions import Positions, ask
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.state import new_states
 from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
-from wfb_gym.players.opponents import SCRIPTED, scripted_policy
-from wfb_gym.players.positions import Positions, ask
-from wfb_gym.solver import showing
-from wfb_gym.solver.memo import Graph
+from wfb_gym.opponents.policies import SCRIPTED, Scripted, kind_and_epsilon, scripted_policy
+from wfb_gym.solver import decision_kernels
+from wfb_gym.solver.game_graph import GameGraph
 
 PolicyLike = Any
 """A scripted player's name, "NAME:EPSILON", a saved model's path, an agent, or a function of
 observations (k, size) and masks (k, actions) that gives actions (k,) or chances (k, actions).
-An agent that sees positions gets these too (`wfb_gym.players.positions`)."""
+An agent that sees positions gets these too (`wfb_gym.encoding.positions`)."""
 
 _ROWS = 1 << 15
 """Decisions that a policy is asked about at once."""
@@ -40,7 +40,7 @@ _CLOSE = 1e-3
 """Error of chances that single precision may bring."""
 
 
-class DecisionTable:
+class SeatDecisions:
     """The decisions of one seat of a solved scenario, as policies see them.
 
     Args:
@@ -53,7 +53,7 @@ class DecisionTable:
         view: layout and codec of the observations and actions.
     """
 
-    def __init__(self, graph: Graph, seat: int, limits: Limits | None = None) -> None:
+    def __init__(self, graph: GameGraph, seat: int, limits: Limits | None = None) -> None:
         self.graph = graph
         self.nodes = np.flatnonzero(graph.kinds[: graph.size] == seat)
         if limits is not None:
@@ -66,7 +66,7 @@ class DecisionTable:
         view = self.view
         observations = np.empty((len(nodes), view.layout.size), np.float32)
         masks = np.empty((len(nodes), view.codec.n), np.bool_)
-        showing.show(
+        decision_kernels.show(
             self.graph.packed, self.graph.plan, self.graph.keys, nodes, view.seat,
             view.layout.offsets, view.static[0], view.codec.index_of, self._states,
             self._scratch, observations, masks,
@@ -76,7 +76,7 @@ class DecisionTable:
     def positions(self, nodes: NDArray[np.int64]) -> Positions:
         """Some of them, as planners see them."""
         states = new_states(len(nodes))
-        showing.unpack(self.graph.plan, self.graph.keys, nodes, states)
+        decision_kernels.unpack(self.graph.plan, self.graph.keys, nodes, states)
         which = np.zeros(len(nodes), np.int64)
         return Positions(self.graph.packed, which, states, self.view.seat, self.view.codec)
 
@@ -94,7 +94,7 @@ class DecisionTable:
             return self.graph.chosen[self.nodes].astype(np.int64)
         codes = np.empty(len(self.nodes), np.int64)
         move_tables, move_storage = no_move_tables()
-        showing.scripted(
+        decision_kernels.scripted(
             policy, self.graph.packed, self.graph.plan, self.graph.keys, self.nodes, self._states,
             new_rngs(1), move_tables, move_storage, self._scratch, codes,
         )  # fmt: skip
@@ -104,7 +104,7 @@ class DecisionTable:
         """Write a policy's chances of the legal actions at each decision.
 
         Args:
-            weights: float64, all nodes' legal actions behind one another; see `Graph.sweep`.
+            weights: float64, all nodes' legal actions behind one another; see `GameGraph.sweep`.
             policy: see `PolicyLike`.
 
         Raises:
@@ -122,7 +122,7 @@ class DecisionTable:
         if kind == Scripted.RANDOM:
             weights[places] = uniform
             return
-        row = showing.mark(
+        row = decision_kernels.mark(
             self.graph.packed, self.graph.plan, self.graph.keys, self.nodes,
             self.codes_of(kind), offsets, self._states, self._scratch, weights,
         )  # fmt: skip
@@ -137,7 +137,9 @@ class DecisionTable:
                 self._check_memoryless(
                     policy, nodes[:_ASKED_TWICE], observations[:_ASKED_TWICE], masks[:_ASKED_TWICE]
                 )
-            chances = _chances(ask(policy, observations, masks.copy(), positions), masks)
+            chances = validated_probabilities(
+                ask(policy, observations, masks.copy(), positions), masks, "policy"
+            )
             places, _ = _places(offsets, self.graph.counts, nodes)
             weights[places] = chances[masks]  # both ascend by code, row by row
 
@@ -155,7 +157,8 @@ class DecisionTable:
 
         def asked(rows: NDArray[np.int64]) -> NDArray[np.float64]:
             positions = partial(self.positions, nodes[rows])
-            return _chances(ask(policy, observations[rows], masks[rows], positions), masks[rows])
+            answer = ask(policy, observations[rows], masks[rows], positions)
+            return validated_probabilities(answer, masks[rows], "policy")
 
         rows = np.arange(len(nodes))
         first, again = asked(rows), asked(rows)
@@ -195,43 +198,3 @@ def _asked(policy: PolicyLike) -> Callable[..., Any]:
         f"policy: expected one of {names}, NAME:EPSILON, a saved model's path ending in .zip, an "
         f"agent or a function of observations and masks, found {policy!r}"
     )
-
-
-def _chances(answer: Any, masks: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """A policy's answer as chances, float64 (k, actions).
-
-    Raises:
-        ValueError: it is neither legal actions nor chances of legal actions.
-    """
-    array = np.asarray(answer)
-    rows = np.arange(len(masks))
-    if np.issubdtype(array.dtype, np.integer) and array.shape == masks.shape[:1]:
-        inside = (array >= 0) & (array < masks.shape[1])
-        legal = inside & masks[rows, np.where(inside, array, 0)]
-        if not legal.all():
-            first = int(np.flatnonzero(~legal)[0])
-            raise ValueError(
-                f"policy: action {int(array[first])} is illegal, expected one of "
-                f"{np.flatnonzero(masks[first]).tolist()}"
-            )
-        chances = np.zeros(masks.shape)
-        chances[rows, array] = 1.0
-        return chances
-    if not np.issubdtype(array.dtype, np.floating) or array.shape != masks.shape:
-        raise ValueError(
-            f"policy: expected integer actions of shape {masks.shape[:1]} or chances of shape "
-            f"{masks.shape}, found {array.dtype} of shape {array.shape}"
-        )
-    chances = array.astype(np.float64)
-    sums = chances.sum(axis=1)
-    fair = (chances >= 0.0).all(axis=1) & (np.abs(sums - 1.0) < _CLOSE)
-    fair &= (np.where(masks, 0.0, chances) < _CLOSE).all(axis=1)
-    if not fair.all():
-        first = int(np.flatnonzero(~fair)[0])
-        raise ValueError(
-            "policy: expected chances of legal actions that sum to 1, found "
-            f"{chances[first].tolist()} where {np.flatnonzero(masks[first]).tolist()} are legal"
-        )
-    chances = np.where(masks, chances, 0.0)
-    chances /= chances.sum(axis=1, keepdims=True)
-    return chances

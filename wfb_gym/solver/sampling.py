@@ -1,6 +1,6 @@
 """Samples of a scenario's game, and how much of it they leave unseen.
 
-Positions are sampled in groups. A group's number (`wfb_gym.solver.ordering`) falls with every
+Positions are sampled in groups. A group's number (`wfb_gym.solver.potential`) falls with every
 move and every roll, so that going through the groups from the highest down meets every position
 after all that lead to it. Of those of a group that came up, the ones with the lowest hashes are
 expanded: the choice is by position, whatever the ways to it. How many did not come up is inferred
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.limits import Table
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, STATE_WORDS, Node
-from wfb_gym.solver.memo import Graph
-from wfb_gym.solver.ordering import BELOW_PHASE, ranks
+from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.potential import BELOW_PHASE, ranks
 
 UNLIMITED = 1 << 62
 """Bytes for a graph that holds next to nothing."""
@@ -158,7 +158,7 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
         most: effort after which it gives up.
     """
     packed = battle.packed_scenarios
-    graph = Graph(packed, UNLIMITED, merging=True)
+    graph = GameGraph(packed, UNLIMITED, merging=True)
     start = np.zeros(1, STATE)
     start[0] = graph.taken(battle.state)
     origin = _words(start)[0].copy()
@@ -210,7 +210,7 @@ def _spread(
 
     Args:
         packed: the packed scenario.
-        steps: from these positions, as `Graph.ways` gives them.
+        steps: from these positions, as `GameGraph.ways` gives them.
         counts: of each.
         weights: for how many positions each stands.
         groups: to put them in, by rank.

@@ -16,11 +16,11 @@ from wfb_gym.opponents.policies import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import graph
-from wfb_gym.solver.estimating import explore
-from wfb_gym.solver.memo import Graph, Progress
-from wfb_gym.solver.policies import DecisionTable
+from wfb_gym.solver.estimation import explore
+from wfb_gym.solver.game_graph import GameGraph, Progress
+from wfb_gym.solver.policies import SeatDecisions
 from wfb_gym.solver.progress import Bar
-from wfb_gym.solver.tables import TablePolicy
+from wfb_gym.solver.table_policy import TablePolicy
 
 DEFAULT_BYTES = 4 * 2**30
 """Memory that a solution may take unless told otherwise."""
@@ -39,7 +39,7 @@ class Solution:
         seconds: that solving took.
     """
 
-    def __init__(self, scenario: Scenario, graph_of_it: Graph, seconds: float) -> None:
+    def __init__(self, scenario: Scenario, graph_of_it: GameGraph, seconds: float) -> None:
         self.scenario = scenario
         self.packed: Table = graph_of_it.packed
         self.graph = graph_of_it
@@ -103,7 +103,7 @@ class Solution:
         return int(self.graph.chosen[node])
 
     @cached_property
-    def full(self) -> Graph:
+    def full(self) -> GameGraph:
         """The graph in which positions that only an onlooker tells apart are nodes of their own.
 
         Policies of observations may tell them apart. Worked out when it is first asked for.
@@ -111,7 +111,7 @@ class Solution:
         Raises:
             TooLarge: there are more of them than fit.
         """
-        positions = Graph(self.packed, self.graph.max_bytes)
+        positions = GameGraph(self.packed, self.graph.max_bytes)
         battle = Battle(self.packed)
         if not battle.is_over:
             explore(positions, self.scenario, battle)
@@ -131,7 +131,7 @@ class Solution:
             seat: 0 or "caster", 1 or "dispeller".
             limits: of the observations; fitted to the scenario unless given.
         """
-        decisions = DecisionTable(self.full, seat_number(seat), limits)
+        decisions = SeatDecisions(self.full, seat_number(seat), limits)
         return TablePolicy(decisions, decisions.codes_of(Scripted.OPTIMAL))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -168,7 +168,7 @@ def solve(
     """
     began = time.perf_counter()
     loaded = load_scenario(scenario)
-    positions = Graph(pack(loaded), max_bytes, merging=True)
+    positions = GameGraph(pack(loaded), max_bytes, merging=True)
     begun = battle or Battle(positions.packed)
     bar = Bar(f"solving {loaded.name}")
     try:

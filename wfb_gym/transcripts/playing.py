@@ -6,6 +6,7 @@ import numpy as np
 
 from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.positions import Positions, ask, copied
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import key_of_seed, new_rngs
@@ -13,7 +14,6 @@ from wfb_gym.engine.state import STATE, State
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
 from wfb_gym.players.opponents import Opponent, resolve_pool
-from wfb_gym.players.positions import Positions, ask, copied
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts.format import Transcript
 from wfb_gym.transcripts.recorder import roll, scripted_choice

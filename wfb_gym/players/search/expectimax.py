@@ -2,7 +2,8 @@
 
 From the position the search lays out every position that can follow, decision after decision, and
 each only once, however many ways lead to it. Dice are enumerated by the engine's own law. Where it
-stops, `wfb_gym.players.search.estimate` stands in; where the phase ends it goes no further. With room for
+stops, `wfb_gym.players.search.estimate` stands in; where the phase ends it goes no further. With
+room for
 the whole phase it plays the exact optimum of a battle of one phase.
 """
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, dtype_of, new_records
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.chance import most_outcomes
@@ -21,7 +23,6 @@ from wfb_gym.engine.state import STATE_WORDS, Node, State
 from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import needed
-from wfb_gym.players.positions import Positions
 from wfb_gym.players.search.estimate import estimate, still_paid
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.solver.graph import TIE, Successor, expand
@@ -102,12 +103,14 @@ class ExpectimaxAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
+        """Choose an action for each row; see `Agent`."""
         seen = needed(positions, "expectimax")
         actions = np.zeros(len(seen), np.int64)
         row = 0
         while True:
             why, row = _search(
-                row, self._depth, self._ways, seen.seat, seen.packed_scenarios, seen.scenario, seen.states,
+                row, self._depth, self._ways, seen.seat, seen.packed_scenarios, seen.scenario,
+                seen.states,
                 seen.codec.index_of, self._nodes, self._laid, self._index, self._queue,
                 self._steps, self._chain, self._outcomes, self._chances, self._codes, self._sums,
                 self._scratch, actions,

@@ -5,7 +5,8 @@ the root to a decision whose actions nobody tried, and tries each once. On the w
 moves takes the action of the highest upper confidence bound (UCB1; Auer, Cesa-Bianchi and Fischer
 2002; Kocsis and Szepesvári 2006), in points over the range of points seen so far. Dice are rolled
 by the engine's own `sample`, from a generator of the search's own. A new node is worth what
-`wfb_gym.players.search.estimate` says, where dice decide by their chances. The phase's end is the horizon.
+`wfb_gym.players.search.estimate` says, where dice decide by their chances. The phase's end is the
+horizon.
 
 On the way back a decision is worth as much as its best action, and dice what their outcomes are
 worth by their chances, those never rolled by the estimate (as in MaxUCT; Keller and Helmert 2013).
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, dtype_of, new_records
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.chance import chance_outcomes, most_outcomes, sample
 from wfb_gym.engine.generator import Rng, key_of_seed, mix, new_rngs
@@ -31,7 +33,6 @@ from wfb_gym.engine.transition import act, resolve
 from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import needed
-from wfb_gym.players.positions import Positions
 from wfb_gym.players.search.estimate import estimate, still_paid
 from wfb_gym.scenario.sizes import DICE
 
@@ -129,10 +130,12 @@ class MctsAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
+        """Choose an action for each row; see `Agent`."""
         seen = needed(positions, "mcts")
         actions = np.zeros(len(seen), np.int64)
         _search(
-            self._simulations, self._exploration, self._key, seen.seat, seen.packed_scenarios, seen.scenario,
+            self._simulations, self._exploration, self._key, seen.seat, seen.packed_scenarios,
+            seen.scenario,
             seen.states, seen.codec.index_of, self._nodes, self._edges, self._path, self._outcomes,
             self._chances, self._beyond, self._rngs, self._scratch,
             actions,

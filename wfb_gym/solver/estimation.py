@@ -12,7 +12,7 @@ from wfb_gym.engine.keys import new_plan
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.causes import causes_of
-from wfb_gym.solver.memo import Graph, Progress, TooLarge, bytes_of
+from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge, bytes_of
 from wfb_gym.solver.progress import Bar
 from wfb_gym.solver.sampling import extrapolated, samples_of
 
@@ -92,7 +92,7 @@ def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
 
 
 def explore(
-    positions: Graph, scenario: Scenario, battle: Battle, progress: Progress | None = None
+    positions: GameGraph, scenario: Scenario, battle: Battle, progress: Progress | None = None
 ) -> None:
     """Work out all that can follow a position, or say soon that it does not fit.
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver.policies import DecisionTable
-from wfb_gym.solver.tables import TablePolicy
+from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver.table_policy import TablePolicy
 
 from ..engine.builders import army, lasting, spell, wizard
 from .small import scenario, solved
@@ -82,7 +82,7 @@ def test_optimal_play_of_both_is_worth_the_value_and_gives_nothing_away(name: st
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_perturbed_optimum_never_scores_above_it(seat: int) -> None:
     solution = solved("a duel")
-    decisions = DecisionTable(solution.full, seat)
+    decisions = SeatDecisions(solution.full, seat)
     _, masks = decisions.shown(decisions.nodes)
     rng = np.random.default_rng(8)
     scores = []

@@ -10,8 +10,8 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
-from wfb_gym.solver import estimating, ordering
-from wfb_gym.solver.memo import Graph
+from wfb_gym.solver import estimation, potential
+from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.solution import DEFAULT_BYTES
 
 TWO_WIZARDS = {
@@ -85,11 +85,11 @@ def test_causes_are_in_the_scenario_s_words() -> None:
 
 
 def test_an_estimate_reads_well() -> None:
-    expected = estimating.Estimate(2_600_000, 91 * 2**20, False, ("the 9 spells open or not",))
+    expected = estimation.Estimate(2_600_000, 91 * 2**20, False, ("the 9 spells open or not",))
     assert str(expected) == (
         "about 2.6 million positions in 91 MiB, most of them from the 9 spells open or not"
     )
-    assert str(estimating.Estimate(46, 150_000, True, ())) == "46 positions in 146 KiB"
+    assert str(estimation.Estimate(46, 150_000, True, ())) == "46 positions in 146 KiB"
 
 
 def test_a_battle_that_is_far_too_large_is_refused_ahead() -> None:
@@ -99,7 +99,7 @@ def test_a_battle_that_is_far_too_large_is_refused_ahead() -> None:
     words = str(refused.value)
     assert words.startswith("border-skirmish does not fit into max_bytes, 4.0 GiB: it has about")
     assert "what makes it large: the wounds left of 8 units" in words
-    assert estimating.MOMENT <= done[-1] <= 2 * estimating.MOMENT
+    assert estimation.MOMENT <= done[-1] <= 2 * estimation.MOMENT
 
 
 def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
@@ -110,20 +110,20 @@ def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
 def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that the estimate passes by less than its doubt is left to the arrays."""
     expected = solver.estimate("seventh-edition-duel")
-    monkeypatch.setattr(estimating, "MOMENT", 50_000)
+    monkeypatch.setattr(estimation, "MOMENT", 50_000)
     size = solver.solve("seventh-edition-duel", max_bytes=expected.bytes).graph.size
     with pytest.raises(solver.TooLarge):
         solver.solve("seventh-edition-duel", max_bytes=expected.bytes // 5)
     done: list[int] = []
     with pytest.raises(solver.TooLarge):
         solver.solve("seventh-edition-duel", max_bytes=expected.bytes // 3, progress=done.append)
-    assert estimating.MOMENT < done[-1] < size
+    assert estimation.MOMENT < done[-1] < size
 
 
 def test_ranks_fall_with_every_move_and_roll() -> None:
     for name in ("seventh-edition-duel", "horrors-in-the-mist", "storm-council"):
         packed = pack(load_scenario(name))
-        graph = Graph(packed, 2**40, merging=True)
+        graph = GameGraph(packed, 2**40, merging=True)
         battle = Battle(packed)
         states = np.zeros(1, STATE)
         states[0] = graph.taken(battle.state)
@@ -131,9 +131,9 @@ def test_ranks_fall_with_every_move_and_roll() -> None:
         for _ in range(60):
             steps, counts = graph.ways(states)
             after = np.asarray(steps)["state"].copy()
-            before = np.repeat(ordering.ranks(packed, states), counts)
+            before = np.repeat(potential.ranks(packed, states), counts)
             alive = after["node"] != Node.END
-            assert (ordering.ranks(packed, after[alive]) < before[alive]).all()
+            assert (potential.ranks(packed, after[alive]) < before[alive]).all()
             if not alive.any():
                 break
             states = chooser.choice(after[alive], 40)

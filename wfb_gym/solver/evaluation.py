@@ -14,10 +14,10 @@ from wfb_gym.encoding.view import seat_number
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import graph
-from wfb_gym.solver.memo import Graph, Progress
-from wfb_gym.solver.policies import DecisionTable, PolicyLike
+from wfb_gym.solver.game_graph import GameGraph, Progress
+from wfb_gym.solver.policies import PolicyLike, SeatDecisions
 from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
-from wfb_gym.solver.tables import TablePolicy
+from wfb_gym.solver.table_policy import TablePolicy
 
 SAME = 1e-9
 """Points below which two values are one."""
@@ -52,7 +52,7 @@ class BestResponse:
         value: points of the first army when one army plays the policy and the other answers best.
     """
 
-    def __init__(self, value: float, decisions: DecisionTable, codes: NDArray[np.int64]) -> None:
+    def __init__(self, value: float, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
         self.value = value
         self._decisions = decisions
         self._codes = codes
@@ -76,7 +76,7 @@ def evaluate(
 
     Raises:
         TooLarge: the scenario has more positions than fit.
-        ValueError: a policy is none; see `DecisionTable.give`.
+        ValueError: a policy is none; see `SeatDecisions.give`.
     """
     game = _game(scenario)
     weights = _weights(game.full, {0: caster, 1: dispeller})
@@ -97,13 +97,13 @@ def best_response(
 
     Raises:
         TooLarge: the scenario has more positions than fit.
-        ValueError: the policy is none; see `DecisionTable.give`.
+        ValueError: the policy is none; see `SeatDecisions.give`.
     """
     game = _game(scenario)
     own = seat_number(seat)
     weights = _weights(game.full, {own: policy})
     values, chosen = game.full.sweep([_against(own)], weights, progress)
-    decisions = DecisionTable(game.full, 1 - own)
+    decisions = SeatDecisions(game.full, 1 - own)
     codes = chosen[decisions.nodes, 0].astype(np.int64)
     return BestResponse(game.whole(values[:, 0]), decisions, codes)
 
@@ -127,7 +127,7 @@ def exploitability(
 
     Raises:
         TooLarge: the scenario has more positions than fit.
-        ValueError: no policy, or one that is none; see `DecisionTable.give`.
+        ValueError: no policy, or one that is none; see `SeatDecisions.give`.
     """
     players = {k: p for k, p in enumerate((caster, dispeller)) if p is not None}
     if not players:
@@ -153,7 +153,7 @@ def normalised_score(
 
     Raises:
         TooLarge: the scenario has more positions than fit.
-        ValueError: the policy is none; see `DecisionTable.give`.
+        ValueError: the policy is none; see `SeatDecisions.give`.
     """
     game = _game(scenario)
     own = seat_number(seat)
@@ -168,14 +168,14 @@ def _game(scenario: Any) -> Solution:
     if isinstance(scenario, Solution):
         return scenario
     loaded = load_scenario(scenario)
-    return Solution(loaded, Graph(pack(loaded), DEFAULT_BYTES, merging=True), 0.0)
+    return Solution(loaded, GameGraph(pack(loaded), DEFAULT_BYTES, merging=True), 0.0)
 
 
-def _weights(positions: Graph, players: dict[int, PolicyLike]) -> NDArray[np.float64]:
+def _weights(positions: GameGraph, players: dict[int, PolicyLike]) -> NDArray[np.float64]:
     """Chances of all legal actions at the decisions of those seats; 0 at the others."""
     weights = np.zeros(int(positions.offsets()[-1]))
     for seat, policy in players.items():
-        DecisionTable(positions, seat).give(weights, policy)
+        SeatDecisions(positions, seat).give(weights, policy)
     return weights
 
 

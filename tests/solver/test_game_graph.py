@@ -9,9 +9,9 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import graph, memo
+from wfb_gym.solver import game_graph, graph
+from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph import GIVEN, OPTIMAL, UNIFORM
-from wfb_gym.solver.memo import Graph, TooLarge
 from wfb_gym.solver.solution import Solution
 
 from ..engine.builders import army, spell, wizard
@@ -22,10 +22,10 @@ SOME = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice
 
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with next to no room, and come back after every few nodes."""
-    monkeypatch.setattr(memo, "_FIRST_NODES", 4)
-    monkeypatch.setattr(memo, "_FIRST_STEPS", 4)
-    monkeypatch.setattr(memo, "_FIRST_FRAMES", 1)
-    monkeypatch.setattr(memo, "_SLICE", 3)
+    monkeypatch.setattr(game_graph, "_FIRST_NODES", 4)
+    monkeypatch.setattr(game_graph, "_FIRST_STEPS", 4)
+    monkeypatch.setattr(game_graph, "_FIRST_FRAMES", 1)
+    monkeypatch.setattr(game_graph, "_SLICE", 3)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -41,14 +41,14 @@ def same(one: Any, other: Any) -> bool:
 def test_growth_changes_nothing(name: str, merging: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = explored(small(name), merging=merging)
     answers = []
-    grown = Graph._grow
+    grown = GameGraph._grow
 
-    def grow(self: Graph, answer: int) -> None:
+    def grow(self: GameGraph, answer: int) -> None:
         answers.append(answer)
         grown(self, answer)
 
     tiny(monkeypatch)
-    monkeypatch.setattr(Graph, "_grow", grow)
+    monkeypatch.setattr(GameGraph, "_grow", grow)
     found, root = explored(small(name), merging=merging)
     asked_for = {
         graph.PAUSED, graph.GROW_NODES, graph.GROW_INDEX, graph.GROW_STACK, graph.GROW_PLAN,
@@ -69,7 +69,7 @@ def test_arrays_are_never_far_larger_than_the_game(monkeypatch: pytest.MonkeyPat
 def test_an_interrupted_search_goes_on(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = explored(duel(), merging=True)
     tiny(monkeypatch)
-    positions = Graph(pack(duel()), ROOM, merging=True)
+    positions = GameGraph(pack(duel()), ROOM, merging=True)
     told = 0
 
     def stop(nodes: int) -> None:
@@ -102,7 +102,7 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
     made = load_scenario("archmage-duel")
     expected, _ = explored(made, merging=True)
     tiny(monkeypatch)
-    positions = Graph(pack(made), room, merging=True)
+    positions = GameGraph(pack(made), room, merging=True)
     battle = start(made)
     for _ in range(2):
         with pytest.raises(TooLarge, match="MiB"):
@@ -181,7 +181,7 @@ def test_a_position_with_a_bit_that_never_moved_is_told_apart() -> None:
     assert known == graph.UNKNOWN or known >= 0
 
 
-def _check_order(positions: Graph, battle: Battle) -> None:
+def _check_order(positions: GameGraph, battle: Battle) -> None:
     """Every node comes after all that can follow it, and is worth their mean or their best."""
     for node in everywhere(positions, battle):
         assert positions.find(battle.state) == node
@@ -218,7 +218,7 @@ def test_a_sweep_of_optimal_play_is_what_the_search_found(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     positions, _ = explored(small(name), merging=False)
-    monkeypatch.setattr(memo, "_SLICE", 7)
+    monkeypatch.setattr(game_graph, "_SLICE", 7)
     told: list[int] = []
     values, chosen = positions.sweep([(OPTIMAL, OPTIMAL)] * 2, progress=told.append)
     for lane in range(2):

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.players.positions import Positions
-from wfb_gym.solver import showing
-from wfb_gym.solver.policies import DecisionTable
+from wfb_gym.encoding.positions import Positions
+from wfb_gym.solver import decision_kernels
+from wfb_gym.solver.policies import SeatDecisions
 
 
 class TablePolicy:
@@ -19,7 +19,7 @@ class TablePolicy:
         codes: engine code of the action at each of them, int64 (n,).
     """
 
-    def __init__(self, decisions: DecisionTable, codes: NDArray[np.int64]) -> None:
+    def __init__(self, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
         self.size = decisions.view.layout.size
         self._salt = np.uint64(0)
         marks = self._all_marks(decisions)
@@ -66,12 +66,12 @@ class TablePolicy:
 
     __call__ = act
 
-    def _all_marks(self, decisions: DecisionTable) -> NDArray[np.uint64]:
+    def _all_marks(self, decisions: SeatDecisions) -> NDArray[np.uint64]:
         found = [self._marked(observations) for _, observations, _ in decisions.batches()]
         return np.concatenate([np.zeros(0, np.uint64), *found])
 
     def _marked(self, observations: NDArray[np.float32]) -> NDArray[np.uint64]:
         marks = np.empty(len(observations), np.uint64)
         rows = np.ascontiguousarray(observations, np.float32).view(np.uint32)
-        showing.fingerprints(rows, self._salt, marks)
+        decision_kernels.fingerprints(rows, self._salt, marks)
         return marks

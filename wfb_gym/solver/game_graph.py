@@ -39,7 +39,7 @@ class TooLarge(ValueError):  # noqa: N818 - it says what the scenario is
 
 
 class Arrays(NamedTuple):
-    """A graph's arrays, without what only finding and going on need; see `Graph`."""
+    """A graph's arrays, without what only finding and going on need; see `GameGraph`."""
 
     merging: NDArray[np.bool_]
     origin: NDArray[np.uint64]
@@ -67,7 +67,7 @@ def bytes_of(count: int, words: int) -> int:
     return capacity * row + slots * np.dtype(np.int32).itemsize
 
 
-class Graph:
+class GameGraph:
     """Positions of one scenario that were worked out, and their values.
 
     Args:

@@ -1,0 +1,82 @@
+"""The answers of policies that are not compiled, checked before anything acts on them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CLOSE = 1e-3
+"""Error of a probability that single precision may bring."""
+
+
+def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDArray[np.int64]:
+    """Return a policy's answer as actions.
+
+    Args:
+        answer: what the policy returned: integers of shape (k,), expected to be legal.
+        masks: legal actions, bool of shape (k, actions).
+        whose: who answered, for the error message.
+
+    Returns:
+        The actions, int64 of shape (k,).
+
+    Raises:
+        ValueError: The shape or dtype is wrong, or an action is illegal.
+    """
+    actions = np.asarray(answer)
+    if actions.shape != masks.shape[:1] or not np.issubdtype(actions.dtype, np.integer):
+        raise ValueError(
+            f"{whose}: expected integer actions of shape {masks.shape[:1]}, "
+            f"found {actions.dtype} of shape {actions.shape}"
+        )
+    legal = (actions >= 0) & (actions < masks.shape[1])
+    legal[legal] = masks[np.flatnonzero(legal), actions[legal]]
+    if not legal.all():
+        row = int(np.flatnonzero(~legal)[0])
+        raise ValueError(
+            f"{whose}: action {int(actions[row])} is illegal, "
+            f"expected one of {np.flatnonzero(masks[row]).tolist()}"
+        )
+    return actions
+
+
+def validated_probabilities(
+    answer: Any, masks: NDArray[np.bool_], whose: str
+) -> NDArray[np.float64]:
+    """Return a policy's answer as probabilities of the actions.
+
+    Args:
+        answer: what the policy returned: legal actions, integers of shape (k,), or probabilities,
+            floats of shape (k, actions) that are 0 where an action is illegal.
+        masks: legal actions, bool of shape (k, actions).
+        whose: who answered, for the error message.
+
+    Returns:
+        Probabilities, float64 of shape (k, actions): each row sums to 1 over its legal actions.
+
+    Raises:
+        ValueError: The answer is neither.
+    """
+    array = np.asarray(answer)
+    if np.issubdtype(array.dtype, np.integer) and array.shape == masks.shape[:1]:
+        probabilities = np.zeros(masks.shape)
+        probabilities[np.arange(len(masks)), validated_actions(array, masks, whose)] = 1.0
+        return probabilities
+    if not np.issubdtype(array.dtype, np.floating) or array.shape != masks.shape:
+        raise ValueError(
+            f"{whose}: expected integer actions of shape {masks.shape[:1]} or probabilities of "
+            f"shape {masks.shape}, found {array.dtype} of shape {array.shape}"
+        )
+    probabilities = array.astype(np.float64)
+    valid = (probabilities >= 0.0).all(axis=1)
+    valid &= np.abs(probabilities.sum(axis=1) - 1.0) < _CLOSE
+    valid &= (np.where(masks, 0.0, probabilities) < _CLOSE).all(axis=1)
+    if not valid.all():
+        row = int(np.flatnonzero(~valid)[0])
+        raise ValueError(
+            f"{whose}: expected probabilities of legal actions that sum to 1, found "
+            f"{probabilities[row].tolist()} where {np.flatnonzero(masks[row]).tolist()} are legal"
+        )
+    probabilities[~masks] = 0.0
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    return probabilities
