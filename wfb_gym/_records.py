@@ -10,6 +10,7 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    ClassVar,
     Generic,
     TypeVar,
     cast,
@@ -22,7 +23,7 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
-R = TypeVar("R")
+R = TypeVar("R", bound="Record")
 
 Int8 = Annotated[int, np.int8]
 Int16 = Annotated[int, np.int16]
@@ -33,7 +34,16 @@ Float64 = Annotated[float, np.float64]
 
 
 class Record:
-    """Base of the record classes: what every `np.record` can do."""
+    """Base of the record classes: what every `np.record` can do.
+
+    Args:
+        align: whether a C compiler's padding separates the fields.
+    """
+
+    _align: ClassVar[bool] = True
+
+    def __init_subclass__(cls, align: bool = True) -> None:
+        cls._align = align
 
     if TYPE_CHECKING:
 
@@ -76,8 +86,8 @@ class Records(Generic[R]):
         def tobytes(self) -> bytes: ...
 
 
-def dtype_of(record: type) -> np.dtype[Any]:
-    """The aligned dtype of a record class.
+def dtype_of(record: type[Record]) -> np.dtype[Any]:
+    """Make the dtype of a record class.
 
     Args:
         record: a class whose annotations are numbers of this module, `Annotated[NDArray[T], n, m]`
@@ -87,14 +97,15 @@ def dtype_of(record: type) -> np.dtype[Any]:
         TypeError: an annotation is none of these.
     """
     fields = get_type_hints(record, include_extras=True)
+    fields.pop("_align")
     return np.dtype(
-        [(name, *_field(record, name, kind)) for name, kind in fields.items()], align=True
+        [(name, *_field(record, name, kind)) for name, kind in fields.items()], align=record._align
     )
 
 
-def _field(record: type, name: str, kind: Any) -> tuple[Any, ...]:
+def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
     """Dtype and, of an array, shape of one field."""
-    if isinstance(kind, type):
+    if isinstance(kind, type) and issubclass(kind, Record):
         return (dtype_of(kind),)
     if get_origin(kind) is Annotated:
         inner, *rest = get_args(kind)

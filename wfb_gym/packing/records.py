@@ -350,7 +350,7 @@ class PackedEffect(Record):
 EFFECT = dtype_of(PackedEffect)
 
 
-class PackedMiscastRow(Record):
+class PackedMiscastRow(Record, align=False):
     """Where the effects of a row of a miscast table stand."""
 
     first: Int64
