@@ -40,10 +40,10 @@ class Record:
         align: whether a C compiler's padding separates the fields.
     """
 
-    _align: ClassVar[bool] = True
+    aligned: ClassVar[bool] = True
 
     def __init_subclass__(cls, align: bool = True) -> None:
-        cls._align = align
+        cls.aligned = align
 
     if TYPE_CHECKING:
 
@@ -97,9 +97,9 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
         TypeError: an annotation is none of these.
     """
     fields = get_type_hints(record, include_extras=True)
-    fields.pop("_align")
+    fields.pop("aligned")
     return np.dtype(
-        [(name, *_field(record, name, kind)) for name, kind in fields.items()], align=record._align
+        [(name, *_field(record, name, kind)) for name, kind in fields.items()], align=record.aligned
     )
 
 
