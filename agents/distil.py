@@ -36,7 +36,7 @@ from agents.distilling.grading import Grade, grades, scenario_of
 from agents.distilling.lessons import Course, Lesson, make_many, read
 from agents.training import checkpoints
 from experiments import common
-from experiments.common import INTERRUPTED, SEATS, command_of, progress, versions
+from experiments.common import INTERRUPTED, command_of, progress, versions
 from experiments.figures.learning import draw_grades
 from wfb_gym._records import as_records
 from wfb_gym.cli.parser import Parser
@@ -46,6 +46,7 @@ from wfb_gym.envs.scenario_set import generated_limits, packed_together
 from wfb_gym.generating import Generation
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.seats import SEATS
 
 _TOGETHER = 16
 """Decisions of one scenario in a batch."""
@@ -169,7 +170,7 @@ class Learner:
         self.optimiser.param_groups[0]["lr"] = max(rate, 1e-5)
         arrays = self.school.batch(args.batch_size)
         observations, masks, points = (torch.from_numpy(array) for array in arrays)
-        worth = points / (100.0 * self.network.worth(observations)[:, None])
+        worth = points / (100.0 * self.network.greatest_worth(observations)[:, None])
         best = worth.amax(1, keepdim=True)
         wanted = torch.softmax((worth - best) / args.temperature, 1)
         log_chances, values = self.network(observations, masks)

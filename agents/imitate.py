@@ -37,9 +37,9 @@ from experiments import common
 from experiments.common import INTERRUPTED, command_of, progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
-from wfb_gym.encoding.view import SEATS
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.seats import seat_number
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def learn(
     choice = held.masks.sum(1) > 1  # a single legal action teaches nothing
     out = choice & chosen_battles(held.battles, args.held_out, args.seed)
     lesson, exam = (_tensors(data, rows) for rows in (choice & ~out, out))
-    read_lesson = network.read(lesson[0])
+    read_lesson = network.encode(lesson[0])
     optimiser = torch.optim.Adam(network.parameters(), args.learning_rate)
     order = torch.Generator().manual_seed(args.seed)
     count = len(read_lesson)
@@ -116,7 +116,7 @@ def learn(
     for epoch in range(args.epochs):
         losses = 0.0
         for rows in torch.randperm(count, generator=order).split(args.batch_size):
-            log_chances, _ = network.judge(read_lesson[rows], lesson[1][rows])
+            log_chances, _ = network.evaluate(read_lesson[rows], lesson[1][rows])
             loss = nll_loss(log_chances, lesson[2][rows])
             optimiser.zero_grad()
             loss.backward()
@@ -218,7 +218,7 @@ def run(args: Args, data: Dataset) -> dict[str, Any]:
             interrupted = True
     seconds = time.monotonic() - began
     general = data.scenario.partition(":")[0] in GENERATED
-    agent = NetworkAgent(network, SEATS[data.seat], general=general)
+    agent = NetworkAgent(network, seat_number(data.seat), general=general)
     score = exact(args, data, agent)
     found = {
         "args": common.told(args),

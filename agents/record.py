@@ -32,12 +32,13 @@ from numpy.typing import NDArray
 
 from agents.datasets import Episode, check_name, path_of, usual_name, write
 from experiments import common
-from experiments.common import IDS, INTERRUPTED, SEATS, agent_chooser, command_of, progress
+from experiments.common import IDS, INTERRUPTED, agent_chooser, command_of, progress
 from wfb_gym.cli.parser import Parser
 from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
 
 AT_ONCE = 1024
 """Battles side by side."""

@@ -49,7 +49,7 @@ from agents.training.pause import Pause
 from agents.training.peers import Peers, joined
 from agents.training.settings import GENERATED
 from experiments import common
-from experiments.common import INTERRUPTED, SEATS, command_of, progress, versions
+from experiments.common import INTERRUPTED, command_of, progress, versions
 from experiments.figures.dice import policy_beside_optimal
 from experiments.figures.learning import draw_scores
 from wfb_gym import solver
@@ -58,6 +58,7 @@ from wfb_gym.engine.state import STATE
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.seats import SEATS
 
 TRAINING_SEED = 3_000_000_000
 """Of the first run; other runs' seeds are so far off that no two battles share dice."""
@@ -230,7 +231,7 @@ class Learner:
             (args.seed * peers.count + peers.rank) * 2 + seat
         )
         static = torch.from_numpy(view.static)
-        self.worth = 100.0 * self.network.worth(static).numpy()  # points, by scenario
+        self.worth = 100.0 * self.network.greatest_worth(static).numpy()  # points, by scenario
         general = turns.redraw or len(turns.scenarios) > 1
         self.agent = NetworkAgent(self.network, seat, general=general)
 
@@ -247,8 +248,8 @@ class Learner:
             return np.zeros(0, np.int64), np.zeros(0, np.float32), np.zeros(0, np.bool_)
         masks = torch.from_numpy(shown.masks)
         with torch.no_grad():
-            read = self.network.read(torch.from_numpy(shown.observations))
-            log_chances, values = self.network.judge(read, masks)
+            read = self.network.encode(torch.from_numpy(shown.observations))
+            log_chances, values = self.network.evaluate(read, masks)
             uniform = torch.rand(log_chances.shape, generator=self.torch_rng)
             strays = self.rng.random(len(shown.members)) < straying[shown.members]
             strays |= first[shown.members] & (self.rng.random(len(shown.members)) < 0.5)
@@ -334,7 +335,7 @@ class Learner:
     ) -> Tensor:
         """What is to become less, summed over decisions."""
         args = self.args
-        log_chances, values = self.network.judge(read, masks)
+        log_chances, values = self.network.evaluate(read, masks)
         now = log_chances.gather(1, actions[:, None])[:, 0]
         ratio = (now - before).exp()
         clipped = ratio.clamp(1.0 - args.clip, 1.0 + args.clip)

@@ -27,7 +27,6 @@ from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.opponents import Opponent
 
-SEATS = ("caster", "dispeller")
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
 

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.encoding.view import seat_number
 from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.generating import Generated
 from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import seat_number
 from wfb_gym.solver import Score, Solution, graph
 from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.policies import PolicyLike, SeatDecisions

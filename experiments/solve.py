@@ -25,10 +25,11 @@ from rich.table import Table
 
 from experiments.common import INTERRUPTED
 from experiments.figures.dice import draw
-from experiments.figures.openings import SIDES, optimal_opening, told
+from experiments.figures.openings import optimal_opening, told
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser, whole_number
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
+from wfb_gym.seats import SEATS
 from wfb_gym.solver.estimation import in_words, rounded
 
 COULD_NOT_DO_IT = 1
@@ -130,7 +131,7 @@ def result(solution: solver.Solution) -> Result:
         "value": solution.value,
         "opening": {
             "words": told(solution),
-            "army": None if opening is None else SIDES[opening.before.mover],
+            "army": None if opening is None else SEATS[opening.before.mover],
             "after_dice": dice,
         },
         "seconds": solution.seconds,

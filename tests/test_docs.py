@@ -20,6 +20,7 @@ from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.lores import find_lore_spell
+from wfb_gym.seats import SEATS, seat_number
 
 ENVIRONMENTS = page("environments.md")
 BATTLEFIELD = page("battlefield.md")
@@ -94,7 +95,6 @@ def test_the_example_of_explain_prints_what_the_page_says() -> None:
 
 # --- environments.md -----------------------------------------------------------------------
 
-SEATS = {"caster": 0, "dispeller": 1}
 SHOWN = (
     "archmage-duel caster",
     "archmage-duel dispeller",
@@ -105,7 +105,7 @@ SHOWN = (
 
 
 def limits_of(name: str, seat: str) -> Limits:
-    return fit(pack(load_scenario(name)), SEATS[seat])
+    return fit(pack(load_scenario(name)), seat_number(seat))
 
 
 def test_the_table_of_ranges() -> None:

@@ -21,11 +21,10 @@ from wfb_gym.engine.state import STATE, State
 from wfb_gym.generating import Generated, Generation
 from wfb_gym.generating.pools import Split
 from wfb_gym.packing import pack
+from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.policies import SeatDecisions
-
-SEATS = 2
 
 
 class Lesson(NamedTuple):
@@ -101,7 +100,7 @@ def _arrays(course: Course, seed: int) -> dict[str, Any]:
     told, offsets = positions.action_values(), positions.offsets()
     rng = np.random.default_rng(seed)
     arrays: dict[str, Any] = {}
-    for seat in range(SEATS):
+    for seat in range(ARMIES):
         decisions = SeatDecisions(positions, seat)
         nodes = decisions.nodes
         low, high = (_extreme(told, offsets, nodes, how) for how in (np.minimum, np.maximum))

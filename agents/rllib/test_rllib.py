@@ -18,9 +18,9 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from agents.rllib import train
 from agents.rllib.environment import AGENTS, MASK, SEEN, BattleEnv
-from experiments.common import SEATS
 from wfb_gym import solver
 from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.seats import SEATS
 
 SCENARIOS = ("archmage-duel", "apprentice", "seventh-edition-duel", "border-skirmish")
 

@@ -41,11 +41,12 @@ import wfb_gym
 from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
 from agents.training.pause import Pause
 from experiments import common
-from experiments.common import INTERRUPTED, SEATS, progress
+from experiments.common import INTERRUPTED, progress
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
 
 ROOT = Path(__file__).parents[2]
 LEFT_HERE = [".git", ".venv*", "runs", "build", "dist", "docs", "tests", ".*_cache", "*.png"]

@@ -14,9 +14,9 @@ from agents.training.settings import Args
 from experiments.common import Chooser, Score, play, score
 from wfb_gym import solver
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.encoding.view import seat_number
 from wfb_gym.opponents.policies import RULES
 from wfb_gym.players.interface import Agent
+from wfb_gym.seats import seat_number
 from wfb_gym.solver import graph
 from wfb_gym.solver.policies import PolicyLike, SeatDecisions
 

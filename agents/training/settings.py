@@ -11,11 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from experiments.common import SEATS
 from wfb_gym.encoding.limits import fit
-from wfb_gym.encoding.view import View, seat_number
+from wfb_gym.encoding.view import View
 from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.scenario import Scenario
+from wfb_gym.seats import SEATS, seat_number
 
 FILE = Path(__file__).parents[1] / "hyperparameters.toml"
 CLASSES = ("small-duel", "large-duel", "battle")

@@ -10,12 +10,12 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.slots import SpellSlot, item_slots, spell_slots
+from wfb_gym.seats import SEATS
 from wfb_gym.solver import Solution
 
 STOP = -1
 """In the place of a spell: none is cast."""
 
-SIDES = ("caster", "dispeller")
 
 Chooser = Callable[[Battle], int]
 """Engine code of an action at a decision."""
@@ -168,7 +168,7 @@ def told(solution: Solution) -> str:
         return "nothing to decide"
     words = in_words(solution, opening)
     if opening.before.mover != 0:
-        words = f"{SIDES[opening.before.mover]}: {words}"
+        words = f"{SEATS[opening.before.mover]}: {words}"
     return f"after dice, for example: {words}" if dice else words
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from experiments.leaderboards.protocol import BATTLES, PER, TRACKS, Task
 from experiments.leaderboards.submissions import Submission
 from experiments.statistics import Floats, Interval, bootstrap, interquartile_mean, mean
+from wfb_gym.seats import SEATS
 
 PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 
@@ -107,10 +108,7 @@ def page(submissions: Sequence[Submission]) -> str:
             if all(cell == told(None, False) for cell in cells):
                 continue
             if len(tasks) > 2:
-                rows += [
-                    [each.name, seat, *cells[number::2]]
-                    for number, seat in enumerate(("caster", "dispeller"))
-                ]
+                rows += [[each.name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
             else:
                 rows.append([each.name, *cells])
         if len(rows) > 1:

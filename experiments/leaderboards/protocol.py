@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from experiments.common import SEATS, play
+from experiments.common import play
 from experiments.exact import ExactGame
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
+from wfb_gym.seats import SEATS
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.evaluation import SAME
 from wfb_gym.solver.game_graph import GameGraph

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.common import SEATS, play
+from experiments.common import play
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, sees_positions
 from wfb_gym.opponents.policies import scripted_policy
@@ -24,6 +24,7 @@ from wfb_gym.players.interface import Agent
 from wfb_gym.players.opponents import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
+from wfb_gym.seats import SEATS
 
 MODELS = (".zip", ".npz")
 """Endings of saved models."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import wfb_gym
-from experiments.common import SEATS
 from experiments.exact import Chances, ExactGame
 from experiments.tournaments.cells import MODELS, Cell, Pairing, played, player
 from experiments.tournaments.record import Record
@@ -17,6 +16,7 @@ from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.seats import SEATS
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.files import table_digest
 

@@ -11,7 +11,6 @@ import pytest
 
 from experiments.common import agent_chooser, play
 from wfb_gym import solver
-from wfb_gym.encoding.view import SEATS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
@@ -19,6 +18,7 @@ from wfb_gym.generating import Generated
 from wfb_gym.packing import pack
 from wfb_gym.players.scripted import ScriptedAgent
 from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import seat_number
 from wfb_gym.solver import cache as kept
 from wfb_gym.solver import move_tables as solver_move_tables
 from wfb_gym.solver.solution import Solution
@@ -168,7 +168,7 @@ def test_a_scenario_too_large_to_solve_is_refused() -> None:
 def test_the_mean_of_optimal_play_is_the_value(seat: str, sign: float) -> None:
     battles = 1 << 14
     points = play(
-        ScriptedAgent("optimal", seat=SEATS[seat]), seat=seat, scenario="archmage-duel",
+        ScriptedAgent("optimal", seat=seat_number(seat)), seat=seat, scenario="archmage-duel",
         opponent="optimal", battles=battles, seed=1,
     )  # fmt: skip
     error = float(points.std(ddof=1)) / battles**0.5

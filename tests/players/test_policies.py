@@ -12,10 +12,10 @@ from agents.distilling.lessons import Course
 from wfb_gym import solver
 from wfb_gym.generating import Generation
 from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.seats import SEATS
 
 ROOT = Path(__file__).parents[2]
 POLICIES = ROOT / "agents" / "policies"
-SEATS = ("caster", "dispeller")
 SINGLE = sorted(path for path in POLICIES.rglob("*.npz") if path.parent.name != "general")
 IDS = {0: "wfb_gym/Caster-v0", 1: "wfb_gym/Dispeller-v0"}
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wfb_gym.cli.parser import Commands, Parser, whole_number
+from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
     from wfb_gym.cli.situation import Situation
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from wfb_gym.solver import Solution
     from wfb_gym.transcripts.wording import Words
 
-_SIDES = ("caster", "dispeller")
 
 _DESCRIPTION = """\
 Say what the best play is and what every other play is worth, if both sides play their best
@@ -204,7 +204,7 @@ def _document(situation: "Situation", advice: Advice) -> dict[str, Any]:
     battle = situation.battle
     return {
         "scenario": situation.scenario.name,
-        "mover": _SIDES[battle.mover],
+        "mover": SEATS[battle.mover],
         "node": battle.node.name.lower(),
         **situation.left(),
         "best": advice.best,
@@ -226,7 +226,7 @@ def _text(situation: "Situation", advice: Advice) -> str:
     """What to do, what about, and a table of every play."""
     if situation.battle.is_over:
         return f"{advice.best}: {situation.scenario.name} is over"
-    mover = _SIDES[situation.battle.mover]
+    mover = SEATS[situation.battle.mover]
     lines = [
         advice.best,
         "",

@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from wfb_gym.cli.parser import Commands, Parser, whole_number
+from wfb_gym.seats import SEATS, seat_number
 
-_SEATS = {"caster": 0, "dispeller": 1}
 _DESCRIPTION = """\
 Play either seat of a scenario against a scripted player, a saved model or an agent.
 At every decision the choices are numbered: answer with a number. "?" shows what the dice
@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
         epilog=_EXAMPLES,
     )
     parser.add_argument("scenario", nargs="?", default="archmage-duel", help="bundled name or file")
-    parser.add_argument("--seat", choices=tuple(_SEATS), default="caster", help="yours")
+    parser.add_argument("--seat", choices=SEATS, default="caster", help="yours")
     parser.add_argument(
         "--opponent",
         default="veteran",
@@ -59,7 +59,7 @@ def _run(parser: Parser, given: argparse.Namespace) -> None:
         )
     try:
         scenario = load_scenario(given.scenario)
-        table = Table(scenario, _SEATS[given.seat], given.opponent, given.seed)
+        table = Table(scenario, seat_number(given.seat), given.opponent, given.seed)
     except (ScenarioError, ValueError, OSError, TooLarge) as error:
         parser.error(str(error))
     table.play(always_odds=given.odds)

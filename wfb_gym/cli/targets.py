@@ -5,8 +5,7 @@ import json
 from typing import Any
 
 from wfb_gym.cli.parser import Commands
-
-_SIDES = {"caster": 0, "dispeller": 1}
+from wfb_gym.seats import SEATS, seat_number
 
 
 def add_to(commands: Commands) -> None:
@@ -18,7 +17,7 @@ def add_to(commands: Commands) -> None:
         "the others are not.",
     )
     parser.add_argument("scenario", help="bundled name or file")
-    parser.add_argument("--side", choices=sorted(_SIDES), help="one army alone")
+    parser.add_argument("--side", choices=SEATS, help="one army alone")
     parser.add_argument("--wizard", help="one wizard alone")
     parser.add_argument("--spell", help="one spell alone")
     parser.add_argument("--json", action="store_true", help="print JSON alone")
@@ -60,7 +59,7 @@ def _explained(given: argparse.Namespace) -> list[dict[str, Any]]:
                 )
                 if spell.effect is None or any(ask not in (None, name) for ask, name in wanted):
                     continue
-                rows = explain(scenario, _SIDES[side], wizard.name, spell.name)
+                rows = explain(scenario, seat_number(side), wizard.name, spell.name)
                 found.append(
                     {
                         "side": side,

@@ -14,9 +14,6 @@ from wfb_gym.packing.records import Duration, EffectKind, PackedScenario
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario import sizes
 
-Table = Records[PackedScenario]
-"""A packed scenario: record array of `records.PACKED_SCENARIO`, shape (1,)."""
-
 
 @dataclass(frozen=True)
 class ArmyLimits:
@@ -187,7 +184,7 @@ def _most_dice(record: Any, seat: int) -> int:
     return min(sizes.DICE, most)
 
 
-def fit(packed: Table, seat: int) -> Limits:
+def fit(packed: Records[PackedScenario], seat: int) -> Limits:
     """The smallest limits that show a scenario.
 
     Args:
@@ -243,7 +240,7 @@ def union(limits: Sequence[Limits]) -> Limits:
     return Limits(own=army("own"), opponent=army("opponent"), **rest)
 
 
-def check_covers(limits: Limits, packed: Table, seat: int) -> None:
+def check_covers(limits: Limits, packed: Records[PackedScenario], seat: int) -> None:
     """Refuse limits that a scenario exceeds.
 
     Raises:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.actions import ActionCodec
-from wfb_gym.encoding.limits import Table
 from wfb_gym.engine.state import State
+from wfb_gym.packing.records import PackedScenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Positions:
         codec: of the action space that the answers belong to.
     """
 
-    packed_scenarios: Table
+    packed_scenarios: Records[PackedScenario]
     scenario: NDArray[np.int64]
     states: Records[State]
     seat: int

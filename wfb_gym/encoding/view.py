@@ -15,9 +15,6 @@ from wfb_gym.engine.state import State
 from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 
-SEATS = {"caster": 0, "dispeller": 1}
-"""Armies by the part they play in the first phase."""
-
 
 class View:
     """How one seat sees scenarios: layout, action codec and the scenarios' fixed rows.
@@ -90,16 +87,3 @@ def _show(
             continue
         for j in range(legal_actions(packed_scenarios[which], state, work)):
             masks[k, indices[work.legal[j]]] = True
-
-
-def seat_number(seat: int | str) -> int:
-    """0 for the caster and 1 for the dispeller, given as a name or a number.
-
-    Raises:
-        ValueError: it is neither.
-    """
-    if seat in SEATS:
-        return SEATS[str(seat)]
-    if seat in SEATS.values():
-        return int(seat)
-    raise ValueError(f'seat: expected 0, 1, "caster" or "dispeller", found {seat!r}')

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling, entry_point
 from wfb_gym._records import Records, new_records
-from wfb_gym.encoding.limits import Limits, Table, check_covers, fit, union
+from wfb_gym.encoding.limits import Limits, check_covers, fit, union
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask, copied
 from wfb_gym.encoding.view import View
@@ -25,6 +25,7 @@ from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.envs.thread_pool import THREAD_POOL, Task
 from wfb_gym.opponents.move_tables import MoveTable, no_move_tables
 from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.opponents import Opponent, Policy, resolve_pool
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class Batch:
 
         return load_move_tables(self.scenarios, 1 - self.seat)
 
-    def one(self, index: int) -> Table:
+    def one(self, index: int) -> Records[PackedScenario]:
         """The table of one scenario, shape (1,)."""
         return self.packed_scenarios[index : index + 1]
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wfb_gym._records import as_records
-from wfb_gym.encoding.limits import ArmyLimits, Limits, Table
+from wfb_gym._records import Records, as_records
+from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PACKED_SCENARIO, PackedScenario
 from wfb_gym.scenario import Scenario, load_scenario
@@ -38,7 +38,7 @@ class ScenarioSet(NamedTuple):
     """
 
     scenarios: tuple[Scenario, ...]
-    packed_scenarios: Table
+    packed_scenarios: Records[PackedScenario]
     redraw: bool
     limits: Limits | None
 
@@ -86,7 +86,7 @@ def _generated_programme(generated: "Generated") -> ScenarioSet:
     )
 
 
-def packed_together(scenarios: Iterable[Scenario]) -> Table:
+def packed_together(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
     """Packed scenarios; a line tells about progress where it takes long."""
     members = list(scenarios)
     packed_scenarios = []

@@ -25,8 +25,8 @@ from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
 from wfb_gym.envs.kernel import FirstPosition, prepare, write_mask
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario.sizes import ARMIES
 
-SEATS = 2
 BEGIN = 0
 PLAY = 1
 LOOK = 2
@@ -221,10 +221,10 @@ class SelfPlayBatch:
             limits = (wanted, wanted.swapped(wanted.dice))
         if limits is None:
             first, second = (
-                union([fit(packed, seat) for packed in packed_scenarios]) for seat in range(SEATS)
+                union([fit(packed, seat) for packed in packed_scenarios]) for seat in range(ARMIES)
             )
             limits = (first, second)
-        for seat in range(SEATS):
+        for seat in range(ARMIES):
             for packed in packed_scenarios:
                 check_covers(limits[seat], packed, seat)
         self.views = (
@@ -324,7 +324,7 @@ class SelfPlayBatch:
         return self._run(PLAY)
 
     def _run(self, operation: int) -> tuple[Decisions, Decisions]:
-        members = np.empty((SEATS, self.num_envs), np.int64)
+        members = np.empty((ARMIES, self.num_envs), np.int64)
         first, second = (
             (
                 np.empty((self.num_envs, view.layout.size), np.float32),

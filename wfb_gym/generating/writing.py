@@ -8,6 +8,7 @@ from wfb_gym.generating.muster import DAEMONS, DWARFS
 from wfb_gym.generating.options import Generation
 from wfb_gym.generating.places import DEPTH, WIDTH
 from wfb_gym.scenario.profiles import army_list
+from wfb_gym.seats import SEATS
 
 _MISCASTS_OF_DAEMONS = "daemons"
 _PLACES = {"wizard": "wizards", "hero": "heroes"}
@@ -33,7 +34,7 @@ def written(
     }
     if options.battlefield:
         document["battlefield"] = {"width": WIDTH, "depth": DEPTH, "terrain": tuple(terrain)}
-    for key, host in zip(("caster", "dispeller"), hosts, strict=True):
+    for key, host in zip(SEATS, hosts, strict=True):
         document[key] = _army(host, options.battlefield)
     return document
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 
 from wfb_gym.geometry.reading import Army, Character, Scenario, Unit
 from wfb_gym.geometry.results import SIDE, UNITS
+from wfb_gym.seats import SEATS
 
 INCH = 25.4
 """Millimetres."""
 _SINGLE = ("chariot", "monster", "war_machine")
 _ABSENT = {"dead": "dead", "off_table": "off the table"}
-ARMIES = ("caster", "dispeller")
-"""Keys of the armies in a scenario, in the order of their codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ def roster(scenario: Scenario) -> dict[int, Piece]:
     """All units and characters of both armies, by code and in its order."""
     pieces: dict[int, Piece] = {}
     for side, (key, army) in enumerate(
-        zip(ARMIES, (scenario.caster, scenario.dispeller), strict=True)
+        zip(SEATS, (scenario.caster, scenario.dispeller), strict=True)
     ):
         pieces |= _army(army, side, key)
     return dict(sorted(pieces.items()))

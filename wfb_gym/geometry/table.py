@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from wfb_gym.geometry.formation import TOLERANCE, blocks_of, rectangles
-from wfb_gym.geometry.pieces import ARMIES, Piece
+from wfb_gym.geometry.pieces import Piece
 from wfb_gym.geometry.reading import Scenario
 from wfb_gym.geometry.survey import survey
+from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
     from wfb_gym.geometry.ground import Ground
@@ -79,10 +80,10 @@ def outlines(scenario: Scenario) -> dict[str, dict[str, Any]]:
         return {}
     from wfb_gym.geometry.shapes import shapely
 
-    found: dict[str, dict[str, Any]] = {key: {} for key in (*ARMIES, "terrain")}
+    found: dict[str, dict[str, Any]] = {key: {} for key in (*SEATS, "terrain")}
     for code, bases in ground.bases.items():
         piece = ground.pieces[code]
         shape = shapely.multipolygons(shapely.polygons(bases.corners()))
-        found[ARMIES[piece.army]][piece.name] = shape
+        found[SEATS[piece.army]][piece.name] = shape
     found["terrain"] = {feature.name: feature.shape for feature in ground.features}
     return found

@@ -25,12 +25,12 @@ except ImportError as error:
 
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.encoding.view import seat_number
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.players.opponents import Opponent
+from wfb_gym.seats import seat_number
 
 _MASKS = "action_masks"
 

@@ -38,6 +38,7 @@ from wfb_gym.scenario.sizes import (
     UNITS,
 )
 from wfb_gym.scenario.slots import SpellSlot, spell_slots
+from wfb_gym.seats import SEATS
 
 _MOST_MARKERS = 12
 
@@ -157,7 +158,7 @@ class AimPacker:
             if effect.once or (flat and identities.count(identity) > 1):
                 marked[identity] = len(marked)
         if len(marked) > MARKS:
-            key = ("caster", "dispeller")[army]
+            key = SEATS[army]
             expected = f"at most {MARKS} spells that do not stack on one target"
             raise ScenarioError("scenario", [Problem(f"{key}.wizards", expected, str(len(marked)))])
         return marked
@@ -185,7 +186,7 @@ class AimPacker:
             aims.append((_code(army, verdict.target), opening, verdict.target))
         aims.sort()
         if used + len(aims) > AIMS:
-            key = ("caster", "dispeller")[army]
+            key = SEATS[army]
             expected = f"at most {AIMS} pairs of a spell and a target"
             raise ScenarioError("scenario", [Problem(f"{key}.wizards", expected, "more of them")])
         record = target["spells"][index]

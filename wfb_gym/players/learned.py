@@ -7,9 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import Table, check_covers
+from wfb_gym._records import Records
+from wfb_gym.encoding.limits import check_covers
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.network import PolicyNetwork, load_network
 
 _ROWS = 1 << 12
@@ -69,7 +71,7 @@ class NetworkAgent:
         own = self._best(*view.show(positions.scenario, positions.states))
         return positions.codec.index_of[view.codec.code_of[own]]
 
-    def _view_of(self, packed_scenarios: Table) -> View:
+    def _view_of(self, packed_scenarios: Records[PackedScenario]) -> View:
         """How the seat sees those scenarios, in the sizes that it learned.
 
         Raises:

@@ -77,18 +77,18 @@ class PolicyNetwork(nn.Module):
 
         Values are in parts of `worth`.
         """
-        return self.judge(self.read(observations), masks)
+        return self.evaluate(self.encode(observations), masks)
 
-    def read(self, observations: Tensor) -> Tensor:
+    def encode(self, observations: Tensor) -> Tensor:
         """Observations as `judge` takes them: whoever learns of them often reads them once."""
         return self.reading.scaled(observations)
 
-    def judge(self, read: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate(self, read: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """What `forward` gives, of observations that are read."""
         preferences, values = self.body(read)
         return torch.log_softmax(preferences.masked_fill(~masks, FORBIDDEN), 1), values
 
-    def worth(self, observations: Tensor) -> Tensor:
+    def greatest_worth(self, observations: Tensor) -> Tensor:
         """The greatest worth of a spell, in points / 100: what values are parts of."""
         return self.reading.worth(observations)
 

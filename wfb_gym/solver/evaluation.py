@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.view import seat_number
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import seat_number
 from wfb_gym.solver import graph
 from wfb_gym.solver.game_graph import GameGraph, Progress
 from wfb_gym.solver.policies import PolicyLike, SeatDecisions

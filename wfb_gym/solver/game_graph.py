@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling
-from wfb_gym._records import new_records
-from wfb_gym.encoding.limits import Table
+from wfb_gym._records import Records, new_records
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.chance import most_outcomes
 from wfb_gym.engine.keys import new_plan, words_of
 from wfb_gym.engine.state import STATE_WORDS, State, new_states
 from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.solver import graph
 
@@ -84,7 +84,9 @@ class GameGraph:
         chosen: int16 (capacity,): code of the mover's best action; -1 at chance nodes.
     """
 
-    def __init__(self, packed: Table, max_bytes: int, *, merging: bool = False) -> None:
+    def __init__(
+        self, packed: Records[PackedScenario], max_bytes: int, *, merging: bool = False
+    ) -> None:
         self.packed = packed
         self.merging = merging
         self.max_bytes = max_bytes
@@ -109,7 +111,7 @@ class GameGraph:
         announce_compiling(graph.run)
 
     @classmethod
-    def restored(cls, packed: Table, max_bytes: int, arrays: Arrays) -> Self:
+    def restored(cls, packed: Records[PackedScenario], max_bytes: int, arrays: Arrays) -> Self:
         """The graph that `arrays` came from.
 
         Raises:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import Table
+from wfb_gym._records import Records
 from wfb_gym.engine.state import Attempt, Back, Node
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import CONTACTS, ITEMS, STRIKES
 
 States = NDArray[Any]
@@ -65,7 +66,7 @@ BELOW_PHASE = 43
 """Bits of a rank that tell less than the phases to come."""
 
 
-def ranks(packed: Table, states: States) -> Whole:
+def ranks(packed: Records[PackedScenario], states: States) -> Whole:
     """Numbers of positions that fall with every move and every roll.
 
     Phases to come weigh most, then the stage of the phase, then what its rules use up: spells

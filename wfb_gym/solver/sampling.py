@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import Table
+from wfb_gym._records import Records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, STATE_WORDS, Node
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.potential import BELOW_PHASE, ranks
 
@@ -204,7 +205,12 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
 
 
 def _spread(
-    packed: Table, steps: Any, counts: Whole, weights: Floats, groups: dict[int, _Group], room: int
+    packed: Records[PackedScenario],
+    steps: Any,
+    counts: Whole,
+    weights: Floats,
+    groups: dict[int, _Group],
+    room: int,
 ) -> None:
     """Put what can follow some positions into its groups.
 

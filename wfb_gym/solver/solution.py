@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import Limits, Table
-from wfb_gym.encoding.view import seat_number
+from wfb_gym._records import Records
+from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.opponents.policies import Scripted
 from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.seats import seat_number
 from wfb_gym.solver import graph
 from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import GameGraph, Progress
@@ -41,7 +43,7 @@ class Solution:
 
     def __init__(self, scenario: Scenario, graph_of_it: GameGraph, seconds: float) -> None:
         self.scenario = scenario
-        self.packed: Table = graph_of_it.packed
+        self.packed: Records[PackedScenario] = graph_of_it.packed
         self.graph = graph_of_it
         self.seconds = seconds
 

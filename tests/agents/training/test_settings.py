@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from agents.training.settings import CLASSES, FILE, SOURCES, class_of, suited
-from experiments.common import SEATS
 from wfb_gym.generating import Generated
+from wfb_gym.seats import SEATS
 
 
 @pytest.mark.parametrize("kind", CLASSES)
