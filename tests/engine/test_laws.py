@@ -396,8 +396,8 @@ def test_one_compiled_signature_per_operation() -> None:
     counts = signatures()
     operations: tuple[str, ...] = (
         "transition.begin",
-        "phase.act",
-        "phase.resolve",
+        "transition.act",
+        "transition.resolve",
         "chance.sample",
     )
     operations += ("chance.chance_outcomes", "legal.legal_actions", "chance.dice_in_roll")

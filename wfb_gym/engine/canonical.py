@@ -8,9 +8,14 @@ asks what a policy of observations does must not merge.
 """
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine.effects import (
+    COSTS_CASTER_WOUNDS,
+    COSTS_LEVEL,
+    COSTS_OTHER_WIZARDS_WOUNDS,
+)
 from wfb_gym.engine.queries import caster_of, last_phase
 from wfb_gym.engine.state import Attempt, Node, State
-from wfb_gym.packing.records import UNBOUNDED, Duration, EffectKind, PackedScenario
+from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
 
 
 @jit(forceinline=False)
@@ -65,18 +70,49 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
                 state.level[army, wizard] = level
 
 
+_BEFORE_DICE = (
+    Node.ROLL_LOCK,
+    Node.ROLL_STORED,
+    Node.ROLL_SPELLS,
+    Node.SWAP_SPELL,
+    Node.ROLL_COMET,
+    Node.ROLL_RADIUS,
+    Node.ROLL_STRIKE,  # a Comet's
+)
+_WITH_DICE = (
+    Node.NOMINATE,
+    Node.ITEM,
+    Node.RESERVE_DICE,
+    Node.POOL_DICE,
+    Node.KEEP_CASTING,
+    Node.DISPEL,
+    Node.DISPEL_RESERVE,
+    Node.DISPEL_POOL,
+    Node.KEEP_DISPEL,
+    Node.FREE_SPELL,
+    Node.IN_PLAY,
+    Node.TARGET,
+    Node.STORE_DICE,
+    Node.ROLL_CASTING,
+    Node.REROLL_CASTING,
+    Node.ROLL_DISPEL,
+    Node.REROLL_DISPEL,
+    Node.ROLL_MISCAST,
+    Node.ROLL_HIT,
+    Node.ROLL_WOUNDS,
+    Node.ROLL_FORGET,
+    Node.END,
+)
+
+
 @jit
 def _before_dice(state: State) -> bool:
     """Whether the phase's dice are still to come, and what wizards are decides how many."""
-    return bool(
-        state.node == Node.ROLL_LOCK
-        or state.node == Node.ROLL_STORED
-        or state.node == Node.ROLL_SPELLS
-        or state.node == Node.SWAP_SPELL
-        or state.node == Node.ROLL_COMET
-        or state.node == Node.ROLL_RADIUS
-        or state.node == Node.ROLL_STRIKE
-    )
+    if state.node in _WITH_DICE:
+        return False
+    if state.node in _BEFORE_DICE:
+        return True
+    raise AssertionError("whether dice are there at this node is undefined")
 
 
 @jit
@@ -106,13 +142,12 @@ def _wounds_to_come(packed: PackedScenario, state: State, wizard: int) -> int:
         row = packed.miscast_rows[state.row - 1]
         for k in range(int64(state.cursor), row.count):
             effect = packed.effects[row.first + k]
-            if effect.kind == EffectKind.CASTER_HIT:
-                most += 1
-            elif effect.kind == EffectKind.OTHER_WIZARDS_WOUNDS:
+            wounds = max(int64(1), int64(effect.dice_faces))
+            if COSTS_CASTER_WOUNDS[effect.kind]:
+                most += wounds
+            elif COSTS_OTHER_WIZARDS_WOUNDS[effect.kind]:
                 if k > state.cursor or wizard >= state.group:
-                    most += int64(effect.dice_faces)
-            elif effect.kind == EffectKind.CASTER_HITS or effect.kind == EffectKind.CASTER_WOUNDS:
-                most += int64(effect.dice_faces)
+                    most += wounds
     return min(most, int64(packed.miscast_wounds))
 
 
@@ -125,7 +160,7 @@ def _levels_to_come(packed: PackedScenario, state: State) -> int:
     if state.row > 0:
         row = packed.miscast_rows[state.row - 1]
         for k in range(int64(state.cursor), row.count):
-            most += packed.effects[row.first + k].kind == EffectKind.LEVEL_LOST
+            most += COSTS_LEVEL[packed.effects[row.first + k].kind]
     return most
 
 

@@ -232,6 +232,8 @@ def _standing(
         return OUTCOME_MISCAST
     if natural_result == NaturalResult.IRRESISTIBLE:
         return OUTCOME_IRRESISTIBLE
+    if natural_result != NaturalResult.PLAIN:
+        raise AssertionError("no roll stands with this natural result")
     if not is_cast(natural, bonus, value):
         return OUTCOME_FAIL
     if not answered:
@@ -243,9 +245,8 @@ def _standing(
 def add_cast_chances(packed: PackedScenario, state: State, merged: NDArray[np.float64]) -> None:
     """Add the chance of each outcome of a cast to `merged`, where no faces need be told apart.
 
-    Reading by reading it is what `natural_result_of_cast` and `final_cast_outcome` say, with
-    whatever
-    does not depend on the dice asked once.
+    Reading by reading it is what `natural_result_of_cast` and `final_cast_outcome` say,
+    with whatever does not depend on the dice asked once.
 
     Args:
         packed: the scenario.

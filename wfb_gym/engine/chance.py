@@ -74,23 +74,49 @@ def has_pmf(node: int) -> bool:
 def pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Write the chances of such a node to `work.pmf`; how many there are."""
     if state.node == Node.ROLL_STRIKE:
-        return int64(strike_pmf(packed, state, work))
-    return int64(wounds_pmf(packed, state, work))
+        return strike_pmf(packed, state, work)
+    if state.node == Node.ROLL_WOUNDS:
+        return wounds_pmf(packed, state, work)
+    raise AssertionError("no probabilities of wounds are defined at this node")
+
+
+@jit
+def is_cast_or_dispel_roll(node: int) -> bool:
+    """Whether casting or dispel dice are rolled at this node, first or again."""
+    return (
+        node == Node.ROLL_CASTING
+        or node == Node.REROLL_CASTING
+        or node == Node.ROLL_DISPEL
+        or node == Node.REROLL_DISPEL
+    )
+
+
+@jit
+def is_one_die(node: int) -> bool:
+    """Whether one D6 that reaches a number decides the node."""
+    return (
+        node == Node.ROLL_LOCK
+        or node == Node.ROLL_FORGET
+        or node == Node.ROLL_COMET
+        or node == Node.ROLL_STORED
+    )
 
 
 @jit
 def dice_in_roll(packed: PackedScenario, state: State) -> int:
     """Number of D6 that decide the pending chance node; 0 where their number is open."""
     node = state.node
+    if is_cast_or_dispel_roll(node):
+        return int(state.dice)
     if node == Node.ROLL_MISCAST:
         return int64(packed.miscast_dice[miscast_table_of(packed, state)])
     if node == Node.ROLL_HIT:
         return DICE_PER_HIT * hit_models(packed, state)
+    if is_one_die(node) or node == Node.ROLL_RADIUS:
+        return 1
     if has_pmf(node) or node == Node.ROLL_SPELLS:
         return 0
-    if node < Node.ROLL_MISCAST:
-        return int(state.dice)
-    return 1
+    raise AssertionError("no number of dice is defined at this node")
 
 
 @jit
@@ -103,9 +129,8 @@ def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> in
         work: `work.faces` holds `dice_in_roll` faces, 1 to 6, in the order rolled. For hits:
             to wound, armour save and ward save of the first model, then of the next.
     """
-    node = state.node
-    if node > Node.REROLL_DISPEL:
-        return int(_outcome_of_other_roll(packed, state, work))
+    if not is_cast_or_dispel_roll(state.node):
+        return _outcome_of_other_roll(packed, state, work)
     ones = 0
     sixes = 0
     natural = 0
@@ -133,7 +158,9 @@ def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace
         return int64(_wounds_of_roll(packed, state, work))
     if node == Node.ROLL_RADIUS:
         return int64(work.faces[0])
-    return OUTCOME_WORKS if work.faces[0] >= needed(packed, state) else OUTCOME_FAIL
+    if is_one_die(node):
+        return OUTCOME_WORKS if work.faces[0] >= needed(packed, state) else OUTCOME_FAIL
+    raise AssertionError("no outcome of dice is defined at this node")
 
 
 @jit(forceinline=False)
@@ -146,7 +173,9 @@ def needed(packed: PackedScenario, state: State) -> int:
         return LANDS_ON
     if node == Node.ROLL_STORED:
         return int64(state.items[state.active, state.cursor])
-    return FACES  # a lock
+    if node == Node.ROLL_LOCK:
+        return FACES
+    raise AssertionError("no needed number is defined at this node")
 
 
 @jit(forceinline=False)
@@ -232,9 +261,9 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
 @jit
 def resolve_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
     """Go on from a chance node; see `wfb_gym.engine.transition.resolve` for the whole step."""
-    if state.node <= Node.REROLL_DISPEL:
-        return float(resolve_roll(packed, state, outcome))
-    return float(_resolve_other(packed, state, outcome))
+    if is_cast_or_dispel_roll(state.node):
+        return resolve_roll(packed, state, outcome)
+    return _resolve_other(packed, state, outcome)
 
 
 @jit(forceinline=False)
@@ -259,8 +288,10 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
         resolve_stored(packed, state, outcome == OUTCOME_WORKS)
     elif node == Node.ROLL_SPELLS:
         resolve_spells(packed, state, outcome)
-    else:
+    elif node == Node.ROLL_LOCK:
         resolve_lock_roll(packed, state, outcome == OUTCOME_WORKS)
+    else:
+        raise AssertionError("no chance is resolved at this node")
     return 0.0
 
 
@@ -433,6 +464,8 @@ def chance_outcomes(
         The entry behind the last.
     """
     node = state.node
+    if is_cast_or_dispel_roll(node):
+        return _roll_outcomes(packed, state, outcomes, chances, start, work)
     if node == Node.ROLL_MISCAST:
         return _miscast_outcomes(packed, state, outcomes, chances, start)
     if node == Node.ROLL_HIT:
@@ -453,10 +486,10 @@ def chance_outcomes(
             outcomes[start + face] = face + 1
             chances[start + face] = 1.0 / FACES
         return start + FACES
-    if node > Node.REROLL_DISPEL:
+    if is_one_die(node):
         works = (FACES + 1 - needed(packed, state)) / float(FACES)
         return _two_outcomes(works, outcomes, chances, start)
-    return _roll_outcomes(packed, state, outcomes, chances, start, work)
+    raise AssertionError("no outcomes are defined at this node")
 
 
 @jit(_nrt=True, forceinline=False)

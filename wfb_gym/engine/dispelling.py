@@ -49,8 +49,10 @@ def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
                 state.node = Node.ROLL_FORGET
                 return 0.0
             return settle_dispel(packed, state, OUTCOME_WORKS)
-        state.declared |= bit(item)
-        return 0.0
+        if entry.dispel_use == DispelUse.BOOST:
+            state.declared |= bit(item)
+            return 0.0
+        raise AssertionError("this use of an item in a dispel is undefined")
     roll_dispel(packed, state, action - FIRST_DICE)
     return 0.0
 
@@ -60,8 +62,10 @@ def forgetting_matters(packed: PackedScenario, state: State) -> bool:
     """Whether the spell just cast could be cast again, so that it matters who knows it."""
     if state.attempt == Attempt.FREE:
         return True
-    bound = packed.armies[state.active].spells[state.spell - 1].bound
-    return not (bound or last_phase(packed, state))
+    if state.attempt == Attempt.CAST:
+        bound = packed.armies[state.active].spells[state.spell - 1].bound
+        return not (bound or last_phase(packed, state))
+    raise AssertionError("no item dispels outright in this attempt")
 
 
 @jit
@@ -81,10 +85,12 @@ def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> flo
         if state.attempt == Attempt.FREE:
             army = other(state.active)
             state.known[army] = without(state.known[army], bit(state.free - 1))
-        else:
+        elif state.attempt == Attempt.CAST:
             army = int64(state.active)
             state.known[army] = without(state.known[army], bit(state.spell - 1))
-    return float(settle_dispel(packed, state, OUTCOME_WORKS))
+        else:
+            raise AssertionError("no item dispels outright in this attempt")
+    return settle_dispel(packed, state, OUTCOME_WORKS)
 
 
 @jit
@@ -192,11 +198,13 @@ def settle_dispel(packed: PackedScenario, state: State, outcome: int) -> float:
             after_free_spell(state)
         else:
             clear_roll(state)
-    else:
+    elif state.attempt == Attempt.IN_PLAY:
         if dispelled:
             target = int64(state.target - 1)
             end_spells(packed, state, target // SPELLS, bit(target % SPELLS))
         clear_roll(state)
         state.node = Node.IN_PLAY
         tidy(packed, state)
+    else:
+        raise AssertionError("this attempt to dispel is undefined")
     return points

@@ -10,9 +10,9 @@ from wfb_gym.engine.queries import (
     can_nominate,
     caster_of,
     dice_cap,
-    dispels_outright,
     has_dispel_dice,
     has_use,
+    is_chance,
     other,
     reroll_item,
     serves_cast,
@@ -137,9 +137,12 @@ def _dispel_items(packed: PackedScenario, state: State, work: WorkSpace, count: 
             if fresh and boostable and has_use(packed, state, army, item):
                 work.legal[count] = FIRST_ITEM + item
                 count += 1
-        elif not later and not state.declared and dispels_outright(packed, state, army, item):
-            work.legal[count] = FIRST_ITEM + item
-            count += 1
+        elif use == DispelUse.AUTOMATIC:
+            if not later and not state.declared and has_use(packed, state, army, item):
+                work.legal[count] = FIRST_ITEM + item
+                count += 1
+        elif use != DispelUse.NONE:
+            raise AssertionError("this use of an item in a dispel is undefined")
     return count
 
 
@@ -159,7 +162,9 @@ def free_spell_limit(packed: PackedScenario, state: State) -> int:
     effect = packed.effects[first + state.cursor]
     if effect.limit == Limit.MISCAST_VALUE:
         return int(packed.armies[state.active].spells[state.spell - 1].casting_value)
-    return HIGHEST_CASTING_VALUE
+    if effect.limit == Limit.ANY:
+        return HIGHEST_CASTING_VALUE
+    raise AssertionError("this limit of a free spell is undefined")
 
 
 @jit(forceinline=False)
@@ -225,11 +230,11 @@ def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
     Args:
         packed: the packed scenario.
-        state: at a decision node.
+        state: at a decision node, a chance node or the end.
         work: scratch; `work.legal` is overwritten from the front, ascending.
 
     Returns:
-        How many there are; never 0 at a decision node.
+        How many there are; 0 at chance nodes and at the end, never at a decision node.
     """
     node = state.node
     if node == Node.NOMINATE:
@@ -259,4 +264,6 @@ def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
         return _swap_spell(packed, state, work)
     if node == Node.STORE_DICE:
         return _dice(work, 0, 0, storable(packed, state))
-    return 0
+    if is_chance(node) or node == Node.END:
+        return 0
+    raise AssertionError("no legal actions are defined at this node")

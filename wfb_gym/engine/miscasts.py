@@ -6,6 +6,7 @@ The rows are data (`wfb_gym/data/miscasts`); this module plays the primitives th
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
 from wfb_gym.engine.casualties import remove_wizard, wound_unit, wound_wizard
+from wfb_gym.engine.effects import COSTS_CASTING
 from wfb_gym.engine.queries import bit, caster_of, gain, other, without
 from wfb_gym.engine.spells import (
     caster,
@@ -57,62 +58,57 @@ def run_effects(packed: PackedScenario, state: State) -> float:
     """Play effects until dice or the opponent must decide, or the row is done."""
     points = 0.0
     while state.cursor < packed.miscast_rows[state.row - 1].count:
-        kind = current_effect(packed, state).kind
-        if kind == EffectKind.CASTER_HIT:
-            if state.wounds[state.active, caster(packed, state)] > 0:
-                state.node = Node.ROLL_HIT
-                return points
-        elif kind == EffectKind.BASE_CONTACT_HIT:
-            if _next_group(packed, state):
-                state.node = Node.ROLL_HIT
-                return points
-        elif kind == EffectKind.CASTER_HITS or kind == EffectKind.CASTER_WOUNDS:
-            if state.wounds[state.active, caster(packed, state)] > 0:
-                state.node = Node.ROLL_WOUNDS
-                return points
-        elif kind == EffectKind.OTHER_WIZARDS_WOUNDS:
-            if _next_wizard(packed, state):
-                state.node = Node.ROLL_WOUNDS
-                return points
-        elif kind == EffectKind.SPELL_SUCCEEDS:
-            points += take_effect(
-                packed, state, state.active, state.spell - 1, state.aim, Back.MISCAST_ROW.value
-            )
-            if state.striking:
-                return points
-        elif kind == EffectKind.FREE_SPELL:
-            state.mover = other(state.active)
-            state.node = Node.FREE_SPELL
+        gained, waits = _play_effect(packed, state)
+        points += gained
+        if waits:
             return points
-        else:
-            points += _apply(packed, state)
         state.cursor += 1
     _leave_row(packed, state)
     return points
 
 
-@jit
-def _leave_row(packed: PackedScenario, state: State) -> None:
-    if state.after == After.PHASE_END:
-        leave_phase(packed, state)
-    elif state.after == After.IN_PLAY:
-        to_in_play(packed, state)
-    else:
-        to_nominate(packed, state)
-
-
 @jit(forceinline=False)
-def _apply(packed: PackedScenario, state: State) -> float:
-    """One effect that needs no dice and nobody's choice."""
+def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
+    """Play the current effect.
+
+    Returns:
+        Points that changed hands, and whether dice, a strike or the opponent must decide before
+        the row goes on; the node says what.
+    """
     effect = current_effect(packed, state)
     army = int64(state.active)
     wizard = caster(packed, state)
     kind = effect.kind
-    if kind == EffectKind.POINTS_LOST:
-        return gain(other(army), effect.points)
-    if kind == EffectKind.CASTER_REMOVED:
-        return _remove_caster(packed, state, army, wizard)
-    if kind == EffectKind.LOCKED:
+    if kind == EffectKind.CASTER_HIT:
+        if state.wounds[army, wizard] > 0:
+            state.node = Node.ROLL_HIT
+            return 0.0, True
+    elif kind == EffectKind.BASE_CONTACT_HIT:
+        if _next_group(packed, state):
+            state.node = Node.ROLL_HIT
+            return 0.0, True
+    elif kind == EffectKind.CASTER_HITS or kind == EffectKind.CASTER_WOUNDS:
+        if state.wounds[army, wizard] > 0:
+            state.node = Node.ROLL_WOUNDS
+            return 0.0, True
+    elif kind == EffectKind.OTHER_WIZARDS_WOUNDS:
+        if _next_wizard(packed, state):
+            state.node = Node.ROLL_WOUNDS
+            return 0.0, True
+    elif kind == EffectKind.SPELL_SUCCEEDS:
+        points = take_effect(
+            packed, state, army, state.spell - 1, state.aim, Back.MISCAST_ROW.value
+        )
+        return points, state.striking != 0
+    elif kind == EffectKind.FREE_SPELL:
+        state.mover = other(army)
+        state.node = Node.FREE_SPELL
+        return 0.0, True
+    elif kind == EffectKind.POINTS_LOST:
+        return gain(other(army), effect.points), False
+    elif kind == EffectKind.CASTER_REMOVED:
+        return _remove_caster(packed, state, army, wizard), False
+    elif kind == EffectKind.LOCKED:
         _lock(packed, state, wizard)
     elif kind == EffectKind.DICE_LOST:
         _lose_dice(packed, state, wizard, effect.whose)
@@ -126,24 +122,29 @@ def _apply(packed: PackedScenario, state: State) -> float:
     elif kind == EffectKind.PHASE_ENDS:
         state.after = After.PHASE_END
     elif kind == EffectKind.IN_PLAY_ENDS:
-        if effect.whose == Whose.CASTER:
-            end_remaining(packed, state, army, wizard)
-        else:
-            end_spells(packed, state, 0, state.in_play[0])
-            end_spells(packed, state, 1, state.in_play[1])
+        _end_in_play(packed, state, wizard, effect.whose)
     elif kind == EffectKind.SPELL_FORGOTTEN:
-        forgotten = bit(state.spell - 1)
-        if effect.whose == Whose.SIDE:
-            namesakes = int64(packed.armies[army].spells[state.spell - 1].namesakes)
-            forgotten = without(namesakes, packed.armies[army].bound)
-        state.known[army] = without(state.known[army], forgotten)
-        state.open = without(state.open, forgotten)
+        _forget_spell(packed, state, effect.whose)
     elif kind == EffectKind.LEVEL_LOST:
         if state.level[army, wizard] > 0:
             state.level[army, wizard] -= 1
         if state.level[army, wizard] == 0:
             close_spells(packed, state, wizard)
-    return 0.0
+    else:
+        raise AssertionError("this effect of a miscast is undefined")
+    return 0.0, False
+
+
+@jit
+def _leave_row(packed: PackedScenario, state: State) -> None:
+    if state.after == After.PHASE_END:
+        leave_phase(packed, state)
+    elif state.after == After.IN_PLAY:
+        to_in_play(packed, state)
+    elif state.after == After.CAST_AGAIN:
+        to_nominate(packed, state)
+    else:
+        raise AssertionError("where the phase goes on after this row is undefined")
 
 
 @jit(forceinline=False)
@@ -172,13 +173,41 @@ def _lock(packed: PackedScenario, state: State, wizard: int) -> None:
 
 @jit
 def _lose_dice(packed: PackedScenario, state: State, wizard: int, whose: int) -> None:
-    """Power dice are lost: the caster's own, or all of his side's."""
+    """Power dice are lost: the caster's own, or all of its side's."""
     if whose == Whose.CASTER:
         state.own_dice[wizard] = 0
-        return
-    state.power = 0
-    for each in range(packed.armies[state.active].n_wizards):
-        state.own_dice[each] = 0
+    elif whose == Whose.SIDE:
+        state.power = 0
+        for each in range(packed.armies[state.active].n_wizards):
+            state.own_dice[each] = 0
+    else:
+        raise AssertionError("whose dice are lost is undefined")
+
+
+@jit
+def _end_in_play(packed: PackedScenario, state: State, wizard: int, whose: int) -> None:
+    """Spells in play end: what the caster keeps in play, or all of both armies."""
+    if whose == Whose.CASTER:
+        end_remaining(packed, state, state.active, wizard)
+    elif whose == Whose.ALL:
+        end_spells(packed, state, 0, state.in_play[0])
+        end_spells(packed, state, 1, state.in_play[1])
+    else:
+        raise AssertionError("whose spells in play end is undefined")
+
+
+@jit
+def _forget_spell(packed: PackedScenario, state: State, whose: int) -> None:
+    """The spell is forgotten: by its caster, or by every wizard of the side that has it."""
+    army = int64(state.active)
+    forgotten = bit(state.spell - 1)
+    if whose == Whose.SIDE:
+        namesakes = int64(packed.armies[army].spells[state.spell - 1].namesakes)
+        forgotten = without(namesakes, packed.armies[army].bound)
+    elif whose != Whose.CASTER:
+        raise AssertionError("who forgets the spell is undefined")
+    state.known[army] = without(state.known[army], forgotten)
+    state.open = without(state.open, forgotten)
 
 
 @jit(forceinline=False)
@@ -220,10 +249,13 @@ def _next_wizard(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def wounded_wizard(packed: PackedScenario, state: State) -> int:
-    """The wizard whom the pending wounds are rolled for."""
-    if current_effect(packed, state).kind == EffectKind.OTHER_WIZARDS_WOUNDS:
+    """Index of the wizard that the pending wounds are rolled for."""
+    kind = current_effect(packed, state).kind
+    if kind == EffectKind.OTHER_WIZARDS_WOUNDS:
         return int64(state.group)
-    return caster(packed, state)
+    if kind == EffectKind.CASTER_HITS or kind == EffectKind.CASTER_WOUNDS:
+        return caster(packed, state)
+    raise AssertionError("this effect rolls for no number of wounds")
 
 
 @jit(forceinline=False)
@@ -247,9 +279,12 @@ def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """
     effect = current_effect(packed, state)
     faces = int(effect.dice_faces)
-    chance = 1.0
     if effect.kind == EffectKind.CASTER_HITS:
         chance = hit_chance(packed, state)
+    elif effect.kind in (EffectKind.CASTER_WOUNDS, EffectKind.OTHER_WIZARDS_WOUNDS):
+        chance = 1.0
+    else:
+        raise AssertionError("this effect rolls for no number of wounds")
     most = most_wounds(packed, state)
     for k in range(most + 1):
         work.pmf[k] = 0.0
@@ -265,10 +300,13 @@ def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
     """The wizard takes so many wounds, and the row goes on."""
     wizard = wounded_wizard(packed, state)
-    if current_effect(packed, state).kind == EffectKind.OTHER_WIZARDS_WOUNDS:
+    kind = current_effect(packed, state).kind
+    if kind == EffectKind.OTHER_WIZARDS_WOUNDS:
         state.group += 1
-    else:
+    elif kind == EffectKind.CASTER_HITS or kind == EffectKind.CASTER_WOUNDS:
         state.cursor += 1
+    else:
+        raise AssertionError("this effect rolls for no number of wounds")
     state.node = Node.MISCAST_EFFECTS
     if wounds == 0:
         return 0.0
@@ -278,26 +316,37 @@ def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
 @jit
 def hit_models(packed: PackedScenario, state: State) -> int:
     """Models that take one hit each in the pending roll."""
-    if current_effect(packed, state).kind == EffectKind.CASTER_HIT:
+    kind = current_effect(packed, state).kind
+    if kind == EffectKind.CASTER_HIT:
         return 1
-    return _models_touching(packed, state)
+    if kind == EffectKind.BASE_CONTACT_HIT:
+        return _models_touching(packed, state)
+    raise AssertionError("this effect hits no models")
 
 
 @jit(forceinline=False)
 def hit_profile(packed: PackedScenario, state: State) -> tuple[int, int, int]:
     """Toughness, armour save and ward save of the models hit."""
-    if current_effect(packed, state).kind != EffectKind.BASE_CONTACT_HIT:
+    kind = current_effect(packed, state).kind
+    if kind == EffectKind.CASTER_HIT or kind == EffectKind.CASTER_HITS:
         wizard = packed.armies[state.active].wizards[caster(packed, state)]
         return int(wizard.toughness), int(wizard.armour_save), int(wizard.ward_save)
-    contact = packed.contacts[state.group]
-    return int(contact.toughness), int(contact.armour_save), int(contact.ward_save)
+    if kind == EffectKind.BASE_CONTACT_HIT:
+        contact = packed.contacts[state.group]
+        return int(contact.toughness), int(contact.armour_save), int(contact.ward_save)
+    raise AssertionError("this effect hits no models")
 
 
 @jit(forceinline=False)
 def hit_chance(packed: PackedScenario, state: State) -> float:
     """Chance that one of the pending hits takes a wound."""
-    effect = current_effect(packed, state)
     toughness, armour, ward = hit_profile(packed, state)
+    return _wound_probability(current_effect(packed, state), toughness, armour, ward)
+
+
+@jit
+def _wound_probability(effect: PackedEffect, toughness: int, armour: int, ward: int) -> float:
+    """Probability that one hit of the effect takes a wound from a model with this profile."""
     allowed = effect.armour_save != 0
     return wounding_rolls(int(effect.strength), toughness, armour, ward, allowed) / 216.0
 
@@ -307,11 +356,12 @@ def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
     """So many of the models hit are wounded."""
     army = int64(state.active)
     points = 0.0
-    if current_effect(packed, state).kind == EffectKind.CASTER_HIT:
+    kind = current_effect(packed, state).kind
+    if kind == EffectKind.CASTER_HIT:
         if wounds:
             points = wound_wizard(packed, state, army, caster(packed, state), 1)
         state.cursor += 1
-    else:
+    elif kind == EffectKind.BASE_CONTACT_HIT:
         contact = packed.contacts[state.group]
         if contact.unit:
             if wounds:
@@ -322,6 +372,8 @@ def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
             state.contacts[state.group] -= wounds
             points = gain(other(int64(contact.owner)), wounds * contact.points)
         state.group += 1
+    else:
+        raise AssertionError("this effect hits no models")
     state.node = Node.MISCAST_EFFECTS
     return points
 
@@ -367,73 +419,62 @@ def after_free_spell(state: State) -> None:
 
 @jit(forceinline=False)
 def row_cost(packed: PackedScenario, army: int, wizard: int, row: int) -> float:
-    """Expected points that a row costs the army of the wizard who miscast, unhurt before.
+    """Expected points that a row costs the army of the wizard that miscasts, unhurt before.
 
-    A measure for observations and for players: hits and removals are counted apart.
+    A measure for observations and for players: each hit and removal counts as if it came alone,
+    and wounds of other wizards, dice, spells and time count nothing.
     """
     cost = 0.0
     entry = packed.armies[army].wizards[wizard]
+    profile = int(entry.toughness), int(entry.armour_save), int(entry.ward_save)
     first = packed.miscast_rows[row].first
     for k in range(packed.miscast_rows[row].count):
         effect = packed.effects[first + k]
-        allowed = effect.armour_save != 0
-        strength = int(effect.strength)
-        if effect.kind == EffectKind.POINTS_LOST:
+        kind = effect.kind
+        if kind == EffectKind.POINTS_LOST:
             cost += effect.points
-        elif effect.kind == EffectKind.CASTER_REMOVED:
+        elif kind == EffectKind.CASTER_REMOVED:
             cost += entry.points_per_wound * entry.wounds
-        elif effect.kind == EffectKind.CASTER_HIT:
-            rolls = wounding_rolls(
-                strength,
-                int(entry.toughness),
-                int(entry.armour_save),
-                int(entry.ward_save),
-                allowed,
-            )
-            cost += rolls / 216.0 * entry.points_per_wound
-        elif effect.kind == EffectKind.CASTER_WOUNDS or effect.kind == EffectKind.CASTER_HITS:
-            share = 1.0
-            if effect.kind == EffectKind.CASTER_HITS:
-                share = (
-                    wounding_rolls(
-                        strength,
-                        int(entry.toughness),
-                        int(entry.armour_save),
-                        int(entry.ward_save),
-                        allowed,
-                    )
-                    / 216.0
-                )
-            mean = share * (effect.dice_faces + 1) / 2.0
+        elif kind == EffectKind.CASTER_HIT:
+            cost += _wound_probability(effect, *profile) * entry.points_per_wound
+        elif kind == EffectKind.CASTER_WOUNDS:
+            mean = (effect.dice_faces + 1) / 2.0
             cost += min(mean, float(entry.wounds)) * entry.points_per_wound
-        elif effect.kind == EffectKind.BASE_CONTACT_HIT:
+        elif kind == EffectKind.CASTER_HITS:
+            mean = _wound_probability(effect, *profile) * (effect.dice_faces + 1) / 2.0
+            cost += min(mean, float(entry.wounds)) * entry.points_per_wound
+        elif kind == EffectKind.BASE_CONTACT_HIT:
             for group in range(packed.n_contacts):
                 contact = packed.contacts[group]
                 if contact.army != army or contact.wizard != wizard:
                     continue
-                rolls = wounding_rolls(
-                    strength,
-                    int(contact.toughness),
-                    int(contact.armour_save),
-                    int(contact.ward_save),
-                    allowed,
+                wounded = _wound_probability(
+                    effect, int(contact.toughness), int(contact.armour_save), int(contact.ward_save)
                 )
-                loss = rolls / 216.0 * contact.models * contact.points
+                loss = wounded * contact.models * contact.points
                 cost += loss if contact.owner == army else -loss
+        elif kind not in (
+            EffectKind.LOCKED,
+            EffectKind.DICE_LOST,
+            EffectKind.STORED_DICE_LOST,
+            EffectKind.CASTING_ENDS,
+            EffectKind.PHASE_ENDS,
+            EffectKind.IN_PLAY_ENDS,
+            EffectKind.SPELL_FORGOTTEN,
+            EffectKind.LEVEL_LOST,
+            EffectKind.SPELL_SUCCEEDS,
+            EffectKind.FREE_SPELL,
+            EffectKind.OTHER_WIZARDS_WOUNDS,
+        ):
+            raise AssertionError("the cost of this effect is undefined")
     return cost
 
 
 @jit(forceinline=False)
 def row_stops(packed: PackedScenario, row: int) -> bool:
-    """Whether a row stops the wizard, or his whole side, from casting on."""
+    """Whether a row stops the wizard, or its whole side, from casting on."""
     first = packed.miscast_rows[row].first
     for k in range(packed.miscast_rows[row].count):
-        kind = packed.effects[first + k].kind
-        if (
-            kind == EffectKind.LOCKED
-            or kind == EffectKind.CASTING_ENDS
-            or kind == EffectKind.PHASE_ENDS
-            or kind == EffectKind.CASTER_REMOVED
-        ):
+        if COSTS_CASTING[packed.effects[first + k].kind]:
             return True
     return False

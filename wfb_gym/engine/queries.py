@@ -176,9 +176,12 @@ def can_dispel_later(packed: PackedScenario, state: State, army: int, spell: int
     """Whether the mover may try the army's spell in play now: an earlier phase's (S0)."""
     if not later_spells(state, army) & bit(spell):
         return False
-    if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
+    duration = packed.armies[army].spells[spell].duration
+    if duration == Duration.ONE_TURN:
         return packed.dispel_one_turn != 0
-    return True
+    if duration == Duration.REMAINS_IN_PLAY or duration == Duration.DELAYED:
+        return True
+    raise AssertionError("no spell of this duration is in play")
 
 
 @jit
@@ -263,8 +266,12 @@ def _reroll_item(
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel
+        if way == Reroll.NONE:
+            continue
+        if way != Reroll.ONE and way != Reroll.ALL:
+            raise AssertionError("this re-roll is undefined")
         takes_all = way == Reroll.ALL or (casting and packed.reroll_all_dice != 0)
-        if way == Reroll.NONE or takes_all != (all_dice == 1):
+        if takes_all != (all_dice == 1):
             continue
         if natural_result != NaturalResult.PLAIN and not entry.changes_natural:
             continue

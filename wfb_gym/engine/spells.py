@@ -32,9 +32,15 @@ def take_effect(
         back: member of `Back`, where to go on when all are struck.
     """
     entry = packed.armies[army].spells[spell]
-    if entry.duration != Duration.INSTANT:
+    if (
+        entry.duration == Duration.REMAINS_IN_PLAY
+        or entry.duration == Duration.ONE_TURN
+        or entry.duration == Duration.DELAYED
+    ):
         state.in_play[army] |= bit(spell)
         state.entered_play[army] |= bit(spell)
+    elif entry.duration != Duration.INSTANT:
+        raise AssertionError("the duration of this spell is undefined")
     if aim == 0:
         return gain(army, entry.worth)
     return _take_aimed_effect(packed, state, army, spell, aim - 1, back)

@@ -74,10 +74,14 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
     index = index_of(code)
     if wounds_left(state, side, index) == 0:
         return False
-    if way.open != Opening.ALWAYS:
+    if way.open == Opening.NEVER:
+        return False
+    if way.open == Opening.ALONE:
         unit = packed.armies[side].wizards[index - UNITS].unit if index >= UNITS else 0
-        if way.open == Opening.NEVER or (unit != 0 and unit_stands(state, side, int64(unit - 1))):
+        if unit != 0 and unit_stands(state, side, int64(unit - 1)):
             return False
+    elif way.open != Opening.ALWAYS:
+        raise AssertionError("the opening of this aim is undefined")
     if entry.heals and not wounded(packed, state, side, index):
         return False
     if entry.namesakes & state.in_play[army] and _lies_on(packed, state, army, spell, code):
@@ -266,4 +270,4 @@ def resistance(packed: PackedScenario, state: State) -> int:
         return _resistance_of(
             packed, state, enemy, int64(state.free - 1), int64(state.free_aim - 1)
         )
-    return 0
+    return 0  # a spell in play, or an unaimed one

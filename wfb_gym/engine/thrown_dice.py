@@ -60,7 +60,9 @@ def read_dice(packed: PackedScenario, state: State, faces: Sequence[int]) -> Rea
         return _read_strike(packed, state, faces)
     if state.node == Node.ROLL_WOUNDS:
         return _read_wounds(packed, state, faces)
-    return _read_spells(packed, state, faces)
+    if state.node == Node.ROLL_SPELLS:
+        return _read_spells(packed, state, faces)
+    raise AssertionError(f"read_dice: {Node(int(state.node)).name} has a fixed number of dice")
 
 
 def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
@@ -108,8 +110,10 @@ def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         return Read(0, 0, 1, "for the number of wounds")
     number = -(-faces[0] * int(effect.dice_faces) // FACES)  # a D3 is half a D6, rounded up
     most = int(most_wounds(packed, state))
-    if effect.kind != EffectKind.CASTER_HITS:
+    if effect.kind in (EffectKind.CASTER_WOUNDS, EffectKind.OTHER_WIZARDS_WOUNDS):
         return Read(min(number, most), 1, 0, "for the number of wounds")
+    if effect.kind != EffectKind.CASTER_HITS:
+        raise AssertionError(f"{EffectKind(effect.kind).name} rolls for no number of wounds")
     toughness, armour, ward = hit_profile(packed, state)
     hit = Hit(int(effect.strength), toughness, armour, ward, effect.armour_save != 0)
     return _read_hits(faces, 1, number, hit, 1, most, "1 for the number of hits")

@@ -70,6 +70,8 @@ def _play(packed: PackedScenario, state: State, action: int) -> float:
         act_swap(packed, state, action)
     elif node == Node.STORE_DICE:
         act_store(state, action)
+    else:
+        raise AssertionError("no action is defined at this node")
     return 0.0
 
 
@@ -87,8 +89,10 @@ def _strike(packed: PackedScenario, state: State) -> None:
         state.node = Node.MISCAST_EFFECTS
     elif back == Back.COMETS:
         state.node = Node.COMETS
-    else:
+    elif back == Back.NOMINATE:
         to_nominate(packed, state)
+    else:
+        raise AssertionError("no way back to this node is defined")
 
 
 @jit(forceinline=False)
@@ -124,8 +128,10 @@ def _settle(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[floa
             next_stored(packed, state)
         elif node == Node.STORING:
             next_store(packed, state)
-        else:
+        elif node == Node.SELECT_SPELLS:
             next_selection(packed, state)
+        else:
+            raise AssertionError("no step is defined at this node")
 
 
 @jit(forceinline=False)

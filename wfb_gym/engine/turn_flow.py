@@ -73,13 +73,23 @@ def begin_phase(packed: PackedScenario, state: State) -> None:
     """Locks and spells that last until the owner's next phase end; the rest roll for a 6."""
     army = int64(state.active)
     end_one_turn(packed, state, army)
-    for wizard in range(packed.armies[army].n_wizards):
-        if state.lock[army, wizard] % BARS_ITEMS == Lock.OWN_NEXT_PHASE:
-            state.lock[army, wizard] = Lock.NONE
+    _end_locks(packed, state, army, Lock.OWN_NEXT_PHASE.value)
     state.cursor = 0
     state.mover = army
     state.node = Node.ROLL_LOCK
     next_lock_roll(packed, state)
+
+
+@jit(forceinline=False)
+def _end_locks(packed: PackedScenario, state: State, army: int, moment: int) -> None:
+    """The army's locks that last until this moment, a member of `Lock`, end."""
+    for wizard in range(packed.armies[army].n_wizards):
+        until = state.lock[army, wizard] % BARS_ITEMS
+        if until == Lock.PHASE_END or until == Lock.OWN_NEXT_PHASE:
+            if until == moment:
+                state.lock[army, wizard] = Lock.NONE
+        elif until not in (Lock.NONE, Lock.SIX, Lock.BATTLE_END):
+            raise AssertionError("the end of this lock is undefined")
 
 
 @jit(forceinline=False)
@@ -290,9 +300,7 @@ def end_phase(packed: PackedScenario, state: State) -> float:
             state.marked[army, word] &= packed.armies[army].staying[word]
         state.entered_play[army] = 0
         state.tried[army] = 0
-        for wizard in range(packed.armies[army].n_wizards):
-            if state.lock[army, wizard] % BARS_ITEMS == Lock.PHASE_END:
-                state.lock[army, wizard] = Lock.NONE
+        _end_locks(packed, state, army, Lock.PHASE_END.value)
     clear_cast(state)
     state.open = 0
     state.power = 0
@@ -385,7 +393,9 @@ def _item_matters(packed: PackedScenario, state: State, army: int, item: int) ->
     if entry.dispel_use == DispelUse.BOOST:
         return True
     if entry.dispel_use == DispelUse.AUTOMATIC:
-        return bool(state.open != 0)
+        return state.open != 0
+    if entry.dispel_use != DispelUse.NONE:
+        raise AssertionError("this use of an item in a dispel is undefined")
     if army != state.active:
         return False
     if entry.bearer == NO_BEARER:
