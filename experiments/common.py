@@ -1,24 +1,21 @@
-"""What the experiments share: playing batches of battles, and how results are told."""
+"""What experiments and agents share: playing batches of battles, command lines, Ctrl-C, results."""
 
+import argparse
+import json
 import math
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import wfb_gym
 from wfb_gym.cli.parser import Parser
@@ -27,8 +24,12 @@ from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.opponents import Opponent
 
+FAILED = 1
+"""Exit status of a command that could not do all that it was asked for."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C."""
+RESULTS = "results.json"
+"""File of a run's folder that holds its results."""
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 """Ids by the learner's seat."""
@@ -36,9 +37,14 @@ IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
 
+SettingsT = TypeVar("SettingsT")
+
 Chooser = Callable[[MagicPhaseVectorEnv, NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]]
 """Whoever plays the learner's seat by the environments themselves: these, observations and masks
 to actions. What needs no environments is an `Agent`."""
+
+
+# --- battles ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -113,8 +119,168 @@ def play(
     return points
 
 
+# --- command lines ---------------------------------------------------------------------------
+
+
+def parse_settings(
+    settings: type[SettingsT],
+    arguments: Sequence[str] | None,
+    *,
+    module: str,
+    description: str | None,
+    quick: Mapping[str, Any],
+    switches: Mapping[str, str],
+    usual_out: Callable[[SettingsT], Path] | None = None,
+) -> tuple[SettingsT, Collection[str], Parser]:
+    """Parse a command line whose flags are the fields of a dataclass.
+
+    A field's metadata may hold arguments of `add_argument` that replace the usual ones, and
+    ``aliases``: further spellings of the flag. A tuple's flag is repeated for several values; with
+    ``positional`` in its metadata the values stand alone instead. Every command has ``--quick`` and
+    ``--json``.
+
+    Args:
+        settings: a dataclass whose fields all have defaults.
+        arguments: the command line; None takes the process's own.
+        module: name of the command's module, behind ``python -m``.
+        description: printed by ``--help``.
+        quick: values of fields that ``--quick`` sets.
+        switches: help of further flags without a value, by name.
+        usual_out: the run's folder where ``--out`` is not given.
+
+    Returns:
+        The settings, the names of the switches that were given (``json`` among them), and the
+        parser, whose `error` refuses what the caller finds wrong.
+
+    Raises:
+        SystemExit: help was asked for, or the input is bad.
+    """
+    parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
+    defaults = settings()
+    for each in fields(defaults):  # type: ignore[arg-type]
+        metadata = dict(each.metadata)
+        value = getattr(defaults, each.name)
+        options: dict[str, Any] = {"type": type(value), "default": value}
+        options["help"] = "(default: %(default)s)"
+        if isinstance(value, tuple):
+            shown = " ".join(str(one) for one in value)
+            options = {"action": "append", "help": f"repeat for several (default: {shown})"}
+        elif isinstance(value, Path):
+            options["type"] = Path
+        if metadata.pop("positional", False):
+            parser.add_argument(each.name, nargs="*", help=f"(default: {shown})", **metadata)
+            continue
+        parser.add_argument(
+            flag_of(each.name),
+            *metadata.pop("aliases", ()),
+            dest=each.name,
+            **options | metadata,
+        )
+    switches = {
+        **switches,
+        "quick": "a tiny run that only shows that all works",
+        "json": "print JSON alone on stdout",
+    }
+    for name, meaning in switches.items():
+        parser.add_argument(flag_of(name), action="store_true", help=meaning)
+    given = vars(parser.parse_args(arguments))
+    chosen = [name for name in switches if given.pop(name)]
+    given = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in given.items()
+        if value is not None and value != []
+    }
+    parsed = settings(**given)
+    changes = dict(quick) if "quick" in chosen else {}
+    if usual_out is not None and "out" not in given:
+        changes["out"] = usual_out(parsed)
+    return replace(parsed, **changes), chosen, parser  # type: ignore[type-var]
+
+
+def flag_of(name: str) -> str:
+    """The flag of a field."""
+    return "--" + name.replace("_", "-")
+
+
+def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
+    """Refuse settings that are not above 0.
+
+    Raises:
+        SystemExit: names the first one.
+    """
+    for name in names:
+        value = getattr(settings, name)
+        if not value > 0:
+            parser.error(f"{flag_of(name)}: expected more than 0, found {value}")
+
+
+def positive_integer(text: str) -> int:
+    """A whole number from 1, as an argument's type."""
+    return _integer_from(1, text)
+
+
+def natural_number(text: str) -> int:
+    """A whole number from 0, as an argument's type."""
+    return _integer_from(0, text)
+
+
+def _integer_from(least: int, text: str) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected a whole number from {least}, found {text!r}")
+    return int(text)
+
+
+def non_negative_number(text: str) -> float:
+    """A finite number from 0, as an argument's type."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number from 0, found {text!r}")
+    return value
+
+
+def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -> str:
+    """The command that runs a module with these settings; defaults are left out.
+
+    Args:
+        module: behind ``python -m``.
+        settings: a dataclass whose fields are the flags.
+        omit: fields that do not change the outcome.
+    """
+    defaults = type(settings)()
+    words = [f"python -m {module}"]
+    for each in fields(settings):
+        value = getattr(settings, each.name)
+        if each.name not in omit and value != getattr(defaults, each.name):
+            values = value if isinstance(value, tuple) else (value,)
+            words += [f"{flag_of(each.name)} {one}" for one in values]
+    return " ".join(words)
+
+
+# --- runs ------------------------------------------------------------------------------------
+
+
+class Interruptible:
+    """Context that Ctrl-C leaves early, keeping what was done.
+
+    Attributes:
+        interrupted: whether Ctrl-C has ended the block.
+    """
+
+    interrupted = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        self.interrupted = kind is not None and issubclass(kind, KeyboardInterrupt)
+        return self.interrupted
+
+
 def progress() -> Progress:
-    """A bar on stderr; its tasks take a `note`."""
+    """A progress bar on stderr; its tasks take a `note`."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -123,6 +289,47 @@ def progress() -> Progress:
         TextColumn("{task.fields[note]}"),
         console=Console(stderr=True),
     )
+
+
+Report = Callable[[str, int], None]
+"""Takes what is being done, or nothing new, and how many steps were done since the last call."""
+
+
+@contextmanager
+def report_progress(title: str, total: int) -> Iterator[Report]:
+    """Show a progress bar on stderr while the block runs."""
+    with progress() as bar:
+        task = bar.add_task(title, total=total, note="")
+
+        def report(note: str, steps: int) -> None:
+            bar.update(task, advance=steps)
+            if note:
+                bar.update(task, note=note)
+
+        yield report
+
+
+# --- results ---------------------------------------------------------------------------------
+
+
+def settings_as_json(settings: Any) -> dict[str, Any]:
+    """Settings as JSON holds them."""
+    return {key: str(v) if isinstance(v, Path) else v for key, v in asdict(settings).items()}
+
+
+def write_json(path: Path, results: Any) -> None:
+    """Write results into a file."""
+    path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+
+
+def write_results(folder: Path, results: Mapping[str, Any]) -> None:
+    """Write a run's results into its folder."""
+    write_json(folder / RESULTS, results)
+
+
+def print_json(results: Any) -> None:
+    """Print results on stdout."""
+    sys.stdout.write(json.dumps(results, indent=2) + "\n")
 
 
 def versions() -> dict[str, str]:
