@@ -12,7 +12,7 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import bit, is_chance, is_decision
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.engine.targets import army_of, index_of, models_left, wounds_left
-from wfb_gym.engine.transition import act_listing, begin, resolve_listing
+from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.scenario.sizes import DICE, SPELLS
 
@@ -107,7 +107,7 @@ def _army_broken(packed: Any, state: Any, army: int) -> int:
         if not 0 <= state.items[army, i] <= most:
             return 8
     known, in_play = state.known[army], state.in_play[army]
-    if (known | in_play) & ~spells or (state.entered_play[army] | state.tried[army]) & ~in_play:
+    if (known | in_play) & ~spells or (state.new_in_play[army] | state.attempted[army]) & ~in_play:
         return 9
     if army == state.active and state.open & ~spells:
         return 9
@@ -190,10 +190,10 @@ def play_on(
                 return failed, taken, battles
             if count > 0:
                 action = int64(work.legal[next_choice(rng, count)])
-                gained, _ = act_listing(packed, state, action, work)
+                gained, _ = act_and_list(packed, state, action, work)
             else:
                 outcome = sample(packed, state, rng, work)
-                gained, _ = resolve_listing(packed, state, outcome, work)
+                gained, _ = resolve_and_list(packed, state, outcome, work)
             points += gained
             taken += 1
             alone += 1

@@ -15,7 +15,7 @@ dice not yet re-rolled, victims not yet struck.
 
 from typing import Any
 
-from wfb_gym.engine.state import Attempt, Back, Node
+from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo
 from wfb_gym.scenario.sizes import CONTACTS, ITEMS, STRIKES
 from wfb_gym.solver.potential import (
     CASTING,
@@ -37,9 +37,9 @@ def stage(state: Any) -> int:
     node = Node(int(state.node))
     if node in LISTED:
         return LISTED[node]
-    if node == Node.ROLL_STRIKE and state.back == Back.COMETS:
+    if node == Node.ROLL_STRIKE and state.return_to == ReturnTo.COMETS:
         return COMETS
-    if node == Node.IN_PLAY or state.attempt == Attempt.IN_PLAY:
+    if node == Node.IN_PLAY or state.attempt == DispelAttempt.IN_PLAY:
         return IN_PLAY
     return CASTING
 
@@ -64,7 +64,9 @@ def potential(packed: Any, state: Any) -> tuple[int, ...]:
     step, visits = _step(node, state)
     if here == IN_PLAY:
         opponents_turn = int(state.mover != state.active)
-        untried = sum((int(state.in_play[a]) & ~int(state.tried[a])).bit_count() for a in range(2))
+        untried = sum(
+            (int(state.in_play[a]) & ~int(state.attempted[a])).bit_count() for a in range(2)
+        )
         return (phases_left, IN_PLAY, opponents_turn, untried, step, visits)
     own = int(state.in_play[state.active]).bit_count()
     return (

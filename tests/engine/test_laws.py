@@ -20,8 +20,7 @@ from wfb_gym.encoding.layout import LAYOUT_OFFSETS
 from wfb_gym.engine.chance import chance_outcomes, sample
 from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
 from wfb_gym.engine.outcomes import is_handful
-from wfb_gym.engine.state import STATE, Node, new_states
-from wfb_gym.engine.workspace import WORK_SPACE, new_work_spaces
+from wfb_gym.engine.state import STATE, WORK_SPACE, Node, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT, START
 from wfb_gym.packing.records import (
     AIM,
@@ -140,8 +139,8 @@ def check_counts(before: Game, after: Game) -> None:
     drawing = before.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL)
     for army_index in range(2):
         assert drawing or int(new.known[army_index]) & ~int(old.known[army_index]) == 0
-        assert int(new.entered_play[army_index]) & ~int(new.in_play[army_index]) == 0
-        assert int(new.tried[army_index]) & ~int(new.in_play[army_index]) == 0
+        assert int(new.new_in_play[army_index]) & ~int(new.in_play[army_index]) == 0
+        assert int(new.attempted[army_index]) & ~int(new.in_play[army_index]) == 0
         for index in range(SPELLS):
             lies = int(new.in_play[army_index]) >> index & 1
             assert lies or new.aims[army_index, index] == 0

@@ -7,9 +7,8 @@ import pytest
 
 from wfb_gym.engine.generator import key_of_seed, new_rngs
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.state import new_states
+from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.engine.transition import begin
-from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.generating import TEST_SEEDS, generate
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
@@ -98,7 +97,7 @@ def test_a_broken_position_is_noticed(field: str, value: int, number: int) -> No
         ("unit_wounds", (1, 2), 500, 7),
         ("items", (0, 0), 9, 8),
         ("known", 1, 1 << 20, 9),
-        ("entered_play", 0, 1, 9),
+        ("new_in_play", 0, 1, 9),
         ("aims", (0, 1), 1, 10),
         ("in_play", 0, 1, 10),
         ("markers", (0, 0), 2, 12),

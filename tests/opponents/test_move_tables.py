@@ -11,7 +11,7 @@ from wfb_gym._records import new_records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.opponents.move_tables import (
     NO_MOVE,
     MoveTable,

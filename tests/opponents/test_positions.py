@@ -8,8 +8,7 @@ import pytest
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions, ask, sees_positions
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.state import STATE
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import STATE, new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.players.simple import RandomAgent

@@ -19,7 +19,7 @@ from open_spiel.python.policy import Policy, UniformRandomPolicy
 from wfb_gym import solver
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policies import Scripted, choose

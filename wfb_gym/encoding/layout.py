@@ -16,7 +16,7 @@ from wfb_gym.engine.state import (
     COMMON_DECISIONS,
     DECISIONS,
     FIRST_DECISION,
-    Attempt,
+    DispelAttempt,
     Node,
 )
 from wfb_gym.scenario.sizes import ARMIES, DICE, MARKS, MAX_POINTS, PHASES, TARGETS
@@ -285,7 +285,7 @@ def layout(limits: Limits) -> Layout:
     builder.block("rules", [Field(f"rule {s}", 0.0, 1.0, "ruleset switch") for s in switches])
     builder.block("miscast_stop", _one("miscast stops", 1.0, "chance that a miscast ends casting"))
     if limits.in_play or limits.free_spells:
-        kinds = [kind.name.lower().replace("_", " ") for kind in Attempt if kind]
+        kinds = [kind.name.lower().replace("_", " ") for kind in DispelAttempt if kind]
         builder.block("attempt", [Field(f"dispelling {k}", 0.0, 1.0, "1 if so") for k in kinds])
     if limits.own_dice:
         builder.block("reserve", _one("own dice committed", _MOST_DICE, "to this roll / 10"))

@@ -14,7 +14,7 @@ from wfb_gym.engine.miscasts import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_CHANCE, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
 from wfb_gym.engine.queries import bit, dice_cap, other
-from wfb_gym.engine.state import COMMON_DECISIONS, Attempt, Node, State
+from wfb_gym.engine.state import COMMON_DECISIONS, DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import (
     army_of,
@@ -284,7 +284,7 @@ def _aims(
 def _marks(state: State, army: int, first: int, row: NDArray[float32]) -> None:
     for word in range(MARK_WORDS):
         for place in range(MARKS_PER_WORD):
-            bits = (state.marked[army, word] >> (place * TARGETS)) & _WORD_MASK
+            bits = (state.marks[army, word] >> (place * TARGETS)) & _WORD_MASK
             field = first + word * MARKS_PER_WORD + place
             _put(row, field, float32(bits * MARK_UNIT))
 
@@ -356,8 +356,8 @@ def _lasting(
             _put(row, field + known, _ONE)
         if lasting >= 0 and state.in_play[army] & mask:
             _put(row, field + lasting + 3, _ONE)
-            _put(row, field + lasting + 4, float32((state.entered_play[army] & mask) != 0))
-            _put(row, field + lasting + 5, float32((state.tried[army] & mask) != 0))
+            _put(row, field + lasting + 4, float32((state.new_in_play[army] & mask) != 0))
+            _put(row, field + lasting + 5, float32((state.attempted[army] & mask) != 0))
         field += size
 
 
@@ -399,7 +399,7 @@ def _pending(state: State, seat: int, at: LayoutOffsets, row: NDArray[float32]) 
 @jit
 def _rare(state: State, at: LayoutOffsets, row: NDArray[float32]) -> None:
     """Blocks that only some limits have."""
-    if at.attempt >= 0 and state.attempt != Attempt.NONE:
+    if at.attempt >= 0 and state.attempt != DispelAttempt.NONE:
         _put(row, at.attempt + state.attempt - 1, _ONE)
     if at.reserve >= 0:
         _put(row, at.reserve, float32(state.reserve) * DICE_UNIT)

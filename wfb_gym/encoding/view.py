@@ -11,8 +11,7 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_decision
-from wfb_gym.engine.state import State
-from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
+from wfb_gym.engine.state import State, WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 
 

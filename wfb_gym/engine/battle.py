@@ -20,9 +20,8 @@ from wfb_gym.engine.chance import (
 )
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import Node, new_states
+from wfb_gym.engine.state import Node, new_states, new_work_spaces
 from wfb_gym.engine.thrown_dice import is_open, read_dice
-from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario.sizes import DICE

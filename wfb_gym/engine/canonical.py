@@ -14,7 +14,7 @@ from wfb_gym.engine.effects import (
     COSTS_OTHER_WIZARDS_WOUNDS,
 )
 from wfb_gym.engine.queries import caster_of, last_phase
-from wfb_gym.engine.state import Attempt, Node, State
+from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
 
 
@@ -120,7 +120,7 @@ def _may_miscast(state: State) -> bool:
     """Whether the cast under way may still miscast, or has, and its row is not known yet."""
     if state.node == Node.ROLL_MISCAST:
         return True
-    if state.attempt != Attempt.NONE or not (
+    if state.attempt != DispelAttempt.NONE or not (
         state.node == Node.ROLL_CASTING
         or state.node == Node.REROLL_CASTING
         or state.node == Node.KEEP_CASTING
@@ -170,7 +170,7 @@ def _casts(packed: PackedScenario, state: State, army: int, wizard: int) -> bool
     if state.spell == 0 or caster_of(packed, army, int64(state.spell - 1)) != wizard:
         return False
     instant = packed.armies[army].spells[state.spell - 1].duration == Duration.INSTANT
-    return not (instant and state.attempt == Attempt.CAST)
+    return not (instant and state.attempt == DispelAttempt.CAST)
 
 
 @jit(forceinline=False)

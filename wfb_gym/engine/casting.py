@@ -27,7 +27,7 @@ from wfb_gym.engine.queries import (
     without,
 )
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
-from wfb_gym.engine.state import Attempt, Back, NaturalResult, Node, State
+from wfb_gym.engine.state import DispelAttempt, NaturalResult, Node, ReturnTo, State
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.engine.turn_flow import clear_roll, to_in_play, to_nominate
 from wfb_gym.packing.records import PackedScenario
@@ -102,8 +102,8 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
     if entry.bound_in:
         use_item(packed, state, army, entry.bound_in - 1)
     if can_answer_cast(packed, state):
-        return float(settle_cast(packed, state, FIRST_TOTAL + int(entry.casting_value)))
-    return float(settle_cast(packed, state, OUTCOME_IRRESISTIBLE))
+        return float(apply_cast_outcome(packed, state, FIRST_TOTAL + int(entry.casting_value)))
+    return float(apply_cast_outcome(packed, state, OUTCOME_IRRESISTIBLE))
 
 
 @jit
@@ -197,7 +197,7 @@ def _plain_natural_result(casting: int) -> int:
 @jit
 def doubles_count(packed: PackedScenario, state: State) -> bool:
     """Whether any double of the pending cast is irresistible, if the spell is cast."""
-    if state.attempt != Attempt.NONE or state.spell == 0:
+    if state.attempt != DispelAttempt.NONE or state.spell == 0:
         return False
     wizard = caster_of(packed, int64(state.active), state.spell - 1)
     return packed.armies[state.active].wizards[wizard].any_double != 0
@@ -270,7 +270,7 @@ def add_cast_chances(packed: PackedScenario, state: State, merged: NDArray[np.fl
 
 
 @jit(forceinline=False)
-def settle_cast(packed: PackedScenario, state: State, outcome: int) -> float:
+def apply_cast_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
     """A casting roll stands."""
     clear_roll(state)
     state.cast_item = 0
@@ -282,13 +282,13 @@ def settle_cast(packed: PackedScenario, state: State, outcome: int) -> float:
         return 0.0
     if outcome == OUTCOME_IRRESISTIBLE:
         points = take_effect(
-            packed, state, state.active, state.spell - 1, state.aim, Back.NOMINATE.value
+            packed, state, state.active, state.spell - 1, state.aim, ReturnTo.NOMINATE.value
         )
         if state.striking == 0:
             to_nominate(packed, state)
         return points
     state.number = outcome - FIRST_TOTAL
-    state.attempt = Attempt.CAST
+    state.attempt = DispelAttempt.CAST
     state.mover = other(state.active)
     state.node = Node.DISPEL
     return 0.0

@@ -40,14 +40,13 @@ from wfb_gym.engine.outcomes import (
 from wfb_gym.engine.queries import bit, can_reroll, caster_of
 from wfb_gym.engine.roll_results import is_first_roll, read_roll, resolve_roll
 from wfb_gym.engine.spell_selection import draws, resolve_spells
-from wfb_gym.engine.state import NaturalResult, Node, State
+from wfb_gym.engine.state import MAX_PMF, NaturalResult, Node, State, WorkSpace
 from wfb_gym.engine.stored_dice import resolve_stored
 from wfb_gym.engine.strikes import resolve_strike, strike_pmf
 from wfb_gym.engine.turn_flow import resolve_lock_roll
-from wfb_gym.engine.workspace import DICE_PER_HIT, MAX_PMF, WorkSpace
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES
-from wfb_gym.rules.wounds import hit_wounds
+from wfb_gym.rules.wounds import DICE_PER_HIT, hit_wounds
 from wfb_gym.scenario.sizes import LORE_SPELLS, MISCAST_ROWS
 
 _DICE_PER_WORD = 10

@@ -6,7 +6,7 @@ caster, and can be dispelled like any spell in play.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.queries import bit
-from wfb_gym.engine.state import Back, Node, State
+from wfb_gym.engine.state import Node, ReturnTo, State
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import SPELLS
 
@@ -52,6 +52,6 @@ def resolve_radius(packed: PackedScenario, state: State, die: int) -> None:
     state.radius = die * markers
     state.striking = state.cursor + 1
     state.strike = 0
-    state.back = Back.COMETS
+    state.return_to = ReturnTo.COMETS
     state.cursor += 1
     state.node = Node.STRIKES

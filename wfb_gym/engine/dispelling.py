@@ -15,7 +15,7 @@ from wfb_gym.engine.queries import (
     without,
 )
 from wfb_gym.engine.spells import end_spells, take_effect, use_item
-from wfb_gym.engine.state import Attempt, Back, NaturalResult, Node, State
+from wfb_gym.engine.state import DispelAttempt, NaturalResult, Node, ReturnTo, State
 from wfb_gym.engine.targets import resistance
 from wfb_gym.engine.turn_flow import clear_roll, pass_in_play, tidy, to_nominate
 from wfb_gym.packing.records import DispelUse, PackedScenario
@@ -34,7 +34,7 @@ FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
 def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
     """Let it through, use or declare an item, name a wizard whose own dice join, or roll."""
     if action == PASS:
-        return settle_dispel(packed, state, OUTCOME_FAIL)
+        return apply_dispel_outcome(packed, state, OUTCOME_FAIL)
     if action >= FIRST_WIZARD:
         state.joined = action - FIRST_WIZARD + 1
         state.node = Node.DISPEL_RESERVE
@@ -48,7 +48,7 @@ def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
                 state.declared |= bit(item)
                 state.node = Node.ROLL_FORGET
                 return 0.0
-            return settle_dispel(packed, state, OUTCOME_WORKS)
+            return apply_dispel_outcome(packed, state, OUTCOME_WORKS)
         if entry.dispel_use == DispelUse.BOOST:
             state.declared |= bit(item)
             return 0.0
@@ -60,9 +60,9 @@ def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
 @jit
 def forgetting_matters(packed: PackedScenario, state: State) -> bool:
     """Whether the spell just cast could be cast again, so that it matters who knows it."""
-    if state.attempt == Attempt.FREE:
+    if state.attempt == DispelAttempt.FREE:
         return True
-    if state.attempt == Attempt.CAST:
+    if state.attempt == DispelAttempt.CAST:
         bound = packed.armies[state.active].spells[state.spell - 1].bound
         return not (bound or last_phase(packed, state))
     raise AssertionError("no item dispels outright in this attempt")
@@ -82,15 +82,15 @@ def forgotten_on(packed: PackedScenario, state: State) -> int:
 def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> float:
     """An item has dispelled the spell; its caster may forget it for the battle."""
     if forgotten:
-        if state.attempt == Attempt.FREE:
+        if state.attempt == DispelAttempt.FREE:
             army = other(state.active)
             state.known[army] = without(state.known[army], bit(state.free - 1))
-        elif state.attempt == Attempt.CAST:
+        elif state.attempt == DispelAttempt.CAST:
             army = int64(state.active)
             state.known[army] = without(state.known[army], bit(state.spell - 1))
         else:
             raise AssertionError("no item dispels outright in this attempt")
-    return settle_dispel(packed, state, OUTCOME_WORKS)
+    return apply_dispel_outcome(packed, state, OUTCOME_WORKS)
 
 
 @jit
@@ -130,9 +130,9 @@ def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
     army = int64(state.mover) if index < SPELLS else other(state.mover)
     target = army * SPELLS + index % SPELLS
     state.target = target + 1
-    state.tried[army] |= bit(index % SPELLS)
+    state.attempted[army] |= bit(index % SPELLS)
     state.number = number_against(packed, target)
-    state.attempt = Attempt.IN_PLAY
+    state.attempt = DispelAttempt.IN_PLAY
     state.node = Node.DISPEL
 
 
@@ -171,20 +171,20 @@ def dispel_chance_of(packed: PackedScenario, state: State, dice: int) -> float:
 
 
 @jit(forceinline=False)
-def settle_dispel(packed: PackedScenario, state: State, outcome: int) -> float:
+def apply_dispel_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
     """The attempt is over, for better or worse."""
     dispelled = outcome == OUTCOME_WORKS
     points = 0.0
-    if state.attempt == Attempt.CAST:
+    if state.attempt == DispelAttempt.CAST:
         if not dispelled:
             points = take_effect(
-                packed, state, state.active, state.spell - 1, state.aim, Back.NOMINATE.value
+                packed, state, state.active, state.spell - 1, state.aim, ReturnTo.NOMINATE.value
             )
         if state.striking == 0:
             to_nominate(packed, state)
         else:
             clear_roll(state)
-    elif state.attempt == Attempt.FREE:
+    elif state.attempt == DispelAttempt.FREE:
         if not dispelled:
             points = take_effect(
                 packed,
@@ -192,13 +192,13 @@ def settle_dispel(packed: PackedScenario, state: State, outcome: int) -> float:
                 other(state.active),
                 state.free - 1,
                 state.free_aim,
-                Back.FREE_SPELL.value,
+                ReturnTo.FREE_SPELL.value,
             )
         if state.striking == 0:
             after_free_spell(state)
         else:
             clear_roll(state)
-    elif state.attempt == Attempt.IN_PLAY:
+    elif state.attempt == DispelAttempt.IN_PLAY:
         if dispelled:
             target = int64(state.target - 1)
             end_spells(packed, state, target // SPELLS, bit(target % SPELLS))

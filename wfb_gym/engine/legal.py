@@ -17,10 +17,9 @@ from wfb_gym.engine.queries import (
     reroll_item,
     serves_cast,
 )
-from wfb_gym.engine.state import Attempt, Node, State
+from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.stored_dice import storable
 from wfb_gym.engine.targets import can_aim, resistance, target_code
-from wfb_gym.engine.workspace import WorkSpace
 from wfb_gym.packing.records import DispelUse, Duration, Limit, PackedScenario
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, SPELLS, WIZARDS
@@ -113,7 +112,7 @@ def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """
     army = int64(state.mover)
     count = 0
-    later = state.attempt == Attempt.IN_PLAY
+    later = state.attempt == DispelAttempt.IN_PLAY
     if not later and not state.declared:
         work.legal[0] = PASS
         count = 1
@@ -128,7 +127,7 @@ def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 @jit
 def _dispel_items(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     army = int64(state.mover)
-    later = state.attempt == Attempt.IN_PLAY
+    later = state.attempt == DispelAttempt.IN_PLAY
     boostable = has_dispel_dice(packed, state)
     for item in range(packed.armies[army].n_items):
         use = packed.armies[army].items[item].dispel_use

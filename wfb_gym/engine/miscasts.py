@@ -16,10 +16,17 @@ from wfb_gym.engine.spells import (
     end_spells,
     take_effect,
 )
-from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Back, Node, State
+from wfb_gym.engine.state import (
+    BARS_ITEMS,
+    AfterMiscast,
+    DispelAttempt,
+    Node,
+    ReturnTo,
+    State,
+    WorkSpace,
+)
 from wfb_gym.engine.targets import models_left
 from wfb_gym.engine.turn_flow import clear_roll, leave_phase, to_in_play, to_nominate
-from wfb_gym.engine.workspace import WorkSpace
 from wfb_gym.packing.records import EffectKind, PackedEffect, PackedScenario, Whose
 from wfb_gym.rules.wounds import wounding_rolls
 
@@ -97,7 +104,7 @@ def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
             return 0.0, True
     elif kind == EffectKind.SPELL_SUCCEEDS:
         points = take_effect(
-            packed, state, army, state.spell - 1, state.aim, Back.MISCAST_ROW.value
+            packed, state, army, state.spell - 1, state.aim, ReturnTo.MISCAST_ROW.value
         )
         return points, state.striking != 0
     elif kind == EffectKind.FREE_SPELL:
@@ -117,10 +124,10 @@ def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
             if packed.armies[army].items[item].stores_dice:
                 state.items[army, item] = 0
     elif kind == EffectKind.CASTING_ENDS:
-        if state.after != After.PHASE_END:
-            state.after = After.IN_PLAY
+        if state.after_miscast != AfterMiscast.PHASE_END:
+            state.after_miscast = AfterMiscast.IN_PLAY
     elif kind == EffectKind.PHASE_ENDS:
-        state.after = After.PHASE_END
+        state.after_miscast = AfterMiscast.PHASE_END
     elif kind == EffectKind.IN_PLAY_ENDS:
         _end_in_play(packed, state, wizard, effect.whose)
     elif kind == EffectKind.SPELL_FORGOTTEN:
@@ -137,11 +144,11 @@ def _play_effect(packed: PackedScenario, state: State) -> tuple[float, bool]:
 
 @jit
 def _leave_row(packed: PackedScenario, state: State) -> None:
-    if state.after == After.PHASE_END:
+    if state.after_miscast == AfterMiscast.PHASE_END:
         leave_phase(packed, state)
-    elif state.after == After.IN_PLAY:
+    elif state.after_miscast == AfterMiscast.IN_PLAY:
         to_in_play(packed, state)
-    elif state.after == After.CAST_AGAIN:
+    elif state.after_miscast == AfterMiscast.CAST_AGAIN:
         to_nominate(packed, state)
     else:
         raise AssertionError("where the phase goes on after this row is undefined")
@@ -400,7 +407,7 @@ def begin_free_attempt(packed: PackedScenario, state: State) -> None:
     army = other(state.active)
     spell = int64(state.free - 1)
     state.number = packed.armies[army].spells[spell].casting_value
-    state.attempt = Attempt.FREE
+    state.attempt = DispelAttempt.FREE
     state.mover = state.active
     state.node = Node.DISPEL
 
@@ -411,7 +418,7 @@ def after_free_spell(state: State) -> None:
     clear_roll(state)
     state.free = 0
     state.free_aim = 0
-    state.back = Back.NOMINATE
+    state.return_to = ReturnTo.NOMINATE
     state.cursor += 1
     state.mover = state.active
     state.node = Node.MISCAST_EFFECTS

@@ -10,7 +10,7 @@ from wfb_gym.engine.state import (
     FIRST_DECISION,
     LAST_CHANCE,
     LAST_DECISION,
-    Attempt,
+    DispelAttempt,
     NaturalResult,
     State,
 )
@@ -168,7 +168,7 @@ def can_cast_free(
 @jit
 def later_spells(state: State, army: int) -> int:
     """Mask of the army's spells in play from earlier phases that the mover has not tried."""
-    return without(without(state.in_play[army], state.entered_play[army]), state.tried[army])
+    return without(without(state.in_play[army], state.new_in_play[army]), state.attempted[army])
 
 
 @jit
@@ -251,7 +251,7 @@ def reroll_item(packed: PackedScenario, state: State, all_dice: int, natural_res
         all_dice: 1 if all the dice are to be re-rolled, 0 for one.
         natural_result: `NaturalResult` of the dice as they lie.
     """
-    army = int64(state.active if state.attempt == Attempt.NONE else state.mover)
+    army = int64(state.active if state.attempt == DispelAttempt.NONE else state.mover)
     if not packed.armies[army].rerolls:
         return -1
     return _reroll_item(packed, state, army, all_dice, natural_result)
@@ -262,7 +262,7 @@ def _reroll_item(
     packed: PackedScenario, state: State, army: int, all_dice: int, natural_result: int
 ) -> int:
     """`reroll_item` of an army that has such items."""
-    casting = state.attempt == Attempt.NONE
+    casting = state.attempt == DispelAttempt.NONE
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         way = entry.reroll_cast if casting else entry.reroll_dispel

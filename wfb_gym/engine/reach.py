@@ -67,7 +67,7 @@ def tidy_targets(packed: PackedScenario, state: State) -> None:
     for army in range(ARMIES):
         if idle and not state.known[1 - army]:
             for word in range(MARK_WORDS):
-                state.marked[army, word] = 0
+                state.marks[army, word] = 0
         for unit in range(packed.armies[army].n_units):
             left = int64(state.unit_wounds[army, unit])
             if left == 0 or _counted_by_miscasts(packed, state, army, unit):

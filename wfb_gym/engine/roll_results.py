@@ -6,11 +6,11 @@ that says so has them read again (S4).
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import actions as _actions
-from wfb_gym.engine.casting import final_cast_outcome, natural_result_of_cast, settle_cast
+from wfb_gym.engine.casting import apply_cast_outcome, final_cast_outcome, natural_result_of_cast
 from wfb_gym.engine.dispelling import (
+    apply_dispel_outcome,
     final_dispel_outcome,
     natural_result_of_dispel,
-    settle_dispel,
 )
 from wfb_gym.engine.outcomes import (
     HANDFUL,
@@ -22,7 +22,7 @@ from wfb_gym.engine.outcomes import (
 )
 from wfb_gym.engine.queries import bit, can_reroll, reroll_item, without
 from wfb_gym.engine.spells import use_item
-from wfb_gym.engine.state import Attempt, NaturalResult, Node, State
+from wfb_gym.engine.state import DispelAttempt, NaturalResult, Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES
 
@@ -44,7 +44,7 @@ def natural_result_after(
     """Nature of the pending roll once its dice read so, all of them taken together."""
     if not is_first_roll(state) and state.natural_result != NaturalResult.OPEN:
         return int64(state.natural_result)
-    if state.attempt == Attempt.NONE:
+    if state.attempt == DispelAttempt.NONE:
         return int(natural_result_of_cast(packed, state, ones, sixes, natural, handful))
     return int(natural_result_of_dispel(packed, ones, sixes))
 
@@ -60,7 +60,7 @@ def may_reroll_after(packed: PackedScenario, state: State, natural_result: int) 
 @jit
 def final_outcome(packed: PackedScenario, state: State, natural_result: int, natural: int) -> int:
     """Outcome of the pending roll, if it stands."""
-    if state.attempt == Attempt.NONE:
+    if state.attempt == DispelAttempt.NONE:
         return int(final_cast_outcome(packed, state, natural_result, natural))
     return int(final_dispel_outcome(packed, state, natural_result, natural))
 
@@ -108,14 +108,14 @@ def resolve_roll(packed: PackedScenario, state: State, outcome: int) -> float:
         state.dice = 0
         _to_keep(state)
         return 0.0
-    if state.attempt == Attempt.NONE:
-        return float(settle_cast(packed, state, outcome))
-    return float(settle_dispel(packed, state, outcome))
+    if state.attempt == DispelAttempt.NONE:
+        return float(apply_cast_outcome(packed, state, outcome))
+    return float(apply_dispel_outcome(packed, state, outcome))
 
 
 @jit
 def _to_keep(state: State) -> None:
-    if state.attempt == Attempt.NONE:
+    if state.attempt == DispelAttempt.NONE:
         state.mover = state.active
         state.node = Node.KEEP_CASTING
     else:
@@ -135,12 +135,12 @@ def act_keep(packed: PackedScenario, state: State, action: int) -> float:
     """Keep the roll, or roll one die or all of them again."""
     if action == PASS:
         outcome = final_outcome(packed, state, int64(state.natural_result), _natural(state))
-        if state.attempt == Attempt.NONE:
-            return float(settle_cast(packed, state, outcome))
-        return float(settle_dispel(packed, state, outcome))
+        if state.attempt == DispelAttempt.NONE:
+            return float(apply_cast_outcome(packed, state, outcome))
+        return float(apply_dispel_outcome(packed, state, outcome))
     all_dice = 1 if action == REROLL_ALL else 0
     item = reroll_item(packed, state, all_dice, int64(state.natural_result))
-    casting = state.attempt == Attempt.NONE
+    casting = state.attempt == DispelAttempt.NONE
     if packed.armies[state.mover].items[item].changes_natural:
         state.natural_result = NaturalResult.OPEN
     if casting:

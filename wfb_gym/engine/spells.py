@@ -29,7 +29,7 @@ def take_effect(
         army: the spell's owner.
         spell: what works.
         aim: 1 + which of its aims; 0 for a spell of fixed worth.
-        back: member of `Back`, where to go on when all are struck.
+        back: member of `ReturnTo`, where to go on when all are struck.
     """
     entry = packed.armies[army].spells[spell]
     if (
@@ -38,7 +38,7 @@ def take_effect(
         or entry.duration == Duration.DELAYED
     ):
         state.in_play[army] |= bit(spell)
-        state.entered_play[army] |= bit(spell)
+        state.new_in_play[army] |= bit(spell)
     elif entry.duration != Duration.INSTANT:
         raise AssertionError("the duration of this spell is undefined")
     if aim == 0:
@@ -56,7 +56,7 @@ def _take_aimed_effect(
     if entry.mark:
         mark = int64(entry.mark - 1)
         bits = mark_bit(mark, index_of(int64(way.target)))
-        state.marked[army, mark // MARKS_PER_WORD] |= bits
+        state.marks[army, mark // MARKS_PER_WORD] |= bits
     if entry.heals and way.target != 0:
         points += _heal(packed, state, int64(way.target), army)
     if entry.duration != Duration.INSTANT:
@@ -67,7 +67,7 @@ def _take_aimed_effect(
         state.striking = army * SPELLS + spell + 1
         state.strike = 0
         state.radius = 0
-        state.back = back
+        state.return_to = back
         state.node = Node.STRIKES
     return points
 
@@ -94,8 +94,8 @@ def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
 def end_spells(packed: PackedScenario, state: State, army: int, mask: int) -> None:
     """Spells of the army leave play."""
     state.in_play[army] = without(state.in_play[army], mask)
-    state.entered_play[army] = without(state.entered_play[army], mask)
-    state.tried[army] = without(state.tried[army], mask)
+    state.new_in_play[army] = without(state.new_in_play[army], mask)
+    state.attempted[army] = without(state.attempted[army], mask)
     if packed.targets:
         _forget_aims(packed, state, army, mask)
 

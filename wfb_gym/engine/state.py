@@ -12,7 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Int8, Int16, Int32, Record, Records, dtype_of, new_records
-from wfb_gym.scenario.sizes import ARMIES, CONTACTS, ITEMS, MARK_WORDS, SPELLS, UNITS, WIZARDS
+from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.rules.wounds import DICE_PER_HIT
+from wfb_gym.scenario.sizes import (
+    ARMIES,
+    CONTACT_MODELS,
+    CONTACTS,
+    DICE,
+    ITEMS,
+    MARK_WORDS,
+    SPELLS,
+    UNITS,
+    WIZARDS,
+)
 
 
 class Node(IntEnum):
@@ -73,7 +85,7 @@ COMMON_DECISIONS = int(Node.IN_PLAY) - FIRST_DECISION + 1
 """Decisions that every scenario knows come first."""
 
 
-class Attempt(IntEnum):
+class DispelAttempt(IntEnum):
     """What an attempt to dispel is made against."""
 
     NONE = 0
@@ -91,7 +103,7 @@ class NaturalResult(IntEnum):
     OPEN = 3  # a re-roll is under way that has the natural dice read again
 
 
-class After(IntEnum):
+class AfterMiscast(IntEnum):
     """Where a miscast leaves the phase."""
 
     CAST_AGAIN = 0
@@ -99,7 +111,7 @@ class After(IntEnum):
     PHASE_END = 2
 
 
-class Back(IntEnum):
+class ReturnTo(IntEnum):
     """Where the battle goes on when a spell has struck."""
 
     NOMINATE = 0
@@ -111,14 +123,14 @@ class Back(IntEnum):
 class State(Record):
     """A position of a battle."""
 
-    marked: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # targets that keep the army's marks
+    marks: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # targets that keep the army's marks
     open: Int32  # bit s: the active army may still attempt its spell s this phase
     known: Annotated[NDArray[np.int32], ARMIES]  # bit s: spell s is not forgotten
     in_play: Annotated[NDArray[np.int32], ARMIES]
     # in play since this phase: not to be dispelled in it
-    entered_play: Annotated[NDArray[np.int32], ARMIES]
+    new_in_play: Annotated[NDArray[np.int32], ARMIES]
     # in play, and the mover has had his attempt this phase
-    tried: Annotated[NDArray[np.int32], ARMIES]
+    attempted: Annotated[NDArray[np.int32], ARMIES]
     unit_wounds: Annotated[NDArray[np.int16], ARMIES, UNITS]  # left in the unit; 0 is wiped out
     number: Int16  # number to match
     node: Int8
@@ -132,7 +144,7 @@ class State(Record):
     cast_item: Int8  # 1 + item declared with the cast
     reserve: Int8  # own dice committed to the pending roll
     dice: Int8  # dice of the pending roll
-    attempt: Int8  # Attempt
+    attempt: Int8  # DispelAttempt
     declared: Int8  # bit i: item i boosts the pending dispel
     joined: Int8  # 1 + wizard whose own dice join the pending dispel
     target: Int8  # 1 + spell in play to dispel (army x SPELLS + spell)
@@ -140,13 +152,13 @@ class State(Record):
     row: Int8  # 1 + row of the miscast table
     cursor: Int8  # effects of the row that are done
     group: Int8  # groups in base contact that are done
-    after: Int8  # After
+    after_miscast: Int8  # AfterMiscast
     free: Int8  # 1 + the free spell of the other army
     free_aim: Int8  # 1 + which of its aims
     striking: Int8  # 1 + spell that strikes (army x SPELLS + spell)
     strike: Int8  # units and characters that it has struck
     radius: Int8  # inches that it reaches from its point, of a Comet
-    back: Int8  # Back
+    return_to: Int8  # ReturnTo
     faces: Annotated[NDArray[np.int8], 6]  # dice of the pending roll that may be re-rolled, by face
     # dice of the pending roll that have been re-rolled, by face
     held: Annotated[NDArray[np.int8], 6]
@@ -173,3 +185,32 @@ BARS_ITEMS = 8
 def new_states(count: int) -> Records[State]:
     """Zeroed states, shape (count,)."""
     return new_records(State, count)
+
+
+MOST_FACES = max(DICE, DICE_PER_HIT * CONTACT_MODELS)
+"""Most dice of one chance node."""
+
+MAX_PMF = 512
+"""Most chances of one law: every number of wounds that a unit can take, and none."""
+
+
+class WorkSpace(Record):
+    """Scratch space of one thread."""
+
+    pmf: Annotated[NDArray[np.float64], MAX_PMF]  # chances of 0, 1, 2 ... wounds, from the front
+    state: State  # a copy to change at will
+    key: Annotated[NDArray[np.uint64], STATE_WORDS]  # of a position, from the front
+    legal: Annotated[NDArray[np.int16], ACTIONS]  # legal actions, ascending, from the front
+    faces: Annotated[NDArray[np.int8], MOST_FACES]  # the dice rolled last
+
+
+WORK_SPACE = dtype_of(WorkSpace)
+
+
+def new_work_spaces(count: int = 1) -> Records[WorkSpace]:
+    """Zeroed scratch records, shape (count,): one for each thread.
+
+    Compiled code takes the array and reads a record from it: a record alone would not keep the
+    memory alive.
+    """
+    return new_records(WorkSpace, count)

@@ -8,9 +8,8 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casualties import gain_wound, wound_target
 from wfb_gym.engine.queries import bit
 from wfb_gym.engine.spells import end_spells
-from wfb_gym.engine.state import Back, Node, State
+from wfb_gym.engine.state import Node, ReturnTo, State, WorkSpace
 from wfb_gym.engine.targets import can_strike, models_left, wounds_left
-from wfb_gym.engine.workspace import WorkSpace
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
@@ -21,7 +20,7 @@ def _aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
     aim = int64(state.aims[army, spell])
-    if state.back != Back.COMETS:
+    if state.return_to != ReturnTo.COMETS:
         aim = int64(state.aim) if army == state.active else int64(state.free_aim)
     way = packed.armies[army].aims[packed.armies[army].spells[spell].first_aim + aim - 1]
     return int64(way.first_strike), int64(way.n_strikes)
@@ -46,7 +45,7 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
             state.node = Node.ROLL_STRIKE
             return True
         state.strike += 1
-    if state.back == Back.COMETS:
+    if state.return_to == ReturnTo.COMETS:
         army = int64(state.striking - 1) // SPELLS
         end_spells(packed, state, army, bit(int64(state.striking - 1) % SPELLS))
     state.striking = 0

@@ -6,7 +6,7 @@ are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import Attempt, State
+from wfb_gym.engine.state import DispelAttempt, State
 from wfb_gym.packing.records import Duration, Opening, PackedScenario
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
@@ -88,7 +88,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
         return False
     if entry.mark:
         mark = int64(entry.mark - 1)
-        return (state.marked[army, mark // MARKS_PER_WORD] & mark_bit(mark, index)) == 0
+        return (state.marks[army, mark // MARKS_PER_WORD] & mark_bit(mark, index)) == 0
     return True
 
 
@@ -263,9 +263,9 @@ def resistance_to_cast(packed: PackedScenario, state: State) -> int:
 @jit
 def resistance(packed: PackedScenario, state: State) -> int:
     """Dice that Magic Resistance adds to the pending dispel of a spell just cast (DW)."""
-    if state.attempt == Attempt.CAST:
+    if state.attempt == DispelAttempt.CAST:
         return resistance_to_cast(packed, state)
-    if state.attempt == Attempt.FREE and state.free_aim:
+    if state.attempt == DispelAttempt.FREE and state.free_aim:
         enemy = int64(1 - state.active)
         return _resistance_of(
             packed, state, enemy, int64(state.free - 1), int64(state.free_aim - 1)

@@ -15,8 +15,9 @@ from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.strikes import current_strike, most_of_strike
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import HIT_DICE, EffectKind, HitDice, PackedScenario, PackedStrike
-from wfb_gym.rules.damage import DICE_PER_HIT, Hit, hits_of_dice, wounds_of_dice
+from wfb_gym.rules.damage import Hit, hits_of_dice, wounds_of_dice
 from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.wounds import DICE_PER_HIT
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 
 _NAMES = {dice: name for name, dice in HIT_DICE.items()}

@@ -26,7 +26,7 @@ from wfb_gym.engine.miscasts import act_free_spell, after_free_spell, run_effect
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.roll_results import act_keep
 from wfb_gym.engine.spell_selection import act_swap, next_selection
-from wfb_gym.engine.state import Back, Node, State
+from wfb_gym.engine.state import Node, ReturnTo, State, WorkSpace
 from wfb_gym.engine.stored_dice import act_store, next_store, next_stored
 from wfb_gym.engine.strikes import next_strike
 from wfb_gym.engine.turn_flow import (
@@ -36,7 +36,6 @@ from wfb_gym.engine.turn_flow import (
     generate_dice,
     to_nominate,
 )
-from wfb_gym.engine.workspace import WorkSpace
 from wfb_gym.packing.records import PackedScenario
 
 
@@ -76,27 +75,27 @@ def _play(packed: PackedScenario, state: State, action: int) -> float:
 
 
 @jit(forceinline=False)
-def _strike(packed: PackedScenario, state: State) -> None:
+def _next_strike_or_return(packed: PackedScenario, state: State) -> None:
     """Strike the next victim, or go back to where the spell was cast."""
     if next_strike(packed, state):
         return
-    back = int64(state.back)
-    state.back = Back.NOMINATE
-    if back == Back.FREE_SPELL:
+    back = int64(state.return_to)
+    state.return_to = ReturnTo.NOMINATE
+    if back == ReturnTo.FREE_SPELL:
         after_free_spell(state)
-    elif back == Back.MISCAST_ROW:
+    elif back == ReturnTo.MISCAST_ROW:
         state.cursor += 1
         state.node = Node.MISCAST_EFFECTS
-    elif back == Back.COMETS:
+    elif back == ReturnTo.COMETS:
         state.node = Node.COMETS
-    elif back == Back.NOMINATE:
+    elif back == ReturnTo.NOMINATE:
         to_nominate(packed, state)
     else:
         raise AssertionError("no way back to this node is defined")
 
 
 @jit(forceinline=False)
-def _settle(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
+def _advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
     """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
 
     Returns:
@@ -121,7 +120,7 @@ def _settle(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[floa
         elif node == Node.END_PHASE:
             points += end_phase(packed, state)
         elif node == Node.STRIKES:
-            _strike(packed, state)
+            _next_strike_or_return(packed, state)
         elif node == Node.COMETS:
             next_comet(packed, state)
         elif node == Node.STORED_DICE:
@@ -147,12 +146,12 @@ def begin(packed: PackedScenario, state: State, work: WorkSpace) -> float:
         Points that changed hands on the way, as the first army sees them.
     """
     begin_battle(packed, state)
-    points, _ = _settle(packed, state, work)
+    points, _ = _advance_to_choice(packed, state, work)
     return points
 
 
 @jit
-def act_listing(
+def act_and_list(
     packed: PackedScenario, state: State, action: int, work: WorkSpace
 ) -> tuple[float, int]:
     """`act`, telling also how many actions `work.legal` lists for the next decision.
@@ -161,17 +160,17 @@ def act_listing(
     on from asking `legal_actions` again.
     """
     before = _play(packed, state, action)
-    points, count = _settle(packed, state, work)
+    points, count = _advance_to_choice(packed, state, work)
     return before + points, count
 
 
 @jit
-def resolve_listing(
+def resolve_and_list(
     packed: PackedScenario, state: State, outcome: int, work: WorkSpace
 ) -> tuple[float, int]:
-    """`resolve`, telling also how many actions `work.legal` lists, as `act_listing` does."""
+    """`resolve`, telling also how many actions `work.legal` lists, as `act_and_list` does."""
     before = resolve_outcome(packed, state, outcome)
-    points, count = _settle(packed, state, work)
+    points, count = _advance_to_choice(packed, state, work)
     return before + points, count
 
 
@@ -188,12 +187,12 @@ def act(packed: PackedScenario, state: State, action: int, work: WorkSpace) -> f
     Returns:
         Points that changed hands, as the first army sees them.
     """
-    points, _ = act_listing(packed, state, action, work)
+    points, _ = act_and_list(packed, state, action, work)
     return points
 
 
 @jit(forceinline=False)
 def resolve(packed: PackedScenario, state: State, outcome: int, work: WorkSpace) -> float:
     """Go on from a chance node with one of its outcomes; arguments and result as for `act`."""
-    points, _ = resolve_listing(packed, state, outcome, work)
+    points, _ = resolve_and_list(packed, state, outcome, work)
     return points

@@ -15,7 +15,15 @@ from wfb_gym.engine.queries import (
 )
 from wfb_gym.engine.reach import tidy_targets, within_reach
 from wfb_gym.engine.spells import close_spells, end_one_turn
-from wfb_gym.engine.state import BARS_ITEMS, After, Attempt, Back, NaturalResult, Node, State
+from wfb_gym.engine.state import (
+    BARS_ITEMS,
+    AfterMiscast,
+    DispelAttempt,
+    NaturalResult,
+    Node,
+    ReturnTo,
+    State,
+)
 from wfb_gym.engine.stored_dice import stored_dice
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.packing.records import GENERATED, DispelUse, Lock, PackedScenario
@@ -38,10 +46,10 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
         side = packed.armies[army]
         state.known[army] = bit(side.n_spells) - 1
         state.in_play[army] = 0
-        state.entered_play[army] = 0
-        state.tried[army] = 0
+        state.new_in_play[army] = 0
+        state.attempted[army] = 0
         for word in range(MARK_WORDS):
-            state.marked[army, word] = 0
+            state.marks[army, word] = 0
         for spell in range(len(state.aims[army])):
             state.aims[army, spell] = 0
         for spell in range(side.n_spells):
@@ -221,10 +229,10 @@ def clear_cast(state: State) -> None:
     state.row = 0
     state.cursor = 0
     state.group = 0
-    state.after = After.CAST_AGAIN
+    state.after_miscast = AfterMiscast.CAST_AGAIN
     state.free = 0
     state.free_aim = 0
-    state.back = Back.NOMINATE
+    state.return_to = ReturnTo.NOMINATE
     clear_roll(state)
 
 
@@ -233,7 +241,7 @@ def clear_roll(state: State) -> None:
     """Forget the pending dice and the attempt they belong to."""
     state.reserve = 0
     state.dice = 0
-    state.attempt = Attempt.NONE
+    state.attempt = DispelAttempt.NONE
     state.number = 0
     state.declared = 0
     state.joined = 0
@@ -279,8 +287,8 @@ def leave_phase(packed: PackedScenario, state: State) -> None:
 @jit
 def pass_in_play(packed: PackedScenario, state: State) -> None:
     """Done with spells in play: the active player is next, then the phase ends."""
-    state.tried[0] = 0
-    state.tried[1] = 0
+    state.attempted[0] = 0
+    state.attempted[1] = 0
     if state.mover == state.active:
         leave_phase(packed, state)
     else:
@@ -297,9 +305,9 @@ def end_phase(packed: PackedScenario, state: State) -> float:
                 if state.in_play[army] & bit(spell):
                     points += gain(army, worth_per_phase(packed, state, army, spell))
         for word in range(MARK_WORDS):
-            state.marked[army, word] &= packed.armies[army].staying[word]
-        state.entered_play[army] = 0
-        state.tried[army] = 0
+            state.marks[army, word] &= packed.armies[army].staying[word]
+        state.new_in_play[army] = 0
+        state.attempted[army] = 0
         _end_locks(packed, state, army, Lock.PHASE_END.value)
     clear_cast(state)
     state.open = 0
@@ -328,7 +336,7 @@ def _end_battle(packed: PackedScenario, state: State) -> None:
         state.known[army] = 0
         state.in_play[army] = 0
         for word in range(MARK_WORDS):
-            state.marked[army, word] = 0
+            state.marks[army, word] = 0
         for spell in range(len(state.aims[army])):
             state.aims[army, spell] = 0
         for unit in range(UNITS):
@@ -361,7 +369,7 @@ def tidy(packed: PackedScenario, state: State) -> None:
             _retire(state, enemy, wizard)
     dispels = int(state.known[enemy])
     for side in range(2):  # tried or not: the active player's attempts are still to come
-        dispels |= without(state.in_play[side], state.entered_play[side])
+        dispels |= without(state.in_play[side], state.new_in_play[side])
     wounds_matter = (state.open & packed.armies[army].healing) != 0
     if packed.wounds_others and without(state.open, packed.armies[army].bound):
         wounds_matter = True

@@ -19,7 +19,7 @@ from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask, copied
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.envs.thread_pool import THREAD_POOL, Task

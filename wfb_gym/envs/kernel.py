@@ -14,9 +14,8 @@ from wfb_gym.encoding.observe import observe
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, State
-from wfb_gym.engine.transition import act_listing, begin, resolve_listing
-from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, State, WorkSpace
+from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list
 from wfb_gym.opponents.move_tables import MoveTable
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.packing.records import PackedScenario
@@ -102,10 +101,10 @@ def advance(
             if state.mover == seat or policy == Scripted.EXTERNAL:
                 return points, count
             action = choose(policy, packed, state, work, count, rng, move_table, move_storage)
-            gained, count = act_listing(packed, state, action, work)
+            gained, count = act_and_list(packed, state, action, work)
         elif FIRST_CHANCE <= state.node <= LAST_CHANCE:
             outcome = sample(packed, state, rng, work)
-            gained, count = resolve_listing(packed, state, outcome, work)
+            gained, count = resolve_and_list(packed, state, outcome, work)
         else:
             return points, 0
         points += gained
@@ -286,7 +285,7 @@ def drive(
             if state.mover == seat:
                 count = legal_actions(packed, state, work)
         if code >= 0:
-            first, count = act_listing(packed, state, code, work)
+            first, count = act_and_list(packed, state, code, work)
             move_table = move_tables[env.scenario % move_tables.shape[0]]
             gained, count = advance(
                 packed,

@@ -19,9 +19,8 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import Rng, key_of_seed, next_choice
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, State
-from wfb_gym.engine.transition import act_listing, resolve_listing
-from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
+from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, State, WorkSpace, new_work_spaces
+from wfb_gym.engine.transition import act_and_list, resolve_and_list
 from wfb_gym.envs.kernel import FirstPosition, prepare, write_mask
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.packing.records import PackedScenario
@@ -66,7 +65,7 @@ def _roll_on(packed: PackedScenario, state: State, rng: Rng, count: int, work: W
     points = 0.0
     while count == 0 and FIRST_CHANCE <= state.node <= LAST_CHANCE:
         outcome = sample(packed, state, rng, work)
-        gained, count = resolve_listing(packed, state, outcome, work)
+        gained, count = resolve_and_list(packed, state, outcome, work)
         points += gained
     return points, int64(count)
 
@@ -150,7 +149,7 @@ def play_turns(
         if operation == LOOK:
             count = int64(legal_actions(packed, state, work))
         elif operation == PLAY:
-            gained, count = act_listing(packed, state, codes[i], work)
+            gained, count = act_and_list(packed, state, codes[i], work)
             rolled, count = _roll_on(packed, state, battle.rng, int64(count), work)
             points[i] = gained + rolled
             ended[i] = count == 0

@@ -12,8 +12,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key
-from wfb_gym.engine.state import State
-from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.engine.state import State, WorkSpace
 from wfb_gym.packing.records import PackedScenario
 
 

@@ -41,9 +41,8 @@ from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.queries import caster_of, dice_cap, other
 from wfb_gym.engine.roll_results import final_outcome
-from wfb_gym.engine.state import Attempt, Node, State
+from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import aim_at, worth_of_aim
-from wfb_gym.engine.workspace import WorkSpace
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, look_up_move
 from wfb_gym.opponents.weighing import (
     best_cast_chance,
@@ -243,7 +242,7 @@ def _dispel(
         return scroll
     dice = _fewest_dispel_dice(packed, state, work, count, veteran)
     likely = dice >= 0 and pending_dispel_chance(packed, state, dice - FIRST_DICE) >= LIKELY
-    to_come = greatest_open_threat(packed, state) if state.attempt == Attempt.CAST else 0.0
+    to_come = greatest_open_threat(packed, state) if state.attempt == DispelAttempt.CAST else 0.0
     if scroll >= 0 and not likely and threat >= to_come:
         return scroll
     if veteran and work.legal[0] == PASS and threat < 0.5 * to_come:

@@ -18,7 +18,7 @@ from wfb_gym.engine.queries import (
     dice_cap,
     other,
 )
-from wfb_gym.engine.state import Attempt, State
+from wfb_gym.engine.state import DispelAttempt, State
 from wfb_gym.engine.targets import (
     resistance,
     worth_now,
@@ -83,9 +83,9 @@ def pending_dispel_chance(packed: PackedScenario, state: State, dice: int) -> fl
 def pending_threat(packed: PackedScenario, state: State) -> float:
     """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
     phases = phases_left(packed, state)
-    if state.attempt == Attempt.CAST:
+    if state.attempt == DispelAttempt.CAST:
         return float(worth_of_pending(packed, state.active, state.spell - 1, state.aim, phases))
-    if state.attempt == Attempt.FREE:
+    if state.attempt == DispelAttempt.FREE:
         army = other(state.active)
         return float(worth_of_pending(packed, army, state.free - 1, state.free_aim, phases))
     target = state.target - 1

@@ -301,7 +301,7 @@ class PackedArmy(Record):
     rerolls: Int8  # 1: some item of the army re-rolls dice
     bound: Int32  # bit s: spell s lies bound in an item
     healing: Int32  # bit s: spell s brings back wounds
-    staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marked` that stay for the battle
+    staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
     n_units: Int64
     n_aims: Int64
     wizards: Annotated[Records[PackedWizard], WIZARDS]

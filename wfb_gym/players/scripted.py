@@ -11,8 +11,7 @@ from wfb_gym.encoding.positions import Positions
 from wfb_gym.engine.generator import Rng, new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_decision
-from wfb_gym.engine.state import State
-from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
+from wfb_gym.engine.state import State, WorkSpace, new_work_spaces
 from wfb_gym.opponents.move_tables import MoveTable, no_move_tables
 from wfb_gym.opponents.policies import SCRIPTED, Scripted, choose
 from wfb_gym.packing.records import PackedScenario

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import BARS_ITEMS, Attempt
+from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario import Scenario
@@ -153,7 +153,7 @@ def spell_status(names: Names, battle: Battle, army: int, spell: int) -> str:
     if battle.is_over or not state.wounds[army, wizard]:
         return ""
     pending = names.pending(battle)
-    if pending == (army, spell) and state.attempt != Attempt.IN_PLAY:
+    if pending == (army, spell) and state.attempt != DispelAttempt.IN_PLAY:
         return "being cast"
     if int(state.in_play[army]) & bit:
         return "in play"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.queries import highest_dispel
-from wfb_gym.engine.state import Attempt, Node
+from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.strikes import current_strike
 from wfb_gym.engine.targets import target_code
 from wfb_gym.render.sides import lies_on, name_of, pending_spell
@@ -169,15 +169,15 @@ def _about(names: Names, battle: Battle) -> str:
     if int(state.row) or battle.node == Node.ROLL_MISCAST:
         return "miscast"
     attempt, number = int(state.attempt), int(state.number)
-    if attempt == Attempt.CAST:
+    if attempt == DispelAttempt.CAST:
         # Before the dice are taken from the pool: a total too high for all of them is kept no
         # more exactly.
         if battle.node == Node.DISPEL and number >= int(highest_dispel(battle.packed, state)):
             return f"cast with {number} or more, above any total to dispel"
         return f"cast with {number}: match it to dispel"
-    if attempt == Attempt.FREE:
+    if attempt == DispelAttempt.FREE:
         return f"a free spell: match {number} to dispel"
-    if attempt == Attempt.IN_PLAY:
+    if attempt == DispelAttempt.IN_PLAY:
         return f"in play: match {number} to dispel"
     if int(state.free):
         return "a free spell"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.queries import bearer_can_use, may_cast
-from wfb_gym.engine.state import BARS_ITEMS, Attempt, Node
+from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
 from wfb_gym.engine.targets import models_left, target_code
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario import Scenario
@@ -288,7 +288,7 @@ def pending_spell(battle: Battle) -> tuple[int, int] | None:
     state = battle.state
     if int(state.striking):
         return divmod(int(state.striking) - 1, SPELLS)
-    if int(state.attempt) == Attempt.IN_PLAY and int(state.target):
+    if int(state.attempt) == DispelAttempt.IN_PLAY and int(state.target):
         return divmod(int(state.target) - 1, SPELLS)
     if int(state.free):
         return 1 - int(state.active), int(state.free) - 1

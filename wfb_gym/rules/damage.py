@@ -14,13 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.rules.dice import FACES
-from wfb_gym.rules.wounds import NEVER, hit_wounds
+from wfb_gym.rules.wounds import DICE_PER_HIT, NEVER, hit_wounds
 
 Law = NDArray[np.float64]
 """Chances of 0, 1, 2 and so on."""
-
-DICE_PER_HIT = 3
-"""To wound, armour save, ward save."""
 
 _CHAIN = "D6 chain"
 _DICE = {"1": 0, "D6": 1, "2D6": 2, _CHAIN: 1}

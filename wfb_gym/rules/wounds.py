@@ -7,6 +7,8 @@ from wfb_gym.rules.dice import FACES
 
 NEVER = FACES + 1
 """A number that no D6 reaches."""
+DICE_PER_HIT = 3
+"""Dice rolled for each hit: to wound, armour save, ward save; those not needed are ignored."""
 
 
 @jit

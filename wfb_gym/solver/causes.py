@@ -92,8 +92,11 @@ def causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str,
 
     found += [
         (bits("power", "dispel", "own_dice"), "dice left in the pools"),
-        (bits_together("in_play", "entered_play", "tried", "aims", "markers"), "spells in play"),
-        (bits("marked"), "marks that spells left on their targets"),
+        (
+            bits_together("in_play", "new_in_play", "attempted", "aims", "markers"),
+            "spells in play",
+        ),
+        (bits("marks"), "marks that spells left on their targets"),
         (bits("contacts"), "models left around the wizards"),
         (bits_together(*_CAST), "the steps of a cast"),
         (bits("phase", "active"), f"the {scenario.phases} phases"),

@@ -10,8 +10,7 @@ from wfb_gym.encoding.observe import observe
 from wfb_gym.engine.generator import Rng, mix
 from wfb_gym.engine.keys import KeyPlan, unpack_key
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.state import State
-from wfb_gym.engine.workspace import WorkSpace
+from wfb_gym.engine.state import State, WorkSpace
 from wfb_gym.opponents.move_tables import MoveTable
 from wfb_gym.opponents.policies import choose
 from wfb_gym.packing.records import PackedScenario

@@ -16,8 +16,7 @@ from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.chance import most_outcomes
 from wfb_gym.engine.keys import new_plan, words_of
-from wfb_gym.engine.state import STATE_WORDS, State, new_states
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import STATE_WORDS, State, new_states, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.solver import graph

@@ -18,9 +18,8 @@ from wfb_gym.engine.chance import chance_outcomes
 from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key, unpack_key, word_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import STATE_WORDS, Node, State
+from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace
 from wfb_gym.engine.transition import act, resolve
-from wfb_gym.engine.workspace import WorkSpace
 from wfb_gym.packing.records import PackedScenario
 
 INLINE = 3

@@ -18,8 +18,7 @@ from wfb_gym.encoding.policy_answers import validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import new_rngs
-from wfb_gym.engine.state import new_states
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.policies import SCRIPTED, Scripted, kind_and_epsilon, scripted_policy
 from wfb_gym.solver import decision_kernels

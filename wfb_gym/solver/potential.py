@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
-from wfb_gym.engine.state import Attempt, Back, Node
+from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import CONTACTS, ITEMS, STRIKES
 
@@ -81,8 +81,8 @@ def ranks(packed: Records[PackedScenario], states: States) -> Whole:
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
     strikes = node == Node.ROLL_STRIKE
     stage = _STAGES[node]
-    stage[strikes & (states["back"] == Back.COMETS)] = COMETS
-    stage[(states["attempt"] == Attempt.IN_PLAY) & (stage == CASTING)] = IN_PLAY
+    stage[strikes & (states["return_to"] == ReturnTo.COMETS)] = COMETS
+    stage[(states["attempt"] == DispelAttempt.IN_PLAY) & (stage == CASTING)] = IN_PLAY
 
     aiming = (node == Node.TARGET) & (states["free"] != 0)
     step = _PLACES[np.where(aiming, FREE_TARGET, node)]
@@ -101,7 +101,7 @@ def ranks(packed: Records[PackedScenario], states: States) -> Whole:
 
     behind = (node == Node.SWAP_SPELL) | (node == Node.ROLL_RADIUS)
     listed = _in_one((3 * (LONGEST - cursor) - behind + strikes, 8), (STRIKES - strike, 10))
-    untried = _bits(states["in_play"] & ~states["tried"]).sum(axis=1)
+    untried = _bits(states["in_play"] & ~states["attempted"]).sum(axis=1)
     theirs = states["mover"] != states["active"]
     in_play = _in_one((theirs, 1), (untried, 6), (step, 5), (visits, 10))
 

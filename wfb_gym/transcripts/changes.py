@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import BARS_ITEMS, Back, Node
+from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left, target_code
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.transcripts.wording import Names, dice_in_words, plural
@@ -126,7 +126,7 @@ def _touching(before: Battle, after: Battle) -> Iterator[str]:
 
 def _has_dice(battle: Battle) -> bool:
     """Whether the phase's dice have been worked out."""
-    landing = battle.node == Node.ROLL_STRIKE and battle.state.back == Back.COMETS
+    landing = battle.node == Node.ROLL_STRIKE and battle.state.return_to == ReturnTo.COMETS
     return not (landing or battle.node in _BEFORE_THE_DICE)
 
 

@@ -3,7 +3,7 @@
 from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
-from wfb_gym.engine.state import Attempt, Node
+from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.packing.records import DispelUse
 from wfb_gym.transcripts.rolls import kept_in_words
 from wfb_gym.transcripts.wording import Names
@@ -72,7 +72,7 @@ def _who(names: Names, before: Battle, after: Battle) -> str:
     spell = int(state.free) if state.free else int(state.spell)
     if before.node == Node.NOMINATE and after.state.spell and after.mover == army:
         casting, spell = True, int(after.state.spell)
-    if before.node == Node.NOMINATE and after.state.attempt == Attempt.CAST:
+    if before.node == Node.NOMINATE and after.state.attempt == DispelAttempt.CAST:
         casting, spell = True, int(after.state.spell)  # a bound spell, cast without dice
     if not casting or not spell:
         return names.armies[army]

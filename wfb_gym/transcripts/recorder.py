@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.opponents.policies import Scripted, choose
 from wfb_gym.transcripts.events import Event
 from wfb_gym.transcripts.telling import Telling

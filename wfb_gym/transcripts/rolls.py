@@ -16,7 +16,7 @@ from wfb_gym.engine.outcomes import (
 )
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.roll_results import final_outcome
-from wfb_gym.engine.state import Attempt, Node
+from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.strikes import current_strike
 from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
@@ -42,7 +42,7 @@ def roll_in_words(names: Names, before: Battle, outcome: int, faces: Sequence[in
     if is_handful(outcome):
         return dice + "the dice may be re-rolled"
     natural = [*faces, *_lying(before)] if faces else []
-    if before.state.attempt == Attempt.NONE:
+    if before.state.attempt == DispelAttempt.NONE:
         return dice + _cast(names, before, outcome, natural)
     return dice + _dispelled(names, before, outcome, natural)
 
@@ -58,7 +58,7 @@ def kept_in_words(names: Names, before: Battle) -> str:
     outcome = int(
         final_outcome(before.packed, before.state, int(before.state.natural_result), sum(lying))
     )
-    read = _cast if before.state.attempt == Attempt.NONE else _dispelled
+    read = _cast if before.state.attempt == DispelAttempt.NONE else _dispelled
     return read(names, before, outcome, lying)
 
 

@@ -15,11 +15,10 @@ from wfb_gym.engine.chance import resolve_outcome
 from wfb_gym.engine.dispelling import act_dispel
 from wfb_gym.engine.miscasts import run_effects
 from wfb_gym.engine.queries import is_chance
-from wfb_gym.engine.state import Node, State, new_states
-from wfb_gym.engine.workspace import new_work_spaces
+from wfb_gym.engine.state import Node, State, new_states, new_work_spaces
 
 _KEPT = (
-    "marked", "known", "unit_wounds", "items", "level", "wounds", "lock", "contacts", "markers",
+    "marks", "known", "unit_wounds", "items", "level", "wounds", "lock", "contacts", "markers",
 )  # fmt: skip
 _KEPT_AT_THE_END = ("in_play", "aims")
 _MORE = 2

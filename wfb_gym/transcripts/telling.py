@@ -6,8 +6,8 @@ from typing import Any
 from wfb_gym._records import Records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import outcome_of_roll
+from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.engine.thrown_dice import is_open, read_dice
-from wfb_gym.engine.workspace import new_work_spaces
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario

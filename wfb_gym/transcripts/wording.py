@@ -20,7 +20,7 @@ from wfb_gym.engine.actions import (
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus, may_be_irresistible
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
-from wfb_gym.engine.state import Attempt, Node
+from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import resistance, target_code
 from wfb_gym.rules.casting import Casting, casting_chances
 from wfb_gym.rules.dispelling import dispel_chance
@@ -190,7 +190,7 @@ class Names:
         if not state.spell:
             return words
         spell = self.spell(int(state.active), int(state.spell) - 1) + self._at(battle)
-        if state.attempt == Attempt.CAST:
+        if state.attempt == DispelAttempt.CAST:
             return f"{words}; {spell} was cast" + (f" with a total of {total}" if total else "")
         return f"{words}; {spell} is being cast"
 
@@ -271,7 +271,7 @@ class Names:
         bonus = int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
         chance = dispel_chance(dice, int(state.number), bonus, bool(packed.dispel_double_six))
         words = "dispel"
-        if state.attempt == Attempt.IN_PLAY:
+        if state.attempt == DispelAttempt.IN_PLAY:
             side, spell = divmod(int(state.target) - 1, SPELLS)
             words += f" {self.spell(side, spell)}, in play,"
         parts = [own] if (own := _own(before, after)) else []

@@ -26,9 +26,8 @@ from wfb_gym.engine.queries import (
     gain,
     other,
 )
-from wfb_gym.engine.state import Attempt, Node, State
+from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import worth_of_pending
-from wfb_gym.engine.workspace import WorkSpace
 from wfb_gym.opponents.policies import POINTS_PER_DIE
 from wfb_gym.opponents.weighing import later_worth, pending_threat, phases_left, value_if_cast
 from wfb_gym.packing.records import PackedScenario
@@ -80,7 +79,7 @@ def _cast(packed: PackedScenario, state: State, plan: NDArray[np.float64]) -> in
     for wizard in range(packed.armies[army].n_wizards):
         dice += int64(state.own_dice[wizard])
     sure = 0
-    if state.attempt == Attempt.CAST:
+    if state.attempt == DispelAttempt.CAST:
         plan[POINTS] = pending_threat(packed, state)
         plan[NUMBER] = state.number
         sure = 1
@@ -110,7 +109,7 @@ def _cast(packed: PackedScenario, state: State, plan: NDArray[np.float64]) -> in
 @jit
 def _worth(packed: PackedScenario, state: State, spell: int) -> float:
     """Points of a spell that may be cast now or is being cast; 0 of any other."""
-    if state.spell - 1 == spell and state.attempt == Attempt.NONE and state.row == 0:
+    if state.spell - 1 == spell and state.attempt == DispelAttempt.NONE and state.row == 0:
         return float(
             worth_of_pending(packed, state.active, spell, state.aim, phases_left(packed, state))
         )

@@ -19,8 +19,7 @@ from wfb_gym.engine.chance import most_outcomes
 from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import STATE_WORDS, Node, State
-from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
+from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import needed
 from wfb_gym.players.search.estimate import estimate, still_paid

@@ -28,9 +28,8 @@ from wfb_gym.engine.generator import Rng, key_of_seed, mix, new_rngs
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import STATE_WORDS, Node, State, new_states
+from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.engine.transition import act, resolve
-from wfb_gym.engine.workspace import WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import needed
 from wfb_gym.players.search.estimate import estimate, still_paid
