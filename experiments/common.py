@@ -144,7 +144,7 @@ def parse_settings(
         arguments: the command line; None takes the process's own.
         module: name of the command's module, behind ``python -m``.
         description: printed by ``--help``.
-        quick: values of fields that ``--quick`` sets.
+        quick: values of fields with ``--quick``, unless their flags are given.
         switches: help of further flags without a value, by name.
         usual_out: the run's folder where ``--out`` is not given.
 
@@ -160,15 +160,15 @@ def parse_settings(
     for each in fields(defaults):  # type: ignore[arg-type]
         metadata = dict(each.metadata)
         value = getattr(defaults, each.name)
-        options: dict[str, Any] = {"type": type(value), "default": value}
-        options["help"] = "(default: %(default)s)"
+        options: dict[str, Any] = {"type": type(value), "help": f"(default: {value})"}
         if isinstance(value, tuple):
             shown = " ".join(str(one) for one in value)
             options = {"action": "append", "help": f"repeat for several (default: {shown})"}
         elif isinstance(value, Path):
             options["type"] = Path
         if metadata.pop("positional", False):
-            parser.add_argument(each.name, nargs="*", help=f"(default: {shown})", **metadata)
+            positional: dict[str, Any] = {"nargs": "*", "help": f"(default: {shown})"}
+            parser.add_argument(each.name, **positional | metadata)
             continue
         parser.add_argument(
             flag_of(each.name),
@@ -190,11 +190,10 @@ def parse_settings(
         for name, value in given.items()
         if value is not None and value != []
     }
-    parsed = settings(**given)
-    changes = dict(quick) if "quick" in chosen else {}
+    parsed = settings(**(dict(quick) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
-        changes["out"] = usual_out(parsed)
-    return replace(parsed, **changes), chosen, parser  # type: ignore[type-var]
+        parsed = replace(parsed, out=usual_out(parsed))  # type: ignore[type-var]
+    return parsed, chosen, parser
 
 
 def flag_of(name: str) -> str:

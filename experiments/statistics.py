@@ -2,11 +2,11 @@
 
 As Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (2021),
 recommend for few runs on several tasks. Scores are matrices, a row for each run and a column for
-each task. The bootstrap is stratified: runs are drawn anew within each task, tasks never, as the
-tasks are all that there are while the runs stand for others that could have been.
+each task. The bootstrap is stratified: runs are drawn anew within each task; tasks are fixed, as
+there are no others, while the runs are a sample.
 
-Intervals are percentile intervals. They are a little narrow where runs are few (five runs of one
-task: 84 % where 95 % is written), and a single run has no width at all.
+Intervals are percentile intervals. They are a little narrow where runs are few (with five runs of
+one task they cover 84 % where 95 % is nominal), and a single run has an interval of no width.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Statistic = Callable[..., Any]
-"""Takes scores (..., runs, tasks), as many such matrices as it is about, and leaves (...)."""
+"""From one or more arrays of scores, (..., runs, tasks), to values, (...)."""
 
 LEVEL = 0.95
 RESAMPLES = 2000
-_AT_ONCE = 1 << 22
-"""Scores that are drawn in one go."""
+_MAX_SCORES = 1 << 22
+"""Scores that are drawn at a time."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class Interval:
     value: float
     low: float
     high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval's width."""
+        return (self.high - self.low) / 2
 
     def __str__(self) -> str:
         return f"{self.value:.2f} [{self.low:.2f}, {self.high:.2f}]"
@@ -61,9 +66,9 @@ def interquartile_mean(scores: Floats) -> Any:
 
 
 def probability_of_improvement(scores: Floats, others: Floats) -> Any:
-    """Chance that a run of the first does better than one of the others, the mean over tasks.
+    """Probability that a run of the first beats one of the others, the mean over tasks.
 
-    Equal scores count half.
+    A tie counts half.
 
     Args:
         scores: (..., runs, tasks).
@@ -81,25 +86,25 @@ def bootstrap(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """A statistic and its percentile interval by the stratified bootstrap.
+    """Compute a statistic and its percentile interval by the stratified bootstrap.
 
     Args:
         statistic: see `Statistic`.
         scores: one matrix (runs, tasks) for each argument of the statistic.
         seed: of the draws.
         resamples: how many.
-        level: chance that the interval is to hold the true value.
+        level: probability that the interval covers the true value.
 
     Raises:
-        ValueError: scores that are no matrix, are empty or are not finite; bad settings.
+        ValueError: scores are no matrix, empty or not finite; a setting is out of range.
     """
     _check(scores, resamples, level)
     rng = np.random.default_rng(seed)
     drawn: list[Floats] = []
-    size = max(1, _AT_ONCE // sum(each.size for each in scores))
+    size = max(1, _MAX_SCORES // sum(each.size for each in scores))
     for first in range(0, resamples, size):
         count = min(size, resamples - first)
-        drawn.append(np.asarray(statistic(*(resampled(each, count, rng) for each in scores))))
+        drawn.append(np.asarray(statistic(*(resample(each, count, rng) for each in scores))))
     return percentiles(float(statistic(*scores)), np.concatenate(drawn), level)
 
 
@@ -109,14 +114,14 @@ def percentiles(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
     Args:
         value: of the scores as they are.
         drawn: of the resamples, (n,).
-        level: chance that the interval is to hold the true value.
+        level: probability that the interval covers the true value.
     """
     low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(value, float(low), float(high))
 
 
-def resampled(scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Scores with the runs of each task drawn anew, (count, runs, tasks)."""
+def resample(scores: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Draw the runs of each task anew; returns (count, runs, tasks)."""
     runs, tasks = scores.shape
     chosen = rng.integers(runs, size=(count, runs, tasks))
     return scores[chosen, np.arange(tasks)]
@@ -135,4 +140,4 @@ def _check(scores: tuple[Floats, ...], resamples: int, level: float) -> None:
     if resamples < 1:
         raise ValueError(f"resamples: expected 1 or more, found {resamples}")
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level: expected a chance between 0 and 1, found {level}")
+        raise ValueError(f"level: expected a probability between 0 and 1, found {level}")

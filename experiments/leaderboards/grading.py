@@ -10,7 +10,7 @@ from experiments.common import versions
 from experiments.leaderboards import protocol
 from experiments.leaderboards.protocol import BUDGET, DUELS, PROTOCOL, RUNS, TRACKS, Task
 from experiments.leaderboards.submissions import NAME
-from experiments.tournaments.cells import MODELS, in_one_line
+from experiments.tournaments.matches import MODELS, one_line
 from wfb_gym.players.registry import make_agent
 
 DESCRIPTIONS = {
@@ -114,7 +114,7 @@ def grade(
             try:
                 found[track].update(_graded(track, policies, group, tell))
             except ValueError as error:  # it does not fit, or TooLarge
-                failed += [f"{entry.name}: {task}: {in_one_line(error)}" for task in group]
+                failed += [f"{entry.name}: {task}: {one_line(error)}" for task in group]
             tell("", len(group))
     return failed
 

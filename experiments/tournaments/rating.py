@@ -1,30 +1,30 @@
-"""Ratings of agents from the mean points of a tournament's cells.
+"""Ratings of agents from the mean points of a tournament's matches.
 
 Neither seat is fair and results are points, not wins, so that Elo's logistic curve of two equal
-sides does not apply; points themselves do. Of scenario s, caster i and dispeller j
+sides does not apply; points themselves do. For scenario s, caster i and dispeller j
 
     points(s, i, j) / unit(s) = level(s) + casting(i) - dispelling(j) + rest
 
-is fitted by least squares, every cell counting the same. `unit` is the standard deviation of the
-points of one battle between two given agents, all cells of the scenario together: a unit of skill
-is a unit of luck, which makes scenarios of any stakes comparable. `level` takes up what a seat is
-worth. Strengths of either kind sum to zero over the agents, so 0 is the average agent of this
-tournament. An agent's rating is the mean of its two strengths, and the difference of two ratings
-is what the better one wins from the other in a battle, on average over both seats, in units.
+is fitted by least squares, with equal weights of all matches. `unit` is the standard deviation of
+the points of one battle between two given agents, over all matches of the scenario: a unit of skill
+is a unit of luck, which makes scenarios of any stakes comparable. `level` is what a seat is worth.
+Strengths of either kind sum to zero over the agents, so 0 is the average agent of this tournament.
+An agent's rating is the mean of its two strengths, and the difference of two ratings is what the
+better agent wins from the other in a battle, on average over both seats, in units.
 
-Where every cell was played this is the mean of rows and columns; where cells are missing (a
+Where every match was played this is the mean of rows and columns; where matches are missing (a
 forfeit, a scenario that is too large for the optimal player) least squares fills the gap from
-what the agents did elsewhere. `misfit` is the root mean square of `rest`: how much of the result
-is who met whom, which no single number for an agent can tell.
+the agents' other results. `misfit` is the root mean square of `rest`: how much of the results
+depends on the pairing, which no single number for an agent can express.
 
-Ratings depend on who takes part, as any do that average over opponents: one who beats weak players
-by much may stand above one whom nobody beats. So `worst` stands beside it: what an agent wins from
+Ratings depend on the field, as any do that average over opponents: an agent that beats weak players
+by much may stand above one that nobody beats. So `worst` stands beside it: what an agent wins from
 the opponent that it does worst against, in units, on average over both seats and the scenarios
 that both of them played. Nobody beats an optimal player: but for luck its worst is at least 0. As
 the least of several sampled means, `worst` tends to come out a little low.
 
-The intervals are those of a bootstrap over battles. Battle i has the same dice in every cell of a
-scenario, so that battles are drawn for all of its cells at once.
+The intervals are those of a bootstrap over battles. Battle i has the same dice in every match of a
+scenario, so that the battles are resampled for all of its matches together.
 """
 
 from collections.abc import Sequence
@@ -34,12 +34,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.statistics import RESAMPLES, Floats, Interval, percentiles
-from experiments.tournaments.cells import Cell
+from experiments.tournaments.matches import MatchResult
 
-_FLAT = 1e-9
-"""Points below which a scenario has no luck in it."""
-_AT_ONCE = 100
-"""Resamples that are drawn in one go."""
+_NO_LUCK = 1e-9
+"""Standard deviation in points below which a scenario has no luck in it."""
+_CHUNK = 100
+"""Resamples that are resampled at a time."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ class Rating:
     """How strong an agent is.
 
     Attributes:
-        agent: whose.
-        rating: with its interval; None if it played no cell in one of the seats.
-        casting: strength as caster; None if it never played one.
-        dispelling: strength as dispeller; None if it never played one.
-        worst: margin over the opponent that it does worst against; None if it met nobody.
+        agent: its name.
+        rating: with its interval; None if it finished no match in one of the seats.
+        casting: strength as caster; None if it finished no match as caster.
+        dispelling: strength as dispeller; None if it finished no match as dispeller.
+        worst: margin over the opponent that it does worst against; None without an opponent.
         against: that opponent.
-        forfeits: cells that it lost by its own doing.
+        forfeits: matches that it lost by its own fault.
     """
 
     agent: str
@@ -67,10 +67,10 @@ class Rating:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Of all agents, those without forfeits first, the best first.
+    """Ratings of all agents.
 
     Attributes:
-        agents: each agent's.
+        agents: a rating each: those without forfeits first, then the best first.
         units: of the scenarios, in points.
         misfit: root mean square of what the strengths leave unexplained, in units.
     """
@@ -80,58 +80,58 @@ class Ratings:
     misfit: float
 
 
-def rate(agents: Sequence[str], cells: Sequence[Cell], seed: int = 0) -> Ratings:
-    """Ratings of agents from the cells that were played.
+def rate(agents: Sequence[str], results: Sequence[MatchResult], seed: int = 0) -> Ratings:
+    """Rate agents by the matches that were played.
 
     Args:
         agents: in any order.
-        cells: of one or more scenarios, failed ones among them.
+        results: of one or more scenarios, failed matches among them.
         seed: of the bootstrap.
     """
-    done = [cell for cell in cells if cell.failure is None]
-    if not done:
-        lost = [sum(c.failure is not None and c.failure.agent == a for c in cells) for a in agents]
-        none = (
-            Rating(a, None, None, None, None, None, n) for a, n in zip(agents, lost, strict=True)
-        )
+    finished = [result for result in results if result.failure is None]
+    faults = [result.failure.agent for result in results if result.failure is not None]
+    if not finished:
+        none = (Rating(a, None, None, None, None, None, faults.count(a)) for a in agents)
         return Ratings(tuple(none), {}, 0.0)
-    units = {name: unit([c for c in done if c.scenario == name]) for name in _scenarios(done)}
-    scale = np.array([units[cell.scenario] for cell in done])
-    means = np.array([cell.array.mean() for cell in done]) / scale
-    drawn = _drawn_means(done, seed) / scale
-    fit = _Fit(agents, done, list(units), means, drawn)
-    margins = _margins(agents, done)
-    found = []
+    units = {
+        name: unit([c for c in finished if c.scenario == name]) for name in _scenarios(finished)
+    }
+    scale = np.array([units[result.scenario] for result in finished])
+    means = np.array([result.array.mean() for result in finished]) / scale
+    resampled = _resampled_means(finished, seed) / scale
+    fit = _Fit(agents, finished, list(units), means, resampled)
+    margins = _margins(agents, finished)
+    ratings = []
     for agent in agents:
-        rating, casting, dispelling = fit.of(agent)
-        worst, against = _worst(margins.get(agent, {}), means, drawn)
-        forfeits = sum(c.failure is not None and c.failure.agent == agent for c in cells)
-        found.append(Rating(agent, rating, casting, dispelling, worst, against, forfeits))
-    return Ratings(tuple(sorted(found, key=_order)), units, fit.misfit)
+        rating, casting, dispelling = fit.rating_of(agent)
+        worst, against = _worst(margins.get(agent, {}), means, resampled)
+        forfeits = faults.count(agent)
+        ratings.append(Rating(agent, rating, casting, dispelling, worst, against, forfeits))
+    return Ratings(tuple(sorted(ratings, key=_order)), units, fit.misfit)
 
 
 class _Fit:
-    """The strengths that fit best, and those of every resample."""
+    """The best-fitting strengths, and those of every resample."""
 
     def __init__(
         self,
         agents: Sequence[str],
-        cells: Sequence[Cell],
+        results: Sequence[MatchResult],
         scenarios: list[str],
         means: Floats,
-        drawn: Floats,
+        resampled: Floats,
     ) -> None:
-        self._casting = [a for a in agents if any(c.caster == a for c in cells)]
-        self._dispelling = [a for a in agents if any(c.dispeller == a for c in cells)]
+        self._casting = [a for a in agents if any(c.caster == a for c in results)]
+        self._dispelling = [a for a in agents if any(c.dispeller == a for c in results)]
         self._first = len(scenarios), len(scenarios) + len(self._casting)
-        design = _design(cells, scenarios, self._casting, self._dispelling)
+        design = _design(results, scenarios, self._casting, self._dispelling)
         solve = np.linalg.pinv(design)
-        self._fitted, self._drawn = solve @ means, drawn @ solve.T
+        self._fitted, self._resampled = solve @ means, resampled @ solve.T
         rest = design @ self._fitted - means
         self.misfit = float(np.sqrt(np.mean(rest**2)))
 
-    def of(self, agent: str) -> tuple[Interval | None, float | None, float | None]:
-        """An agent's rating and strengths; None of a seat that it did not play."""
+    def rating_of(self, agent: str) -> tuple[Interval | None, float | None, float | None]:
+        """An agent's rating and strengths; None for a seat that it did not play."""
         places = []
         if agent in self._casting:
             places.append(self._first[0] + self._casting.index(agent))
@@ -139,27 +139,27 @@ class _Fit:
             places.append(self._first[1] + self._dispelling.index(agent))
         strengths = self._fitted[places].tolist()
         if len(strengths) == 2:
-            both = percentiles(sum(strengths) / 2, self._drawn[:, places].mean(axis=1))
+            both = percentiles(sum(strengths) / 2, self._resampled[:, places].mean(axis=1))
             return both, strengths[0], strengths[1]
         casting = strengths[0] if agent in self._casting else None
         return None, casting, strengths[0] if agent in self._dispelling else None
 
 
 def _margins(
-    agents: Sequence[str], cells: Sequence[Cell]
+    agents: Sequence[str], results: Sequence[MatchResult]
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """By agent and opponent: weights of the cells whose sum is the agent's mean margin."""
-    place = {(c.scenario, c.caster, c.dispeller): k for k, c in enumerate(cells)}
+    """By agent and opponent: weights of the matches whose sum is the agent's mean margin."""
+    place = {(c.scenario, c.caster, c.dispeller): k for k, c in enumerate(results)}
     found: dict[str, dict[str, NDArray[np.float64]]] = {}
     for agent in agents:
         for other in agents:
             pairs = [
                 (place[s, agent, other], place[s, other, agent])
-                for s in _scenarios(cells)
+                for s in _scenarios(results)
                 if agent != other and (s, agent, other) in place and (s, other, agent) in place
             ]
             if pairs:
-                weights = np.zeros(len(cells))
+                weights = np.zeros(len(results))
                 for own, theirs in pairs:
                     weights[own], weights[theirs] = 0.5 / len(pairs), -0.5 / len(pairs)
                 found.setdefault(agent, {})[other] = weights
@@ -167,15 +167,14 @@ def _margins(
 
 
 def _worst(
-    margins: dict[str, NDArray[np.float64]], means: Floats, drawn: Floats
+    margins: dict[str, NDArray[np.float64]], means: Floats, resampled: Floats
 ) -> tuple[Interval | None, str | None]:
     if not margins:
         return None, None
     others, weights = list(margins), np.stack(list(margins.values()), axis=1)
     sampled = means @ weights
-    return percentiles(float(sampled.min()), (drawn @ weights).min(axis=1)), others[
-        int(sampled.argmin())
-    ]
+    interval = percentiles(float(sampled.min()), (resampled @ weights).min(axis=1))
+    return interval, others[int(sampled.argmin())]
 
 
 def _order(rating: Rating) -> tuple[bool, int, float]:
@@ -183,43 +182,45 @@ def _order(rating: Rating) -> tuple[bool, int, float]:
     return value is None, rating.forfeits, -(value.value if value is not None else 0.0)
 
 
-def unit(cells: Sequence[Cell]) -> float:
-    """The standard deviation of a battle's points within the cells of a scenario; 1 if none."""
-    variance = float(np.mean([cell.array.var() for cell in cells]))
-    return float(np.sqrt(variance)) if variance > _FLAT**2 else 1.0
+def unit(results: Sequence[MatchResult]) -> float:
+    """Standard deviation of a battle's points within the matches of a scenario; 1 if it is 0."""
+    variance = float(np.mean([result.array.var() for result in results]))
+    return float(np.sqrt(variance)) if variance > _NO_LUCK**2 else 1.0
 
 
-def _scenarios(cells: Sequence[Cell]) -> list[str]:
-    return list(dict.fromkeys(cell.scenario for cell in cells))
+def _scenarios(results: Sequence[MatchResult]) -> list[str]:
+    return list(dict.fromkeys(result.scenario for result in results))
 
 
 def _design(
-    cells: Sequence[Cell], scenarios: list[str], casting: list[str], dispelling: list[str]
+    results: Sequence[MatchResult], scenarios: list[str], casting: list[str], dispelling: list[str]
 ) -> NDArray[np.float64]:
-    """Rows of the cells, columns of levels and strengths.
+    """A row for each match; columns of levels and strengths.
 
     The strengths' columns are centred, which makes those of either kind sum to zero.
     """
-    level = np.array([[cell.scenario == name for name in scenarios] for cell in cells], float)
-    cast = np.array([[cell.caster == name for name in casting] for cell in cells], float)
-    dispel = np.array([[cell.dispeller == name for name in dispelling] for cell in cells], float)
+    level = np.array([[result.scenario == name for name in scenarios] for result in results], float)
+    cast = np.array([[result.caster == name for name in casting] for result in results], float)
+    dispel = np.array(
+        [[result.dispeller == name for name in dispelling] for result in results], float
+    )
     return np.hstack([level, cast - 1.0 / len(casting), 1.0 / len(dispelling) - dispel])
 
 
-def _drawn_means(cells: Sequence[Cell], seed: int) -> NDArray[np.float64]:
-    """Mean points of each cell, its battles drawn anew, float64 (resamples, cells).
+def _resampled_means(results: Sequence[MatchResult], seed: int) -> NDArray[np.float64]:
+    """Resampled mean points of each match, float64 (resamples, results).
 
-    Cells of a scenario with as many battles draw the same ones.
+    Matches of a scenario with the same number of battles draw the same ones.
     """
     rng = np.random.default_rng(seed)
-    means = np.empty((RESAMPLES, len(cells)))
-    for name in _scenarios(cells):
-        own = [k for k, cell in enumerate(cells) if cell.scenario == name]
-        for battles in sorted({len(cells[k].points) for k in own}):
-            columns = [k for k in own if len(cells[k].points) == battles]
-            points = np.stack([cells[k].array for k in columns], axis=1)
-            for start in range(0, RESAMPLES, _AT_ONCE):
-                rows = slice(start, min(start + _AT_ONCE, RESAMPLES))
+    means = np.empty((RESAMPLES, len(results)))
+    for name in _scenarios(results):
+        own = [k for k, result in enumerate(results) if result.scenario == name]
+        for battles in sorted({len(results[k].points) for k in own}):
+            columns = [k for k in own if len(results[k].points) == battles]
+            points = np.stack([results[k].array for k in columns], axis=1)
+            for start in range(0, RESAMPLES, _CHUNK):
+                rows = slice(start, min(start + _CHUNK, RESAMPLES))
                 counts = rng.multinomial(
                     battles, np.full(battles, 1.0 / battles), size=rows.stop - start
                 )

@@ -1,7 +1,14 @@
-"""A whole tournament: every agent against every agent in every scenario, cell by cell."""
+"""Running a tournament: every agent against every agent in every scenario, match by match.
+
+Each finished match is a line of JSON in the tournament's folder; the first line says what is
+played. An interrupted tournament continues there if the settings are the same; other settings are
+refused, so that no table mixes two tournaments.
+"""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+import json
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,9 +16,16 @@ from typing import Any
 import numpy as np
 
 import wfb_gym
+from experiments.common import Report
 from experiments.exact import Chances, ExactGame
-from experiments.tournaments.cells import MODELS, Cell, Pairing, played, player
-from experiments.tournaments.record import Record
+from experiments.tournaments.matches import (
+    MODELS,
+    Match,
+    MatchResult,
+    play_match,
+    policy_name,
+    policy_names,
+)
 from wfb_gym.opponents.policies import scripted_policy
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -20,10 +34,14 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.files import table_digest
 
+AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")
+SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
+FILE = "cells.jsonl"
+"""File of a tournament's folder that holds finished matches."""
 FIRST_SEED = 5_000_000_000
-"""Of the dice of the first tournament: far from those that anybody trains with."""
-SPACING = 1_000_000
-"""Between two tournaments' seeds, and so the most battles of a cell."""
+"""Of the dice of the first tournament: far from the seeds of any training."""
+SEED_SPACING = 1_000_000
+"""Between the dice of two tournaments, and so the most battles of a match."""
 OPTIMAL = "optimal"
 
 Values = dict[tuple[str, str], float]
@@ -31,23 +49,25 @@ Values = dict[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
-class Args:
+class Settings:
     """What is played.
 
     Attributes:
         agents: each a name or the path of a saved model.
-        scenarios: bundled names or files.
-        battles: of each cell.
-        planner_battles: of each cell in which an agent searches, which takes long.
-        seed: of dice and draws.
+        scenario: bundled names or files.
+        battles: of each match.
+        planner_battles: of each match in which an agent searches, which takes long.
+        seed: of dice and random choices.
         out: folder of the results.
-        move_seconds: that an agent may think about one decision, on average of its cell.
+        move_seconds: that an agent may take for one decision, on average over a match.
         exact_bytes: memory for exact values; a larger scenario goes without.
         exact_seconds: that asking one agent about all decisions may take; else it goes without.
     """
 
-    agents: tuple[str, ...]
-    scenarios: tuple[str, ...]
+    agents: tuple[str, ...] = field(
+        default=AGENTS, metadata={"positional": True, "metavar": "AGENT"}
+    )
+    scenario: tuple[str, ...] = SCENARIOS
     battles: int = 2000
     planner_battles: int = 200
     seed: int = 0
@@ -57,154 +77,228 @@ class Args:
     exact_seconds: float = 30.0
 
 
+def settings_as_json(settings: Settings) -> dict[str, Any]:
+    """All that the results depend on, as JSON holds it; of files a digest of their content."""
+    found = {k: v for k, v in asdict(settings).items() if k not in ("out", "agents", "scenario")}
+    models = [name for name in policy_names(settings.agents) if Path(name).suffix in MODELS]
+    packed = {name: pack(load_scenario(name)) for name in settings.scenario}
+    return {
+        "agents": list(settings.agents),
+        "scenarios": list(settings.scenario),
+        **found,
+        "models": {
+            name: hashlib.sha256(Path(name).read_bytes()).hexdigest()[:16] for name in models
+        },
+        "tables": {name: table_digest(each)[:16] for name, each in packed.items()},
+        "wfb_gym": wfb_gym.__version__,
+    }
+
+
+# --- finished matches ------------------------------------------------------------------------
+
+
+class RecordError(Exception):
+    """The folder holds something else; the message says what."""
+
+
+class Record:
+    """The file of a tournament's finished matches.
+
+    Args:
+        folder: of the results; created if it does not exist.
+        settings: what is played, as JSON holds it.
+
+    Attributes:
+        lines: content of the file after its first line.
+
+    Raises:
+        RecordError: the folder holds another tournament, or another kind of file.
+        OSError: the file cannot be read or written.
+    """
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self._path = folder / FILE
+        folder.mkdir(parents=True, exist_ok=True)
+        size, self.lines = self._read(settings)
+        if self._path.exists() and self._path.stat().st_size > size:
+            os.truncate(self._path, size)  # the process ended while it wrote the last line
+        if not size:
+            self._write({"tournament": settings})
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Append a line; it is on the disk when this returns."""
+        self._write(line)
+        self.lines.append(line)
+
+    def _write(self, line: dict[str, Any]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _read(self, settings: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
+        """Length of all complete lines in bytes, and their content without the first."""
+        if not self._path.exists():
+            return 0, []
+        content = self._path.read_bytes()
+        size = content.rfind(b"\n") + 1
+        try:
+            lines = [json.loads(line) for line in content[:size].splitlines()]
+            known = lines[0]["tournament"] if lines else settings
+        except (ValueError, KeyError, TypeError):
+            raise RecordError(f"{self._path}: expected the results of a tournament") from None
+        for key in sorted({*settings, *known}):
+            if known.get(key) != settings.get(key):
+                raise RecordError(
+                    f"{self._path} holds another tournament, with {key} {known.get(key)}, not "
+                    f"{settings.get(key)}: choose another --out, or delete that file"
+                )
+        return size, lines[1:]
+
+
+# --- scenarios and their matches -------------------------------------------------------------
+
+
 @dataclass
-class Round:
-    """What is played in one scenario, and what came of it so far.
+class ScenarioRound:
+    """The part of a tournament in one scenario, and its results so far.
 
     Attributes:
         scenario: that is played.
-        agents: who take part.
-        absent: who do not, and why.
-        cells: that were played.
-        exact: values of those pairs in which both are functions of what they see.
-        exact_done: whether nothing more is to come there.
+        agents: that take part.
+        absent: agents that do not take part, and why.
+        results: of the matches that were played.
+        exact: values of the pairs in which both agents are functions of their observations.
     """
 
     scenario: Scenario
     agents: tuple[str, ...]
     absent: dict[str, str]
-    cells: list[Cell] = field(default_factory=list)
+    results: list[MatchResult] = field(default_factory=list)
     exact: Values = field(default_factory=dict)
-    exact_done: bool = False
 
 
-def settings(args: Args) -> dict[str, Any]:
-    """All that the cells depend on, as JSON holds it; of files a digest of what they hold."""
-    found = {key: value for key, value in asdict(args).items() if key != "out"}
-    found["agents"], found["scenarios"] = list(args.agents), list(args.scenarios)
-    found["models"] = {
-        name: hashlib.sha256(Path(name).read_bytes()).hexdigest()[:16]
-        for name in dict.fromkeys(player(agent, seat) for agent in args.agents for seat in range(2))
-        if Path(name).suffix in MODELS
-    }
-    tables = {name: table_digest(pack(load_scenario(name)))[:16] for name in args.scenarios}
-    return {**found, "tables": tables, "wfb_gym": wfb_gym.__version__}
-
-
-def round_of(name: str, agents: Sequence[str]) -> Round:
-    """Who plays in a scenario: all, but an optimal player only where it can be solved."""
+def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
+    """Prepare a scenario; an optimal player takes part only where it can be solved."""
     scenario = load_scenario(name)
-    optimal = [agent for agent in agents if any(is_optimal(player(agent, k)) for k in range(2))]
+    optimal = [agent for agent in agents if any(map(needs_solution, policy_names([agent])))]
     absent: dict[str, str] = {}
     if optimal:
         try:
             make_agent(OPTIMAL, scenario=scenario)
         except TooLarge as error:
             absent = dict.fromkeys(optimal, str(error))
-    return Round(scenario, tuple(each for each in agents if each not in absent), absent)
+    return ScenarioRound(scenario, tuple(each for each in agents if each not in absent), absent)
 
 
-def is_optimal(name: str) -> bool:
-    """Whether a player needs the scenario's solution."""
-    return name.partition(":")[0] == OPTIMAL
+def needs_solution(policy: str) -> bool:
+    """Whether a policy needs the scenario's solution."""
+    return policy.partition(":")[0] == OPTIMAL
 
 
-def is_planner(name: str) -> bool:
-    """Whether a player searches."""
-    return scripted_policy(name) is None and Path(name).suffix not in MODELS
+def is_planner(policy: str) -> bool:
+    """Whether a policy searches."""
+    return scripted_policy(policy) is None and Path(policy).suffix not in MODELS
 
 
-def pairings(args: Args, this: Round) -> Iterator[Pairing]:
-    """All cells of a scenario, in order."""
+def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
+    """All matches of a scenario, in order."""
     for caster in this.agents:
         for dispeller in this.agents:
-            planning = is_planner(player(caster, 0)) or is_planner(player(dispeller, 1))
-            draws = _draws(args.seed, this.scenario.name, caster, dispeller)
-            yield Pairing(
+            planning = is_planner(policy_name(caster, 0)) or is_planner(policy_name(dispeller, 1))
+            most = settings.planner_battles if planning else settings.battles
+            yield Match(
                 this.scenario,
                 caster,
                 dispeller,
-                min(args.planner_battles, args.battles) if planning else args.battles,
-                FIRST_SEED + SPACING * args.seed,
-                draws,
-                args.move_seconds,
+                min(most, settings.battles),
+                FIRST_SEED + SEED_SPACING * settings.seed,
+                _agent_seeds(settings.seed, this.scenario.name, caster, dispeller),
+                settings.move_seconds,
             )
 
 
-def _draws(*what: Any) -> tuple[int, int]:
-    """Seeds of two agents' own draws, which no other cell has."""
-    digest = hashlib.sha256(repr(what).encode()).digest()
+def _agent_seeds(*match: Any) -> tuple[int, int]:
+    """Seeds of two agents' random choices, which no other match has."""
+    digest = hashlib.sha256(repr(match).encode()).digest()
     first, second = np.frombuffer(digest[:8], np.uint32)
     return int(first), int(second)
 
 
-def run(args: Args, record: Record, rounds: list[Round], tell: Callable[[str, int], None]) -> None:
-    """Play what the record does not hold yet.
+def run(settings: Settings, record: Record, rounds: list[ScenarioRound], report: Report) -> None:
+    """Play all matches that the record does not hold yet.
 
     Args:
-        args: what is played.
-        record: where finished cells are kept.
-        rounds: of the scenarios; filled.
-        tell: told what is being played, and how many cells are done by now.
+        settings: what is played.
+        record: gets finished matches.
+        rounds: of the scenarios; they get the results.
+        report: takes the match that is played, and how many have been finished since the last call.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C; what was finished stands in `rounds` and in the record.
+        KeyboardInterrupt: Ctrl-C; `rounds` and the record hold what was finished.
     """
     known = {
-        (cell.scenario, cell.caster, cell.dispeller): cell
-        for cell in (Cell.of(line["cell"]) for line in record.lines if "cell" in line)
+        (result.scenario, result.caster, result.dispeller): result
+        for result in (MatchResult.from_json(o["cell"]) for o in record.lines if "cell" in o)
     }
     exact = {line["exact"]["scenario"]: line["exact"] for line in record.lines if "exact" in line}
     for this in rounds:
         name = this.scenario.name
-        for pairing in pairings(args, this):
-            tell(f"{name}: {pairing.caster} - {pairing.dispeller}", 0)
-            cell = known.get((name, pairing.caster, pairing.dispeller))
-            if cell is None:
-                cell = played(pairing)
-                record.add({"cell": cell.plain()})
-            this.cells.append(cell)
-            tell("", 1)
-        tell(f"{name}: exact values", 0)
+        for match in matches_of(settings, this):
+            report(f"{name}: {match.caster} - {match.dispeller}", 0)
+            result = known.get((name, match.caster, match.dispeller))
+            if result is None:
+                result = play_match(match)
+                record.add({"cell": result.as_json()})
+            this.results.append(result)
+            report("", 1)
+        report(f"{name}: exact values", 0)
         if name not in exact:
-            values = exact_values(args, this)
-            found = [{"caster": c, "dispeller": d, "points": p} for (c, d), p in values.items()]
-            exact[name] = {"scenario": name, "values": found}
+            values = exact_values(settings, this)
+            pairs = [{"caster": c, "dispeller": d, "points": p} for (c, d), p in values.items()]
+            exact[name] = {"scenario": name, "values": pairs}
             record.add({"exact": exact[name]})
-        this.exact.update(
-            {(each["caster"], each["dispeller"]): each["points"] for each in exact[name]["values"]}
-        )
-        this.exact_done = True
+        for each in exact[name]["values"]:
+            this.exact[each["caster"], each["dispeller"]] = each["points"]
 
 
-def exact_values(args: Args, this: Round) -> Values:
-    """Exact points of the pairs for which there are any; none where the scenario is too large."""
+# --- exact values ----------------------------------------------------------------------------
+
+
+def exact_values(settings: Settings, this: ScenarioRound) -> Values:
+    """Exact points of the pairs that have them; none where the scenario is too large."""
     try:
-        game = ExactGame(this.scenario, args.exact_bytes)
+        game = ExactGame(this.scenario, settings.exact_bytes)
     except TooLarge:
         return {}
-    sides: list[dict[str, Chances]] = [{}, {}]
-    for seat, side in enumerate(sides):
-        for agent in this.agents:
-            own = [c for c in this.cells if (c.caster, c.dispeller)[seat] == agent]
-            thinking = max((c.thinking[seat] for c in own), default=0.0)
-            slow = thinking * game.decisions(seat) > args.exact_seconds
-            fault = (agent, SEATS[seat])
-            lost = [c.failure for c in own if c.failure is not None]
-            if slow or fault in [(each.agent, each.seat) for each in lost]:
-                continue
-            name = player(agent, seat)
-            policy: Any = name
-            try:
-                if scripted_policy(name) is None:
-                    policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
-                    if getattr(policy, "seeded", False):
-                        continue  # another player in every cell
-                side[agent] = game.chances(policy, SEATS[seat])
-            except ValueError:  # it has memory, or draws of its own
-                continue
+    casters, dispellers = (_probabilities(settings, this, game, seat) for seat in range(2))
     return {
         (caster, dispeller): game.points(given, answer)
-        for caster, given in sides[0].items()
-        for dispeller, answer in sides[1].items()
+        for caster, given in casters.items()
+        for dispeller, answer in dispellers.items()
     }
+
+
+def _probabilities(
+    settings: Settings, this: ScenarioRound, game: ExactGame, seat: int
+) -> dict[str, Chances]:
+    """By agent: what it does at every decision of a seat, if that depends on nothing else."""
+    found: dict[str, Chances] = {}
+    for agent in this.agents:
+        own = [each for each in this.results if (each.caster, each.dispeller)[seat] == agent]
+        failures = [(f.agent, f.seat) for each in own if (f := each.failure) is not None]
+        thinking = max((each.thinking[seat] for each in own), default=0.0)
+        slow = thinking * game.decisions(seat) > settings.exact_seconds
+        if slow or (agent, SEATS[seat]) in failures:
+            continue
+        name = policy_name(agent, seat)
+        policy: Any = name
+        try:
+            if scripted_policy(name) is None:
+                policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
+                if getattr(policy, "seeded", False):
+                    continue  # it plays differently in every match
+            found[agent] = game.chances(policy, SEATS[seat])
+        except ValueError:  # it has memory, or makes random choices
+            continue
+    return found

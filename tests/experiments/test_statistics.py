@@ -16,7 +16,7 @@ from experiments.statistics import (
     interquartile_mean,
     mean,
     probability_of_improvement,
-    resampled,
+    resample,
 )
 
 SIZES = st.tuples(st.integers(1, 6), st.integers(1, 6))
@@ -48,7 +48,7 @@ def test_leading_axes_are_matrices_of_their_own() -> None:
 
 @given(SCORES)
 def test_runs_are_drawn_within_their_task(scores: NDArray[np.float64]) -> None:
-    drawn = resampled(scores, 20, np.random.default_rng(1))
+    drawn = resample(scores, 20, np.random.default_rng(1))
     assert drawn.shape == (20, *scores.shape)
     for task in range(scores.shape[1]):
         assert set(drawn[:, :, task].ravel()) <= set(scores[:, task])
@@ -56,7 +56,7 @@ def test_runs_are_drawn_within_their_task(scores: NDArray[np.float64]) -> None:
 
 def test_runs_of_a_task_are_drawn_apart_from_those_of_others() -> None:
     scores = np.arange(8.0)[:, None] * np.ones(2)
-    drawn = resampled(scores, 50, np.random.default_rng(2))
+    drawn = resample(scores, 50, np.random.default_rng(2))
     assert (drawn[:, :, 0] != drawn[:, :, 1]).any()
 
 
@@ -131,7 +131,7 @@ def test_the_chance_of_improvement() -> None:
         ((np.zeros((0, 2)),), {}, r"found \(0, 2\)"),
         ((np.array([[np.nan]]),), {}, "expected finite numbers"),
         ((np.zeros((1, 1)),), {"resamples": 0}, "resamples: expected 1 or more, found 0"),
-        ((np.zeros((1, 1)),), {"level": 1.0}, "level: expected a chance between 0 and 1"),
+        ((np.zeros((1, 1)),), {"level": 1.0}, "level: expected a probability between 0 and 1"),
     ],
 )
 def test_bad_input_is_refused(scores: Any, settings: Any, message: str) -> None:

@@ -12,10 +12,17 @@ from numpy.typing import NDArray
 from experiments import tournament
 from experiments.common import INTERRUPTED
 from experiments.statistics import RESAMPLES
-from experiments.tournaments import cells, running
-from experiments.tournaments.cells import Cell, Failure, Pairing, Watched, parts, played
+from experiments.tournaments import matches, running
+from experiments.tournaments.matches import (
+    Failure,
+    GuardedAgent,
+    Match,
+    MatchResult,
+    batches,
+    play_match,
+)
 from experiments.tournaments.rating import rate
-from experiments.tournaments.record import FILE, Record, RecordError
+from experiments.tournaments.running import FILE, Record, RecordError
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.players.interface import Agent
@@ -75,27 +82,28 @@ def test_cells_and_order_are_those_of_the_exact_values(
 def test_the_same_battles_have_the_same_dice_for_all() -> None:
     """Two optimal players that are one, under two names: every battle alike."""
     points = [
-        played(_pairing(caster, "veteran")).array for caster in ("optimal", "optimal:0.0", "random")
+        play_match(_match(caster, "veteran")).array
+        for caster in ("optimal", "optimal:0.0", "random")
     ]
     assert (points[0] == points[1]).all()
     assert (points[0] != points[2]).any()
 
 
-def _pairing(caster: str, dispeller: str, battles: int = 100, seconds: float = 5.0) -> Pairing:
-    return Pairing(load_scenario(DUEL), caster, dispeller, battles, 7, (1, 2), seconds)
+def _match(caster: str, dispeller: str, battles: int = 100, seconds: float = 5.0) -> Match:
+    return Match(load_scenario(DUEL), caster, dispeller, battles, 7, (1, 2), seconds)
 
 
 def test_battles_are_played_in_parts_that_cover_them() -> None:
     for battles in (1, 16, 17, 1040, 1041, 5000):
-        joined = [k for part in parts(battles) for k in part]
+        joined = [k for part in batches(battles) for k in part]
         assert joined == list(range(battles))
-    assert [len(part) for part in parts(2000)] == [16, 1024, 960]
+    assert [len(part) for part in batches(2000)] == [16, 1024, 960]
 
 
 def test_points_do_not_depend_on_the_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = played(_pairing("veteran", "greedy"))
-    monkeypatch.setattr(cells, "AT_ONCE", 7)
-    assert played(_pairing("veteran", "greedy")).points == before.points
+    before = play_match(_match("veteran", "greedy"))
+    monkeypatch.setattr(matches, "BATCH_SIZE", 7)
+    assert play_match(_match("veteran", "greedy")).points == before.points
 
 
 # --- ratings -------------------------------------------------------------------------------
@@ -103,11 +111,11 @@ def test_points_do_not_depend_on_the_parts(monkeypatch: pytest.MonkeyPatch) -> N
 
 def _cells(
     scenario: str, strengths: dict[str, tuple[float, float]], scale: float, level: float
-) -> list[Cell]:
+) -> list[MatchResult]:
     """Cells of known strengths, with the same luck in all of them."""
     luck = np.array([-1.0, 1.0] * 50)
     return [
-        Cell(scenario, i, j, tuple(scale * (level + a - d + luck)), (0.0, 0.0))
+        MatchResult(scenario, i, j, tuple(scale * (level + a - d + luck)), (0.0, 0.0))
         for i, (a, _) in strengths.items()
         for j, (_, d) in strengths.items()
     ]
@@ -137,7 +145,9 @@ def test_missing_cells_do_not_move_the_others() -> None:
     fewer = {name: STRENGTHS[name] for name in ("b", "c")}
     some = _cells("low", STRENGTHS, 10.0, 2.0) + _cells("high", fewer, 80.0, -1.0)
     lost = some.pop(1)
-    some.append(Cell(lost.scenario, "a", "b", (), (0.0, 0.0), Failure("b", "dispeller", "slow")))
+    some.append(
+        MatchResult(lost.scenario, "a", "b", (), (0.0, 0.0), Failure("b", "dispeller", "slow"))
+    )
     found = rate(list(STRENGTHS), some)
     assert found.misfit == pytest.approx(0.0, abs=1e-9)
     ratings = {each.agent: each for each in found.agents}
@@ -156,7 +166,9 @@ def test_dice_that_all_share_cancel() -> None:
         assert each.rating is not None
         assert each.rating.high - each.rating.low == pytest.approx(0.0, abs=1e-9)
     own = [
-        Cell(c.scenario, c.caster, c.dispeller, tuple(np.roll(c.points, k)[: 100 - k]), (0.0, 0.0))
+        MatchResult(
+            c.scenario, c.caster, c.dispeller, tuple(np.roll(c.points, k)[: 100 - k]), (0.0, 0.0)
+        )
         for k, c in enumerate(_cells("low", STRENGTHS, 10.0, 2.0))
     ]
     for each in rate(list(STRENGTHS), own).agents:
@@ -165,7 +177,9 @@ def test_dice_that_all_share_cancel() -> None:
 
 
 def test_nothing_played_is_no_rating() -> None:
-    found = rate(["a"], [Cell("low", "a", "a", (), (0.0, 0.0), Failure("a", "caster", "slow"))])
+    found = rate(
+        ["a"], [MatchResult("low", "a", "a", (), (0.0, 0.0), Failure("a", "caster", "slow"))]
+    )
     assert found.agents[0].rating is None
     assert found.agents[0].forfeits == 1
     assert RESAMPLES >= 1000
@@ -218,7 +232,7 @@ def misfits(monkeypatch: pytest.MonkeyPatch) -> None:
     def made(name: str, **options: Any) -> Agent:
         return BAD[name][0](0) if name in BAD else make_agent(name, **options)
 
-    for module in (cells, running, tournament):
+    for module in (matches, running, tournament):
         monkeypatch.setattr(module, "make_agent", made)
 
 
@@ -227,13 +241,13 @@ def misfits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
 def test_who_misbehaves_forfeits_in_one_line(name: str, seat: str) -> None:
     pair = (name, "veteran") if seat == "caster" else ("veteran", name)
-    cell = played(_pairing(*pair, battles=20, seconds=0.001))
+    cell = play_match(_match(*pair, battles=20, seconds=0.001))
     assert cell.points == ()
     assert cell.failure is not None
     assert (cell.failure.agent, cell.failure.seat) == (name, seat)
     assert BAD[name][1] in cell.failure.reason
     assert "\n" not in cell.failure.reason
-    assert Cell.of(json.loads(json.dumps(cell.plain()))) == cell
+    assert MatchResult.from_json(json.loads(json.dumps(cell.as_json()))) == cell
 
 
 @pytest.mark.usefixtures("misfits")
@@ -258,13 +272,13 @@ def test_the_rest_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_the_first_answer_takes_as_long_as_it_likes(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([0.0, 100.0, 100.1, 100.1, 105.0])
-    monkeypatch.setattr("experiments.tournaments.cells.time.perf_counter", lambda: next(clock))
-    agent = Watched(RandomAgent(0), "it", 0, 1.0)
+    monkeypatch.setattr("experiments.tournaments.matches.time.perf_counter", lambda: next(clock))
+    agent = GuardedAgent(RandomAgent(0), "it", 0, 1.0)
     masks = np.ones((2, 3), np.bool_)
     for _ in range(2):
         agent.act(np.zeros((2, 1), np.float32), masks)
     assert agent.thinking == pytest.approx(0.05)
-    with pytest.raises(cells.ForfeitError, match=r"it as caster: too slow: 1\.2 s a decision"):
+    with pytest.raises(matches.ForfeitError, match=r"it as caster: too slow: 1\.2 s a decision"):
         agent.act(np.zeros((2, 1), np.float32), masks)
 
 
@@ -303,7 +317,7 @@ def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:
     assert exact["veteran", both] == pytest.approx(
         solver.evaluate("apprentice", "veteran", "random")
     )
-    assert cells.shown_name("runs/a/b/model.zip+runs/c/policy.npz") == "b/model+c/policy"
+    assert matches.display_name("runs/a/b/model.zip+runs/c/policy.npz") == "b/model+c/policy"
 
 
 # --- scenarios that are too large ----------------------------------------------------------
@@ -333,18 +347,18 @@ def test_an_interrupted_tournament_goes_on_where_it_was(
     whole = run(*SMALL, out=tmp_path / "whole")
     count = 0
 
-    def interrupted(pairing: Pairing) -> Cell:
+    def interrupted(match: Match) -> MatchResult:
         nonlocal count
         count += 1
         if count == 6:
             raise KeyboardInterrupt
-        return played(pairing)
+        return play_match(match)
 
-    monkeypatch.setattr(running, "played", interrupted)
+    monkeypatch.setattr(running, "play_match", interrupted)
     part = run(*SMALL, out=tmp_path / "part", status=INTERRUPTED)
     assert part["interrupted"]
     assert [len(each["cells"]) for each in part["scenarios"]] == [4, 1]
-    assert "interrupted after 5 cells; the same command goes on" in capsys.readouterr().err
+    assert "interrupted after 5 matches; the same command continues" in capsys.readouterr().err
     file = tmp_path / "part" / FILE
     file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # the light went out just then
     again = run(*SMALL, out=tmp_path / "part")
@@ -368,7 +382,7 @@ def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("points\n")
-    with pytest.raises(RecordError, match="expected the cells of a tournament"):
+    with pytest.raises(RecordError, match="expected the results of a tournament"):
         Record(tmp_path, {})
 
 
@@ -380,8 +394,8 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
         (["optimal:2"], "expected the chance of a random action"),
         (["missing.zip"], "missing.zip"),
         (["random", "--scenario", "archmage-dual"], "scenario: expected"),
-        (["random", "--battles", "0"], "expected 1 to 1,000,000, found 0"),
-        (["random", "--move-seconds", "soon"], "expected a time over 0, found 'soon'"),
+        (["random", "--battles", "0"], "--battles: expected more than 0, found 0"),
+        (["random", "--move-seconds", "soon"], "--move-seconds: invalid float value: 'soon'"),
         (["random", "--seed", "-1"], "expected 0 or more, found -1"),
     ],
 )
@@ -399,6 +413,6 @@ def test_bad_input_ends_with_one_line(
 
 def test_a_player_who_is_another_with_every_seed_has_no_exact_value() -> None:
     agents = ("random", "mcts:5", "expectimax:1")
-    this = running.round_of("apprentice", agents)
-    values = running.exact_values(running.Args(agents, ("apprentice",)), this)
+    this = running.load_round("apprentice", agents)
+    values = running.exact_values(running.Settings(agents, ("apprentice",)), this)
     assert {name for pair in values for name in pair} == {"random", "expectimax:1"}

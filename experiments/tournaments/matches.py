@@ -1,0 +1,262 @@
+"""One match of a tournament: two agents play a number of battles in one scenario.
+
+An agent that crashes, answers with something else than legal actions or takes too long forfeits
+the match, and the tournament goes on. Python cannot interrupt compiled code, so the time is checked
+between two calls, each about all battles that are played side by side: an agent that never answers
+still holds up the tournament. The first batch is small, so that a slow agent is found out early.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.common import play
+from wfb_gym.encoding.policy_answers import validated_actions
+from wfb_gym.encoding.positions import Positions, sees_positions
+from wfb_gym.opponents.policies import scripted_policy
+from wfb_gym.players.interface import Agent
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario
+from wfb_gym.seats import SEATS
+
+MODELS = (".zip", ".npz")
+"""Suffixes of saved models."""
+FIRST_BATTLES = 16
+"""Size of the first batch, which shows how long an agent takes."""
+BATCH_SIZE = 1024
+"""Most battles side by side."""
+_DECIMALS = 6
+"""Of points as they are stored."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """Who plays whom, what, how often.
+
+    Attributes:
+        scenario: that is played.
+        caster: agent of the first army, see `policy_name`.
+        dispeller: agent of the other.
+        battles: how many.
+        seed: of the dice: battle i has those of seed + i, whoever plays.
+        agent_seeds: of the two agents' own random choices.
+        move_seconds: that an agent may take for one decision, on average.
+    """
+
+    scenario: Scenario
+    caster: str
+    dispeller: str
+    battles: int
+    seed: int
+    agent_seeds: tuple[int, int]
+    move_seconds: float
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a match has no result.
+
+    Attributes:
+        agent: whose fault it is.
+        seat: "caster" or "dispeller".
+        reason: in one line.
+    """
+
+    agent: str
+    seat: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The result of a match.
+
+    Attributes:
+        scenario: its name.
+        caster: agent of the first army.
+        dispeller: agent of the other.
+        points: of the first army in each battle; empty if the match failed.
+        thinking: mean seconds for a decision of caster and dispeller; 0 for an agent that plays
+            inside the batch.
+        failure: why there are no points, if so.
+    """
+
+    scenario: str
+    caster: str
+    dispeller: str
+    points: tuple[float, ...]
+    thinking: tuple[float, float]
+    failure: Failure | None = None
+
+    @property
+    def array(self) -> NDArray[np.float64]:
+        """The points, float64 (battles,)."""
+        return np.array(self.points)
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as JSON holds it."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, held: dict[str, Any]) -> Self:
+        """The result that `as_json` returned."""
+        failure = held["failure"]
+        caster, dispeller = held["thinking"]
+        changes = {
+            "points": tuple(held["points"]),
+            "thinking": (caster, dispeller),
+            "failure": None if failure is None else Failure(**failure),
+        }
+        return cls(**{**held, **changes})
+
+
+class ForfeitError(Exception):
+    """An agent loses its match by its own fault."""
+
+    def __init__(self, agent: str, seat: int, reason: str) -> None:
+        super().__init__(f"{agent} as {SEATS[seat]}: {reason}")
+        self.failure = Failure(agent, SEATS[seat], reason)
+
+
+class GuardedAgent:
+    """An agent whose answers and time are checked.
+
+    Args:
+        agent: the agent that plays.
+        name: for messages.
+        seat: 0 or 1.
+        move_seconds: that it may take for one decision, on average.
+
+    Raises:
+        ForfeitError: from `act`, whatever the agent does wrong.
+    """
+
+    def __init__(self, agent: Agent, name: str, seat: int, move_seconds: float) -> None:
+        self.sees_positions = sees_positions(agent)
+        self._agent = agent
+        self._name = name
+        self.seat = seat
+        self._move_seconds = move_seconds
+        self._has_answered = False
+        self._seconds = 0.0
+        self._decisions = 0
+
+    @property
+    def thinking(self) -> float:
+        """Mean seconds for a decision so far."""
+        return self._seconds / max(1, self._decisions)
+
+    def act(
+        self,
+        observations: NDArray[np.float32],
+        action_masks: NDArray[np.bool_],
+        positions: Positions | None = None,
+    ) -> NDArray[np.int64]:
+        began = time.perf_counter()
+        try:
+            seen = () if positions is None else (positions,)
+            answer = self._agent.act(observations, action_masks.copy(), *seen)
+            actions = validated_actions(answer, action_masks, "agent")
+        except Exception as error:
+            raise ForfeitError(self._name, self.seat, one_line(error)) from error
+        if self._has_answered:  # the first answer may include compilation
+            self._seconds += time.perf_counter() - began
+            self._decisions += max(1, int((action_masks.sum(axis=1) > 1).sum()))
+            self._check_time()
+        self._has_answered = True
+        return actions
+
+    def _check_time(self) -> None:
+        if self.thinking > self._move_seconds:
+            reason = f"too slow: {self.thinking:.2g} s a decision, {self._move_seconds:g} s allowed"
+            raise ForfeitError(self._name, self.seat, reason)
+
+
+def one_line(error: BaseException) -> str:
+    """An exception in one line: its message, after its class unless it is a ValueError."""
+    message = " ".join(str(error).split())
+    if isinstance(error, ValueError) and message:
+        return message
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def play_match(match: Match) -> MatchResult:
+    """Play a match to its end, or until an agent forfeits it."""
+    guarded: list[GuardedAgent] = []
+    points: list[NDArray[np.float64]] = []
+    failure = None
+    try:
+        caster, dispeller = (_seat_agent(match, seat, guarded) for seat in range(2))
+        for batch in batches(match.battles):
+            points.append(
+                play(
+                    caster,
+                    seat="caster",
+                    scenario=match.scenario,
+                    opponent=dispeller,
+                    battles=len(batch),
+                    seed=match.seed + batch.start,
+                )
+            )
+    except ForfeitError as error:
+        points, failure = [], error.failure
+    rounded = np.round(np.concatenate(points), _DECIMALS).tolist() if points else ()
+    seconds = {each.seat: each.thinking for each in guarded}
+    return MatchResult(
+        match.scenario.name,
+        match.caster,
+        match.dispeller,
+        tuple(rounded),
+        (seconds.get(0, 0.0), seconds.get(1, 0.0)),
+        failure,
+    )
+
+
+def batches(battles: int) -> list[range]:
+    """The battles of a match in batches: a small one first, then as many as fit side by side."""
+    ends = [0, min(FIRST_BATTLES, battles)]
+    while ends[-1] < battles:
+        ends.append(min(ends[-1] + BATCH_SIZE, battles))
+    return [range(first, last) for first, last in pairwise(ends)]
+
+
+def _seat_agent(match: Match, seat: int, guarded: list[GuardedAgent]) -> Any:
+    """An agent ready to play: a guarded one, or the name of a scripted dispeller."""
+    agent_name = (match.caster, match.dispeller)[seat]
+    name = policy_name(agent_name, seat)
+    if seat and scripted_policy(name) is not None:
+        return name
+    try:
+        agent = make_agent(name, scenario=match.scenario, seat=seat, seed=match.agent_seeds[seat])
+    except Exception as error:
+        raise ForfeitError(agent_name, seat, one_line(error)) from error
+    guarded.append(GuardedAgent(agent, agent_name, seat, match.move_seconds))
+    return guarded[-1]
+
+
+def policy_name(agent: str, seat: int) -> str:
+    """The policy that plays a seat for an agent, as `wfb_gym.players.registry.make_agent` takes it.
+
+    Models are mostly trained for one seat, so that an agent may be two: "CASTER+DISPELLER".
+    """
+    both = agent.split("+")
+    return both[seat] if len(both) == len(SEATS) else agent
+
+
+def policy_names(agents: Sequence[str]) -> list[str]:
+    """All policies that play for some agents, each once."""
+    return list(dict.fromkeys(policy_name(agent, seat) for agent in agents for seat in range(2)))
+
+
+def display_name(agent: str) -> str:
+    """An agent's name as tables have it: of a path the last folder and the file."""
+    return "+".join(
+        "/".join(Path(each).with_suffix("").parts[-2:]) if Path(each).suffix in MODELS else each
+        for each in agent.split("+")
+    )

@@ -1,0 +1,214 @@
+"""The results of a tournament as JSON, as tables and as pictures."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from experiments.common import versions
+from experiments.statistics import Interval, bootstrap, mean
+from experiments.tournaments.matches import MatchResult, display_name
+from experiments.tournaments.rating import Ratings
+from experiments.tournaments.running import ScenarioRound, Settings, settings_as_json
+
+_DPI = 150
+_FONT = 9
+_COLOURS = colormaps["YlGnBu"]
+_FAILED = "0.85"
+_DARK = 0.5
+"""Luminance below which text is white."""
+
+
+# --- JSON ------------------------------------------------------------------------------------
+
+
+def results_as_json(
+    settings: Settings, rounds: Sequence[ScenarioRound], ratings: Ratings, interrupted: bool
+) -> dict[str, Any]:
+    """All results of a tournament as JSON holds them."""
+    return {
+        "args": settings_as_json(settings),
+        "versions": versions(),
+        "interrupted": interrupted,
+        "scenarios": [
+            {
+                "scenario": each.scenario.name,
+                "unit": ratings.units.get(each.scenario.name),
+                "agents": list(each.agents),
+                "absent": each.absent,
+                "cells": [_result_as_json(each, result) for result in each.results],
+            }
+            for each in rounds
+        ],
+        "rating": [asdict(each) for each in ratings.agents],
+        "misfit": ratings.misfit,
+    }
+
+
+def _result_as_json(this: ScenarioRound, result: MatchResult) -> dict[str, Any]:
+    interval = mean_interval(result)
+    return {
+        "caster": result.caster,
+        "dispeller": result.dispeller,
+        "battles": len(result.points),
+        "mean": None if interval is None else interval.value,
+        "low": None if interval is None else interval.low,
+        "high": None if interval is None else interval.high,
+        "exact": this.exact.get((result.caster, result.dispeller)),
+        "failure": None if result.failure is None else asdict(result.failure),
+    }
+
+
+def mean_interval(result: MatchResult) -> Interval | None:
+    """Mean points of the caster in a match; None if it failed."""
+    return None if result.failure is not None else bootstrap(mean, result.array[:, None])
+
+
+# --- tables ----------------------------------------------------------------------------------
+
+
+def points_table(this: ScenarioRound) -> Table:
+    """A scenario's results, casters in rows."""
+    table = Table(
+        title=f"{this.scenario.name}: points of the caster",
+        caption="with half the width of the 95 % interval; below, the exact value",
+        box=SIMPLE_HEAD,
+    )
+    table.add_column("caster \\ dispeller")
+    for agent in this.agents:
+        table.add_column(display_name(agent), justify="right")
+    for caster in this.agents:
+        row = [result for result in this.results if result.caster == caster]
+        table.add_row(display_name(caster), *(_points_text(this, result) for result in row))
+    return table
+
+
+def _points_text(this: ScenarioRound, result: MatchResult) -> str:
+    interval = mean_interval(result)
+    if interval is None:
+        return "failed"
+    exact = this.exact.get((result.caster, result.dispeller))
+    lines = [f"{interval.value:+.2f}", f"± {interval.half_width:.2f}"]
+    return "\n".join([*lines, *([] if exact is None else [f"= {exact:+.2f}"])])
+
+
+def notes(rounds: Sequence[ScenarioRound]) -> list[str]:
+    """Agents that did not play, and agents that failed, a line each."""
+    lines = [
+        f"{agent} is left out of {each.scenario.name}: {reason}"
+        for each in rounds
+        for agent, reason in each.absent.items()
+    ]
+    for each in rounds:
+        for result in each.results:
+            if result.failure is not None:
+                pair = f"{result.caster} - {result.dispeller}"
+                fault = f"{result.failure.agent} as {result.failure.seat}"
+                reason = result.failure.reason
+                lines.append(f"{each.scenario.name}: {pair} failed, {fault}: {reason}")
+    return lines
+
+
+def rating_table(ratings: Ratings) -> Table:
+    """The ratings, best first."""
+    table = Table(
+        title="rating: points over the average agent, in standard deviations of a battle",
+        caption=f"what strengths do not explain: {ratings.misfit:.3f}",
+        box=SIMPLE_HEAD,
+    )
+    for heading in ("agent", "rating", "cast", "dispel", "worst", "against"):
+        left = heading in ("agent", "against")
+        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
+    forfeits = any(each.forfeits for each in ratings.agents)
+    if forfeits:
+        table.add_column("forfeits", justify="right")
+    for each in ratings.agents:
+        row = [
+            display_name(each.agent),
+            _interval_text(each.rating),
+            "" if each.casting is None else f"{each.casting:+.3f}",
+            "" if each.dispelling is None else f"{each.dispelling:+.3f}",
+            _interval_text(each.worst),
+            "" if each.against is None else display_name(each.against),
+        ]
+        table.add_row(*row, *([str(each.forfeits)] if forfeits else []))
+    return table
+
+
+def _interval_text(interval: Interval | None) -> str:
+    return "" if interval is None else f"{interval.value:+.3f} ± {interval.half_width:.3f}"
+
+
+# --- pictures --------------------------------------------------------------------------------
+
+
+def draw_all(rounds: Sequence[ScenarioRound], ratings: Ratings, folder: Path) -> None:
+    """Draw every complete scenario, and the ratings, into a folder."""
+    for each in rounds:
+        if len(each.results) == len(each.agents) ** 2:
+            draw_points(each, folder / f"{each.scenario.name}.png")
+    if any(each.rating is not None for each in ratings.agents):
+        draw_ratings(ratings, folder / "rating.png")
+
+
+def draw_points(this: ScenarioRound, path: Path) -> None:
+    """Draw a scenario's results as a heat map, casters in rows."""
+    agents = [display_name(agent) for agent in this.agents]
+    count = len(agents)
+    intervals = [mean_interval(result) for result in this.results]
+    means = np.array([np.nan if each is None else each.value for each in intervals], np.float64)
+    side = 2.2 + 1.05 * count
+    figure = Figure(figsize=(side + 0.9, side), layout="constrained")
+    axes = figure.add_subplot()
+    colours = _COLOURS.with_extremes(bad=_FAILED)
+    image = axes.imshow(np.ma.masked_invalid(means.reshape(count, count)), cmap=colours)
+    centred: dict[str, Any] = {"ha": "center", "va": "center"}
+    for place, (interval, result) in enumerate(zip(intervals, this.results, strict=True)):
+        row, column = divmod(place, count)
+        if interval is None:
+            axes.text(column, row, "failed", fontsize=_FONT, **centred)
+            continue
+        red, green, blue, _ = image.to_rgba(np.array([interval.value]))[0]
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
+        coloured = {**centred, "color": "white" if dark else "black"}
+        exact = this.exact.get((result.caster, result.dispeller))
+        text = f"± {interval.half_width:.1f}" + ("" if exact is None else f"\nexact {exact:+.1f}")
+        axes.text(column, row - 0.18, f"{interval.value:+.1f}", fontsize=_FONT + 2, **coloured)
+        axes.text(column, row + 0.2, text, fontsize=_FONT - 2, **coloured)
+    axes.set_xticks(range(count), agents, rotation=30, ha="right", fontsize=_FONT)
+    axes.set_yticks(range(count), agents, fontsize=_FONT)
+    axes.set_xlabel("dispeller")
+    axes.set_ylabel("caster")
+    name = this.scenario.name
+    axes.set_title(f"{name}: mean points of the caster, 95 % interval", fontsize=_FONT + 2)
+    figure.colorbar(image, ax=axes, shrink=0.8, label="points")
+    figure.savefig(path, dpi=_DPI)
+
+
+def draw_ratings(ratings: Ratings, path: Path) -> None:
+    """Draw ratings with their intervals, the first on top, and margins over worst opponents."""
+    rated = [each for each in ratings.agents if each.rating is not None]
+    figure = Figure(figsize=(9.0, 1.5 + 0.42 * len(rated)), layout="constrained")
+    figure.suptitle("All scenarios, both seats, 95 % intervals", fontsize=_FONT + 2)
+    panels = figure.subplots(1, 2, sharey=True)
+    titles = ("rating: points over the average agent", "points over its worst opponent")
+    columns = ([each.rating for each in rated], [each.worst for each in rated])
+    for axes, intervals, title in zip(panels, columns, titles, strict=True):
+        axes.axvline(0.0, color="0.7", linewidth=1)
+        for place, each in enumerate(intervals):
+            if each is not None:
+                axes.plot([each.low, each.high], [place, place], color="C0", linewidth=2)
+                axes.plot(each.value, place, "o", color="C0")
+        axes.set_title(title, fontsize=_FONT + 1)
+        axes.set_xlabel("standard deviations of a battle", fontsize=_FONT)
+        axes.grid(axis="x", alpha=0.3)
+    names = [display_name(each.agent) for each in rated]
+    panels[0].set_yticks(range(len(rated)), names, fontsize=_FONT)
+    panels[0].set_ylim(len(rated) - 0.5, -0.5)
+    figure.savefig(path, dpi=_DPI)
