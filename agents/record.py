@@ -34,7 +34,7 @@ from agents.datasets import Episode, check_name, path_of, usual_name, write
 from experiments import common
 from experiments.common import IDS, INTERRUPTED, agent_chooser, command_of, progress
 from wfb_gym.cli.parser import Parser
-from wfb_gym.opponents.policies import scripted_policy
+from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
@@ -198,7 +198,7 @@ def check(args: Args, instead: bool) -> None:
         raise ValueError(f"--out: expected a folder that is there, found {args.out.parent}")
     load_scenario(args.scenario)
     for player in (args.agent, *args.opponent):
-        if scripted_policy(player) is None:
+        if find_scripted(player) is None:
             make_agent(player)  # refuses unknown names and files that are no models
 
 

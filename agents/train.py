@@ -30,14 +30,14 @@ from agents.training.session import Session
 from agents.training.trainee import Trainee
 from experiments.common import INTERRUPTED, Score, plain, versions
 from wfb_gym import solver
-from wfb_gym.opponents.policies import RULES
+from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.players.registry import make_agent
 
 
 def graded(trainee: Trainee) -> dict[str, dict[str, Score]]:
     """Scores of all players of the seat, the trained one last; the same dice for each."""
     args = trainee.args
-    players: dict[str, Any] = {name: make_agent(name, seed=args.seed) for name in RULES}
+    players: dict[str, Any] = {name: make_agent(name, seed=args.seed) for name in RULE_BASED}
     players["untrained"] = model_chooser(trainee.untrained())
     players["trained"] = model_chooser(trainee.model)
     battles = args.final_battles
@@ -51,7 +51,7 @@ def exactly(trainee: Trainee) -> dict[str, dict[str, solver.Score]]:
     """Exact scores of all players of the seat by scenario; models play as graded."""
     if not trainee.exact:
         return {}
-    players: dict[str, Any] = {name: name for name in RULES}
+    players: dict[str, Any] = {name: name for name in RULE_BASED}
     players["untrained"] = likeliest(trainee.untrained())
     players["trained"] = likeliest(trainee.model)
     return {

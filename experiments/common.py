@@ -19,10 +19,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 import wfb_gym
 from wfb_gym.cli.parser import Parser
-from wfb_gym.encoding.positions import ask
+from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
-from wfb_gym.players.interface import Agent
-from wfb_gym.players.opponents import Opponent
+from wfb_gym.players.interface import Agent, Opponent
 
 FAILED = 1
 """Exit status of a command that could not do all that it was asked for."""
@@ -73,7 +72,7 @@ def score(points: NDArray[np.float64]) -> Score:
 
 def agent_chooser(agent: Agent) -> Chooser:
     """An agent in the learner's seat; it gets positions if it sees them."""
-    return lambda envs, observations, masks: ask(
+    return lambda envs, observations, masks: ask_policy(
         agent.act, observations, masks, envs.batch.positions
     )
 

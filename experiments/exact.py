@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.generating import Generated
-from wfb_gym.opponents.policies import scripted_policy
+from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
@@ -92,7 +92,7 @@ class ExactGame:
         Raises:
             ValueError: it does not fit the scenario, or is no function of what it sees.
         """
-        if scripted_policy(name) is not None:
+        if find_scripted(name) is not None:
             return self.score(self.chances(name, seat), seat)
         agent = make_agent(name, scenario=self.scenario, seat=seat, seed=0)
         try:

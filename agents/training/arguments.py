@@ -20,7 +20,7 @@ from agents.training.settings import (
 from experiments.common import IDS, play
 from wfb_gym.cli.parser import Parser
 from wfb_gym.generating import Generated
-from wfb_gym.opponents.policies import scripted_policy
+from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 
@@ -225,7 +225,7 @@ def check(args: Args) -> None:
         FileNotFoundError: a saved model that is not there.
     """
     for opponent in args.opponents:
-        if opponent in (SELF, MIXED) or scripted_policy(opponent) is not None:
+        if opponent in (SELF, MIXED) or find_scripted(opponent) is not None:
             continue
         player = (
             opponent

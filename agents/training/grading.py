@@ -14,7 +14,7 @@ from agents.training.settings import Args
 from experiments.common import Chooser, Score, play, score
 from wfb_gym import solver
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.opponents.policies import RULES
+from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.players.interface import Agent
 from wfb_gym.seats import seat_number
 from wfb_gym.solver import graph
@@ -154,7 +154,7 @@ def graders(opponents: Sequence[str], solvable: bool) -> list[str]:
     Planners are left out: thousands of battles against them take longer than the training.
     """
     others = [name for name in opponents if Path(name).suffix in SAVED]
-    return list(dict.fromkeys([*RULES, *([OPTIMAL] if solvable else []), *others]))
+    return list(dict.fromkeys([*RULE_BASED, *([OPTIMAL] if solvable else []), *others]))
 
 
 def points_against(

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wfb_gym.interop.sb3 import SavedPolicy, load_policy
-from wfb_gym.opponents.policies import scripted_policy
-from wfb_gym.players.opponents import Opponent
+from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.players.interface import Opponent
+from wfb_gym.players.sb3_model import SavedPolicy, load_policy
 
 SELF = "self"
 MIXED = "mixed"
@@ -145,7 +145,7 @@ def expanded(opponents: Sequence[str], solvable: bool) -> tuple[str, ...]:
 
 def fit_for_partner(opponents: Sequence[str]) -> tuple[str, ...]:
     """Those of a pool who can sit opposite either seat: a saved model plays one alone."""
-    return tuple(name for name in opponents if name == SELF or scripted_policy(name) is not None)
+    return tuple(name for name in opponents if name == SELF or find_scripted(name) is not None)
 
 
 def seated(
@@ -171,7 +171,7 @@ def seated(
         if name == SELF:
             assert selves is not None
             pool.extend(selves.opponents)
-        elif scripted_policy(name) is not None:
+        elif find_scripted(name) is not None:
             pool.append(name)
         elif name.endswith(".zip"):
             pool.append(Drawing(load_policy(name), (seed, k)))

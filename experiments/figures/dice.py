@@ -36,7 +36,7 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.turn_flow import to_nominate
-from wfb_gym.players.opponents import Policy
+from wfb_gym.players.interface import Policy
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from experiments.common import play
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, sees_positions
-from wfb_gym.opponents.policies import scripted_policy
+from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
@@ -230,7 +230,7 @@ def _seat_agent(match: Match, seat: int, guarded: list[GuardedAgent]) -> Any:
     """An agent ready to play: a guarded one, or the name of a scripted dispeller."""
     agent_name = (match.caster, match.dispeller)[seat]
     name = policy_name(agent_name, seat)
-    if seat and scripted_policy(name) is not None:
+    if seat and find_scripted(name) is not None:
         return name
     try:
         agent = make_agent(name, scenario=match.scenario, seat=seat, seed=match.agent_seeds[seat])

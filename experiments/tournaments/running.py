@@ -26,7 +26,7 @@ from experiments.tournaments.matches import (
     policy_name,
     policy_names,
 )
-from wfb_gym.opponents.policies import scripted_policy
+from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
@@ -198,7 +198,7 @@ def needs_solution(policy: str) -> bool:
 
 def is_planner(policy: str) -> bool:
     """Whether a policy searches."""
-    return scripted_policy(policy) is None and Path(policy).suffix not in MODELS
+    return find_scripted(policy) is None and Path(policy).suffix not in MODELS
 
 
 def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
@@ -294,7 +294,7 @@ def _probabilities(
         name = policy_name(agent, seat)
         policy: Any = name
         try:
-            if scripted_policy(name) is None:
+            if find_scripted(name) is None:
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
                 if getattr(policy, "seeded", False):
                     continue  # it plays differently in every match

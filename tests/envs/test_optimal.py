@@ -16,7 +16,7 @@ from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.generating import Generated
 from wfb_gym.packing import pack
-from wfb_gym.players.scripted import ScriptedAgent
+from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import seat_number
 from wfb_gym.solver import cache as kept

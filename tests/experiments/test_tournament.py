@@ -25,9 +25,9 @@ from experiments.tournaments.rating import rate
 from experiments.tournaments.running import FILE, Record, RecordError
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
+from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
-from wfb_gym.players.simple import RandomAgent
 from wfb_gym.scenario import load_scenario
 
 DUEL = "archmage-duel"

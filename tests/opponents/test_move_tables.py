@@ -19,7 +19,7 @@ from wfb_gym.opponents.move_tables import (
     no_move_tables,
     write_moves,
 )
-from wfb_gym.opponents.policies import Scripted, choose, with_epsilon
+from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action, with_epsilon
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import TooLarge, cache, solve
@@ -33,7 +33,7 @@ from ..solver.small import SMALL, everywhere, small, solved, start
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where solutions are kept, empty; and nothing at hand."""
     monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(solver_move_tables, "_KEPT", {})
+    monkeypatch.setattr(solver_move_tables, "_CACHE", {})
     yield tmp_path  # noqa: PT022 (the patches end afterwards)
 
 
@@ -58,12 +58,8 @@ class Reader:
     def choice(self, battle: Battle, policy: int) -> int:
         work = self.scratch[0]
         count = legal_actions(battle.packed, battle.state, work)
-        return int(
-            choose(
-                policy, battle.packed, battle.state, work, count, self.rngs[0], self.move_table,
-                self.move_storage,
-            )
-        )  # fmt: skip
+        player = ScriptedPlayer(policy, self.move_table, self.move_storage)
+        return int(choose_action(player, battle.packed, battle.state, work, count, self.rngs[0]))
 
 
 @pytest.mark.parametrize("seat", [0, 1])
@@ -178,7 +174,7 @@ def test_solutions_are_read_once_and_kept_at_hand(
     assert load_move_tables([small("a duel")], 1) is not first
     for name in ("two phases", "several wizards", "one level lost", "two hits"):
         load_move_tables([small(name)], 0)
-        assert len(solver_move_tables._KEPT) <= solver_move_tables._MOST_KEPT
+        assert len(solver_move_tables._CACHE) <= solver_move_tables._CACHE_SIZE
     assert load_move_tables([small("a duel")], 0) is not first
     assert len(list((folder / "solutions").iterdir())) == 5
 
@@ -190,7 +186,7 @@ def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(solver_move_tables, "solved", little)
     with pytest.raises(TooLarge):
         load_move_tables([load_scenario("border-skirmish")], 0)
-    assert not solver_move_tables._KEPT
+    assert not solver_move_tables._CACHE
 
 
 def test_the_book_of_a_bundled_duel() -> None:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from wfb_gym import solver
-from wfb_gym.encoding.positions import Positions, ask, sees_positions
+from wfb_gym.encoding.positions import Positions, ask_policy, sees_positions
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE, new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
-from wfb_gym.players.simple import RandomAgent
+from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.solver.policies import SeatDecisions
 
 SCENARIOS = ["archmage-duel", "orc-shaman-hunt"]
@@ -58,9 +58,9 @@ def test_positions_are_made_only_for_those_who_see_them() -> None:
         raise AssertionError
 
     masks = np.ones((2, 3), np.bool_)
-    assert ask(Blind().act, np.zeros((2, 1), np.float32), masks, never).tolist() == [0, 0]
+    assert ask_policy(Blind().act, np.zeros((2, 1), np.float32), masks, never).tolist() == [0, 0]
     with pytest.raises(AssertionError):
-        ask(Looker().act, np.zeros((2, 1), np.float32), masks, never)
+        ask_policy(Looker().act, np.zeros((2, 1), np.float32), masks, never)
 
 
 def legal_in(positions: Positions, row: int) -> set[int]:

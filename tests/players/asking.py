@@ -11,8 +11,8 @@ from wfb_gym.encoding.positions import Positions
 from wfb_gym.engine.state import State
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.simple import RandomAgent
 
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt")
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.players.interface import Agent
-from wfb_gym.players.simple import RandomAgent
 
 
 class Misbehaving:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from wfb_gym.encoding.positions import sees_positions
-from wfb_gym.players.interface import Agent, chances_of, needed
+from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
+from wfb_gym.players.interface import Agent, action_probabilities_of, require_positions
 from wfb_gym.players.registry import NAMES, make_agent
-from wfb_gym.players.simple import EpsilonAgent, RandomAgent
 
 from .asking import ALL, SCENARIOS, met
 
@@ -61,7 +61,7 @@ def test_the_same_seed_gives_the_same_answers(name: str, scenario: str, seat: in
 def test_chances_are_chances_of_legal_actions(name: str, scenario: str, seat: int) -> None:
     asked = met(scenario, seat)
     agent = made(name, scenario, seat)
-    chances = chances_of(agent, asked.observations, asked.masks, asked.positions)
+    chances = action_probabilities_of(agent, asked.observations, asked.masks, asked.positions)
     assert chances.shape == asked.masks.shape
     assert chances.dtype == np.float64
     assert (chances >= 0.0).all()
@@ -121,9 +121,9 @@ def test_positions_stay_as_they_were() -> None:
 
 def test_needed_positions_are_those_that_were_given() -> None:
     asked = met(SCENARIOS[0], 0)
-    assert needed(asked.positions, "who") is asked.positions
+    assert require_positions(asked.positions, "who") is asked.positions
     with pytest.raises(ValueError, match=r"^who: it plays from positions"):
-        needed(None, "who")
+        require_positions(None, "who")
 
 
 def test_an_epsilon_agent_mixes_the_chances_of_another() -> None:

@@ -10,7 +10,7 @@ from experiments.common import play
 from wfb_gym import solver
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
-from wfb_gym.players.simple import RandomAgent
+from wfb_gym.players.baselines import RandomAgent
 
 from .misbehaving import SPOILERS, Misbehaving, misbehaving, slow
 

@@ -5,8 +5,8 @@ import pytest
 
 from experiments.common import play
 from wfb_gym import solver
+from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
 from wfb_gym.players.registry import make_agent
-from wfb_gym.players.simple import EpsilonAgent, RandomAgent
 from wfb_gym.solver.policies import SeatDecisions
 
 DUEL = "archmage-duel"
@@ -68,5 +68,5 @@ def test_other_names_are_refused(name: str, told: str) -> None:
 
 
 def test_a_chance_out_of_range_is_refused() -> None:
-    with pytest.raises(ValueError, match="epsilon: expected a chance"):
+    with pytest.raises(ValueError, match="epsilon: expected a probability"):
         EpsilonAgent(RandomAgent(0), 1.5)

@@ -22,7 +22,7 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.policies import Scripted, choose
+from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
 from .oracle import ONE_TURN, REMAINS, Army, Duel, Row, Spell, scenario, value
@@ -129,18 +129,8 @@ def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
     for at in atlas.decisions():
         battle = at.battle()
         count = legal_actions(battle.packed, battle.state, work)
-        action = int(
-            choose(
-                int(kind),
-                battle.packed,
-                battle.state,
-                work,
-                count,
-                rng,
-                move_tables[0],
-                move_storage,
-            )
-        )
+        player = ScriptedPlayer(int(kind), move_tables[0], move_storage)
+        action = int(choose_action(player, battle.packed, battle.state, work, count, rng))
         found[at.words] = dict.fromkeys(at.steps, epsilon / count)
         found[at.words][step_of(at, action)] += 1 - epsilon
     return found

@@ -87,7 +87,7 @@ def test_players_have_names() -> None:
 
 
 def test_a_policy_that_does_what_is_illegal() -> None:
-    with pytest.raises(ValueError, match="player: expected one of"):
+    with pytest.raises(ValueError, match="player: action"):
         record(DUEL, lambda observations, masks: (~masks).argmax(axis=1), "greedy", seed=0)
 
 

@@ -47,9 +47,9 @@ def opponent_called(name: str, scenario: Scenario, seat: int, seed: int) -> Any:
         FileNotFoundError: a saved model that is not there.
         TooLarge: an optimal player's scenario has more positions than fit.
     """
-    from wfb_gym.opponents.policies import scripted_policy
+    from wfb_gym.opponents.scripted import find_scripted
 
-    if scripted_policy(name) is not None:
+    if find_scripted(name) is not None:
         return name
     try:
         from wfb_gym.players.registry import make_agent

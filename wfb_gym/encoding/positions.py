@@ -1,7 +1,7 @@
-"""What a planner may see of battles in progress, and how policies are asked that see it.
+"""What a policy is shown, positions for planners included; its answers are `policy_answers`'.
 
-A planner goes on from a position with the engine's own operations. It gets copies of the states,
-and never the generators: the dice to come are nobody's to see.
+A planner searches from a position with the engine's own operations. It gets copies of the states,
+and never the generators, which would give away the dice to come.
 """
 
 from collections.abc import Callable
@@ -19,15 +19,15 @@ from wfb_gym.packing.records import PackedScenario
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The positions of k battles, as one seat's player is asked about them.
+    """The positions of k battles, as one seat's player sees them.
 
     Where the battle is over, or the other seat decides, only pass is legal: answer 0.
 
     Attributes:
-        packed_scenarios: all scenarios that are played, packed; to be read only.
+        packed_scenarios: all scenarios that are played, packed; read only.
         scenario: which of them each battle plays, int64 (k,).
-        states: `engine.state.STATE` records, shape (k,): copies, to do with as one likes.
-        seat: that is asked: 0 or 1.
+        states: `engine.state.STATE` records, shape (k,): copies, free to change.
+        seat: that decides: 0 or 1.
         codec: of the action space that the answers belong to.
     """
 
@@ -41,12 +41,14 @@ class Positions:
         return len(self.states)
 
     def rows(self, chosen: NDArray[Any]) -> Self:
-        """Some of them: copies, by rows or by a mask."""
-        return replace(self, scenario=self.scenario[chosen], states=copied(self.states, chosen))
+        """Copy some of them, by rows or by a mask."""
+        return replace(
+            self, scenario=self.scenario[chosen], states=copy_states(self.states, chosen)
+        )
 
 
-def copied(states: Records[State] | NDArray[Any], chosen: NDArray[Any]) -> Records[State]:
-    """Copies of some states, in a row as compiled code takes them."""
+def copy_states(states: Records[State] | NDArray[Any], chosen: NDArray[Any]) -> Records[State]:
+    """Copy some states into one contiguous array, as compiled code takes them."""
     return as_records(State, np.ascontiguousarray(states[chosen]))
 
 
@@ -56,20 +58,23 @@ def sees_positions(policy: Any) -> bool:
     return bool(getattr(policy, "sees_positions", getattr(owner, "sees_positions", False)))
 
 
-def ask(
+def ask_policy(
     policy: Callable[..., Any],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
     positions: Callable[[], Positions],
 ) -> Any:
-    """A policy's answer; positions are made only for one that sees them.
+    """Ask a policy; positions are made only for one that sees them.
 
     Args:
         policy: a function of observations, masks and, if it sees them, positions.
         observations: float32 (k, size).
         masks: bool (k, actions).
         positions: makes the positions of the same battles.
+
+    Returns:
+        The answer as it comes; `policy_answers` checks it.
     """
     if sees_positions(policy):
-        return policy(observations, masks, positions())
-    return policy(observations, masks)
+        return policy(observations, masks.copy(), positions())
+    return policy(observations, masks.copy())

@@ -16,7 +16,7 @@ from wfb_gym._jit import announce_compiling, entry_point
 from wfb_gym._records import Records, new_records
 from wfb_gym.encoding.limits import Limits, check_covers, fit, union
 from wfb_gym.encoding.policy_answers import validated_actions
-from wfb_gym.encoding.positions import Positions, ask, copied
+from wfb_gym.encoding.positions import Positions, ask_policy, copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.state import new_work_spaces
@@ -24,9 +24,10 @@ from wfb_gym.envs import kernel
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.envs.thread_pool import THREAD_POOL, Task
 from wfb_gym.opponents.move_tables import MoveTable, no_move_tables
-from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
+from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.opponents import Opponent, Policy, resolve_pool
+from wfb_gym.players.interface import Opponent, Policy
+from wfb_gym.players.registry import resolve_opponents
 
 if TYPE_CHECKING:
     from wfb_gym.envs.watching import Watch
@@ -69,7 +70,7 @@ class Batch:
             the environments take in turn; or "generated", "generated:test" or a
             `wfb_gym.generating.Generated`, of which each episode draws one.
         seat: the learner's army: 0 casts first, 1 dispels.
-        opponent: who plays the other army; see `wfb_gym.players.opponents.resolve_pool`.
+        opponent: who plays the other army; see `wfb_gym.players.registry.resolve_opponents`.
         limits: sizes of the spaces; fitted to the scenarios unless given.
         mode: a `kernel` autoreset mode.
         points_per_reward: points that make a reward of 1.
@@ -109,7 +110,7 @@ class Batch:
         self.layout, self.codec = self.view.layout, self.view.codec
         self._scratch = new_work_spaces(THREAD_POOL.size)
         self.starts = new_records(kernel.FirstPosition, len(packed_scenarios))
-        names, self._policies = resolve_pool(opponent)
+        names, self._policies = resolve_opponents(opponent)
         self.pool = np.array(names, np.int64)
         self.move_tables, self.move_storage = self._load_move_tables(names)
         digest = hashlib.sha256(self.packed_scenarios.tobytes())
@@ -366,8 +367,8 @@ class Batch:
             *self._no_outputs,
         )
         self._drive(kernel.LOOK, members, self._no_actions, seen, view)
-        answer = ask(
-            policy, seen.observations, seen.masks.copy(), lambda: self._positions(members, view)
+        answer = ask_policy(
+            policy, seen.observations, seen.masks, lambda: self._positions(members, view)
         )
         return view.codec.code_of[validated_actions(answer, seen.masks, "opponent")]
 
@@ -380,7 +381,7 @@ class Batch:
         return self._positions(self._members if members is None else members, self.view)
 
     def _positions(self, members: NDArray[np.int64], view: View) -> Positions:
-        states = copied(self.envs["state"], members)
+        states = copy_states(self.envs["state"], members)
         return Positions(
             self.packed_scenarios, self.envs.scenario[members], states, view.seat, view.codec
         )

@@ -17,7 +17,7 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, State, WorkSpace
 from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list
 from wfb_gym.opponents.move_tables import MoveTable
-from wfb_gym.opponents.policies import Scripted, choose
+from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.packing.records import PackedScenario
 
 NEXT_STEP = 0
@@ -86,7 +86,7 @@ def advance(
         state: changed in place.
         rng: the environment's generator.
         seat: the learner's army.
-        policy: who plays the other army, as `opponents.policies.choose` takes it.
+        policy: who plays the other army, as `opponents.scripted.choose_action` takes it.
         count: how many actions `work.legal` lists for the state, 0 if it is no decision.
         move_table: the scenario's book of moves, for an opponent that reads one.
         move_storage: that holds it.
@@ -100,7 +100,8 @@ def advance(
         if count > 0:
             if state.mover == seat or policy == Scripted.EXTERNAL:
                 return points, count
-            action = choose(policy, packed, state, work, count, rng, move_table, move_storage)
+            player = ScriptedPlayer(policy, move_table, move_storage)
+            action = choose_action(player, packed, state, work, count, rng)
             gained, count = act_and_list(packed, state, action, work)
         elif FIRST_CHANCE <= state.node <= LAST_CHANCE:
             outcome = sample(packed, state, rng, work)

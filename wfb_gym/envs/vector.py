@@ -20,7 +20,7 @@ from wfb_gym.envs.infos import StepInfos
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, frames, watch
-from wfb_gym.players.opponents import Opponent
+from wfb_gym.players.interface import Opponent
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernel.NEXT_STEP,

@@ -1,21 +1,15 @@
-"""Stable-Baselines3: the batch as its `VecEnv`, and its saved models as opponents.
+"""Stable-Baselines3: the batch as its `VecEnv`; its saved models are `players.sb3_model`'s.
 
 Imported only on use; needs ``pip install "wfb_gym[train]"``.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 try:
-    import torch
-    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-    from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
-    from stable_baselines3.common.policies import ActorCriticPolicy
-    from stable_baselines3.common.save_util import load_from_zip_file
     from stable_baselines3.common.vec_env import VecEnv
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 except ImportError as error:
@@ -24,13 +18,15 @@ except ImportError as error:
     ) from error
 
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.encoding.positions import Positions
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.players.opponents import Opponent
+from wfb_gym.players.interface import Opponent
+from wfb_gym.players.sb3_model import load_policy
 from wfb_gym.seats import seat_number
+
+__all__ = ["PhaseVecEnv", "load_policy"]
 
 _MASKS = "action_masks"
 
@@ -194,128 +190,3 @@ class PhaseVecEnv(VecEnv):
 
     def close(self) -> None:
         """Nothing to close."""
-
-
-class SavedPolicy:
-    """A saved model that answers batches of observations with legal actions.
-
-    Args:
-        policy: Stable-Baselines3's policy.
-        name: what an error names the model.
-        deterministic: take the likeliest legal action instead of drawing one.
-        seed: of the draws.
-    """
-
-    def __init__(self, policy: Any, name: str, deterministic: bool, seed: int | None) -> None:
-        self.name = name
-        self.size = int(policy.observation_space.shape[0])
-        self.actions = int(policy.action_space.n)
-        self._policy = policy
-        self._deterministic = deterministic
-        self._rng = np.random.default_rng(seed)
-
-    def __call__(
-        self,
-        observations: NDArray[np.float32],
-        masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
-        """Choose among the legal actions.
-
-        Args:
-            observations: float32, (k, size).
-            masks: bool, (k, actions), at least one True in each row.
-            positions: are not looked at.
-
-        Returns:
-            Actions, int64 (k,).
-
-        Raises:
-            ValueError: the arrays do not have the sizes that the model was trained with.
-        """
-        scores = np.where(masks, self._preferences(observations, masks), -np.inf)
-        if not self._deterministic:  # the greatest after Gumbel noise is a draw from the softmax
-            scores += self._rng.gumbel(size=scores.shape)
-        actions: NDArray[np.int64] = scores.argmax(axis=1)
-        return actions
-
-    def action_probabilities(
-        self,
-        observations: NDArray[np.float32],
-        masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.float64]:
-        """Chances of the actions, as `__call__` takes them: float64 (k, actions)."""
-        preferences = self._preferences(observations, masks).astype(np.float64)
-        scores = np.where(masks, preferences, -np.inf)
-        if self._deterministic:
-            surest = scores.argmax(axis=1)[:, None]
-            chosen: NDArray[np.float64] = np.where(np.arange(scores.shape[1]) == surest, 1.0, 0.0)
-            return chosen
-        chances: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
-        chances /= chances.sum(axis=1, keepdims=True)
-        return chances
-
-    def _preferences(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-    ) -> NDArray[np.float32]:
-        given = (observations.shape[1], masks.shape[1])
-        if given != (self.size, self.actions):
-            raise ValueError(
-                f"{self.name}: the model was trained on observations of size {self.size} and "
-                f"{self.actions} actions, found {given[0]} and {given[1]}; train and play it "
-                "on the same scenario, seat and limits"
-            )
-        with torch.no_grad():
-            distribution = self._policy.get_distribution(torch.as_tensor(observations))
-            logits: NDArray[np.float32] = distribution.distribution.logits.numpy()
-        return logits
-
-
-def load_policy(
-    path: str | Path, *, deterministic: bool = False, seed: int | None = None
-) -> SavedPolicy:
-    """A model that MaskablePPO, PPO, A2C or TRPO saved, as a player.
-
-    Loading runs code that the file holds: load only files that you trust.
-
-    Args:
-        path: the .zip file.
-        deterministic: take the likeliest legal action instead of drawing one.
-        seed: of the draws; None draws differently each time.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: the file is no such model.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: expected a saved model, found no file")
-    try:
-        data, parameters, _ = load_from_zip_file(path, device="cpu")
-        assert data is not None
-        kind = data["policy_class"]
-        spaces = (data["observation_space"], data["action_space"])
-    except (ValueError, KeyError, AssertionError) as error:
-        raise ValueError(f"{path}: expected a model saved by Stable-Baselines3") from error
-    if not _gives_distributions(kind):
-        raise ValueError(
-            f"{path}: expected a model of MaskablePPO, PPO, A2C or TRPO, found the policy {kind}"
-        )
-    if len(spaces[0].shape or ()) != 1 or not hasattr(spaces[1], "n"):
-        raise ValueError(
-            f"{path}: expected a flat observation and a discrete action, "
-            f"found {spaces[0]} and {spaces[1]}"
-        )
-    options = {key: value for key, value in data["policy_kwargs"].items() if key != "device"}
-    policy = kind(*spaces, lambda _: 0.0, **options)
-    policy.load_state_dict(parameters["policy"])
-    policy.set_training_mode(False)
-    return SavedPolicy(policy, str(path), deterministic, seed)
-
-
-def _gives_distributions(kind: Any) -> bool:
-    """Whether a policy's class gives a distribution of actions for an observation alone."""
-    if not isinstance(kind, type) or issubclass(kind, RecurrentActorCriticPolicy):
-        return False
-    return issubclass(kind, ActorCriticPolicy | MaskableActorCriticPolicy)

@@ -1,9 +1,10 @@
-"""A book of moves, compiled: the best action at every position of a solved scenario.
+"""Move tables, compiled: the best action at every position of a solved scenario.
 
-`wfb_gym.solver.move_tables` writes them. A shelf holds the books of several scenarios in one
-array, so
-that compiled code takes two arguments however many there are.
+`wfb_gym.solver.move_tables` fills them. One array holds the moves of several scenarios, so that
+compiled code takes two arguments however many there are.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,11 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class MoveTable(Record):
-    """One scenario's book. A slot is a key, word by word, and 1 + the code of the action."""
+    """One scenario's hash table. A slot is a key, word by word, and 1 + the action's code."""
 
     plan: KeyPlan  # how keys are packed
-    first: Int64  # where the book begins on the shelf
-    slots: Int64  # a power of two; 0: there is no book
+    first: Int64  # index of its first word in the storage
+    slots: Int64  # a power of two; 0: the table is empty
 
 
 MOVE_TABLE = dtype_of(MoveTable)
@@ -29,9 +30,21 @@ MOVE_TABLE = dtype_of(MoveTable)
 NO_MOVE = -1
 
 
-def no_move_tables() -> tuple[Records[MoveTable], NDArray[np.uint64]]:
-    """An empty shelf, for batches in which nobody reads."""
-    return new_records(MoveTable, 1), np.zeros(1, np.uint64)
+class MoveTables(NamedTuple):
+    """The move tables of a batch.
+
+    Attributes:
+        tables: by scenario; a single one may stand for all.
+        storage: uint64, the slots of all of them.
+    """
+
+    tables: Records[MoveTable]
+    storage: NDArray[np.uint64]
+
+
+def no_move_tables() -> MoveTables:
+    """Make an empty table, for batches without an optimal player."""
+    return MoveTables(new_records(MoveTable, 1), np.zeros(1, np.uint64))
 
 
 @jit(forceinline=False)
@@ -42,13 +55,13 @@ def look_up_move(
     move_storage: NDArray[np.uint64],
     work: WorkSpace,
 ) -> int:
-    """The code of the best action at a decision, or NO_MOVE where the book has none.
+    """Return the code of the best action at a decision, or NO_MOVE where the table has none.
 
     Args:
         packed: the scenario.
         state: at a decision; not changed.
         move_table: the scenario's (`MOVE_TABLE`).
-        move_storage: uint64, all books.
+        move_storage: uint64, of all tables.
         work: scratch; `work.state` and `work.key` are overwritten.
     """
     if move_table.slots == 0:
@@ -80,11 +93,11 @@ def write_moves(
     codes: NDArray[np.int16],
     move_storage: NDArray[np.uint64],
 ) -> None:
-    """Write moves into a book whose slots are empty.
+    """Write moves into a table whose slots are empty.
 
     Args:
-        move_tables: `MOVE_TABLE`; the book says where its slots are, more of them than moves.
-        which: of them.
+        move_tables: `MOVE_TABLE`; a table says where its slots are, more of them than moves.
+        which: index of the table.
         keys: of the positions, uint64 (n, words).
         codes: of the best actions, int16 (n,).
         move_storage: uint64, changed.

@@ -1,5 +1,11 @@
-"""What every agent is: someone who answers a batch of observations with actions."""
+"""What a player is: a policy, an agent, an opponent.
 
+A policy is a function over a batch. An agent is an object whose method `act` is one. An opponent
+is whatever a user names to sit opposite; `wfb_gym.players.registry` resolves it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,16 +13,22 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.positions import Positions
 
+Policy = Callable[..., NDArray[np.int64]]
+"""Observations (k, size) and masks (k, actions) to legal actions (k,).
+
+One with a true attribute `sees_positions`, or a method of an object that has it, gets the
+battles' `wfb_gym.encoding.positions.Positions` as its third argument."""
+
 
 class Agent(Protocol):
-    """A player for either seat. The object may also be passed as an environment's opponent.
+    """A player for either seat, also as an environment's opponent.
 
-    One that needs the position itself, to search from it, has an attribute `sees_positions` that
-    is True; everybody who asks it then passes `positions`. Where nothing is to decide (the battle
-    is over) only pass is legal, and the answer is 0.
+    An agent that searches from the position itself sets an attribute `sees_positions` to True;
+    it is then given `positions` with every call. Where nothing is to decide (the battle is over)
+    only pass is legal, and the answer is 0.
 
-    One that draws its actions says with what chances in a method of the same arguments,
-    `action_probabilities`, which gives float64 (k, actions); exact values need that.
+    An agent that draws its actions gives their distribution in a method of the same arguments,
+    `action_probabilities`, which returns float64 (k, actions); exact values need it.
     """
 
     def act(
@@ -38,8 +50,20 @@ class Agent(Protocol):
         ...
 
 
-def needed(positions: Positions | None, who: str) -> Positions:
-    """The positions, for an agent that cannot do without.
+class HasPolicy(Protocol):
+    """An object whose method `act` is a policy, positions or not."""
+
+    @property
+    def act(self) -> Policy:
+        """The policy."""
+
+
+Opponent = str | Path | Policy | HasPolicy
+"""A player's name, the path of a saved model, a policy, or an agent."""
+
+
+def require_positions(positions: Positions | None, who: str) -> Positions:
+    """Return the positions, for an agent that cannot play without.
 
     Raises:
         ValueError: there are none.
@@ -47,23 +71,26 @@ def needed(positions: Positions | None, who: str) -> Positions:
     if positions is None:
         raise ValueError(
             f"{who}: it plays from positions, and observations alone do not do. Environments, "
-            "experiments.common.play and the solver pass them by themselves to an agent that sees "
-            "positions; whoever asks it directly passes the environments' batch.positions()"
+            "experiments.common.play and the solver pass positions to every agent whose "
+            "sees_positions is True; a direct call must pass envs.batch.positions()"
         )
     return positions
 
 
-def chances_of(
+def action_probabilities_of(
     agent: Agent,
     observations: NDArray[np.float32],
     action_masks: NDArray[np.bool_],
     positions: Positions | None = None,
 ) -> NDArray[np.float64]:
-    """An agent's chances of the actions, float64 (k, actions); one that draws none is sure."""
-    draws: Any = getattr(agent, "action_probabilities", None)
-    if draws is not None:
-        return draws(observations, action_masks, positions)
-    chances = np.zeros(action_masks.shape)
+    """Return an agent's distribution over actions, float64 (k, actions).
+
+    An agent without `action_probabilities` takes its action with probability 1.
+    """
+    stated: Any = getattr(agent, "action_probabilities", None)
+    if stated is not None:
+        return stated(observations, action_masks, positions)
+    probabilities = np.zeros(action_masks.shape)
     chosen = agent.act(observations, action_masks, positions)
-    chances[np.arange(len(chosen)), chosen] = 1.0
-    return chances
+    probabilities[np.arange(len(chosen)), chosen] = 1.0
+    return probabilities

@@ -1,21 +1,87 @@
-"""Agents by name, or from a saved model."""
+"""The one place where what a user calls a player becomes one: by name, from a file, as it is.
 
+Agents are imported when they are first asked for; most environments need none of them.
+"""
+
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from wfb_gym.opponents.policies import SCRIPTED, Scripted, kind_and_epsilon, scripted_policy
-from wfb_gym.players.interface import Agent
-from wfb_gym.players.saved import SavedAgent
-from wfb_gym.players.scripted import ScriptedAgent
-from wfb_gym.players.search.expectimax import ExpectimaxAgent
-from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
-from wfb_gym.players.simple import EpsilonAgent, RandomAgent
-from wfb_gym.solver import solved
+from wfb_gym.opponents.scripted import SCRIPTED, Scripted, find_scripted, kind_and_epsilon
+from wfb_gym.players.interface import Agent, Opponent, Policy
 
-SEARCHING = ("expectimax", "mcts")
+SEARCHING = {"expectimax": "decisions to look ahead", "mcts": "simulations"}
+"""Agents that search, and what the number behind their name counts."""
 NAMES = (*SCRIPTED, *SEARCHING)
 """Agents that have a name."""
+_SHIPPED_FOLDER = Path(__file__).parent / "policies"
+SHIPPED = tuple(
+    f"{path.parent.name}/{path.stem}" for path in sorted(_SHIPPED_FOLDER.glob("*/*.npz"))
+)
+"""Trained networks that come with the package: scenario/seat."""
+_MAX_DIGITS = 6
+
+
+class OpponentPool(NamedTuple):
+    """The opponents of a batch, one of which is drawn for each episode.
+
+    Attributes:
+        numbers: of the scripted player in each place (`wfb_gym.opponents.scripted`), or EXTERNAL.
+        policies: of the external ones, by place.
+    """
+
+    numbers: list[int]
+    policies: dict[int, Policy]
+
+
+def resolve_opponents(opponent: Opponent | Sequence[Opponent]) -> OpponentPool:
+    """Find the opponents that a user names.
+
+    Args:
+        opponent: one of `Opponent`, or a list of them.
+
+    Raises:
+        ValueError: an unknown name, or an empty pool.
+        FileNotFoundError: there is no such saved model.
+    """
+    several = isinstance(opponent, Sequence) and not isinstance(opponent, str)
+    members: list[Any] = list(opponent) if several else [opponent]  # type: ignore[arg-type]
+    if not members:
+        raise ValueError("opponent: expected at least one, found an empty pool")
+    pool = OpponentPool([], {})
+    for place, member in enumerate(members):
+        number = find_scripted(member) if isinstance(member, str) else None
+        if number is None:
+            pool.policies[place] = resolve_policy(member, "opponent")
+        pool.numbers.append(int(Scripted.EXTERNAL) if number is None else number)
+    return pool
+
+
+def resolve_policy(
+    player: Opponent, who: str = "policy", methods: Sequence[str] = ("act",)
+) -> Policy:
+    """Return a player as a function over a batch.
+
+    Args:
+        player: an agent, a policy, or what `make_agent` takes.
+        who: what an error message calls it.
+        methods: of an agent, in order of preference.
+
+    Raises:
+        ValueError: it is none of these.
+        FileNotFoundError: there is no such saved model.
+    """
+    found: Any = player
+    if isinstance(player, str | Path):
+        found = _find_agent(str(player), deterministic=False, seed=None)
+    for name in methods:
+        method = getattr(found, name, None)
+        if callable(method):
+            return method
+    if callable(found):
+        return found
+    raise _unknown(who, player, ", a callable, an agent or a list of these")
 
 
 def make_agent(
@@ -26,73 +92,101 @@ def make_agent(
     scenario: Any = "archmage-duel",
     seat: int | str = 0,
 ) -> Agent:
-    """An agent by its name, or by the path of a saved model ending in .zip or .npz.
+    """Make an agent by its name, or load it from a saved model ending in .zip or .npz.
 
     Args:
-        name_or_path: a member of `NAMES`, a path, "NAME:EPSILON" for a scripted player with a
-            chance of EPSILON to play at random, "expectimax:DEPTH" for one that looks so many
-            decisions ahead, or "mcts:SIMULATIONS" for one with so many of each decision.
-        deterministic: whether a saved model takes its likeliest action instead of drawing one.
+        name_or_path: a member of `NAMES`, of `SHIPPED`, a path, "NAME:EPSILON" for a scripted
+            player that acts at random with probability EPSILON, "expectimax:DEPTH" for one that
+            looks DEPTH decisions ahead, or "mcts:SIMULATIONS" for one with that many per decision.
+        deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
-        scenario: that "optimal" plays; it is solved if it was not before.
+        scenario: that "optimal" plays; it is solved unless it was before.
         seat: that "optimal" plays: 0 or "caster", 1 or "dispeller".
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: no such agent, or the file is not a model that can play.
+        ValueError: there is no such agent, or the file is not a model that can play.
         TooLarge: the scenario has more positions than fit.
     """
-    asked = str(name_or_path)
-    name, colon, _ = asked.partition(":")
-    suffix = Path(asked).suffix
-    if suffix == ".zip":
-        return SavedAgent(asked, deterministic=deterministic, seed=seed)
-    if suffix == ".npz":
+    agent = _find_agent(
+        str(name_or_path), deterministic=deterministic, seed=seed, scenario=scenario, seat=seat
+    )
+    if agent is None:
+        raise _unknown("agent", str(name_or_path), "")
+    return agent
+
+
+def _find_agent(
+    name: str,
+    *,
+    deterministic: bool,
+    seed: int | None,
+    scenario: Any = "archmage-duel",
+    seat: int | str = 0,
+) -> Agent | None:
+    number = find_scripted(name)
+    if number is not None:
+        return _make_scripted(number, ":" in name, seed, scenario, seat)
+    kind, colon, option = name.partition(":")
+    if kind in SEARCHING:
+        count = _parse_count(kind, option) if colon else None
+        if kind == "expectimax":
+            from wfb_gym.players.search.expectimax import ExpectimaxAgent
+
+            return ExpectimaxAgent(count)
+        from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
+
+        return MctsAgent(count or DEFAULT_SIMULATIONS, seed=seed)
+    path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
+    if path.suffix == ".npz":
         from wfb_gym.players.learned import NetworkAgent
 
-        return NetworkAgent(asked)
-    if name in SCRIPTED:
-        scripted = scripted_policy(asked)  # refuses what is no chance
-        assert scripted is not None
-        kind, epsilon = kind_and_epsilon(scripted)
-        plain = _scripted(kind, seed, scenario, seat)
-        return EpsilonAgent(plain, epsilon, seed) if colon else plain
-    if name in SEARCHING:
-        number = _whole(asked) if colon else None
-        if name == "expectimax":
-            return ExpectimaxAgent(number)
-        return MctsAgent(number or DEFAULT_SIMULATIONS, seed=seed)
-    close = get_close_matches(asked, NAMES, n=1)
-    hint = f" (did you mean {close[0]}?)" if close else ""
-    raise ValueError(
-        f"agent: expected {', '.join(NAMES)} or a saved model's path ending in .zip or .npz, "
-        f"found {asked!r}{hint}"
-    )
+        return NetworkAgent(path)
+    if path.suffix == ".zip":
+        from wfb_gym.players.sb3_model import load_policy
+
+        return load_policy(path, deterministic=deterministic, seed=seed)
+    return None
 
 
-def _scripted(kind: Scripted, seed: int | None, scenario: Any, seat: int | str) -> Agent:
+def _make_scripted(
+    number: int, explores: bool, seed: int | None, scenario: Any, seat: int | str
+) -> Agent:
+    from wfb_gym.players.baselines import EpsilonAgent, RandomAgent, ScriptedAgent
+
+    kind, epsilon = kind_and_epsilon(number)
+    agent: Agent
     if kind == Scripted.RANDOM:
-        return RandomAgent(seed)
-    if kind == Scripted.OPTIMAL:
-        return solved(scenario).policy(seat)
-    return ScriptedAgent(kind.name.lower())
+        agent = RandomAgent(seed)
+    elif kind == Scripted.OPTIMAL:
+        from wfb_gym.solver import solved
+
+        agent = solved(scenario).policy(seat)
+    else:
+        agent = ScriptedAgent(kind.name.lower())
+    return EpsilonAgent(agent, epsilon, seed) if explores else agent
 
 
-_OPTIONS = {"expectimax": "decisions to look ahead", "mcts": "simulations"}
-_MOST_DIGITS = 6
-
-
-def _whole(asked: str) -> int:
-    """The number behind a searching agent's name.
+def _parse_count(name: str, option: str) -> int:
+    """Read the number behind a searching agent's name.
 
     Raises:
         ValueError: it is none.
     """
-    name, _, option = asked.partition(":")
-    number = int(option) if option.isdecimal() and len(option) <= _MOST_DIGITS else 0
+    number = int(option) if option.isdecimal() and len(option) <= _MAX_DIGITS else 0
     if number < 1:
         raise ValueError(
-            f"agent: expected a whole number of {_OPTIONS[name]} behind {name}:, from 1 and of "
-            f"{_MOST_DIGITS} digits at most, found {option!r}"
+            f"agent: expected a whole number of {SEARCHING[name]} behind {name}:, at least 1 and "
+            f"at most {_MAX_DIGITS} digits, found {option!r}"
         )
     return number
+
+
+def _unknown(who: str, player: Any, others: str) -> ValueError:
+    close = get_close_matches(str(player), (*NAMES, *SHIPPED), n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    return ValueError(
+        f"{who}: expected one of {', '.join(NAMES)}, NAME:EPSILON, a shipped policy "
+        f"({', '.join(SHIPPED)}){others}, or a saved model's path ending in .zip or .npz, "
+        f"found {player!r}{hint}"
+    )

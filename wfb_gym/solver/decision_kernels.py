@@ -12,7 +12,7 @@ from wfb_gym.engine.keys import KeyPlan, unpack_key
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import State, WorkSpace
 from wfb_gym.opponents.move_tables import MoveTable
-from wfb_gym.opponents.policies import choose
+from wfb_gym.opponents.scripted import ScriptedPlayer, choose_action
 from wfb_gym.packing.records import PackedScenario
 
 
@@ -113,9 +113,8 @@ def scripted(
     for row in range(members.shape[0]):
         unpack_key(plans[0], nodes[members[row]], state)
         count = int64(legal_actions(packed, state, work))
-        codes[row] = choose(
-            policy, packed, state, work, count, rngs[0], move_tables[0], move_storage
-        )
+        player = ScriptedPlayer(policy, move_tables[0], move_storage)
+        codes[row] = choose_action(player, packed, state, work, count, rngs[0])
 
 
 @jit(nogil=True, forceinline=False)

@@ -1,48 +1,44 @@
-"""Books of moves for optimal opponents, from solutions that are kept on disk."""
+"""Move tables for optimal players, from solutions that are cached on disk."""
 
 import sys
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wfb_gym._records import Records, as_records
-from wfb_gym.opponents.move_tables import MoveTable, no_move_tables, write_moves
+from wfb_gym._records import as_records
+from wfb_gym.opponents.move_tables import MoveTable, MoveTables, no_move_tables, write_moves
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver.cache import solved
 from wfb_gym.solver.files import table_digest
 
-Books = tuple[Records[MoveTable], NDArray[np.uint64]]
+_CACHE: dict[tuple[str, ...], MoveTables] = {}
+_CACHE_SIZE = 4
+"""Move tables that a process keeps for its next environments."""
 
 
-_KEPT: dict[tuple[str, ...], Books] = {}
-_MOST_KEPT = 4
-"""Shelves that a process keeps at hand for its next environments."""
-
-
-def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> Books:
-    """The moves of one seat in each of some scenarios, solving what is not solved yet.
+def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
+    """Make the move tables of one seat, solving the scenarios that are not solved yet.
 
     Args:
         scenarios: at least one.
         seat: whose moves: 0 or 1.
 
     Returns:
-        Record array of `MOVE_TABLE`, one for each scenario, and the shelf that holds them.
+        A table for each scenario.
 
     Raises:
         TooLarge: one has more positions than fit.
     """
     name = (str(seat), *(table_digest(pack(scenario)) for scenario in scenarios))
-    if name not in _KEPT:
-        while len(_KEPT) >= _MOST_KEPT:
-            del _KEPT[next(iter(_KEPT))]
-        _KEPT[name] = _written(scenarios, seat)
-    return _KEPT[name]
+    if name not in _CACHE:
+        while len(_CACHE) >= _CACHE_SIZE:
+            del _CACHE[next(iter(_CACHE))]
+        _CACHE[name] = _make_move_tables(scenarios, seat)
+    return _CACHE[name]
 
 
-def _written(scenarios: Sequence[Scenario], seat: int) -> Books:
+def _make_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
     found, _ = no_move_tables()
     found = as_records(MoveTable, np.repeat(np.asarray(found), len(scenarios)))
     storages = []
@@ -59,4 +55,4 @@ def _written(scenarios: Sequence[Scenario], seat: int) -> Books:
         move_table.first = end
         end += len(move_storage)
         storages.append(move_storage)
-    return found, np.concatenate(storages)
+    return MoveTables(found, np.concatenate(storages))

@@ -7,7 +7,7 @@ of a scenario share an observation.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits, check_covers, fit
 from wfb_gym.encoding.policy_answers import validated_probabilities
-from wfb_gym.encoding.positions import Positions, ask
+from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.policies import SCRIPTED, Scripted, kind_and_epsilon, scripted_policy
+from wfb_gym.opponents.scripted import Scripted, find_scripted, kind_and_epsilon
 from wfb_gym.solver import decision_kernels
 from wfb_gym.solver.game_graph import GameGraph
 
@@ -110,9 +110,9 @@ class SeatDecisions:
             ValueError: it is no policy, answers with something else than legal actions or
                 chances, or answers one observation in two ways.
         """
-        number = scripted_policy(policy) if isinstance(policy, str) else None
+        number = find_scripted(policy) if isinstance(policy, str) else None
         if number is None:
-            self._give_asked(weights, _asked(policy))
+            self._give_asked(weights, _resolve_policy(policy))
             return
         kind, epsilon = kind_and_epsilon(number)
         offsets = self.graph.offsets()
@@ -137,7 +137,7 @@ class SeatDecisions:
                     policy, nodes[:_ASKED_TWICE], observations[:_ASKED_TWICE], masks[:_ASKED_TWICE]
                 )
             chances = validated_probabilities(
-                ask(policy, observations, masks.copy(), positions), masks, "policy"
+                ask_policy(policy, observations, masks.copy(), positions), masks, "policy"
             )
             places, _ = _places(offsets, self.graph.counts, nodes)
             weights[places] = chances[masks]  # both ascend by code, row by row
@@ -156,7 +156,7 @@ class SeatDecisions:
 
         def asked(rows: NDArray[np.int64]) -> NDArray[np.float64]:
             positions = partial(self.positions, nodes[rows])
-            answer = ask(policy, observations[rows], masks[rows], positions)
+            answer = ask_policy(policy, observations[rows], masks[rows], positions)
             return validated_probabilities(answer, masks[rows], "policy")
 
         rows = np.arange(len(nodes))
@@ -180,20 +180,14 @@ def _places(
     return np.repeat(offsets[nodes] - ends + lengths, lengths) + np.arange(lengths.sum()), lengths
 
 
-def _asked(policy: PolicyLike) -> Callable[..., Any]:
-    """The function of observations, masks and perhaps positions that a policy is."""
-    if isinstance(policy, str | Path) and Path(policy).suffix == ".zip":
-        from wfb_gym.interop.sb3 import load_policy
+def _resolve_policy(policy: PolicyLike) -> Callable[..., Any]:
+    """Return the function of observations, masks and perhaps positions that a policy is.
 
-        return load_policy(policy).action_probabilities
-    for name in ("action_probabilities", "act"):
-        method = getattr(policy, name, None)
-        if callable(method):
-            return method
-    if callable(policy):
-        return policy
-    names = ", ".join(SCRIPTED)
-    raise ValueError(
-        f"policy: expected one of {names}, NAME:EPSILON, a saved model's path ending in .zip, an "
-        f"agent or a function of observations and masks, found {policy!r}"
+    The registry of players stands above the solver, because optimal players use it; so it is
+    looked up by name, on use.
+    """
+    registry = import_module("wfb_gym.players.registry")
+    resolved: Callable[..., Any] = registry.resolve_policy(
+        policy, "policy", ("action_probabilities", "act")
     )
+    return resolved

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
-from wfb_gym.opponents.policies import Scripted
+from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario, load_scenario

@@ -6,14 +6,16 @@ import numpy as np
 
 from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import fit
-from wfb_gym.encoding.positions import Positions, ask, copied
+from wfb_gym.encoding.policy_answers import validated_actions
+from wfb_gym.encoding.positions import Positions, ask_policy, copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import key_of_seed, new_rngs
 from wfb_gym.engine.state import STATE, State
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.policies import Scripted, kind_and_epsilon
-from wfb_gym.players.opponents import Opponent, resolve_pool
+from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
+from wfb_gym.players.interface import Opponent
+from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts.format import Transcript
 from wfb_gym.transcripts.recorder import roll, scripted_choice
@@ -42,7 +44,7 @@ class Player:
     """
 
     def __init__(self, opponent: Opponent, telling: Telling, seat: int) -> None:
-        kinds, policies = resolve_pool([opponent])
+        kinds, policies = resolve_opponents([opponent])
         self._kind, self._policy = kinds[0], policies.get(0)
         self._move_tables, self._move_storage = no_move_tables()
         packed_scenarios = telling.battle.packed_scenarios
@@ -70,18 +72,15 @@ class Player:
         view, which = self._view, np.zeros(1, np.int64)
         states = as_records(State, np.frombuffer(bytearray(battle.key()), STATE))
         observations, masks = view.show(which, states)
-        answer = ask(
+        answer = ask_policy(
             self._policy,
             observations,
-            masks.copy(),
+            masks,
             lambda: Positions(
-                view.packed_scenarios, which, copied(states, which), view.seat, view.codec
+                view.packed_scenarios, which, copy_states(states, which), view.seat, view.codec
             ),
         )
-        action = np.asarray(answer).reshape(-1)
-        if len(action) != 1 or not 0 <= action[0] < view.codec.n or not masks[0, action[0]]:
-            legal = np.flatnonzero(masks[0]).tolist()
-            raise ValueError(f"player: expected one of {legal}, found {answer!r}")
+        action = validated_actions(np.asarray(answer).reshape(-1), masks, "player")
         return int(view.codec.code_of[action[0]])
 
 

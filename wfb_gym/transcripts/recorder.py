@@ -15,7 +15,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import new_work_spaces
-from wfb_gym.opponents.policies import Scripted, choose
+from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.transcripts.events import Event
 from wfb_gym.transcripts.telling import Telling
 
@@ -41,7 +41,7 @@ def scripted_choice(
     """Engine code that a scripted player chooses.
 
     Args:
-        kind: of player, as `opponents.policies.choose` takes it.
+        kind: of player, as `opponents.scripted.choose_action` takes it.
         battle: at a decision of his.
         rng: the generator's record; moves on where he plays at random.
         book: the scenario's book, for one who reads.
@@ -49,7 +49,8 @@ def scripted_choice(
     """
     work = _SCRATCH[0]
     count = int(legal_actions(battle.packed, battle.state, work))
-    return int(choose(kind, battle.packed, battle.state, work, count, rng, book, shelf))
+    player = ScriptedPlayer(kind, book, shelf)
+    return int(choose_action(player, battle.packed, battle.state, work, count, rng))
 
 
 def tell_on(
@@ -67,7 +68,7 @@ def tell_on(
         telling: plays on.
         rng: a copy of the generator; moves on as the original did.
         seat: whose decision to stop at.
-        kind: of the other player, as `opponents.policies.choose` takes it.
+        kind: of the other player, as `opponents.scripted.choose_action` takes it.
         answers: what he chose, by engine codes, if he is external; no more are taken than needed.
         book: the scenario's book of moves, for an opponent who reads.
         shelf: that holds it.

@@ -28,8 +28,8 @@ from wfb_gym.engine.queries import (
 )
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import worth_of_pending
-from wfb_gym.opponents.policies import POINTS_PER_DIE
-from wfb_gym.opponents.weighing import later_worth, pending_threat, phases_left, value_if_cast
+from wfb_gym.opponents.scripted import POINTS_PER_DIE
+from wfb_gym.opponents.worth_and_odds import later_worth, pending_threat, phases_left, value_if_cast
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import ARMIES, DICE, SPELLS
 

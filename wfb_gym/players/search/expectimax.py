@@ -21,7 +21,7 @@ from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import needed
+from wfb_gym.players.interface import require_positions
 from wfb_gym.players.search.estimate import estimate, still_paid
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.solver.graph import TIE, Successor, expand
@@ -103,7 +103,7 @@ class ExpectimaxAgent:
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
         """Choose an action for each row; see `Agent`."""
-        seen = needed(positions, "expectimax")
+        seen = require_positions(positions, "expectimax")
         actions = np.zeros(len(seen), np.int64)
         row = 0
         while True:

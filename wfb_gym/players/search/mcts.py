@@ -31,7 +31,7 @@ from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.engine.transition import act, resolve
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import needed
+from wfb_gym.players.interface import require_positions
 from wfb_gym.players.search.estimate import estimate, still_paid
 from wfb_gym.scenario.sizes import DICE
 
@@ -130,7 +130,7 @@ class MctsAgent:
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
         """Choose an action for each row; see `Agent`."""
-        seen = needed(positions, "mcts")
+        seen = require_positions(positions, "mcts")
         actions = np.zeros(len(seen), np.int64)
         _search(
             self._simulations, self._exploration, self._key, seen.seat, seen.packed_scenarios,

@@ -15,8 +15,8 @@ from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.policies import SCRIPTED, Scripted, choose
-from wfb_gym.players.opponents import resolve_pool
+from wfb_gym.opponents.scripted import SCRIPTED, Scripted, ScriptedPlayer, choose_action
+from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario.lores import lore_spells
 
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
@@ -52,13 +52,8 @@ class Player:
         work = battle._scratch[0]
         count = legal_actions(battle.packed, battle.state, work)
         move_tables, move_storage = no_move_tables()
-        return int(
-            choose(
-                int(self.kind), battle.packed, battle.state, work, count, self.rngs[0],
-                move_tables[0],
-                move_storage,
-            )
-        )  # fmt: skip
+        player = ScriptedPlayer(int(self.kind), move_tables[0], move_storage)
+        return int(choose_action(player, battle.packed, battle.state, work, count, self.rngs[0]))
 
 
 def veteran(battle: Battle) -> int:
@@ -520,36 +515,36 @@ def test_as_many_dice_are_kept_as_the_item_holds(player: Callable[[Battle], int]
 
 def test_names() -> None:
     assert list(SCRIPTED) == ["random", "greedy", "veteran", "optimal"]
-    assert resolve_pool("greedy") == ([int(Scripted.GREEDY)], {})
-    assert resolve_pool(["veteran", "random"]) == ([2, 0], {})
+    assert resolve_opponents("greedy") == ([int(Scripted.GREEDY)], {})
+    assert resolve_opponents(["veteran", "random"]) == ([2, 0], {})
 
 
 def test_callables_keep_their_place() -> None:
-    kinds, policies = resolve_pool(("random", lowest, "greedy", lowest))
+    kinds, policies = resolve_opponents(("random", lowest, "greedy", lowest))
     assert kinds == [0, -1, 1, -1]
     assert policies == {1: lowest, 3: lowest}
-    assert resolve_pool(lowest) == ([-1], {0: lowest})
+    assert resolve_opponents(lowest) == ([-1], {0: lowest})
 
 
 @pytest.mark.parametrize("opponent", ["nobody", "Veteran ", "model.pt", None, 7, [None], ["x"]])
 def test_what_is_no_opponent_is_refused(opponent: Any) -> None:
     with pytest.raises(ValueError, match="expected one of random, greedy, veteran"):
-        resolve_pool(opponent)
+        resolve_opponents(opponent)
 
 
 @pytest.mark.parametrize(("wrong", "right"), [("vetran", "veteran"), ("gredy", "greedy")])
 def test_a_close_name_is_suggested(wrong: str, right: str) -> None:
     with pytest.raises(ValueError, match=f"did you mean {right}"):
-        resolve_pool(wrong)
+        resolve_opponents(wrong)
 
 
 @pytest.mark.parametrize("empty", [[], ()])
 def test_an_empty_pool_is_refused(empty: Any) -> None:
     with pytest.raises(ValueError, match="empty pool"):
-        resolve_pool(empty)
+        resolve_opponents(empty)
 
 
 def test_a_model_that_is_not_there_is_refused(tmp_path: Any) -> None:
     pytest.importorskip("sb3_contrib")
     with pytest.raises(FileNotFoundError):
-        resolve_pool(tmp_path / "missing.zip")
+        resolve_opponents(tmp_path / "missing.zip")

@@ -1,6 +1,6 @@
-"""The scripted policies: random, greedy, veteran, optimal.
+"""The scripted players: random, greedy, veteran, optimal.
 
-The first three are rules that a player could follow; the last reads a book of moves.
+The first three follow rules that a person could; the last reads a move table.
 
 **random** chooses uniformly among the legal actions.
 
@@ -22,14 +22,15 @@ dispels everything with the dice that make that likeliest, and reads a scroll wh
 Both aim where a spell promises most, swap their least promising spell for the first of its
 lore where that promises more, and keep all the dice that an item can keep.
 
-**optimal** plays the exact optimum of a solved scenario, move by move from a book
+**optimal** plays the exact optimum of a solved scenario, move by move from a table
 (`wfb_gym.opponents.move_tables`); at a position that is not in it, veteran takes over.
 
-Any of them may also play at random now and then: `with_epsilon`.
+Any of them may also act at random with some probability: `with_epsilon`.
 """
 
 import math
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ from wfb_gym.engine.roll_results import final_outcome
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import aim_at, worth_of_aim
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, look_up_move
-from wfb_gym.opponents.weighing import (
+from wfb_gym.opponents.worth_and_odds import (
     best_cast_chance,
     dice_for_cast,
     dispel_dice,
@@ -69,13 +70,13 @@ FIRST_REROLL = _actions.FIRST_REROLL
 FIRST_TARGET = _actions.FIRST_TARGET
 
 LIKELY = 0.6
-"""The chance at which the veteran is content."""
+"""A chance that satisfies the veteran."""
 POINTS_PER_DIE = 3.5
 """Mean of a D6, by which players match dice to a number."""
 
 
 class Scripted(IntEnum):
-    """Policies that the batch can play by itself."""
+    """Players that the batch plays by itself."""
 
     EXTERNAL = -1
     RANDOM = 0
@@ -84,56 +85,69 @@ class Scripted(IntEnum):
     OPTIMAL = 3
 
 
+SCRIPTED = {kind.name.lower(): kind for kind in Scripted if kind != Scripted.EXTERNAL}
+"""Scripted players by name."""
+RULE_BASED = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.OPTIMAL)
+"""Those that play any scenario; "optimal" plays only what can be solved."""
 EPSILON_STEPS = 1 << 16
-"""Chances to play at random are counted in so many parts of 1."""
+"""The probability of a random action is a multiple of 1 / `EPSILON_STEPS`."""
 _KIND_BITS = 8
 _KIND_MASK = (1 << _KIND_BITS) - 1
 
 
-def with_epsilon(kind: Scripted, epsilon: float) -> int:
-    """The number of a policy that takes a random legal action with chance `epsilon`, 0 to 1.
+class ScriptedPlayer(NamedTuple):
+    """A scripted player of one scenario, as compiled code takes it.
 
-    The chance is rounded to a multiple of 1 / `EPSILON_STEPS`.
+    Attributes:
+        number: a member of `Scripted`, or `with_epsilon` of one.
+        move_table: the scenario's, which optimal reads.
+        move_storage: uint64, of all move tables.
+    """
+
+    number: int
+    move_table: MoveTable
+    move_storage: NDArray[np.uint64]
+
+
+def with_epsilon(kind: Scripted, epsilon: float) -> int:
+    """Return the number of a player that takes a random legal action with probability epsilon.
+
+    Args:
+        kind: that acts otherwise.
+        epsilon: 0 to 1, rounded to a multiple of 1 / `EPSILON_STEPS`.
     """
     return int(kind) | round(epsilon * EPSILON_STEPS) << _KIND_BITS
 
 
-def kind_and_epsilon(policy: int) -> tuple[Scripted, float]:
-    """What `with_epsilon` put together."""
-    return Scripted(policy & _KIND_MASK), (policy >> _KIND_BITS) / EPSILON_STEPS
+def kind_and_epsilon(number: int) -> tuple[Scripted, float]:
+    """Undo `with_epsilon`."""
+    if number < 0:
+        return Scripted(number), 0.0
+    return Scripted(number & _KIND_MASK), (number >> _KIND_BITS) / EPSILON_STEPS
 
 
-SCRIPTED = {kind.name.lower(): kind for kind in Scripted if kind != Scripted.EXTERNAL}
-"""Scripted players by name; "NAME:EPSILON" is one who plays at random with chance EPSILON."""
-RULES = tuple(name for name, kind in SCRIPTED.items() if kind != Scripted.OPTIMAL)
-"""Those who play any scenario; "optimal" plays only what can be solved."""
-
-
-def scripted_policy(name: str) -> int | None:
-    """The number of a scripted player, as `opponents.policies.choose` takes it.
+def find_scripted(name: str) -> int | None:
+    """Return the number of a scripted player, or None if none has that name.
 
     Args:
-        name: of `SCRIPTED`, or such a name, a colon and the chance of a random action, 0 to 1.
-
-    Returns:
-        None if it is no scripted player's name.
+        name: of `SCRIPTED`, or such a name, a colon and the probability of a random action.
 
     Raises:
-        ValueError: the chance is none.
+        ValueError: the probability is not in 0..1.
     """
-    plain, colon, chance = name.partition(":")
+    plain, colon, probability = name.partition(":")
     if plain not in SCRIPTED:
         return None
     if not colon:
         return int(SCRIPTED[plain])
     try:
-        epsilon = float(chance)
+        epsilon = float(probability)
     except ValueError:
         epsilon = math.nan
     if not 0.0 <= epsilon <= 1.0:
         raise ValueError(
             f"opponent: expected the chance of a random action, 0 to 1, behind {plain}:, "
-            f"found {chance!r}"
+            f"found {probability!r}"
         )
     return with_epsilon(SCRIPTED[plain], epsilon)
 
@@ -340,9 +354,10 @@ def _promise(packed: PackedScenario, state: State, army: int, spell: int) -> flo
 
 
 @jit(forceinline=False)
-def _planned(
+def _rule_based_action(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
+    """Return the action of greedy or veteran."""
     node = state.node
     if node == Node.NOMINATE:
         return int(_best_nomination(packed, state, work, count, veteran))
@@ -366,40 +381,50 @@ def _planned(
         return int(_swap(packed, state, work, count))
     if node == Node.STORE_DICE:  # dice left over are lost otherwise
         return int64(work.legal[count - 1])
-    return int(_in_play(packed, state, work, count))
+    if node == Node.IN_PLAY:
+        return int(_in_play(packed, state, work, count))
+    raise AssertionError("scripted players have no rule for this node")
 
 
 @jit
-def choose(
-    policy: int,
+def choose_action(
+    player: ScriptedPlayer,
     packed: PackedScenario,
     state: State,
     work: WorkSpace,
     count: int,
     rng: Rng,
-    move_table: MoveTable,
-    move_storage: NDArray[np.uint64],
 ) -> int:
-    """Action of a scripted player at a decision node.
+    """Choose a scripted player's action at a decision node.
 
     Args:
-        policy: a member of `Scripted` other than EXTERNAL, or `with_epsilon` of one.
+        player: any but EXTERNAL.
         packed: the packed scenario.
         state: at a decision node of that player; as it was when the call returns.
         work: scratch whose `legal` lists the legal actions.
         count: how many there are, 1 or more.
         rng: the generator's record; only random actions draw from it.
-        move_table: the scenario's book (`opponents.move_table.MOVE_TABLE`), which `optimal` reads.
-        move_storage: that holds it.
+
+    Returns:
+        Engine code of the action.
+
+    Raises:
+        AssertionError: no scripted player has the number.
     """
-    if policy > _KIND_MASK:
-        if next_choice(rng, EPSILON_STEPS) < policy >> _KIND_BITS:
+    kind = int64(player.number)
+    if kind > _KIND_MASK:
+        if next_choice(rng, EPSILON_STEPS) < kind >> _KIND_BITS:
             return int64(work.legal[next_choice(rng, count)])
-        policy &= _KIND_MASK
-    if policy == Scripted.RANDOM:
+        kind &= _KIND_MASK
+    if kind == Scripted.RANDOM:
         return int64(work.legal[next_choice(rng, count)])
-    if policy == Scripted.OPTIMAL:
-        move = int64(look_up_move(packed, state, move_table, move_storage, work))
+    if kind == Scripted.OPTIMAL:
+        move = int64(look_up_move(packed, state, player.move_table, player.move_storage, work))
         if move != NO_MOVE:
             return move
-    return int(_planned(packed, state, work, count, policy != Scripted.GREEDY))
+        kind = int64(Scripted.VETERAN)
+    if kind == Scripted.GREEDY:
+        return int(_rule_based_action(packed, state, work, count, False))
+    if kind == Scripted.VETERAN:
+        return int(_rule_based_action(packed, state, work, count, True))
+    raise AssertionError("no scripted player has this number")

@@ -10,9 +10,8 @@ from experiments.common import play
 from wfb_gym import solver
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.players.baselines import DETERMINISTIC, RandomAgent, ScriptedAgent
 from wfb_gym.players.registry import make_agent
-from wfb_gym.players.scripted import NAMES, ScriptedAgent
-from wfb_gym.players.simple import RandomAgent
 
 PLAYED = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
 
@@ -74,7 +73,7 @@ def test_optimal_reads_the_books_of_several_scenarios() -> None:
 
 
 def test_other_names_are_refused() -> None:
-    assert NAMES == ("greedy", "veteran", "optimal")
+    assert DETERMINISTIC == ("greedy", "veteran", "optimal")
     with pytest.raises(
         ValueError, match="expected one of greedy, veteran, optimal, found 'random'"
     ):
