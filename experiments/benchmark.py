@@ -1,13 +1,12 @@
-"""Measures speed, next to what the design allows and to what others reach on the same machine.
+"""Measures speed, next to its budgets and to what others reach on the same machine.
 
     python -m experiments.benchmark
     python -m experiments.benchmark --json > benchmark.json
 
-A rate is the best of several rounds. The rounds of everything that is compared alternate, so that
-a busy machine slows all of it alike; trust the ratios more than the rates.
+A rate is the best of several rounds. The rounds of all cases that are compared alternate, so that a
+busy machine slows them alike; trust the ratios more than the rates.
 """
 
-import json
 import os
 import platform
 import subprocess
@@ -24,7 +23,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from experiments.benchmarks.solving import solving
+from experiments.benchmarks.solving import measure_solving
 from experiments.benchmarks.stepping import (
     Round,
     bare_parallel,
@@ -34,14 +33,19 @@ from experiments.benchmarks.stepping import (
     cartpole_round,
     single_round,
 )
-from experiments.benchmarks.training import ENVS, STEPS, FreeVecEnv, fast_round, training_round
-from experiments.common import versions
+from experiments.benchmarks.training import (
+    STEPS,
+    FreeVecEnv,
+    sb3_round,
+    train_fast_round,
+)
+from experiments.common import print_json, versions
 from wfb_gym.cli.parser import Parser
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 SIZES = (1, 64, 1024, 16_384)
 LARGE = (1024, 16_384)
-"""Sizes that the batched step's budget speaks of."""
+"""Sizes that have a budget of the batched step."""
 OPPONENTS = ("random", "veteran")
 DUEL = "archmage-duel"
 BATTLE = "the-winds-unbound"
@@ -57,17 +61,22 @@ class Plan:
         sizes: environments side by side.
         rounds: of each case.
         seconds: of each round.
-        frames: of a round of training.
-        cold: whether to time a first start ever, compilation included.
-        large: whether to solve what takes a minute.
+        envs: battles side by side in training.
+        updates: of a round of training.
+        quick: leave out what takes a minute: large solutions, a start with an empty compile cache.
     """
 
     sizes: tuple[int, ...] = SIZES
     rounds: int = 7
     seconds: float = 0.15
-    frames: int = 8 * ENVS * STEPS
-    cold: bool = True
-    large: bool = True
+    envs: int = 512
+    updates: int = 8
+    quick: bool = False
+
+    @property
+    def frames(self) -> int:
+        """Decisions of a round of training."""
+        return self.updates * self.envs * STEPS
 
 
 SOLVING = (
@@ -76,20 +85,20 @@ SOLVING = (
     ("ten million", "10 million decisions stored", 120.0),
     ("network", "exploitability of a network", 10.0),
 )
-"""What the solver's budgets speak of: key, words, seconds."""
-QUICK = Plan(sizes=(1, 64), rounds=2, seconds=0.01, frames=ENVS * STEPS, cold=False, large=False)
+"""Budgets of the solver: key, description, seconds."""
+QUICK = Plan((1, 64), rounds=1, seconds=0.01, envs=16, updates=1, quick=True)
 
 
 @dataclass(frozen=True)
 class Budget:
-    """A number next to what the design allows.
+    """A measured number and its limit.
 
     Attributes:
         what: is measured.
-        value: that was.
-        limit: that it must reach, or stay below.
+        value: the measured number.
+        limit: what it must reach, or not exceed.
         unit: of both.
-        most: whether the limit is the most that is allowed, instead of the least.
+        most: whether the limit is an upper one.
     """
 
     what: str
@@ -103,8 +112,8 @@ class Budget:
         return self.value <= self.limit if self.most else self.value >= self.limit
 
 
-def best(cases: dict[str, Round], plan: Plan, label: str) -> dict[str, dict[str, float]]:
-    """Best rates of each case; the first round of each warms up and does not count."""
+def best_rates(cases: dict[str, Round], plan: Plan, label: str) -> dict[str, dict[str, float]]:
+    """Measure each case; returns its best rates. The first round warms up and does not count."""
     found: dict[str, dict[str, float]] = {name: {} for name in cases}
     for number in track(range(plan.rounds + 1), label, console=Console(stderr=True)):
         for name, measure in cases.items():
@@ -114,19 +123,19 @@ def best(cases: dict[str, Round], plan: Plan, label: str) -> dict[str, dict[str,
     return {name: {key: round(rate) for key, rate in each.items()} for name, each in found.items()}
 
 
-def stepping(plan: Plan) -> dict[str, Any]:
-    """Rates of the batched and the single step, and of what they are compared with."""
+def measure_stepping(plan: Plan) -> dict[str, Any]:
+    """Measure the batched and the single step, and what they are compared with."""
     single = {f"opponent {name}": single_round(name) for name in OPPONENTS}
     large = tuple(size for size in plan.sizes if size in LARGE) or plan.sizes[-1:]
     return {
-        "batched": batches(plan, plan.sizes, DUEL),
-        "battle": batches(plan, large, BATTLE),
-        "single": best(single, plan, "single environment"),
+        "batched": measure_batches(plan, plan.sizes, DUEL),
+        "battle": measure_batches(plan, large, BATTLE),
+        "single": best_rates(single, plan, "single environment"),
     }
 
 
-def batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
-    """Rates of the batched step by size, and of what they are compared with."""
+def measure_batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
+    """Measure the batched step by size, and what it is compared with."""
     space = gym.make_vec("wfb_gym/Caster-v0", num_envs=1, scenario=scenario)
     shape = (space.single_observation_space.shape[0], int(space.single_action_space.n))  # type: ignore[index, attr-defined]
     batched = {}
@@ -137,26 +146,26 @@ def batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
         cases["CartPoleVectorEnv"] = cartpole_round(size)
         cases["bare loop, serial"] = bare_round(size, shape, bare_serial)
         cases[f"bare loop, {THREADS} threads"] = bare_round(size, shape, bare_parallel)
-        batched[str(size)] = best(cases, plan, f"{scenario}, {size}")
+        batched[str(size)] = best_rates(cases, plan, f"{scenario}, {size}")
     return batched
 
 
-def training(plan: Plan) -> dict[str, Any]:
-    """Frames/s of MaskablePPO on our environments and on one that costs nothing; of train_fast."""
-    envs = PhaseVecEnv(ENVS)
+def measure_training(plan: Plan) -> dict[str, Any]:
+    """Measure frames/s of MaskablePPO on both kinds of environment, and of train_fast."""
+    envs = PhaseVecEnv(plan.envs)
     envs.seed(0)
     cases = {
-        "wfb_gym": training_round(envs, plan.frames),
-        "free": training_round(FreeVecEnv(PhaseVecEnv(ENVS)), plan.frames),
+        "wfb_gym": sb3_round(envs, plan.frames),
+        "free": sb3_round(FreeVecEnv(PhaseVecEnv(plan.envs)), plan.frames),
+        "train_fast": train_fast_round(plan.frames, quick=plan.quick),
     }
-    with fast_round(plan.frames) as cases["train_fast"]:
-        found = best(cases, plan, "training")
+    found = best_rates(cases, plan, "training")
     rates = {name: each["frames"] for name, each in found.items()}
     ratios = {
         "ratio": round(rates["wfb_gym"] / rates["free"], 3),
         "fast over SB3": round(rates["train_fast"] / rates["wfb_gym"], 2),
     }
-    return {**rates, **ratios, "envs": ENVS}
+    return {**rates, **ratios, "envs": plan.envs}
 
 
 _START = """
@@ -172,8 +181,8 @@ print(imported - began, time.perf_counter() - imported)
 """
 
 
-def start(cache: str | None = None) -> tuple[float, float]:
-    """Seconds of import, and of the first make, reset and step, in a new process."""
+def measure_start(cache: str | None = None) -> tuple[float, float]:
+    """Measure seconds of import, and of the first make, reset and step, in a new process."""
     variables = dict(os.environ) | ({"WFB_GYM_CACHE_DIR": cache} if cache else {})
     done = subprocess.run(
         [sys.executable, "-c", _START], env=variables, check=True, stdout=subprocess.PIPE, text=True
@@ -182,20 +191,20 @@ def start(cache: str | None = None) -> tuple[float, float]:
     return imported, made
 
 
-def starting(plan: Plan) -> dict[str, float]:
-    """Seconds until the first step, with compiled code at hand and, unless quick, without."""
-    start()  # compiles what is missing
-    warm = [start() for _ in range(plan.rounds if not plan.cold else 3)]
+def measure_starts(plan: Plan) -> dict[str, float]:
+    """Measure seconds until the first step, with a warm and (unless quick) a cold compile cache."""
+    measure_start()  # compiles what is missing
+    warm = [measure_start() for _ in range(1 if plan.quick else 3)]
     found = {"import": min(each[0] for each in warm), "first make": min(e[1] for e in warm)}
-    if plan.cold:
+    if not plan.quick:
         print("compiling everything anew, which takes a minute or two", file=sys.stderr)
         with tempfile.TemporaryDirectory() as cache:
-            found["first make, cold"] = start(cache)[1]
+            found["first make, cold"] = measure_start(cache)[1]
     return {name: round(seconds, 3) for name, seconds in found.items()}
 
 
 def budgets(results: dict[str, Any]) -> list[Budget]:
-    """The design's budgets that the results speak to."""
+    """All budgets that the results say something about."""
     found = []
     for scenario, part in ((DUEL, "batched"), (BATTLE, "battle")):
         for size, rates in results[part].items():
@@ -227,23 +236,23 @@ def _parallel(rates: dict[str, dict[str, float]]) -> float:
     return rates[f"bare loop, {THREADS} threads"]["step"]
 
 
-def measured(plan: Plan) -> dict[str, Any]:
-    """Everything, as JSON holds it."""
+def measure_all(plan: Plan) -> dict[str, Any]:
+    """Measure everything; returns the results as JSON holds them."""
     numba.set_num_threads(min(THREADS, numba.get_num_threads()))
     torch.set_num_threads(1)
     # First, while the process is small: its memory is measured too.
     print("solving, which takes a minute or two", file=sys.stderr)
-    exact = solving(plan.rounds, large=plan.large)
-    results = {**stepping(plan), "training": training(plan), "starting": starting(plan)}
-    results["solving"] = exact
+    exact = measure_solving(plan.rounds, large=not plan.quick)
+    results = {**measure_stepping(plan), "training": measure_training(plan)}
+    results |= {"starting": measure_starts(plan), "solving": exact}
     held = [{**asdict(each), "holds": each.holds} for each in budgets(results)]
     machine = {"processor": platform.machine(), "cores": os.cpu_count()}
     return {**results, "budgets": held, "machine": machine, "versions": versions()}
 
 
 def tables(results: dict[str, Any]) -> list[Table]:
-    """The results for people."""
-    rates = [_rates(DUEL, results["batched"]), _rates(BATTLE, results["battle"])]
+    """The results as tables."""
+    rates = [_rates_table(DUEL, results["batched"]), _rates_table(BATTLE, results["battle"])]
     for name, each in results["single"].items():
         rates[0].add_row(f"gym.make, {name}", _millions(each))
     held = Table(title="budgets")
@@ -253,19 +262,19 @@ def tables(results: dict[str, Any]) -> list[Table]:
         limit = f"{'at most' if each['most'] else 'at least'} {each['limit']:g} {each['unit']}"
         verdict = "yes" if each["holds"] else "[red]no[/red]"
         held.add_row(each["what"], f"{each['value']:.3g} {each['unit']}", limit, verdict)
-    return [*rates, _solved(results["solving"]), held]
+    return [*rates, _solving_table(results["solving"]), held]
 
 
-def _solved(found: dict[str, Any]) -> Table:
-    shown = Table(title="the exact optimum")
+def _solving_table(found: dict[str, Any]) -> Table:
+    table = Table(title="the exact optimum")
     for heading in ("what", "scenario", "decisions", "seconds"):
-        shown.add_column(heading, justify="left" if heading in ("what", "scenario") else "right")
+        table.add_column(heading, justify="left" if heading in ("what", "scenario") else "right")
     for key, each in found.items():
-        shown.add_row(key, each["scenario"], f"{each['decisions']:,}", f"{each['seconds']:g}")
-    return shown
+        table.add_row(key, each["scenario"], f"{each['decisions']:,}", f"{each['seconds']:g}")
+    return table
 
 
-def _rates(scenario: str, found: dict[str, Any]) -> Table:
+def _rates_table(scenario: str, found: dict[str, Any]) -> Table:
     rates = Table(title=f"{scenario}: million env-steps/s (with the choosing of actions)")
     rates.add_column("environments")
     for size in found:
@@ -286,9 +295,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON alone on stdout")
     parser.add_argument("--quick", action="store_true", help="briefly, to show that all works")
     given = parser.parse_args(arguments)
-    results = measured(QUICK if given.quick else Plan())
+    results = measure_all(QUICK if given.quick else Plan())
     if given.json:
-        print(json.dumps(results, indent=2))
+        print_json(results)
     else:
         for each in tables(results):
             Console().print(each)

@@ -1,4 +1,4 @@
-"""The leaderboard: grades policies by the benchmark protocol, and makes the page of results.
+"""Grades policies by the benchmark protocol, and makes the leaderboard's page of the results.
 
     python -m experiments.leaderboard
     python -m experiments.leaderboard --evaluate greedy veteran random
@@ -20,9 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.common import INTERRUPTED, progress
+from experiments.common import (
+    FAILED,
+    INTERRUPTED,
+    Interruptible,
+    natural_number,
+    print_json,
+    report_progress,
+)
 from experiments.leaderboards import page
-from experiments.leaderboards.grading import Entry, entries, grade
+from experiments.leaderboards.grading import Entry, grade_entry, make_entries
 from experiments.leaderboards.protocol import (
     DUELS,
     GENERATED,
@@ -30,37 +37,35 @@ from experiments.leaderboards.protocol import (
     TASKS,
     TRACKS,
     Task,
-    found_scenarios,
+    find_generated_scenarios,
 )
 from experiments.leaderboards.submissions import (
     FOLDER,
     Submission,
     SubmissionError,
-    read,
-    read_all,
+    read_submission,
+    read_submissions,
 )
 from experiments.statistics import bootstrap, probability_of_improvement
-from wfb_gym.cli.parser import Parser, whole_number
+from wfb_gym.cli.parser import Parser
 
-FAILED = 1
-"""Exit status where a submission is refused, the page is out of date, or a task failed."""
 QUICK_OUT = Path("runs/leaderboard-quick")
 
 
 @dataclass(frozen=True)
-class Args:
+class Settings:
     """What to do.
 
     Attributes:
-        entries: to be graded; none to make the page.
-        tasks: in which they are.
+        entries: policies to grade; none to make the page.
+        tasks: in which they are graded.
         folder: of the submissions.
         page: that is made of them.
         check: only say whether the page is up to date.
-        find: the generated scenarios anew.
+        find: search the generated scenarios again.
         compare: two submissions to compare, or none.
-        form: "json" or "plain".
-        add: to the submissions that are there, instead of writing them anew.
+        json: print JSON alone on stdout.
+        add: to existing submissions, instead of replacing them.
     """
 
     entries: tuple[Entry, ...]
@@ -70,12 +75,12 @@ class Args:
     check: bool = False
     find: bool = False
     compare: tuple[str, ...] = ()
-    form: str = "plain"
+    json: bool = False
     add: bool = False
 
 
-def parsed(arguments: Sequence[str] | None) -> Args:
-    """Settings from the command line, checked.
+def parse_arguments(arguments: Sequence[str] | None) -> Settings:
+    """Parse the command line.
 
     Raises:
         SystemExit: help was asked for, or the input is bad.
@@ -85,12 +90,12 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     add = parser.add_argument
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--evaluate", nargs="+", metavar="POLICY", help="names, or saved models")
-    what.add_argument("--check", action="store_true", help="only tell whether the page is current")
+    what.add_argument("--check", action="store_true", help="only say whether the page is current")
     what.add_argument("--compare", nargs=2, metavar="NAME", help="of two submissions")
     what.add_argument("--find", action="store_true", help="the generated scenarios anew (minutes)")
     add("--name", help="of the submission (default: the agent's own)")
     add("--task", action="append", choices=sorted(TASKS), metavar="TASK", help=", ".join(TASKS))
-    add("--steps", type=whole_number, default=0, help="decisions learned from (default: none)")
+    add("--steps", type=natural_number, default=0, help="decisions learned from (default: none)")
     add("--description", default="", help="one line")
     add("--authors", default="wfb_gym contributors", help="(default: %(default)s)")
     add("--code", default="", help="where the code is (default: this command)")
@@ -101,154 +106,150 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     given = parser.parse_args(arguments)
     keys = given.task or ([f"{DUELS[0]}/caster"] if given.quick else TASKS)
     folder = given.folder or (QUICK_OUT if given.quick else FOLDER)
-    made = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
-    form = "json" if given.json else "plain"
     if given.add and not given.evaluate:
         parser.error("--add: expected --evaluate with it")
     try:
-        asked = entries(given)
+        entries = make_entries(given)
     except (ValueError, OSError) as error:
         parser.error(str(error))
-    tasks = tuple(TASKS[key] for key in dict.fromkeys(keys))
-    compare = tuple(given.compare or ())
-    return Args(asked, tasks, folder, made, given.check, given.find, compare, form, given.add)
+    return Settings(
+        entries,
+        tuple(TASKS[key] for key in dict.fromkeys(keys)),
+        folder,
+        page.PAGE if folder == FOLDER else folder / "leaderboard.md",
+        given.check,
+        given.find,
+        tuple(given.compare or ()),
+        given.json,
+        given.add,
+    )
 
 
-def grade_all(args: Args) -> int:
+def grade_entries(settings: Settings) -> int:
     """Grade all entries and write their submissions; returns the exit status."""
     status = 0
-    with progress() as bar:
-        task = bar.add_task("grading", total=len(args.entries) * len(args.tasks), note="")
-
-        def tell(what: str, done: int) -> None:
-            bar.update(task, advance=done)
-            if what:
-                bar.update(task, note=what)
-
-        for entry in args.entries:
-            found: dict[str, Any] = {}
-            failed: list[str] = []
-            try:
-                failed = grade(entry, args.tasks, found, tell)
-            except KeyboardInterrupt:
-                status = INTERRUPTED
-            for line in failed:
-                print(line, file=sys.stderr)
-                status = status or FAILED
-            status = _write(args, {**entry.about, **found}) or status
-            if status == INTERRUPTED:
+    with report_progress("grading", len(settings.entries) * len(settings.tasks)) as report:
+        for entry in settings.entries:
+            results: dict[str, Any] = {}
+            with Interruptible() as session:
+                for line in grade_entry(entry, settings.tasks, results, report):
+                    print(line, file=sys.stderr)
+                    status = FAILED
+            status = _write_submission(settings, {**entry.metadata, **results}) or status
+            if session.interrupted:
                 print("interrupted; what was done is kept", file=sys.stderr)
-                break
+                return INTERRUPTED
     return status
 
 
-def _write(args: Args, found: dict[str, Any]) -> int:
-    """Write a submission, if there is anything in it."""
-    if not any(found.get(track) for track in TRACKS):
-        print(f"{found['name']}: no task was graded, nothing is written", file=sys.stderr)
+def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
+    """Write a submission, if it has any results; returns the exit status."""
+    if not any(submission.get(track) for track in TRACKS):
+        print(f"{submission['name']}: no task was graded, nothing is written", file=sys.stderr)
         return FAILED
-    args.folder.mkdir(parents=True, exist_ok=True)
-    path = args.folder / f"{found['name']}.json"
-    if args.add and path.is_file():
-        former = read(path).model_dump(exclude_none=True)
+    settings.folder.mkdir(parents=True, exist_ok=True)
+    path = settings.folder / f"{submission['name']}.json"
+    if settings.add and path.is_file():
+        former = read_submission(path).model_dump(exclude_none=True)
         for key in ("protocol", "steps"):
-            if former[key] != found[key]:
-                print(f"{path}: expected {key} {former[key]}, found {found[key]}", file=sys.stderr)
+            if former[key] != submission[key]:
+                expected = f"expected {key} {former[key]}, found {submission[key]}"
+                print(f"{path}: {expected}", file=sys.stderr)
                 return FAILED
         for track in TRACKS:
-            found[track] = {**former.get(track, {}), **found.get(track, {})}
-        found = {**found, **{key: former[key] for key in ("description", "authors", "code")}}
-    path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    read(path)
+            submission[track] = {**former.get(track, {}), **submission.get(track, {})}
+        submission |= {key: former[key] for key in ("description", "authors", "code")}
+    path.write_text(json.dumps(submission, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    read_submission(path)
     print(f"written: {path}", file=sys.stderr)
     return 0
 
 
-def find_scenarios() -> None:
-    """Look for the generated scenarios and write them down."""
-    found = []
-    with progress() as bar:
-        task = bar.add_task("scenarios", total=GENERATED, note="")
-        for each in found_scenarios():
-            found.append(each)
-            bar.update(task, advance=1, note=f"seed {each['seed']}")
-    lines = ",\n".join(f"  {json.dumps(each)}" for each in found)
-    SCENARIOS.write_text(f'{{"scenarios": [\n{lines}\n]}}\n', encoding="utf-8")
+def write_generated_scenarios() -> None:
+    """Search the generated scenarios again and write their file."""
+    lines = []
+    with report_progress("scenarios", GENERATED) as report:
+        for each in find_generated_scenarios():
+            lines.append(f"  {json.dumps(each)}")
+            report(f"seed {each['seed']}", 1)
+    SCENARIOS.write_text('{"scenarios": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
     print(f"written: {SCENARIOS}", file=sys.stderr)
 
 
-def make_page(args: Args, submissions: Sequence[Submission]) -> int:
-    """Write the page, or tell whether it is current; returns the exit status."""
-    text = page.page(submissions)
-    if args.check:
-        current = args.page.is_file() and args.page.read_text(encoding="utf-8") == text
+def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
+    """Write the page, or say whether it is current; returns the exit status."""
+    text = page.make_page(submissions)
+    path = settings.page
+    if settings.check:
+        current = path.is_file() and path.read_text(encoding="utf-8") == text
         if not current:
-            told = "is out of date: run python -m experiments.leaderboard"
-            print(f"{args.page} {told}", file=sys.stderr)
+            advice = "is out of date: run python -m experiments.leaderboard"
+            print(f"{path} {advice}", file=sys.stderr)
         return 0 if current else FAILED
-    args.page.write_text(text, encoding="utf-8")
-    print(f"written: {args.page}", file=sys.stderr)
+    path.write_text(text, encoding="utf-8")
+    print(f"written: {path}", file=sys.stderr)
     return 0
 
 
-def comparison(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
-    """By track that both played whole: the chance that a run of the first does better.
+def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
+    """Compute by track the probability that a run of the first submission beats one of the second.
+
+    Tracks that one of them did not finish are left out.
 
     Raises:
         SubmissionError: there is no such submission.
     """
-    chosen = []
+    by_name = {each.name: each for each in submissions}
     for name in names:
-        own = [each for each in submissions if each.name == name]
-        if not own:
-            known = ", ".join(each.name for each in submissions)
+        if name not in by_name:
+            known = ", ".join(by_name)
             raise SubmissionError(f"--compare: expected one of {known}, found {name!r}")
-        chosen += own
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for track in TRACKS:
-        first, second = (page.matrix(each, track) for each in chosen)
+        first, second = (page.score_matrix(by_name[name], track) for name in names)
         if first is not None and second is not None:
-            found[track] = vars(bootstrap(probability_of_improvement, first, second))
-    return found
+            results[track] = vars(bootstrap(probability_of_improvement, first, second))
+    return results
 
 
-def summaries(submissions: Sequence[Submission]) -> dict[str, Any]:
-    """The overall table as JSON holds it."""
-    told: dict[str, Any] = {}
-    for each in page.ordered(submissions):
-        tracks = {track: page.summary(each, track) for track in TRACKS}
-        told[each.name] = {t: None if f is None else vars(f) for t, f in tracks.items()}
-    return told
+def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
+    """The page's overall table as JSON holds it."""
+    results: dict[str, Any] = {}
+    for each in page.rank(submissions):
+        intervals = {track: page.track_interval(each, track) for track in TRACKS}
+        results[each.name] = {t: None if i is None else vars(i) for t, i in intervals.items()}
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Grade, compare, or make the page; returns the exit status."""
-    args = parsed(arguments)
-    try:
-        if args.find:
-            find_scenarios()
-            return 0
-        status = grade_all(args) if args.entries else 0
-        submissions = read_all(args.folder)
-        if args.compare:
-            found = comparison(submissions, args.compare)
-            if args.form == "plain":
-                for track, each in found.items():
-                    interval = f"[{each['low']:.2f}, {each['high']:.2f}]"
-                    chance = f"{each['value']:.2f} {interval}"
-                    print(f"{track}: {args.compare[0]} beats {args.compare[1]}: {chance}")
+    settings = parse_arguments(arguments)
+    status = 0
+    with Interruptible() as session:
+        try:
+            if settings.find:
+                write_generated_scenarios()
                 return 0
-        else:
-            status = status or make_page(args, submissions)
-            found = summaries(submissions)
-    except KeyboardInterrupt:
+            status = grade_entries(settings) if settings.entries else 0
+            submissions = read_submissions(settings.folder)
+            if settings.compare:
+                results = compare(submissions, settings.compare)
+                if not settings.json:
+                    first, second = settings.compare
+                    for track, each in results.items():
+                        value = f"{each['value']:.2f} [{each['low']:.2f}, {each['high']:.2f}]"
+                        print(f"{track}: {first} beats {second}: {value}")
+            else:
+                status = status or update_page(settings, submissions)
+                results = overall_results(submissions)
+        except SubmissionError as error:
+            print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
+            return FAILED
+        if settings.json:
+            print_json(results)
+    if session.interrupted:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except SubmissionError as error:
-        print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
-        return FAILED
-    if args.form == "json":
-        print(json.dumps(found, indent=2))
     return status
 
 

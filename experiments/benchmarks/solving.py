@@ -1,4 +1,4 @@
-"""How long the exact optimum takes, and how large it is."""
+"""Time and memory of exact solutions."""
 
 import resource
 import sys
@@ -19,29 +19,29 @@ from wfb_gym.solver.game_graph import GameGraph
 DUEL = "archmage-duel"
 NINE_SPELLS = "grand-conclave"
 """Three wizards with nine spells, ten power dice, seven dispel dice and two scrolls."""
-ASKED = "seventh-edition-duel"
-"""Where a network is graded; it has more than 100,000 decisions."""
+GRADED = "seventh-edition-duel"
+"""Scenario in which a network is graded; it has more than 100,000 decisions."""
 _WARM = "apprentice"
 
 
-def solving(rounds: int, *, large: bool) -> dict[str, Any]:
-    """Seconds, positions and memory of what the budgets speak of, compiled code at hand.
+def measure_solving(rounds: int, *, large: bool) -> dict[str, Any]:
+    """Measure seconds, positions and memory of the budgets' cases, with a warm compile cache.
 
     Args:
-        rounds: of what takes less than a second; the best counts.
-        large: whether to take what needs many seconds too.
+        rounds: of the case that takes less than a second; the best one counts.
+        large: whether to measure the cases that take many seconds too.
     """
     solver.normalised_score(_WARM, "random", 0)
     duel = min((solver.solve(DUEL) for _ in range(rounds)), key=lambda each: each.seconds)
-    found = {"duel": _told(duel)}
+    found = {"duel": _solution_as_json(duel)}
     if large:
-        found["nine spells"] = _told(solver.solve(NINE_SPELLS))
-        found["ten million"] = _unmerged(NINE_SPELLS)
-        found["network"] = _graded(ASKED)
+        found["nine spells"] = _solution_as_json(solver.solve(NINE_SPELLS))
+        found["ten million"] = _solve_unmerged(NINE_SPELLS)
+        found["network"] = _grade_network(GRADED)
     return found
 
 
-def _told(solution: solver.Solution) -> dict[str, Any]:
+def _solution_as_json(solution: solver.Solution) -> dict[str, Any]:
     return {
         "scenario": solution.scenario.name,
         "seconds": round(solution.seconds, 4),
@@ -50,8 +50,8 @@ def _told(solution: solver.Solution) -> dict[str, Any]:
     }
 
 
-def _unmerged(scenario: str) -> dict[str, Any]:
-    """Every position that a policy of observations can tell apart, stored and solved."""
+def _solve_unmerged(scenario: str) -> dict[str, Any]:
+    """Store and solve every position that a policy of observations can tell apart."""
     began = time.perf_counter()
     graph = GameGraph(pack(load_scenario(scenario)), 8 << 30)
     graph.explore(Battle(graph.packed).state)
@@ -67,21 +67,21 @@ def _unmerged(scenario: str) -> dict[str, Any]:
     }
 
 
-def _graded(scenario: str) -> dict[str, Any]:
-    """The exact score of a network of the usual size, at play with its chances."""
+def _grade_network(scenario: str) -> dict[str, Any]:
+    """Compute the exploitability of a network of the usual size that draws its actions."""
     model = MaskablePPO(
         "MlpPolicy", PhaseVecEnv(1, scenario=scenario), seed=0, device="cpu", n_steps=8,
         batch_size=8,
     )  # fmt: skip
 
-    def chances(observations: Any, masks: Any) -> Any:
+    def probabilities(observations: Any, masks: Any) -> Any:
         with torch.no_grad():
-            asked: Any = model.policy.get_distribution(torch.as_tensor(observations), masks)
-            return asked.distribution.probs.numpy()
+            output: Any = model.policy.get_distribution(torch.as_tensor(observations), masks)
+            return output.distribution.probs.numpy()
 
     solution = solver.solve(scenario)
     began = time.perf_counter()
-    lost = solver.exploitability(solution, caster=chances)
+    lost = solver.exploitability(solution, caster=probabilities)
     seconds = time.perf_counter() - began
     kinds = solution.full.kinds[: solution.full.size]
     return {

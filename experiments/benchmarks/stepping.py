@@ -1,4 +1,4 @@
-"""What steps: our environments under random legal actions, and what they are compared with."""
+"""Speed of stepping: wfb_gym under random legal actions, and what it is compared with."""
 
 import time
 from collections.abc import Callable
@@ -13,15 +13,15 @@ from wfb_gym._jit import jit
 from wfb_gym.engine.generator import mix
 
 Round = Callable[[float], dict[str, float]]
-"""Measures for so many seconds; rates by name."""
+"""Measures for a number of seconds; returns rates by name."""
 
 WARM_STEPS = 100
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @jit(nogil=True)
-def legal_at_random(masks: NDArray[Any], word: np.uint64, actions: NDArray[np.int64]) -> None:
-    """A uniform legal action for each row of masks."""
+def draw_legal_actions(masks: NDArray[Any], word: np.uint64, actions: NDArray[np.int64]) -> None:
+    """Draw a uniform legal action for each row of masks."""
     for i in range(masks.shape[0]):
         word = mix(word + _GOLDEN)
         legal = 0
@@ -46,7 +46,7 @@ def _three_dice(
     terminations: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
 ) -> None:
-    """The least an environment of these spaces can do: roll three dice and write its outputs."""
+    """Roll three dice and write all outputs: the least that such an environment can do."""
     total = np.uint64(0)
     for k in range(3):
         word = mix(counter + np.uint64(3 * i + k) * _GOLDEN)
@@ -69,7 +69,7 @@ def bare_serial(
     terminations: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
 ) -> None:
-    """`_three_dice` for each environment, one after the other."""
+    """Run `_three_dice` for each environment, one after the other."""
     for i in range(rewards.shape[0]):
         _three_dice(i, counter, observations, masks, rewards, terminations, illegal)
 
@@ -83,7 +83,7 @@ def bare_parallel(
     terminations: NDArray[np.bool_],
     illegal: NDArray[np.bool_],
 ) -> None:
-    """`_three_dice` for each environment, on several threads."""
+    """Run `_three_dice` for each environment, on several threads."""
     for i in numba.prange(rewards.shape[0]):
         _three_dice(i, counter, observations, masks, rewards, terminations, illegal)
 
@@ -91,10 +91,10 @@ def bare_parallel(
 def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
     """A compiled loop that writes the bytes of a step into new arrays and knows no rules.
 
-    As a trainer does with our environments' outputs, it keeps the last ones until the next step.
+    As a trainer does, it keeps the arrays of a step until the next one.
     """
 
-    def measured(seconds: float) -> dict[str, float]:
+    def measure(seconds: float) -> dict[str, float]:
         steps = 0
         began = time.perf_counter()
         while time.perf_counter() - began < seconds:
@@ -109,11 +109,11 @@ def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
             loop(np.uint64(steps), *outputs)
         return {"step": steps * size / (time.perf_counter() - began)}
 
-    return measured
+    return measure
 
 
 def batch_round(size: int, opponent: str, scenario: str) -> Round:
-    """Our vector environment under random legal actions."""
+    """The vector environment under random legal actions."""
     envs: Any = gym.make_vec(
         "wfb_gym/Caster-v0", num_envs=size, opponent=opponent, scenario=scenario
     )
@@ -121,15 +121,15 @@ def batch_round(size: int, opponent: str, scenario: str) -> Round:
     masks = infos["action_mask"]
     actions = np.zeros(size, np.int64)
     for step in range(WARM_STEPS):  # battles spread over all their phases
-        legal_at_random(masks, np.uint64(step * size), actions)
+        draw_legal_actions(masks, np.uint64(step * size), actions)
         masks = envs.step(actions)[4]["action_mask"]
 
-    def measured(seconds: float) -> dict[str, float]:
+    def measure(seconds: float) -> dict[str, float]:
         nonlocal masks
         steps, stepping = 0, 0.0
         began = time.perf_counter()
         while stepping < seconds:
-            legal_at_random(masks, np.uint64(steps * size), actions)
+            draw_legal_actions(masks, np.uint64(steps * size), actions)
             before = time.perf_counter()
             _, _, _, _, infos = envs.step(actions)
             stepping += time.perf_counter() - before
@@ -138,7 +138,7 @@ def batch_round(size: int, opponent: str, scenario: str) -> Round:
         whole = time.perf_counter() - began
         return {"step": steps * size / stepping, "with_choosing": steps * size / whole}
 
-    return measured
+    return measure
 
 
 def cartpole_round(size: int) -> Round:
@@ -147,7 +147,7 @@ def cartpole_round(size: int) -> Round:
     envs.reset(seed=0)
     actions = np.random.default_rng(0).integers(2, size=(16, size))
 
-    def measured(seconds: float) -> dict[str, float]:
+    def measure(seconds: float) -> dict[str, float]:
         steps = 0
         began = time.perf_counter()
         while time.perf_counter() - began < seconds:
@@ -155,7 +155,7 @@ def cartpole_round(size: int) -> Round:
             steps += 1
         return {"step": steps * size / (time.perf_counter() - began)}
 
-    return measured
+    return measure
 
 
 def single_round(opponent: str) -> Round:
@@ -164,12 +164,12 @@ def single_round(opponent: str) -> Round:
     _, info = env.reset(seed=0)
     actions = np.zeros(1, np.int64)
 
-    def measured(seconds: float) -> dict[str, float]:
+    def measure(seconds: float) -> dict[str, float]:
         nonlocal info
         steps, stepping = 0, 0.0
         began = time.perf_counter()
         while stepping < seconds:
-            legal_at_random(info["action_mask"].reshape(1, -1), np.uint64(steps), actions)
+            draw_legal_actions(info["action_mask"].reshape(1, -1), np.uint64(steps), actions)
             action = actions[0]
             before = time.perf_counter()
             _, _, ended, _, info = env.step(action)
@@ -182,4 +182,4 @@ def single_round(opponent: str) -> Round:
             "with_choosing": steps / (time.perf_counter() - began),
         }
 
-    return measured
+    return measure

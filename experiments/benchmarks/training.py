@@ -1,8 +1,10 @@
-"""What trains: MaskablePPO on our environments and on one that costs nothing, and train_fast."""
+"""Speed of training: MaskablePPO on wfb_gym and on a free environment, and train_fast."""
 
+import json
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,18 +12,15 @@ from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.train_fast import Args, Trainer, helped
-from agents.training.peers import joined
 from experiments.benchmarks.stepping import Round
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
-ENVS = 512
 STEPS = 32
 """Of each environment between two updates."""
 
 
 class FreeVecEnv(VecEnv):
-    """Costs nothing: the spaces of a `PhaseVecEnv`, and always the same arrays."""
+    """An environment that costs nothing: the spaces of a `PhaseVecEnv`, and constant arrays."""
 
     def __init__(self, like: PhaseVecEnv) -> None:
         self.render_mode = None
@@ -30,7 +29,7 @@ class FreeVecEnv(VecEnv):
         self._observations = like.reset()
         self._masks = like.action_masks()
         self._rewards = rng.normal(size=self.num_envs).astype(np.float32)
-        self._dones = rng.random(self.num_envs) < 0.2  # an episode has some five decisions
+        self._dones = rng.random(self.num_envs) < 0.2  # an episode has about five decisions
         self._infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
 
     def reset(self) -> Any:
@@ -61,43 +60,40 @@ class FreeVecEnv(VecEnv):
         pass
 
 
-def training_round(envs: VecEnv, frames: int) -> Round:
+def sb3_round(envs: VecEnv, frames: int) -> Round:
     """MaskablePPO, learning included, with the settings of `agents.train`."""
     model = MaskablePPO(
-        "MlpPolicy",
-        envs,
-        n_steps=STEPS,
-        batch_size=2048,
-        n_epochs=4,
-        gamma=1.0,
-        device="cpu",
+        "MlpPolicy", envs, n_steps=STEPS, batch_size=min(2048, frames), n_epochs=4, gamma=1.0, device="cpu",
         seed=0,
-    )
+    )  # fmt: skip
 
-    def measured(seconds: float) -> dict[str, float]:
+    def measure(seconds: float) -> dict[str, float]:
         began = time.perf_counter()
         model.learn(frames)
         return {"frames": frames / (time.perf_counter() - began)}
 
-    return measured
+    return measure
 
 
-@contextmanager
-def fast_round(frames: int) -> Iterator[Round]:
-    """`agents.train_fast` with its own settings, learning included.
+def train_fast_round(frames: int, *, quick: bool) -> Round:
+    """The command `agents.train_fast` with its own settings, in a process of its own.
 
-    Counted are the decisions that it learns from, which leaves out those with one legal action.
+    The rate counts the decisions that it learns from, which leaves out those with one legal action,
+    in the second half of a run: the first one warms up. Exact scores take no part.
     """
-    args = Args(seconds=1e9)
-    with joined(args.workers, helped, args, False) as peers:
-        trainer = Trainer(args, peers)
+    command = (
+        f"-m agents.train_fast --steps {2 * frames} --seconds 1e9 --evaluations 2 --exact-bytes 1"
+    ) + (" --quick" if quick else "")
 
-        def measured(seconds: float) -> dict[str, float]:
-            began, learned = time.perf_counter(), trainer.learned
-            while trainer.learned - learned < frames:
-                peers.told(0.0, 0.0)  # another update
-                trainer.update()
-            return {"frames": (trainer.learned - learned) / (time.perf_counter() - began)}
+    def measure(seconds: float) -> dict[str, float]:
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, *command.split(), "--out", folder, "--json"],
+                check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        results: dict[str, Any] = json.loads(done.stdout)
+        *_, half, end = results["curve"]
+        learned = (end["frames"] - half["frames"]) * results["learned"] / results["frames"]
+        return {"frames": learned / max(end["seconds"] - half["seconds"], 1e-9)}
 
-        yield measured
-        peers.told(0.0, 1.0)  # that was the last
+    return measure

@@ -1,12 +1,12 @@
-"""Grading policies by the protocol, into submissions."""
+"""Grading policies by the protocol: what is submitted, and its results task by task."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.common import versions
+from experiments.common import Report, versions
 from experiments.leaderboards import protocol
 from experiments.leaderboards.protocol import BUDGET, DUELS, PROTOCOL, RUNS, TRACKS, Task
 from experiments.leaderboards.submissions import NAME
@@ -22,24 +22,24 @@ DESCRIPTIONS = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A submission to be made.
+    """A submission before it is graded.
 
     Attributes:
         name: of the submission.
-        policies: what plays, one for each run.
-        about: the other keys of the file.
+        policies: one for each run.
+        metadata: the other keys of the file.
     """
 
     name: str
     policies: tuple[str, ...]
-    about: dict[str, Any]
+    metadata: dict[str, Any]
 
 
-def entries(given: argparse.Namespace) -> tuple[Entry, ...]:
-    """What the command line asks to be graded.
+def make_entries(given: argparse.Namespace) -> tuple[Entry, ...]:
+    """Read from the command line what is graded.
 
     Raises:
-        ValueError: an unknown agent, or what makes no submission.
+        ValueError: an unknown agent, or policies that make no submission.
         OSError: a file that cannot be read.
     """
     policies: list[str] = list(dict.fromkeys(given.evaluate or ()))
@@ -66,10 +66,10 @@ def entries(given: argparse.Namespace) -> tuple[Entry, ...]:
                 f"found {len(models)} and {given.steps}"
             )
         groups = [(given.name, tuple(models))]
-    return tuple(Entry(name, group, _about(given, name, group)) for name, group in groups)
+    return tuple(Entry(name, group, _metadata(given, name, group)) for name, group in groups)
 
 
-def _about(given: argparse.Namespace, name: str, policies: tuple[str, ...]) -> dict[str, Any]:
+def _metadata(given: argparse.Namespace, name: str, policies: tuple[str, ...]) -> dict[str, Any]:
     if not NAME.fullmatch(name):
         expected = "letters, digits, dots, dashes and underscores"
         raise ValueError(f"--name: expected {expected}, found {name!r}")
@@ -85,48 +85,48 @@ def _about(given: argparse.Namespace, name: str, policies: tuple[str, ...]) -> d
     }
 
 
-def grade(
-    entry: Entry, tasks: Sequence[Task], found: dict[str, Any], tell: Callable[[str, int], None]
+def grade_entry(
+    entry: Entry, tasks: Sequence[Task], results: dict[str, Any], report: Report
 ) -> list[str]:
-    """Grade a policy in tasks.
+    """Grade an entry in tasks.
 
     Args:
         entry: what is graded.
         tasks: in which.
-        found: the submission's results, filled task by task.
-        tell: told what is being done, and how many tasks are done by now.
+        results: gets the results, task by task.
+        report: takes what is done, and how many tasks were finished since the last call.
 
     Returns:
-        Which tasks could not be graded, and why, a line each.
+        The tasks that could not be graded, and why, a line each.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C; `found` holds what was done.
+        KeyboardInterrupt: Ctrl-C; `results` holds what was done.
     """
     policies = list(entry.policies)
     failed = []
     for track in TRACKS:
         own = [task for task in tasks if task.track == track]
-        found[track] = {}
-        together = track == "generated"  # each scenario is worked out once for both seats
+        results[track] = {}
+        together = track == "generated"  # each scenario is solved once for both seats
         groups = [own] if together and own else [] if together else [[task] for task in own]
         for group in groups:
-            tell(f"{entry.name}: {group[0]}", 0)
+            report(f"{entry.name}: {group[0]}", 0)
             try:
-                found[track].update(_graded(track, policies, group, tell))
+                results[track].update(_grade_tasks(track, policies, group, report))
             except ValueError as error:  # it does not fit, or TooLarge
                 failed += [f"{entry.name}: {task}: {one_line(error)}" for task in group]
-            tell("", len(group))
+            report("", len(group))
     return failed
 
 
-def _graded(
-    track: str, policies: list[str], tasks: Sequence[Task], tell: Callable[[str, int], None]
+def _grade_tasks(
+    track: str, policies: list[str], tasks: Sequence[Task], report: Report
 ) -> dict[str, Any]:
-    """Results in tasks of a track, of which only generated ones come several at a time."""
+    """Grade tasks of one track; several at a time only where they are generated."""
     if track == "duels":
-        return {str(task): protocol.duel(policies, task) for task in tasks}
+        return {str(task): protocol.grade_duel(policies, task) for task in tasks}
     if track == "battles":
-        return {str(task): protocol.battle(policies, task) for task in tasks}
+        return {str(task): protocol.grade_battle(policies, task) for task in tasks}
     seats = [task.seat for task in tasks]
-    scores = protocol.generated(policies, seats, lambda told: tell(told, 0))
+    scores = protocol.grade_generated(policies, seats, lambda note: report(note, 0))
     return {str(task): scores[task.seat] for task in tasks}

@@ -1,4 +1,4 @@
-"""docs/leaderboard.md, made of the submissions."""
+"""The page docs/leaderboard.md and the statistics of submissions that it shows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.leaderboards.protocol import BATTLES, PER, TRACKS, Task
+from experiments.leaderboards.protocol import BATTLES, POINTS_UNIT, TRACKS, Task
 from experiments.leaderboards.submissions import Submission
 from experiments.statistics import Floats, Interval, bootstrap, interquartile_mean, mean
 from wfb_gym.seats import SEATS
@@ -26,22 +26,22 @@ policy that is not trained and is graded exactly has none.
 """
 
 
-def matrix(submission: Submission, track: str) -> Floats | None:
-    """A submission's results in a track, (runs, tasks); None if a task is missing."""
+def score_matrix(submission: Submission, track: str) -> Floats | None:
+    """A submission's scores in a track, (runs, tasks); None if a task is missing."""
     columns = []
     for task in TRACKS[track]:
-        column = runs(submission, task)
+        column = task_scores(submission, task)
         if column is None:
             return None
         columns.append(column)
     return np.concatenate(columns, axis=1)
 
 
-def runs(submission: Submission, task: Task) -> Floats | None:
-    """A submission's results in a task, (runs, parts of the task); None if there are none.
+def task_scores(submission: Submission, task: Task) -> Floats | None:
+    """A submission's scores in a task, (runs, parts of the task); None if there are none.
 
     The parts of the generated task are its scenarios; those of a battle its opponents, in points
-    for each `PER` points of army.
+    for each `POINTS_UNIT` points of army.
     """
     found: Any = getattr(submission, task.track).get(str(task))
     if found is None:
@@ -50,27 +50,27 @@ def runs(submission: Submission, task: Task) -> Floats | None:
         return np.array(found)[:, None]
     if task.track == "generated":
         return np.array(found)
-    return np.array(list(found.values())).T * PER / BATTLES[task.scenario]
+    return np.array(list(found.values())).T * POINTS_UNIT / BATTLES[task.scenario]
 
 
-def summary(submission: Submission, track: str) -> Interval | None:
-    """A submission's place in a track; None if a task is missing."""
-    scores = matrix(submission, track)
+def track_interval(submission: Submission, track: str) -> Interval | None:
+    """A submission's mean score in a track; None if a task is missing."""
+    scores = score_matrix(submission, track)
     if scores is None:
         return None
     return bootstrap(mean if track == "battles" else interquartile_mean, scores)
 
 
-def in_task(submission: Submission, task: Task) -> Interval | None:
-    """A submission's result in a single task."""
-    scores = runs(submission, task)
+def task_interval(submission: Submission, task: Task) -> Interval | None:
+    """A submission's mean score in a single task; None if it is missing."""
+    scores = task_scores(submission, task)
     if scores is None:
         return None
     return bootstrap(interquartile_mean if task.track == "generated" else mean, scores)
 
 
-def told(found: Interval | None, signed: bool) -> str:
-    """A cell of a table."""
+def interval_text(found: Interval | None, signed: bool) -> str:
+    """An interval as a cell of a table."""
     if found is None:
         return "–"  # noqa: RUF001
     form = "+.1f" if signed else ".1f"
@@ -78,25 +78,25 @@ def told(found: Interval | None, signed: bool) -> str:
     return value if low == high else f"{value} [{low}, {high}]"
 
 
-def ordered(submissions: Sequence[Submission]) -> list[Submission]:
-    """The best of the duels first; those who have not played all of them last, by name."""
+def rank(submissions: Sequence[Submission]) -> list[Submission]:
+    """Sort submissions by their score in the duels; those that lack a duel come last, by name."""
 
     def key(submission: Submission) -> tuple[bool, float, str]:
-        found = summary(submission, "duels")
+        found = track_interval(submission, "duels")
         return found is None, -(found.value if found is not None else 0.0), submission.name
 
     return sorted(submissions, key=key)
 
 
-def page(submissions: Sequence[Submission]) -> str:
-    """The text of the page."""
-    entries = ordered(submissions)
+def make_page(submissions: Sequence[Submission]) -> str:
+    """Write the text of the page."""
+    entries = rank(submissions)
     parts = [INTRODUCTION]
     overall = [["policy", "steps", *TRACKS]]
     for each in entries:
-        cells = [told(summary(each, track), track == "battles") for track in TRACKS]
+        cells = [interval_text(track_interval(each, track), track == "battles") for track in TRACKS]
         overall.append([each.name, f"{each.steps:,}" if each.steps else "none", *cells])
-    parts.append("## Overall\n\n" + table(overall))
+    parts.append("## Overall\n\n" + markdown_table(overall))
     for track, tasks in TRACKS.items():
         scenarios = list(dict.fromkeys(task.scenario for task in tasks))
         if len(tasks) > 2:
@@ -104,23 +104,23 @@ def page(submissions: Sequence[Submission]) -> str:
         else:
             rows = [["policy", *(task.seat for task in tasks)]]
         for each in entries:
-            cells = [told(in_task(each, task), track == "battles") for task in tasks]
-            if all(cell == told(None, False) for cell in cells):
+            cells = [interval_text(task_interval(each, task), track == "battles") for task in tasks]
+            if all(cell == interval_text(None, False) for cell in cells):
                 continue
             if len(tasks) > 2:
                 rows += [[each.name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
             else:
                 rows.append([each.name, *cells])
         if len(rows) > 1:
-            parts.append(f"## {track.capitalize()}\n\n" + table(rows))
+            parts.append(f"## {track.capitalize()}\n\n" + markdown_table(rows))
     rows = [["policy", "what it is", "by", "code"]]
     rows += [[each.name, each.description, each.authors, each.code] for each in entries]
-    parts.append("## Policies\n\n" + table(rows))
+    parts.append("## Policies\n\n" + markdown_table(rows))
     return "\n".join(parts)
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows in Markdown, the first of them the head."""
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table; the first row is its header."""
     head, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     lines = [head, ["---"] * len(head), *rest]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -1,6 +1,7 @@
-"""What the benchmark asks of a policy: tasks, budget, dice. docs/benchmark.md tells it to people.
+"""The benchmark's protocol: tasks, budget, dice, and how a policy is graded in each task.
 
-A change here that moves any result needs a new `PROTOCOL`, and the old submissions with it.
+A change here that moves any result needs a new `PROTOCOL` and new submissions. docs/benchmark.md
+describes the protocol; files of results are read in submissions.py.
 """
 
 import json
@@ -26,9 +27,9 @@ from wfb_gym.solver.game_graph import GameGraph
 
 PROTOCOL = 1
 BUDGET = 10_000_000
-"""Decisions of the learner that a policy may learn from."""
+"""Most decisions of the learner that a policy may learn from."""
 RUNS = 5
-"""Fewest runs: trained policies of different seeds, or battles with other dice."""
+"""Least number of runs: policies trained with different seeds, or battles with other dice."""
 
 DUELS = (
     "apprentice",
@@ -48,23 +49,23 @@ SCENARIOS = Path(__file__).parent / "generated.json"
 BATTLES = {"border-skirmish": 1000, "redhorn-pass": 1000, "dawn-at-grimmwald": 2000}
 """Whole battles, and what an army costs in them."""
 POOL = ("random", "greedy", "veteran")
-"""Who plays the other seat there."""
-PER = 1000
-"""Points of army that a battle's result is told for."""
+"""Players of the other seat there."""
+POINTS_UNIT = 1000
+"""Points of army that a battle's result is scaled to."""
 BATTLES_EACH = 1000
 FIRST_SEED = 6_000_000_000
-"""Of the battles' dice; run r has those of FIRST_SEED + r SPACING and on."""
+"""Of the battles' dice; those of run r begin at FIRST_SEED + r SPACING."""
 SPACING = 1_000_000
 
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """Something that a policy is graded in.
+    """A scenario and seat in which a policy is graded.
 
     Attributes:
         track: "duels", "generated" or "battles".
         scenario: its name; "generated" for all generated ones.
-        seat: that the policy plays.
+        seat: the policy's.
     """
 
     track: str
@@ -72,7 +73,7 @@ class Task:
     seat: str
 
     def __str__(self) -> str:
-        """As the command line and submissions have it."""
+        """The key of the command line and of submissions."""
         return f"{self.scenario}/{self.seat}"
 
 
@@ -89,12 +90,12 @@ TASKS = {str(task): task for tasks in TRACKS.values() for task in tasks}
 
 
 @dataclass(frozen=True)
-class Frozen:
+class GeneratedScenario:
     """A generated scenario of the benchmark.
 
     Attributes:
-        seed: that makes it.
-        points: what random play and the optimum guarantee, by seat.
+        seed: of the generator.
+        points: points that random play and the optimum guarantee, by seat.
     """
 
     seed: int
@@ -112,36 +113,36 @@ class Frozen:
 
 
 @cache
-def frozen() -> tuple[Frozen, ...]:
+def generated_scenarios() -> tuple[GeneratedScenario, ...]:
     """The generated scenarios, in order."""
     found = json.loads(SCENARIOS.read_text(encoding="utf-8"))
     return tuple(
-        Frozen(each["seed"], {seat: (each[seat][0], each[seat][1]) for seat in SEATS})
+        GeneratedScenario(each["seed"], {seat: (each[seat][0], each[seat][1]) for seat in SEATS})
         for each in found["scenarios"]
     )
 
 
 def generated_tasks(seat: str) -> int:
     """How many generated scenarios count for a seat."""
-    return sum(seat in each.stakes for each in frozen())
+    return sum(seat in each.stakes for each in generated_scenarios())
 
 
-def found_scenarios(count: int = GENERATED) -> Iterator[dict[str, Any]]:
-    """Look for the generated scenarios anew, from the first test seed on."""
-    found = 0
+def find_generated_scenarios(count: int = GENERATED) -> Iterator[dict[str, Any]]:
+    """Search the benchmark's generated scenarios again, from the first test seed."""
+    count_found = 0
     for seed in TEST_SEEDS:
-        if found == count:
+        if count_found == count:
             return
         scenario = generate(seed, OPTIONS)
-        if not fits(scenario):
+        if not is_small_enough(scenario):
             continue
         game = ExactGame(scenario)
         scores = {seat: game.score(game.chances("random", seat), seat) for seat in SEATS}
-        found += 1
+        count_found += 1
         yield {"seed": seed} | {seat: [s.random, s.optimum] for seat, s in scores.items()}
 
 
-def fits(scenario: Scenario) -> bool:
+def is_small_enough(scenario: Scenario) -> bool:
     """Whether a scenario can be solved within the protocol's memory."""
     table = pack(scenario)
     battle = Battle(table)
@@ -154,55 +155,55 @@ def fits(scenario: Scenario) -> bool:
 
 
 def _score(policy: str, game: ExactGame, seat: str) -> float | None:
-    """A policy's normalised score; None where nothing is to be won."""
+    """A policy's normalised score; None where nothing can be won."""
     score = game.score_of(policy, seat).score
     return None if score is None else round(score, 4) + 0.0  # no minus zero
 
 
-def duel(policies: list[str], task: Task) -> list[float]:
-    """Scores of several runs of a policy in a duel."""
+def grade_duel(policies: list[str], task: Task) -> list[float]:
+    """Grade several runs of a policy in a duel; returns their scores."""
     game = ExactGame(task.scenario)
     scores = [_score(policy, game, task.seat) for policy in policies]
     return [score for score in scores if score is not None]
 
 
-def generated(
-    policies: list[str], seats: Sequence[str], tell: Callable[[str], None]
+def grade_generated(
+    policies: list[str], seats: Sequence[str], report: Callable[[str], None]
 ) -> dict[str, list[list[float]]]:
-    """Scores of several runs of a policy in the generated scenarios, by seat.
+    """Grade several runs of a policy in the generated scenarios.
 
     Args:
         policies: one for each run.
-        seats: that they play; each scenario is worked out once for all of them.
-        tell: told how far it is.
+        seats: that they play; each scenario is solved once for all of them.
+        report: takes the progress in words.
 
     Returns:
-        For each seat a list for each run, of the scenarios in which something is to be won.
+        By seat: a list for each run, of its scores in the scenarios in which something can be won.
     """
     found: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in seats}
-    for number, each in enumerate(frozen(), 1):
-        tell(f"generated scenarios: {number} of {len(frozen())}")
+    for number, each in enumerate(generated_scenarios(), 1):
+        report(f"generated scenarios: {number} of {len(generated_scenarios())}")
         game = ExactGame(each.scenario)
         for seat in seats:
             if seat not in each.stakes:
                 continue
-            for own, policy in zip(found[seat], policies, strict=True):
+            for scores, policy in zip(found[seat], policies, strict=True):
                 score = _score(policy, game, seat)
-                assert score is not None, f"{each.seed} {seat}: nothing is to be won"
-                own.append(score)
+                assert score is not None, f"{each.seed} {seat}: nothing can be won"
+                scores.append(score)
     return found
 
 
-def battle(policies: list[str], task: Task) -> dict[str, list[float]]:
-    """Mean points of several runs of a policy in a battle, by opponent.
+def grade_battle(policies: list[str], task: Task) -> dict[str, list[float]]:
+    """Grade several runs of a policy in a battle; returns mean points by opponent.
 
-    A policy that is not trained plays `RUNS` runs with other dice.
+    An untrained policy plays `RUNS` runs with other dice.
     """
-    runs = policies if len(policies) > 1 else policies * RUNS
+    players = policies if len(policies) > 1 else policies * RUNS
     found: dict[str, list[float]] = {}
     for opponent in POOL:
         found[opponent] = []
-        for run, policy in enumerate(runs):
+        for run, policy in enumerate(players):
             agent = make_agent(policy, scenario=task.scenario, seat=task.seat, seed=run)
             points = play(
                 agent,

@@ -1,4 +1,4 @@
-"""Submissions: JSON files under experiments/leaderboards/entries/, read and checked."""
+"""Submissions: reading and checking the JSON files of experiments/leaderboards/entries/."""
 
 import json
 import math
@@ -22,18 +22,18 @@ FOLDER = Path(__file__).parent / "entries"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 BEST = 100.0
 _ROUNDING = 1e-3
-"""By which an exact score may lie over the best."""
+"""By which an exact score may exceed the best."""
 
 Scores = list[float]
-"""Of the runs of a task, or of the scenarios of a run."""
+"""One for each run of a task, or for each scenario of a run."""
 
 
 class SubmissionError(Exception):
-    """A file that is no submission; the message names file, key, and what was expected."""
+    """A file is no submission; the message names file, key, and what was expected."""
 
 
 class Submission(BaseModel):
-    """What somebody's policy came to; docs/benchmark.md describes every key."""
+    """The results of a policy; docs/benchmark.md describes every key."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -52,11 +52,11 @@ class Submission(BaseModel):
 assert PROTOCOL == 1, "Submission.protocol says which protocol it is of"
 
 
-def read(path: Path) -> Submission:
-    """A submission from its file.
+def read_submission(path: Path) -> Submission:
+    """Read a submission from its file.
 
     Raises:
-        SubmissionError: it is none.
+        SubmissionError: the file is no submission.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -67,21 +67,23 @@ def read(path: Path) -> Submission:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise SubmissionError(f"{path}: {key}: {first['msg']}, found {_short(first)}") from None
-    for problem in problems(submission):
+        raise SubmissionError(
+            f"{path}: {key}: {first['msg']}, found {_input_text(first)}"
+        ) from None
+    for problem in find_problems(submission):
         raise SubmissionError(f"{path}: {problem}")
     if path.stem != submission.name:
         raise SubmissionError(f"{path}: name: expected {path.stem!r}, found {submission.name!r}")
     return submission
 
 
-def _short(error: Any) -> str:
-    told = "nothing" if error["type"] == "missing" else repr(error["input"])
-    return told if len(told) <= 60 else f"{told[:57]}..."
+def _input_text(error: Any) -> str:
+    text = "nothing" if error["type"] == "missing" else repr(error["input"])
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def problems(submission: Submission) -> list[str]:
-    """What is wrong with a submission beyond its types: key, what was expected, what was found."""
+def find_problems(submission: Submission) -> list[str]:
+    """Check a submission beyond its types: a line for each key, what was expected and found."""
     found = []
     if not NAME.fullmatch(submission.name):
         expected = "letters, digits, dots, dashes and underscores"
@@ -91,47 +93,47 @@ def problems(submission: Submission) -> list[str]:
     least = RUNS if submission.steps else 1
     for key, scores in submission.duels.items():
         where = f"duels.{key}"
-        found += _task(where, "duels", key) or _scores(where, scores, least, BEST)
+        found += _task_problems(where, "duels", key) or _score_problems(where, scores, least, BEST)
     for key, runs in submission.generated.items():
         where = f"generated.{key}"
-        wrong = _task(where, "generated", key) or _count(where, len(runs), least)
+        wrong = _task_problems(where, "generated", key) or _count_problems(where, len(runs), least)
         for number, scores in enumerate(runs if not wrong else ()):
             count = generated_tasks(TASKS[key].seat)
             place = f"{where}.{number}"
             if len(scores) != count:
                 wrong.append(f"{place}: expected {count} scores, found {len(scores)}")
-            wrong += _scores(place, scores, 1, BEST)
+            wrong += _score_problems(place, scores, 1, BEST)
         found += wrong
     for key, opponents in submission.battles.items():
         where = f"battles.{key}"
-        wrong = _task(where, "battles", key)
+        wrong = _task_problems(where, "battles", key)
         if not wrong and sorted(opponents) != sorted(POOL):
             wrong.append(f"{where}: expected {', '.join(POOL)}, found {', '.join(opponents)}")
         for opponent, points in opponents.items():
-            wrong += wrong or _scores(f"{where}.{opponent}", points, RUNS, math.inf)
+            wrong += wrong or _score_problems(f"{where}.{opponent}", points, RUNS, math.inf)
         found += wrong
-    return found or _unequal(submission)
+    return found or _unequal_runs(submission)
 
 
-def _task(where: str, track: str, key: str) -> list[str]:
+def _task_problems(where: str, track: str, key: str) -> list[str]:
     known = [str(task) for task in TRACKS[track]]
     return [] if key in known else [f"{where}: expected one of {', '.join(known)}"]
 
 
-def _count(where: str, count: int, least: int) -> list[str]:
+def _count_problems(where: str, count: int, least: int) -> list[str]:
     return [] if count >= least else [f"{where}: expected {least} runs or more, found {count}"]
 
 
-def _scores(where: str, scores: Scores, least: int, most: float) -> list[str]:
+def _score_problems(where: str, scores: Scores, least: int, most: float) -> list[str]:
     bad = [each for each in scores if not (math.isfinite(each) and each <= most + _ROUNDING)]
     if bad:
         expected = "finite numbers" if math.isinf(most) else f"numbers up to {most:g}"
         return [f"{where}: expected {expected}, found {bad[0]}"]
-    return _count(where, len(scores), least)
+    return _count_problems(where, len(scores), least)
 
 
-def _unequal(submission: Submission) -> list[str]:
-    """Tasks of a track that have other numbers of runs."""
+def _unequal_runs(submission: Submission) -> list[str]:
+    """Tasks whose number of runs differs from the first task of their track."""
     found = []
     battles = {
         f"{key}.{opponent}": points
@@ -153,10 +155,10 @@ def _unequal(submission: Submission) -> list[str]:
     return found
 
 
-def read_all(folder: Path = FOLDER) -> list[Submission]:
-    """All submissions, by name.
+def read_submissions(folder: Path = FOLDER) -> list[Submission]:
+    """Read all submissions of a folder, by name.
 
     Raises:
-        SubmissionError: one is none.
+        SubmissionError: a file is no submission.
     """
-    return [read(path) for path in sorted(folder.glob("*.json"))]
+    return [read_submission(path) for path in sorted(folder.glob("*.json"))]

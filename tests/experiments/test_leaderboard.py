@@ -8,10 +8,21 @@ import numpy as np
 import pytest
 
 from experiments import leaderboard
-from experiments.common import INTERRUPTED
+from experiments.common import FAILED, INTERRUPTED
 from experiments.leaderboards import grading, page, protocol
-from experiments.leaderboards.protocol import POOL, TASKS, TRACKS, frozen, generated_tasks
-from experiments.leaderboards.submissions import FOLDER, SubmissionError, read, read_all
+from experiments.leaderboards.protocol import (
+    POOL,
+    TASKS,
+    TRACKS,
+    generated_scenarios,
+    generated_tasks,
+)
+from experiments.leaderboards.submissions import (
+    FOLDER,
+    SubmissionError,
+    read_submission,
+    read_submissions,
+)
 from tests.pages import page as docs_page
 from tests.pages import rows_of
 from wfb_gym import solver
@@ -24,28 +35,28 @@ SMALL = ["--task", "apprentice/caster", "--task", "archmage-duel/dispeller"]
 
 
 def test_the_page_is_made_of_the_submissions() -> None:
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(read_all())
+    assert page.PAGE.read_text(encoding="utf-8") == page.make_page(read_submissions())
     assert leaderboard.main(["--check"]) == 0
 
 
 def test_the_scripted_players_stand_there() -> None:
-    names = {each.name for each in read_all()}
+    names = {each.name for each in read_submissions()}
     assert {*POOL} <= names
-    for each in read_all(FOLDER):
+    for each in read_submissions(FOLDER):
         if each.name in POOL:
-            assert all(page.summary(each, track) is not None for track in TRACKS)
+            assert all(page.track_interval(each, track) is not None for track in TRACKS)
 
 
 def test_committed_results_are_what_grading_gives() -> None:
     """Cheap tasks of the committed files; all others come from the same command."""
-    for each in read_all():
+    for each in read_submissions():
         if each.name not in POOL:
             continue
         for key in ("apprentice/caster", "archmage-duel/caster", "archmage-duel/dispeller"):
             scenario, seat = key.split("/")
             wanted = solver.normalised_score(scenario, each.name, seat).score
             assert each.duels[key] == [pytest.approx(wanted, abs=1e-3)]
-        few = [k for k, one in enumerate(frozen()[:12]) if "caster" in one.stakes]
+        few = [k for k, one in enumerate(generated_scenarios()[:12]) if "caster" in one.stakes]
         scores = protocol_scores(each.name, few)
         assert each.generated["generated/caster"][0][: len(few)] == pytest.approx(scores, abs=1e-3)
 
@@ -53,27 +64,27 @@ def test_committed_results_are_what_grading_gives() -> None:
 def protocol_scores(name: str, places: list[int]) -> list[float]:
     scores = []
     for place in places:
-        found = solver.normalised_score(frozen()[place].scenario, name, "caster")
+        found = solver.normalised_score(generated_scenarios()[place].scenario, name, "caster")
         assert found.score is not None
         scores.append(found.score)
     return scores
 
 
 def test_random_play_is_zero_everywhere() -> None:
-    (random,) = [each for each in read_all() if each.name == "random"]
+    (random,) = [each for each in read_submissions() if each.name == "random"]
     for track in ("duels", "generated"):
-        scores = page.matrix(random, track)
+        scores = page.score_matrix(random, track)
         assert scores is not None
         assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
 
 
 def test_the_generated_scenarios_are_the_first_that_fit() -> None:
-    assert len(frozen()) == protocol.GENERATED
-    seeds = [each.seed for each in frozen()]
+    assert len(generated_scenarios()) == protocol.GENERATED
+    seeds = [each.seed for each in generated_scenarios()]
     assert seeds == sorted(set(seeds))
     assert all(seed in TEST_SEEDS for seed in seeds)
-    found = protocol.found_scenarios(4)
-    for wanted, again in zip(frozen(), found, strict=False):
+    found = protocol.find_generated_scenarios(4)
+    for wanted, again in zip(generated_scenarios(), found, strict=False):
         assert again["seed"] == wanted.seed
         for seat, points in wanted.points.items():
             assert again[seat] == pytest.approx(points)
@@ -85,23 +96,25 @@ def test_the_generated_scenarios_are_the_first_that_fit() -> None:
 def test_grading_writes_a_submission_that_is_one(tmp_path: Path) -> None:
     arguments = ["--evaluate", "veteran", "optimal:0.2", *SMALL, "--folder", str(tmp_path)]
     assert leaderboard.main(arguments) == 0
-    veteran, optimal = (read(tmp_path / f"{name}.json") for name in ("veteran", "optimal-0.2"))
+    veteran, optimal = (
+        read_submission(tmp_path / f"{name}.json") for name in ("veteran", "optimal-0.2")
+    )
     wanted = solver.normalised_score("archmage-duel", "veteran", "dispeller").score
     assert veteran.duels["archmage-duel/dispeller"] == [pytest.approx(wanted, abs=1e-3)]
     assert veteran.generated == {} == veteran.battles
     assert optimal.duels["apprentice/caster"][0] > veteran.duels["apprentice/caster"][0]
     text = (tmp_path / "leaderboard.md").read_text()
-    assert text == page.page([veteran, optimal])
+    assert text == page.make_page([veteran, optimal])
     assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
 
 
 def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "BATTLES_EACH", 20)
-    few = frozen()[:3]
-    monkeypatch.setattr(protocol, "frozen", lambda: few)
+    few = generated_scenarios()[:3]
+    monkeypatch.setattr(protocol, "generated_scenarios", lambda: few)
     tasks = ["--task", "generated/caster", "--task", "border-skirmish/dispeller"]
     assert leaderboard.main(["--evaluate", "greedy", *tasks, "--folder", str(tmp_path)]) == 0
-    found = read(tmp_path / "greedy.json")
+    found = read_submission(tmp_path / "greedy.json")
     (scores,) = found.generated["generated/caster"]
     places = [k for k in range(3) if "caster" in few[k].stakes]
     assert scores == pytest.approx(protocol_scores("greedy", places), abs=1e-3)
@@ -117,27 +130,27 @@ def test_what_cannot_be_graded_is_told_and_the_rest_is_kept(
     monkeypatch.setattr(protocol, "BATTLES_EACH", 4)
     tasks = ["--task", "border-skirmish/caster", "--task", "apprentice/caster"]
     status = leaderboard.main(["--evaluate", "optimal", *tasks, "--folder", str(tmp_path)])
-    assert status == leaderboard.FAILED
+    assert status == FAILED
     assert (
         "optimal: border-skirmish/caster: border-skirmish does not fit" in capsys.readouterr().err
     )
-    assert read(tmp_path / "optimal.json").duels == {"apprentice/caster": [100.0]}
+    assert read_submission(tmp_path / "optimal.json").duels == {"apprentice/caster": [100.0]}
 
 
 def test_ctrl_c_keeps_the_tasks_that_were_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really = protocol.duel
+    really = protocol.grade_duel
 
     def duel(policies: list[str], task: protocol.Task) -> list[float]:
         if task.scenario == "archmage-duel":
             raise KeyboardInterrupt
         return really(policies, task)
 
-    monkeypatch.setattr(protocol, "duel", duel)
+    monkeypatch.setattr(protocol, "grade_duel", duel)
     arguments = ["--evaluate", "greedy", "random", *SMALL, "--folder", str(tmp_path)]
     assert leaderboard.main(arguments) == INTERRUPTED
-    assert list(read(tmp_path / "greedy.json").duels) == ["apprentice/caster"]
+    assert list(read_submission(tmp_path / "greedy.json").duels) == ["apprentice/caster"]
     assert not (tmp_path / "random.json").exists()
 
 
@@ -150,22 +163,22 @@ def test_saved_models_are_the_runs_of_one_submission(
         graded.append(policies)
         return [50.0 + k for k in range(len(policies))]
 
-    monkeypatch.setattr(protocol, "duel", duel)
+    monkeypatch.setattr(protocol, "grade_duel", duel)
     monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
     models = [f"run{k}/model.zip" for k in range(5)]
     arguments = ["--evaluate", *models, "--name", "mine", "--steps", "1000", *SMALL]
     assert leaderboard.main([*arguments, "--folder", str(tmp_path)]) == 0
     assert graded == [models, models]
-    found = read(tmp_path / "mine.json")
+    found = read_submission(tmp_path / "mine.json")
     assert found.steps == 1000
-    assert page.in_task(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
+    assert page.task_interval(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
 
 
 def test_other_tasks_are_added_to_a_submission(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     worth = [1.0]
-    monkeypatch.setattr(protocol, "duel", lambda policies, task: worth * len(policies))
+    monkeypatch.setattr(protocol, "grade_duel", lambda policies, task: worth * len(policies))
     monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
     models = [f"run{k}/model.zip" for k in range(5)]
     line = ["--evaluate", *models, "--name", "mine", "--folder", str(tmp_path), "--add"]
@@ -173,12 +186,12 @@ def test_other_tasks_are_added_to_a_submission(
     assert leaderboard.main([*first, "--task", "apprentice/caster"]) == 0
     worth[0] = 2.0
     assert leaderboard.main([*line, "--steps", "1000", "--task", "dwarf-hold/caster"]) == 0
-    found = read(tmp_path / "mine.json")
+    found = read_submission(tmp_path / "mine.json")
     assert found.duels == {"apprentice/caster": [1.0] * 5, "dwarf-hold/caster": [2.0] * 5}
     assert found.description == "as it was"
     assert leaderboard.main([*line, "--steps", "999", "--task", "apprentice/caster"]) != 0
     assert "expected steps 1000, found 999" in capsys.readouterr().err
-    assert read(tmp_path / "mine.json").duels == found.duels
+    assert read_submission(tmp_path / "mine.json").duels == found.duels
 
 
 # --- statistics ----------------------------------------------------------------------------
@@ -199,15 +212,15 @@ def _written(folder: Path, found: Any, name: str = "mine") -> Path:
 def test_the_overall_table(tmp_path: Path) -> None:
     battle = {name: [10.0, 20.0, 30.0, 40.0, 50.0] for name in POOL}
     battles = {str(task): battle for task in TRACKS["battles"]}
-    found = read(_written(tmp_path, _submission(battles=battles)))
-    duels = page.summary(found, "duels")
+    found = read_submission(_written(tmp_path, _submission(battles=battles)))
+    duels = page.track_interval(found, "duels")
     assert duels is not None
     assert duels.value == pytest.approx(64.0)
     assert duels.low < 64.0 < duels.high
-    fought = page.summary(found, "battles")
+    fought = page.track_interval(found, "battles")
     assert fought is not None
     assert fought.value == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)  # one is of 2,000 points
-    assert page.summary(found, "generated") is None
+    assert page.track_interval(found, "generated") is None
 
 
 def test_comparison_is_the_chance_of_improvement(
@@ -220,7 +233,7 @@ def test_comparison_is_the_chance_of_improvement(
     assert leaderboard.main(["--compare", "other", "mine", *folder, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
-    assert leaderboard.main(["--compare", "other", "nobody", *folder]) == leaderboard.FAILED
+    assert leaderboard.main(["--compare", "other", "nobody", *folder]) == FAILED
     assert "expected one of mine, other, found 'nobody'" in capsys.readouterr().err
 
 
@@ -235,7 +248,7 @@ def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_an_old_page_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _written(tmp_path, _submission())
     folder = ["--folder", str(tmp_path)]
-    assert leaderboard.main(["--check", *folder]) == leaderboard.FAILED
+    assert leaderboard.main(["--check", *folder]) == FAILED
     assert "is out of date" in capsys.readouterr().err
     assert leaderboard.main(folder) == 0
     assert leaderboard.main(["--check", *folder]) == 0
@@ -281,7 +294,7 @@ FIVE = [1.0] * 5
 def test_bad_submissions_are_refused(changes: Any, message: str, tmp_path: Path) -> None:
     path = _written(tmp_path, _submission(**changes))
     with pytest.raises(SubmissionError) as refused:
-        read(path)
+        read_submission(path)
     assert str(refused.value).startswith(f"{path}: ")
     assert message in str(refused.value)
 
@@ -291,17 +304,17 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
     text = json.dumps(_submission()).replace("60.0", "NaN", 1)
     path.write_text(text)
     with pytest.raises(SubmissionError, match="expected numbers up to 100, found nan"):
-        read(path)
+        read_submission(path)
     path.write_text("{")
     with pytest.raises(SubmissionError, match="expected a JSON file"):
-        read(path)
+        read_submission(path)
 
 
 def test_a_bad_file_in_the_folder_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _written(tmp_path, _submission(steps=-1))
-    assert leaderboard.main(["--folder", str(tmp_path)]) == leaderboard.FAILED
+    assert leaderboard.main(["--folder", str(tmp_path)]) == FAILED
     err = capsys.readouterr().err
     assert "mine.json: steps: " in err
     assert err.count("\n") == 1
