@@ -63,8 +63,8 @@ class FreeVecEnv(VecEnv):
 def sb3_round(envs: VecEnv, frames: int) -> Round:
     """MaskablePPO, learning included, with the settings of `agents.train`."""
     model = MaskablePPO(
-        "MlpPolicy", envs, n_steps=STEPS, batch_size=min(2048, frames), n_epochs=4, gamma=1.0, device="cpu",
-        seed=0,
+        "MlpPolicy", envs, n_steps=STEPS, batch_size=min(2048, frames), n_epochs=4,
+        gamma=1.0, device="cpu", seed=0,
     )  # fmt: skip
 
     def measure(seconds: float) -> dict[str, float]:
