@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from wfb_gym.render.picture import picture
-from wfb_gym.transcripts import Telling, record
+from wfb_gym.transcripts import NarratedBattle, record
 
 SCENARIO = "the-shattered-gate"
 SEED = 3
@@ -30,14 +30,14 @@ def moment(scenario: str, seed: int, events: int) -> NDArray[np.uint8]:
         The picture, uint8 (height, width, 3).
     """
     transcript = record(scenario, "veteran", "veteran", seed=seed)
-    telling = Telling(transcript.scenario)
-    told = [
-        telling.act(event.code)
+    narrated = NarratedBattle(transcript.scenario)
+    events_seen = [
+        narrated.act(event.code)
         if event.kind == "decision"
-        else telling.resolve(event.code, event.faces)
+        else narrated.resolve(event.code, event.faces)
         for event in transcript.events[:events]
     ]
-    return picture(telling.scenario, telling.shown, told)
+    return picture(narrated.scenario, narrated.visible, events_seen)
 
 
 def main() -> None:

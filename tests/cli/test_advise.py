@@ -10,7 +10,7 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.cli.situation import Question, Situation, situation_of
+from wfb_gym.cli.position import PositionRequest, RequestedPosition, build_position
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -55,43 +55,45 @@ STORM, BOLT, WARD, SPARK, OTHER_BOLT = range(FIRST_CAST, FIRST_CAST + 5)
 SEVENTH = (BOLT, dice(2), dice(1), (1, 2, 3))
 """Fire Bolt of the Wizard Lord fails on two dice of his own and one of the pool."""
 
-POSITIONS: list[tuple[Question, tuple[Any, ...]]] = [
-    (Question(DUEL), (DUEL,)),
-    (Question(DUEL, power=3, scrolls=0, tried=["Burning Head"]), (DUEL, *LOST)),
+POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
+    (PositionRequest(DUEL), (DUEL,)),
+    (PositionRequest(DUEL, power=3, scrolls=0, tried=["Burning Head"]), (DUEL, *LOST)),
     (
-        Question(DUEL, power=2, scrolls=0, tried=["Fire Ball", "Burning Head"]),
+        PositionRequest(DUEL, power=2, scrolls=0, tried=["Fire Ball", "Burning Head"]),
         (DUEL, *LOST, *FAILED),
     ),
     (
-        Question(DUEL, power=2, scrolls=0, tried=["burning head", "FIRE BALL"]),
+        PositionRequest(DUEL, power=2, scrolls=0, tried=["burning head", "FIRE BALL"]),
         (DUEL, *FAILED, *LOST),
     ),
     (
-        Question(DUEL, power=3, dispel=1, tried=["Burning Head"]),
+        PositionRequest(DUEL, power=3, dispel=1, tried=["Burning Head"]),
         (DUEL, BURNING_HEAD, dice(3), (4, 4, 4), dice(3), (6, 5, 4)),
     ),
     (
-        Question(DUEL, nominated="Burning Head", power=5, tried=["Fire Ball"]),
+        PositionRequest(DUEL, nominated="Burning Head", power=5, tried=["Fire Ball"]),
         (DUEL, *FAILED, BURNING_HEAD),
     ),
     (
-        Question(DUEL, nominated="Fiery Blast", power=1, tried=["Fire Ball"]),
+        PositionRequest(DUEL, nominated="Fiery Blast", power=1, tried=["Fire Ball"]),
         (DUEL, FIRE_BALL, dice(5), (2, 2, 2, 2, 2), PASS, FIERY_BLAST),
     ),
     (
-        Question(DUEL, cast="Burning Head", total=12, power=3),
+        PositionRequest(DUEL, cast="Burning Head", total=12, power=3),
         (DUEL, BURNING_HEAD, dice(3), (6, 5, 1)),
     ),
     (
-        Question(DUEL, cast="Burning Head", total=26, power=1),
+        PositionRequest(DUEL, cast="Burning Head", total=26, power=1),
         (DUEL, BURNING_HEAD, dice(5), (6, 5, 5, 5, 5)),
     ),
     (
-        Question(DUEL, cast="Burning Head", total=10, power=0, tried=["Fire Ball"], dispel=3),
+        PositionRequest(
+            DUEL, cast="Burning Head", total=10, power=0, tried=["Fire Ball"], dispel=3
+        ),
         (DUEL, FIRE_BALL, dice(3), (2, 2, 2), dice(1), (2,), BURNING_HEAD, dice(3), (4, 4, 2)),
     ),
     (
-        Question("orc-shaman-hunt", cast="Bolt", total=9, power=3, tried=["Fire Ball"]),
+        PositionRequest("orc-shaman-hunt", cast="Bolt", total=9, power=3, tried=["Fire Ball"]),
         (
             "orc-shaman-hunt",
             *(FIRE_BALL, PASS, dice(1), (1,)),
@@ -99,32 +101,34 @@ POSITIONS: list[tuple[Question, tuple[Any, ...]]] = [
         ),
     ),
     (
-        Question("seventh-edition-duel", power=1, own=[2, 2], tried=["Wizard Lord/Fire Bolt"]),
+        PositionRequest(
+            "seventh-edition-duel", power=1, own=[2, 2], tried=["Wizard Lord/Fire Bolt"]
+        ),
         ("seventh-edition-duel", *SEVENTH),
     ),
     (
-        Question("seventh-edition-duel", power=0, own=[2, 2], cast="Flame Storm", total=12),
+        PositionRequest("seventh-edition-duel", power=0, own=[2, 2], cast="Flame Storm", total=12),
         ("seventh-edition-duel", STORM, dice(2), dice(2), (1, 2, 4, 5)),
     ),
 ]
 
 
-@pytest.mark.parametrize(("question", "way"), POSITIONS)
+@pytest.mark.parametrize(("wanted", "way"), POSITIONS)
 def test_the_position_is_that_of_a_battle_that_came_to_it(
-    question: Question, way: tuple[Any, ...]
+    wanted: PositionRequest, way: tuple[Any, ...]
 ) -> None:
-    assert situation_of(question).battle.key() == played(*way).key()
+    assert build_position(wanted).battle.key() == played(*way).key()
 
 
 def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
     name = "border-skirmish"
     battle = played(name)
-    spells = situation_of(Question(name)).names.spells[0]
+    spells = build_position(PositionRequest(name)).names.spells[0]
     index = [slot.spell.name for slot in spells].index("Fire Ball")
     battle.act(FIRST_CAST + index)
     assert battle.node == Node.TARGET
     names = {
-        situation_of(Question(name)).names.target(0, code - FIRST_TARGET): code
+        build_position(PositionRequest(name)).names.target(0, code - FIRST_TARGET): code
         for code in battle.legal_actions()
     }
     assert len(names) > 1
@@ -137,14 +141,14 @@ def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
         real.act(dice(2))
         real.roll(5, 4)
         assert real.node == Node.DISPEL
-        question = Question(name, cast="Fire Ball", total=9, power=before - 2, at=target)
-        assert situation_of(question).battle.key() == real.key(), target
+        request = PositionRequest(name, cast="Fire Ball", total=9, power=before - 2, at=target)
+        assert build_position(request).battle.key() == real.key(), target
 
 
 def test_later_phases_generate_their_dice() -> None:
-    question = Question("border-skirmish", power=1, dispel=1)
+    request = PositionRequest("border-skirmish", power=1, dispel=1)
     wanted = pack(load_scenario("border-skirmish"))
-    assert pack(situation_of(question).scenario).tobytes() == wanted.tobytes()
+    assert pack(build_position(request).scenario).tobytes() == wanted.tobytes()
 
 
 def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
@@ -152,16 +156,16 @@ def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
     caster = dict(data["caster"]) | {"power_dice": 3}
     dispeller = dict(data["dispeller"]) | {"dispel_dice": 2, "items": ["Dispel Scroll"] * 3}
     fixed = Battle(pack(scenario_from_dict(data | {"caster": caster, "dispeller": dispeller})))
-    situation = situation_of(Question("orc-shaman-hunt", power=3, dispel=2, scrolls=3))
-    assert situation.battle.key() == fixed.key()
-    assert situation.left() == {"power": 3, "own": [0], "dispel": 2, "scrolls": 3}
+    position = build_position(PositionRequest("orc-shaman-hunt", power=3, dispel=2, scrolls=3))
+    assert position.battle.key() == fixed.key()
+    assert position.pools() == {"power": 3, "own": [0], "dispel": 2, "scrolls": 3}
 
 
 def test_wizards_of_the_command_line() -> None:
-    question = Question(
+    request = PositionRequest(
         wizard=[["4", "fire ball=20", "8=40", "8=30.5"], ["1", "3=5"]], ruleset="7e", scrolls=2
     )
-    scenario = situation_of(question).scenario
+    scenario = build_position(request).scenario
     first, second = scenario.caster.wizards
     assert [(s.name, s.casting_value, s.worth) for s in first.spells] == [
         ("Fire Ball", 5, 20.0),
@@ -175,14 +179,14 @@ def test_wizards_of_the_command_line() -> None:
 
 
 def test_wizards_in_place_of_a_scenario_s() -> None:
-    scenario = situation_of(Question(DUEL, wizard=[["2", "8=40"]])).scenario
+    scenario = build_position(PositionRequest(DUEL, wizard=[["2", "8=40"]])).scenario
     assert [wizard.level for wizard in scenario.caster.wizards] == [2]
     assert scenario.dispeller == load_scenario(DUEL).dispeller
 
 
 def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
     def carried(scrolls: int) -> tuple[list[int], int]:
-        army = situation_of(Question("storm-council", scrolls=scrolls)).scenario.dispeller
+        army = build_position(PositionRequest("storm-council", scrolls=scrolls)).scenario.dispeller
         return [who.items.count("Dispel Scroll") for who in army.wizards], len(army.items)
 
     assert [carried(n) for n in (0, 1, 2, 4)] == [
@@ -213,14 +217,13 @@ def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
         assert play["difference"] == pytest.approx(play["value"] - found["value"], abs=1e-9)
 
 
-def answers(name: str) -> Situation:
-    """The dispeller's question after the first spell that he can answer, cast on three dice."""
-    left = situation_of(Question(name)).left()
-    spells = situation_of(Question(name)).names.spells[0]
-    slot = spells[0]
-    full = f"{situation_of(Question(name)).names.characters[0][slot.wizard]}/{slot.spell.name}"
-    return situation_of(
-        Question(
+def answers(name: str) -> RequestedPosition:
+    """What the dispeller asks after the first spell that it can answer, cast on three dice."""
+    start = build_position(PositionRequest(name))
+    left, slot = start.pools(), start.names.spells[0][0]
+    full = f"{start.names.caster(0, 0)}/{slot.spell.name}"
+    return build_position(
+        PositionRequest(
             name,
             power=max(0, left["power"] - 2),
             own=left["own"] if any(left["own"]) else [],
@@ -232,13 +235,13 @@ def answers(name: str) -> Situation:
 
 @pytest.mark.parametrize("name", ["apprentice", DUEL, "orc-shaman-hunt"])
 def test_the_dispeller_s_question(capsys: Capture, name: str) -> None:
-    situation = answers(name)
+    position = answers(name)
     solution = solver.solve(name)
-    question = situation.question
-    line = f"{name} --power {question.power} --cast '{question.cast}' --total {question.total}"
+    request = position.request
+    line = f"{name} --power {request.power} --cast '{request.cast}' --total {request.total}"
     found = document(capsys, line)
     assert (found["mover"], found["node"]) == ("dispeller", "dispel")
-    values = solution.action_values(situation.battle)
+    values = solution.action_values(position.battle)
     assert found["value"] == pytest.approx(-min(values.values()), abs=1e-9)
     assert [play["value"] for play in found["plays"]] == pytest.approx(
         sorted((-value for value in values.values()), reverse=True), abs=1e-9
@@ -247,8 +250,8 @@ def test_the_dispeller_s_question(capsys: Capture, name: str) -> None:
     assert len(words) == len(values)
     assert words["let it through"]["value"] == pytest.approx(-values[PASS], abs=1e-9)
     assert words["dispel with 2 dice"]["value"] == pytest.approx(-values[dice(2)], abs=1e-9)
-    assert question.total is not None
-    chance = float(dispel_chance(2, question.total))
+    assert request.total is not None
+    chance = float(dispel_chance(2, request.total))
     assert words["dispel with 2 dice"]["chance"] == pytest.approx(chance, abs=1e-15)
     scroll = FIRST_ITEM in values
     assert ("use the Dispel Scroll" in words) == scroll

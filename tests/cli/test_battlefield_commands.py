@@ -68,12 +68,12 @@ def test_targets_in_words(capsys: Capture) -> None:
     assert any("no: is in close combat" in line for line in lines[1:])
 
 
-def test_a_spell_that_there_is_none_of(capsys: Capture) -> None:
+def test_an_unknown_spell(capsys: Capture) -> None:
     message = refused(capsys, "targets", SKIRMISH, "--spell", "Fireball")
     assert "expected an aimed spell of a wizard of the scenario" in message
 
 
-def test_a_scenario_that_there_is_none_of(capsys: Capture) -> None:
+def test_an_unknown_scenario(capsys: Capture) -> None:
     assert "the name of a bundled one" in refused(capsys, "targets", "nowhere")
     assert "the name of a bundled one" in refused(capsys, "draw", "nowhere")
 
@@ -86,7 +86,7 @@ def test_a_picture_of_the_battlefield(capsys: Capture, tmp_path: Path) -> None:
 
 def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
     scenario = load_scenario("the-winds-unbound")
-    (axes,) = draw.figure(scenario).axes
+    (axes,) = draw.draw_battlefield(scenario).axes
     texts = "\n".join(text.get_text() for text in axes.texts)
     assert scenario.battlefield is not None
     named = [terrain.name for terrain in scenario.battlefield.terrain]
@@ -98,7 +98,7 @@ def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
 
 def test_every_model_has_its_place_in_the_picture() -> None:
     scenario = load_scenario(SKIRMISH)
-    (axes,) = draw.figure(scenario).axes
+    (axes,) = draw.draw_battlefield(scenario).axes
     models = sum(unit.models for army in scenario.armies for unit in army.units)
     characters = sum(len(army.characters) for army in scenario.armies)
     assert scenario.battlefield is not None

@@ -1,4 +1,4 @@
-"""``play`` and ``replay``: a person at the table, with the answers typed in before."""
+"""``play`` and ``replay``: a person at the game, with the answers typed in before."""
 
 import io
 import re
@@ -10,8 +10,7 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.cli.odds import SOON, Odds
-from wfb_gym.cli.table import Table
+from wfb_gym.cli.console import MOST_POSITIONS, Choices, ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
@@ -23,11 +22,11 @@ Patch = pytest.MonkeyPatch
 DUEL = "archmage-duel"
 
 
-def typed(monkeypatch: Patch, *answers: str) -> None:
+def type_answers(monkeypatch: Patch, *answers: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
 
 
-def played(capsys: Capture, line: str) -> str:
+def run(capsys: Capture, line: str) -> str:
     assert main(line.split()) == 0
     captured = capsys.readouterr()
     lines = captured.err.splitlines()  # a cold cache says so, once
@@ -35,11 +34,11 @@ def played(capsys: Capture, line: str) -> str:
     return captured.out
 
 
-def at_the_table(
+def play_in_console(
     scenario: str, answers: Iterator[str] | list[str], *, seat: int = 0, opponent: str = "veteran"
-) -> tuple[Table, list[str]]:
-    """A battle that ends with the answers, and what was said."""
-    said: list[str] = []
+) -> tuple[ConsoleGame, list[str]]:
+    """A battle that ends with the answers, and what was shown."""
+    shown: list[str] = []
     given = iter(answers)
 
     def ask(prompt: str) -> str:
@@ -47,12 +46,12 @@ def at_the_table(
             answer = next(given)
         except StopIteration:
             raise EOFError from None
-        said.append(f"{prompt}{answer}")
+        shown.append(f"{prompt}{answer}")
         return answer
 
-    table = Table(load_scenario(scenario), seat, opponent, 3, ask=ask, say=said.append)
-    table.play()
-    return table, "\n".join(said).splitlines()
+    game = ConsoleGame(load_scenario(scenario), seat, opponent, 3, ask=ask, show=shown.append)
+    game.play()
+    return game, "\n".join(shown).splitlines()
 
 
 def always(answer: str) -> Iterator[str]:
@@ -64,9 +63,9 @@ def always(answer: str) -> Iterator[str]:
 
 
 def test_a_battle_from_the_keyboard(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
-    typed(monkeypatch, "4", "3", "2", "1", "1")
+    type_answers(monkeypatch, "4", "3", "2", "1", "1")
     file = tmp_path / "duel.jsonl"
-    out = played(capsys, f"play --seed 3 --transcript {file}")
+    out = run(capsys, f"play --seed 3 --transcript {file}")
     assert "Archmage begins to cast Burning Head (9+)." in out
     assert "\x1b" not in out
     assert out.splitlines()[-1] == f"The battle is in {file}."
@@ -81,51 +80,50 @@ def test_a_battle_from_the_keyboard(capsys: Capture, monkeypatch: Patch, tmp_pat
 def test_leaving_is_polite(
     capsys: Capture, monkeypatch: Patch, tmp_path: Path, answers: list[str]
 ) -> None:
-    typed(monkeypatch, *answers)
+    type_answers(monkeypatch, *answers)
     file = tmp_path / "duel.jsonl"
-    out = played(capsys, f"play --seed 1 --transcript {file}")
+    out = run(capsys, f"play --seed 1 --transcript {file}")
     assert "You leave the table: nobody is ahead." in out
     assert not read(file).over
     replay(read(file))
 
 
 def test_bad_answers_are_asked_again() -> None:
-    _, said = at_the_table(DUEL, ["", "0", "6", "x", "1.5", "-1", "²", "4"])
-    assert said.count('Expected a number from 1 to 5, "?" or "quit".') == 7
-    assert any("begins to cast Burning Head" in line for line in said)
+    _, shown = play_in_console(DUEL, ["", "0", "6", "x", "1.5", "-1", "²", "4"])
+    assert shown.count('Expected a number from 1 to 5, "?" or "quit".') == 7
+    assert any("begins to cast Burning Head" in line for line in shown)
 
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())
 def test_every_scenario_can_be_played_from_either_seat(scenario: str) -> None:
     for seat in (0, 1):
-        table, said = at_the_table(scenario, always("2"), seat=seat, opponent="random")
-        transcript = table.transcript()
+        game, shown = play_in_console(scenario, always("2"), seat=seat, opponent="random")
+        transcript = game.transcript()
         assert transcript.over
-        assert "The battle ends" in said[-1]
+        assert "The battle ends" in shown[-1]
         assert transcript.players[seat] == "you"
 
 
 def test_the_seed_is_an_environments_seed() -> None:
     """Whoever chooses what veteran would sees the battle of two veterans."""
-    wanted = record(DUEL, "veteran", "veteran", seed=3)
-    decisions = [event for event in wanted.events if event.kind == "decision" and not event.army]
+    expected = record(DUEL, "veteran", "veteran", seed=3)
+    decisions = [event for event in expected.events if event.kind == "decision" and not event.army]
     battle, answers = Battle(pack(load_scenario(DUEL))), []
-    for event in wanted.events:
+    for event in expected.events:
         if event in decisions:
             answers.append(str(battle.legal_actions().index(event.code) + 1))
         (battle.act if event.kind == "decision" else battle.resolve)(event.code)
-    table, _ = at_the_table(DUEL, answers)
-    assert table.transcript().events == wanted.events
+    game, _ = play_in_console(DUEL, answers)
+    assert game.transcript().events == expected.events
 
 
-def test_agents_of_the_checkout_may_sit_opposite() -> None:
-    pytest.importorskip("wfb_gym.players.registry")
-    table, _ = at_the_table(DUEL, always("2"), opponent="expectimax:1")
-    assert table.transcript().over
+def test_agents_may_play() -> None:
+    game, _ = play_in_console(DUEL, always("2"), opponent="expectimax:1")
+    assert game.transcript().over
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("play nowhere", "scenario"),
         ("play --opponent nobody", "expected"),
@@ -138,13 +136,13 @@ def test_agents_of_the_checkout_may_sit_opposite() -> None:
         ("replay nowhere.jsonl", "nowhere.jsonl: expected a transcript, found no file"),
     ],
 )
-def test_bad_input_is_one_line(capsys: Capture, line: str, told: str) -> None:
+def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None:
     with pytest.raises(SystemExit) as caught:
         main(line.split())
     assert caught.value.code == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert told in captured.err.strip()
+    assert message in captured.err.strip()
     assert len(captured.err.strip().splitlines()) == 1
 
 
@@ -156,7 +154,7 @@ def test_odds_are_those_of_the_rules_and_the_solver() -> None:
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1])
     values = solver.solve(scenario).action_values(battle)
-    rows = Odds(scenario).table(battle)
+    rows = Choices(scenario).odds(battle)
     assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
     assert [row.split()[:4] for row in rows[1:4]] == [
         ["1", "throw", "1", "die"],
@@ -172,36 +170,36 @@ def test_values_are_the_movers() -> None:
     scenario = load_scenario(DUEL)
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)])
-    rows = Odds(scenario).table(battle)
+    rows = Choices(scenario).odds(battle)
     assert battle.mover == 1
     assert rows[1].split()[-1].startswith("-")  # letting it through costs
 
 
 def test_what_is_too_large_has_no_values() -> None:
     scenario = load_scenario("border-skirmish")
-    assert solver.estimate(scenario).states > SOON
-    rows = Odds(scenario).table(Battle(pack(scenario)))
+    assert solver.estimate(scenario).states > MOST_POSITIONS
+    rows = Choices(scenario).odds(Battle(pack(scenario)))
     assert rows[0].split() == ["CHANCE"]
 
 
 def test_odds_are_shown_when_asked_for(capsys: Capture, monkeypatch: Patch) -> None:
-    typed(monkeypatch, "?")
-    assert played(capsys, "play --seed 1").count("POINTS TO COME") == 1
-    typed(monkeypatch)
-    assert played(capsys, "play --seed 1 --odds").count("POINTS TO COME") == 1
+    type_answers(monkeypatch, "?")
+    assert run(capsys, "play --seed 1").count("POINTS TO COME") == 1
+    type_answers(monkeypatch)
+    assert run(capsys, "play --seed 1 --odds").count("POINTS TO COME") == 1
 
 
 # --- replay --------------------------------------------------------------------------------
 
 
-def test_a_transcript_is_told(capsys: Capture, tmp_path: Path) -> None:
+def test_a_transcript_is_printed(capsys: Capture, tmp_path: Path) -> None:
     transcript = record(DUEL, "greedy", "random", seed=2)
     file = tmp_path / "duel.jsonl"
     write(transcript, file)
-    head, *lines = played(capsys, f"replay {file}").splitlines()
+    head, *lines = run(capsys, f"replay {file}").splitlines()
     assert head == "archmage-duel: greedy against random, seed 2"
     assert [line[2:] for line in lines] == [event.words for event in transcript.events]
-    assert "archmage-duel, over" in played(capsys, f"replay {file} --table")
+    assert "archmage-duel, over" in run(capsys, f"replay {file} --table")
 
 
 def test_a_transcript_that_was_tampered_with(capsys: Capture, tmp_path: Path) -> None:
@@ -226,14 +224,14 @@ def test_the_session_of_the_page_is_as_it_came_out() -> None:
         each for each in blocks(page("transcripts.md"), "text") if "Your choice: " in each
     )
     answers = re.findall(r"^Your choice: (\d+|\?)$", session, re.MULTILINE)
-    _, said = at_the_table(DUEL, answers)
-    assert "\n".join(said).split("\n") == session.rstrip("\n").split("\n")
+    _, shown = play_in_console(DUEL, answers)
+    assert "\n".join(shown).split("\n") == session.rstrip("\n").split("\n")
 
 
 def test_the_code_of_the_page_runs(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     for code in blocks(page("transcripts.md"), "python"):
         exec(code, {})
-        for told in re.findall(r"^print\(.*  # (.+)$", code, re.MULTILINE):
-            assert told in capsys.readouterr().out
+        for printed in re.findall(r"^print\(.*  # (.+)$", code, re.MULTILINE):
+            assert printed in capsys.readouterr().out
     replay(read("duel.jsonl"))

@@ -19,17 +19,19 @@ from wfb_gym.envs.vector import CasterVectorEnv
 from wfb_gym.envs.watching import RENDER_MODES
 from wfb_gym.render.ansi import frame
 from wfb_gym.scenario import bundled_scenarios, load_scenario
-from wfb_gym.transcripts import Telling, record
+from wfb_gym.transcripts import NarratedBattle, record
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def drawn(told: Telling, events: Any = (), *, colour: bool = False, seat: int = 0) -> list[str]:
-    return frame(told.scenario, told.shown, events, seat=seat, colour=colour).split("\n")
+def frame_lines(
+    narrated: NarratedBattle, events: Any = (), *, colour: bool = False, seat: int = 0
+) -> list[str]:
+    return frame(narrated.scenario, narrated.visible, events, seat=seat, colour=colour).split("\n")
 
 
 def test_a_duel_as_it_begins() -> None:
-    assert drawn(Telling(load_scenario("archmage-duel"))) == [
+    assert frame_lines(NarratedBattle(load_scenario("archmage-duel"))) == [
         "archmage-duel, phase 1 of 1: nobody is ahead",
         "The caster, you to decide  ■■■■■■ 6 power dice",
         "  Archmage: level 4, 3 of 3 wounds",
@@ -44,9 +46,9 @@ def test_a_duel_as_it_begins() -> None:
 
 
 def test_a_spell_is_pending() -> None:
-    told = Telling(load_scenario("archmage-duel"))
-    events = [told.act(FIRST_CAST + 1), told.act(FIRST_DICE + 2), told.roll(5, 5)]
-    lines = drawn(told, events, seat=1)
+    narrated = NarratedBattle(load_scenario("archmage-duel"))
+    events = [narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 2), narrated.roll(5, 5)]
+    lines = frame_lines(narrated, events, seat=1)
     assert lines[:4] == [
         "> Archmage begins to cast Fiery Blast (8+).",
         "> Archmage throws 2 dice.",
@@ -59,52 +61,54 @@ def test_a_spell_is_pending() -> None:
 
 
 def test_what_is_used_up_and_tried() -> None:
-    told = Telling(load_scenario("archmage-duel"))
-    told.act(FIRST_CAST + 1), told.act(FIRST_DICE + 2), told.roll(5, 5)
-    told.act(FIRST_ITEM)
-    lines = drawn(told)
+    narrated = NarratedBattle(load_scenario("archmage-duel"))
+    narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 2), narrated.roll(5, 5)
+    narrated.act(FIRST_ITEM)
+    lines = frame_lines(narrated)
     assert "     8+ Fiery Blast                  tried" in lines
     assert "  items: Dispel Scroll (used)" in lines
     assert "The caster, you to decide  ■■■■ 4 power dice" in lines
-    told.act(PASS)
-    assert drawn(told)[0] == "archmage-duel, over: nobody is ahead"
+    narrated.act(PASS)
+    assert frame_lines(narrated)[0] == "archmage-duel, over: nobody is ahead"
 
 
 def test_units_and_their_losses() -> None:
-    told = Telling(load_scenario("border-skirmish"))
-    each = told.scenario.dispeller.units[0]
-    lines = drawn(told)
+    narrated = NarratedBattle(load_scenario("border-skirmish"))
+    each = narrated.scenario.dispeller.units[0]
+    lines = frame_lines(narrated)
     row = next(line for line in lines if line.startswith(f"  {each.name} "))
     assert row.endswith(f"########## {each.models:>3} of {each.models}")
-    told.shown.state.unit_wounds[1, 0] -= 1
-    row = next(line for line in drawn(told) if line.startswith(f"  {each.name} "))
+    narrated.visible.state.unit_wounds[1, 0] -= 1
+    row = next(line for line in frame_lines(narrated) if line.startswith(f"  {each.name} "))
     assert row.endswith(f"{each.models - 1:>3} of {each.models}  -{each.points:g} points")
 
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())
 def test_colours_say_nothing_more(scenario: str) -> None:
-    told = Telling(load_scenario(scenario))
+    narrated = NarratedBattle(load_scenario(scenario))
     for event in record(scenario, "veteran", "random", seed=1).events[:60]:
-        events = [told.act(event.code) if event.kind == "decision" else told.resolve(event.code)]
-        plain = drawn(told, events)
-        coloured = drawn(told, events, colour=True)
+        events = [
+            narrated.act(event.code) if event.kind == "decision" else narrated.resolve(event.code)
+        ]
+        plain = frame_lines(narrated, events)
+        coloured = frame_lines(narrated, events, colour=True)
         assert [CODES.sub("", line) for line in coloured] == plain
         assert coloured != plain
         assert not any(CODES.search(line) or line != line.rstrip() for line in plain)
 
 
 def test_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = Telling(load_scenario("archmage-duel"))
+    narrated = NarratedBattle(load_scenario("archmage-duel"))
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not CODES.search(frame(told.scenario, told.shown, ()))
+    assert not CODES.search(frame(narrated.scenario, narrated.visible, ()))
     monkeypatch.delenv("NO_COLOR")
-    assert CODES.search(frame(told.scenario, told.shown, ()))
+    assert CODES.search(frame(narrated.scenario, narrated.visible, ()))
 
 
 # --- environments --------------------------------------------------------------------------
 
 
-def test_render_tells_the_step_and_the_table() -> None:
+def test_render_shows_the_step_and_the_position() -> None:
     env = gym.make(IDS[0], render_mode="ansi", opponent="greedy")
     _, info = env.reset(seed=0)
     assert "Archmage: level 4" in str(env.render())
@@ -129,7 +133,7 @@ def test_pictures_are_drawn_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert env.render().shape == (4, 5, 3)
     ((name, key, words, seat),) = calls
     assert (name, seat) == ("archmage-duel", 1)
-    assert key == env.batch.watch.telling(env.batch, 0).shown.key()
+    assert key == env.batch.watch.narrated(env.batch, 0).visible.key()
     assert words[0].startswith("Archmage begins to cast")
 
 
@@ -178,7 +182,7 @@ def test_no_mode_no_frames() -> None:
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_are_told_too(again: Any) -> None:
+def test_copies_are_described_too(again: Any) -> None:
     env = raw(IDS[0], render_mode="ansi", scenario="border-skirmish")
     observation, info = env.reset(seed=0)
     for _ in range(3):

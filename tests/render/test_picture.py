@@ -14,12 +14,20 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.packing.records import Lock
-from wfb_gym.render.canvas import Box, Canvas, Written, fitted, length, plain, wrapped
+from wfb_gym.render.canvas import (
+    Box,
+    Canvas,
+    WrittenText,
+    fit_text,
+    text_width,
+    to_ascii,
+    wrap_text,
+)
 from wfb_gym.render.picture import LEAST_SIZE, SIZE, draw, picture
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
-from wfb_gym.transcripts.events import Event
+from wfb_gym.transcripts.narrator import Event
 
-from .telling import played
+from .battles import random_positions
 
 DUEL = "archmage-duel"
 
@@ -29,7 +37,7 @@ def scenario(name: str) -> Scenario:
     return load_scenario(name)
 
 
-def begun(name: str) -> Battle:
+def start_of(name: str) -> Battle:
     return Battle(table_of(name))
 
 
@@ -47,8 +55,8 @@ def words_on(
     name: str = DUEL,
     seat: int = 0,
     size: tuple[int, int] = SIZE,
-) -> list[Written]:
-    written: list[Written] = []
+) -> list[WrittenText]:
+    written: list[WrittenText] = []
     draw(scenario(name), battle, events, seat, size, written.append)
     return written
 
@@ -59,7 +67,7 @@ def lines_on(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) ->
 
 def some(name: str, seed: int, most: int) -> list[tuple[Battle, tuple[Event, ...]]]:
     """Positions of a random battle: the last, and others evenly spread."""
-    positions = list(played(scenario(name), seed))
+    positions = list(random_positions(scenario(name), seed))
     return positions[:: max(1, len(positions) // most)] + positions[-1:]
 
 
@@ -67,18 +75,18 @@ def some(name: str, seed: int, most: int) -> list[tuple[Battle, tuple[Event, ...
 
 
 def test_size_and_type() -> None:
-    image = shown(begun(DUEL))
+    image = shown(start_of(DUEL))
     assert image.shape == (SIZE[1], SIZE[0], 3)
     assert image.dtype == np.uint8
-    small = picture(scenario(DUEL), begun(DUEL), (), size=(800, 450))
+    small = picture(scenario(DUEL), start_of(DUEL), (), size=(800, 450))
     assert small.shape == (450, 800, 3)
 
 
 def test_a_picture_is_the_callers_own() -> None:
-    first, second = shown(begun(DUEL)), shown(begun(DUEL))
+    first, second = shown(start_of(DUEL)), shown(start_of(DUEL))
     assert np.array_equal(first, second)
     first[:] = 0
-    assert np.array_equal(second, shown(begun(DUEL)))
+    assert np.array_equal(second, shown(start_of(DUEL)))
 
 
 def test_equal_positions_give_equal_pixels_whatever_was_drawn_before() -> None:
@@ -87,26 +95,26 @@ def test_equal_positions_give_equal_pixels_whatever_was_drawn_before() -> None:
     for (battle, events), image in reversed(list(zip(positions, once, strict=True))):
         anew = tuple(replace(event) for event in events)
         assert np.array_equal(image, shown(battle, *anew, name="border-skirmish"))
-        shown(begun(DUEL))
+        shown(start_of(DUEL))
 
 
 @pytest.mark.parametrize("seat", [-1, 2])
-def test_a_seat_that_there_is_none_of(seat: int) -> None:
+def test_an_unknown_seat(seat: int) -> None:
     with pytest.raises(ValueError, match=r"seat: expected 0 or 1"):
-        shown(begun(DUEL), seat=seat)
+        shown(start_of(DUEL), seat=seat)
 
 
 def test_a_size_too_small() -> None:
     with pytest.raises(ValueError, match=r"size: expected 640x360 or more, found 639x360"):
-        picture(scenario(DUEL), begun(DUEL), (), size=(639, 360))
+        picture(scenario(DUEL), start_of(DUEL), (), size=(639, 360))
 
 
 def test_without_pillow_the_error_names_the_extra() -> None:
     code = "import sys; sys.modules['PIL'] = None; import wfb_gym.render.picture"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    told = 'ImportError: pictures need Pillow: pip install "wfb-gym[render]"'
-    assert done.stderr.splitlines()[-1] == told
+    lines = 'ImportError: pictures need Pillow: pip install "wfb-gym[render]"'
+    assert done.stderr.splitlines()[-1] == lines
 
 
 # --- what is shown -------------------------------------------------------------------------
@@ -119,7 +127,7 @@ def differs(battle: Battle, other: Battle, *events: Event, name: str = DUEL) -> 
 
 @pytest.mark.parametrize("field", ["power", "dispel"])
 def test_dice_in_the_pools(field: str) -> None:
-    battle, fewer = begun(DUEL), begun(DUEL)
+    battle, fewer = start_of(DUEL), start_of(DUEL)
     fewer.state[field] -= 1
     assert differs(battle, fewer)
     left = int(battle.state[field])
@@ -128,13 +136,13 @@ def test_dice_in_the_pools(field: str) -> None:
 
 
 def test_own_dice_of_wizards() -> None:
-    battle, fewer = begun("seventh-edition-duel"), begun("seventh-edition-duel")
+    battle, fewer = start_of("seventh-edition-duel"), start_of("seventh-edition-duel")
     fewer.state.own_dice[0] -= 1
     assert differs(battle, fewer, name="seventh-edition-duel")
 
 
 def test_points_as_the_seat_sees_them() -> None:
-    battle = begun(DUEL)
+    battle = start_of(DUEL)
     battle.points = -20.0
     assert "-20.0 points: Dispeller ahead" in lines_on(battle)
     assert "+20.0 points: Dispeller ahead" in lines_on(battle, seat=1)
@@ -145,7 +153,7 @@ def test_points_as_the_seat_sees_them() -> None:
 
 def test_the_seats_army_stands_on_the_left() -> None:
     def left_of(name: str, seat: int) -> int:
-        (place,) = (w.box.left for w in words_on(begun(DUEL), seat=seat) if w.shown == name)
+        (place,) = (w.box.left for w in words_on(start_of(DUEL), seat=seat) if w.shown == name)
         return place
 
     assert left_of("Caster", 0) < left_of("Dispeller", 0)
@@ -153,7 +161,7 @@ def test_the_seats_army_stands_on_the_left() -> None:
 
 
 def test_the_last_dice_and_what_they_meant() -> None:
-    battle = begun(DUEL)
+    battle = start_of(DUEL)
     assert "no dice have been thrown" in lines_on(battle)
     low, high = roll(1, 2), roll(6, 6, words="irresistible force")
     lines = lines_on(battle, low, high)
@@ -162,9 +170,9 @@ def test_the_last_dice_and_what_they_meant() -> None:
     assert not np.array_equal(shown(battle, roll(6, 5)), shown(battle, roll(5, 6)))
 
 
-def test_dice_without_faces_are_told_in_words_alone() -> None:
+def test_dice_without_faces_stand_in_words_alone() -> None:
     strike = Event("roll", 0, Node.ROLL_STRIKE, 3, (), 15.0, "Orc Boyz lose 3 models")
-    lines = lines_on(begun(DUEL), roll(3, 3), strike)
+    lines = lines_on(start_of(DUEL), roll(3, 3), strike)
     assert lines.count("Orc Boyz lose 3 models") == 1
     assert "= 6" not in lines
 
@@ -181,7 +189,7 @@ def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
 
 
 def test_a_spell_looks_as_it_stands() -> None:
-    battle, looks = begun(DUEL), []
+    battle, looks = start_of(DUEL), []
     events: list[Event] = []
 
     def decide(code: int) -> None:
@@ -201,7 +209,7 @@ def test_a_spell_looks_as_it_stands() -> None:
 
 
 def test_a_spell_that_was_cast_has_its_total() -> None:
-    battle = begun(DUEL)
+    battle = start_of(DUEL)
     battle.play([FIRST_CAST, FIRST_DICE + 2, (4, 5)])
     lines = lines_on(battle, roll(4, 5))
     assert "Dispeller may dispel" in lines
@@ -209,7 +217,7 @@ def test_a_spell_that_was_cast_has_its_total() -> None:
 
 
 def test_spells_in_play_and_whom_they_lie_on() -> None:
-    for battle, events in played(scenario("the-winds-unbound"), 3):
+    for battle, events in random_positions(scenario("the-winds-unbound"), 3):
         lying = battle.state.in_play.any()
         if lying:
             lines = lines_on(battle, *events, name="the-winds-unbound")
@@ -221,7 +229,7 @@ def test_spells_in_play_and_whom_they_lie_on() -> None:
 
 def test_losses_at_the_end_of_a_battle() -> None:
     name = "border-skirmish"
-    *_, (battle, events) = played(scenario(name), 3)
+    *_, (battle, events) = random_positions(scenario(name), 3)
     assert battle.is_over
     lines = lines_on(battle, *events, name=name)
     assert {"24/28", "-28", "14/18", "-48", "25/25"} <= set(lines)
@@ -231,7 +239,7 @@ def test_losses_at_the_end_of_a_battle() -> None:
 
 def test_units_lose_models_and_characters_wounds() -> None:
     name = "border-skirmish"
-    battle = begun(name)
+    battle = start_of(name)
     whole = shown(battle, name=name)
     battle.state.unit_wounds[0, 0] = 11
     fewer = shown(battle, name=name)
@@ -251,18 +259,18 @@ def test_units_lose_models_and_characters_wounds() -> None:
     ],
 )
 def test_what_a_miscast_has_done_to_a_wizard(lock: int, words: str) -> None:
-    battle = begun(DUEL)
+    battle = start_of(DUEL)
     battle.state.lock[0, 0] = lock
     assert words in lines_on(battle)
-    assert lines_on(begun(DUEL)).count("can be cast") == 5
+    assert lines_on(start_of(DUEL)).count("can be cast") == 5
     assert lines_on(battle).count("can be cast") == 1  # what its colour means
 
 
 def test_the_latest_events_stand_first() -> None:
     events = [replace(roll(3), words=f"event number {number}") for number in range(40)]
-    told = [line for line in lines_on(begun(DUEL), *events) if line.startswith("event")]
-    assert told[:3] == ["event number 39", "event number 38", "event number 37"]
-    assert "event number 1" not in told
+    lines = [line for line in lines_on(start_of(DUEL), *events) if line.startswith("event")]
+    assert lines[:3] == ["event number 39", "event number 38", "event number 37"]
+    assert "event number 1" not in lines
 
 
 # --- everything fits -----------------------------------------------------------------------
@@ -274,10 +282,10 @@ def overlaps(one: Box, two: Box) -> bool:
     return across > 0 and down > 0
 
 
-def check_words(written: list[Written], size: tuple[int, int]) -> None:
+def check_words(written: list[WrittenText], size: tuple[int, int]) -> None:
     page = Box(0, 0, *size)
     for each in written:
-        assert each.shown == plain(each.words), f"cut: {each}"
+        assert each.shown == to_ascii(each.words), f"cut: {each}"
         assert each.ink.left >= each.box.left - 1, each
         assert each.ink.right <= each.box.right + 1, each
         assert each.ink.top >= max(page.top, each.box.top - 3), each
@@ -311,9 +319,11 @@ def test_the_least_size_is_drawn() -> None:
 def test_any_number_of_dice_lies_within_its_panel(dice: int) -> None:
     faces = tuple(1 + die % 6 for die in range(dice))
     event = roll(*faces, words="word " * 40)
-    check_words([w for w in words_on(begun(DUEL), event) if not w.words.startswith("word")], SIZE)
-    bare = shown(begun(DUEL), replace(event, faces=()))
-    image = shown(begun(DUEL), event)
+    check_words(
+        [w for w in words_on(start_of(DUEL), event) if not w.words.startswith("word")], SIZE
+    )
+    bare = shown(start_of(DUEL), replace(event, faces=()))
+    image = shown(start_of(DUEL), event)
     rows, columns = np.nonzero((image != bare).any(axis=2))
     assert rows.min() >= 232
     assert rows.max() < 428
@@ -322,7 +332,7 @@ def test_any_number_of_dice_lies_within_its_panel(dice: int) -> None:
 
 
 def test_full_pools_fit() -> None:
-    battle = begun("seventh-edition-duel")
+    battle = start_of("seventh-edition-duel")
     battle.state.power = battle.state.dispel = 24
     battle.state.own_dice[:2] = 24
     check_words(words_on(battle, name="seventh-edition-duel"), SIZE)
@@ -333,33 +343,33 @@ def test_full_pools_fit() -> None:
 
 def test_words_shrink_before_they_are_cut() -> None:
     words = "Distillation of Molten Silver"
-    whole = length(words, 20)
-    assert fitted(words, 20, whole) == (20, words)
-    size, shown_words = fitted(words, 20, int(whole * 0.85))
+    whole = text_width(words, 20)
+    assert fit_text(words, 20, whole) == (20, words)
+    size, shown_words = fit_text(words, 20, int(whole * 0.85))
     assert size < 20
     assert shown_words == words
-    size, cut = fitted(words, 20, whole // 3)
+    size, cut = fit_text(words, 20, whole // 3)
     assert cut.endswith("...")
-    assert length(cut, size) <= whole // 3
-    assert fitted(words, 20, 0)[1] == ""
+    assert text_width(cut, size) <= whole // 3
+    assert fit_text(words, 20, 0)[1] == ""
 
 
 def test_characters_that_the_font_lacks() -> None:
-    assert plain("Grünwald's Reïksgard – 3×") == "Grunwald's Reiksgard - 3x"  # noqa: RUF001
-    assert plain("\N{SKULL}") == "?"
+    assert to_ascii("Grünwald's Reïksgard – 3×") == "Grunwald's Reiksgard - 3x"  # noqa: RUF001
+    assert to_ascii("\N{SKULL}") == "?"
 
 
 def test_wrapped_words_are_all_there() -> None:
     words = "one two three four five six seven eight nine ten"
-    lines = wrapped(words, 14, 90, 9)
+    lines = wrap_text(words, 14, 90, 9)
     assert " ".join(lines) == words
     assert len(lines) > 2
-    assert all(length(line, 14) <= 90 for line in lines)
-    assert len(wrapped(words, 14, 90, 2)) == 2
+    assert all(text_width(line, 14) <= 90 for line in lines)
+    assert len(wrap_text(words, 14, 90, 2)) == 2
 
 
-def test_watching_changes_nothing() -> None:
-    written: list[Written] = []
+def test_looking_at_words_changes_nothing() -> None:
+    written: list[WrittenText] = []
     watched, alone = (Canvas(90, 30, (9, 9, 9), watch) for watch in (written.append, None))
     for canvas in (watched, alone):
         canvas.text(Box(5, 5, 80, 25), "words", 14, (200, 200, 200), "right")

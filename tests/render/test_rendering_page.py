@@ -17,8 +17,8 @@ FIRST, _, EVERY_EVENT = blocks(PAGE, "python")
 
 def test_the_first_example_prints_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
     exec(FIRST, {})
-    (told,) = blocks(PAGE, "text")
-    assert capsys.readouterr().out == told
+    (printed,) = blocks(PAGE, "text")
+    assert capsys.readouterr().out == printed
 
 
 def test_a_frame_for_every_event() -> None:
@@ -31,11 +31,11 @@ def test_a_frame_for_every_event() -> None:
 
 
 def test_the_colours_are_those_that_the_picture_explains() -> None:
-    from wfb_gym.render.columns import LEGEND
+    from wfb_gym.render.armies import LEGEND
 
     meanings = [row[1] for row in rows_of(PAGE, "What is on it", 1)]
-    for standing, meaning in zip(LEGEND, meanings, strict=False):
-        assert meaning.startswith(standing.value)
+    for status, meaning in zip(LEGEND, meanings, strict=False):
+        assert meaning.startswith(status.value)
 
 
 def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
@@ -44,4 +44,4 @@ def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
     drawn = moment("the-shattered-gate", 3, 99)
     kept = np.asarray(image.convert("RGB"), np.int16)
     differ = (np.abs(kept - drawn) > 80).any(axis=2)  # it has fewer colours, to be small
-    assert differ.mean() < 0.02  # a few words may be told otherwise now
+    assert differ.mean() < 0.02  # a few words may be described otherwise now

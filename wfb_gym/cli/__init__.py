@@ -1,4 +1,4 @@
-"""The command line: ``python -m wfb_gym``, a module a command.
+"""The command line: ``python -m wfb_gym``, a module for each command, or two.
 
 A command imports what it needs when it runs, so that help and errors come at once. Bad input
 ends with one line on stderr and exit status 2.
@@ -6,7 +6,7 @@ ends with one line on stderr and exit status 2.
 
 from collections.abc import Sequence
 
-from wfb_gym.cli import advise, draw, play, replay, roll, scenarios, targets
+from wfb_gym.cli import advise, draw, play, roll, scenarios, targets
 from wfb_gym.cli.parser import Parser
 
 __all__ = ["main"]
@@ -16,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; without one, print the help.
 
     Args:
-        arguments: what stands after ``python -m wfb_gym``; None takes it from the process.
+        arguments: those after ``python -m wfb_gym``; None takes them from the process.
 
     Returns:
         The exit status.
@@ -29,11 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="The magic phase of Warhammer Fantasy Battle as a learning environment.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (scenarios, targets, draw, roll, advise, play, replay):
+    for command in (scenarios, targets, draw, roll, advise, play):
         command.add_to(commands)
-    given = parser.parse_args(arguments)
-    if "run" in given:
-        given.run(given)
+    options = parser.parse_args(arguments)
+    if "run" in options:
+        options.run(options)
     else:
         parser.print_help()
     return 0

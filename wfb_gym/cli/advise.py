@@ -1,25 +1,30 @@
 """``advise``: the best play in a situation, and what every other play is worth."""
 
 import argparse
-import json
 from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wfb_gym.cli.parser import Commands, Parser, whole_number
+from wfb_gym.cli.parser import (
+    Commands,
+    Parser,
+    add_json_option,
+    align_columns,
+    print_json,
+    whole_number,
+)
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
-    from wfb_gym.cli.situation import Situation
+    from wfb_gym.cli.position import RequestedPosition
     from wfb_gym.engine.battle import Battle
     from wfb_gym.solver import Solution
-    from wfb_gym.transcripts.wording import Words
-
+    from wfb_gym.transcripts.decisions import ActionDescription
 
 _DESCRIPTION = """\
-Say what the best play is and what every other play is worth, if both sides play their best
-from there on. The situation is a scenario, or wizards and spells from the command line, when
-the phase begins or with what has happened in it. Solved exactly, dice and all."""
+Print the best play and what every other play is worth, if both sides play their best from
+there on. The situation is a scenario, or wizards and spells from the command line, when the
+phase begins or with what has happened in it. Solved exactly, dice and all."""
 
 _EXAMPLES = """\
 examples:
@@ -50,7 +55,7 @@ def add_to(commands: Commands) -> None:
         action="append",
         default=[],
         metavar=("LEVEL", "SPELL"),
-        help="a wizard of the caster's: his level, then each spell as NAME=POINTS (of a lore) or "
+        help="a wizard of the caster's: its level, then each spell as NAME=POINTS (of a lore) or "
         "VALUE=POINTS (what it takes to cast it); once for each wizard",
     )
     armies.add_argument("--ruleset", choices=("6e", "7e"), help="the edition (default: 6e)")
@@ -86,55 +91,55 @@ def add_to(commands: Commands) -> None:
     )
     happened.add_argument("--total", type=whole_number, metavar="T", help="that it was cast with")
     happened.add_argument("--at", metavar="NAME", help="the unit or character it is cast at")
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    add_json_option(parser)
     parser.set_defaults(run=partial(_run, parser))
 
 
-def _run(parser: Parser, given: argparse.Namespace) -> None:
-    from wfb_gym.cli.situation import Question, SituationError, situation_of
+def _run(parser: Parser, options: argparse.Namespace) -> None:
+    from wfb_gym.cli.position import PositionError, PositionRequest, build_position
     from wfb_gym.scenario import ScenarioError
     from wfb_gym.solver import TooLarge
 
-    question = Question(**{field.name: getattr(given, field.name) for field in fields(Question)})
+    given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
     try:
-        situation = situation_of(question)
-        advice = _advice(situation)
-    except (ScenarioError, SituationError) as error:
+        position = build_position(PositionRequest(**given))
+        advice = _advise(position)
+    except (ScenarioError, PositionError) as error:
         parser.error(str(error))
     except TooLarge as error:
-        more = situation.scenario.phases - situation.battle.state.phase > 1
+        more = position.scenario.phases - position.battle.state.phase > 1
         hint = "; --phases 1 looks no further than the first phase" if more else ""
         parser.error(f"expected a situation small enough to solve: {error}{hint}")
-    if given.json:
-        print(json.dumps(_document(situation, advice), indent=2, ensure_ascii=False))
+    if options.json:
+        print_json(_document(position, advice))
     else:
-        print(_text(situation, advice))
+        print(_text(position, advice))
 
 
 # --- solving -------------------------------------------------------------------------------
 
 
 class Play(NamedTuple):
-    """One way to play, and what it brings.
+    """One way to play, and its value.
 
     Attributes:
-        words: what it is, with the best choices that it brings with it.
+        description: of it, with the best of the further choices that it brings.
         value: points still to come for the mover.
         difference: to the best play, 0 or less.
     """
 
-    words: "Words"
+    description: "ActionDescription"
     value: float
     difference: float
 
 
 class Advice(NamedTuple):
-    """Every play in a situation.
+    """Every play in a position.
 
     Attributes:
         best: the advice in words.
         value: points still to come for the mover.
-        plays: the best first; none where nobody has a choice.
+        plays: the best first; none where there is no choice.
     """
 
     best: str
@@ -142,45 +147,42 @@ class Advice(NamedTuple):
     plays: list[Play]
 
 
-def _advice(situation: "Situation") -> Advice:
-    """Solve the situation.
+def _advise(position: "RequestedPosition") -> Advice:
+    """Solve the position.
 
     Raises:
         TooLarge: it has more positions than fit.
     """
-    battle, names = situation.battle, situation.names
+    from wfb_gym.solver import solve
+    from wfb_gym.transcripts.decisions import describe_action, describe_dice
+
+    battle, names = position.battle, position.names
     if battle.is_over:
         return Advice("nothing is left to decide", 0.0, [])
-    solution = _solved(situation)
+    solution = solve(position.scenario, battle=battle)
     sign = 1.0 if battle.mover == 0 else -1.0
     value = sign * solution.value_of(battle) + 0.0  # no minus before a zero
     if not battle.is_decision():
-        return Advice(f"{names.throw(battle, battle).text}: there is no choice", value, [])
+        text = describe_dice(names, battle, battle).text
+        return Advice(f"{text}: there is no choice", value, [])
     best = solution.best_action(battle)
     values = {code: sign * gain + 0.0 for code, gain in solution.action_values(battle).items()}
     plays = [
         Play(
-            names.play(battle, code, _followed(solution, battle, code)),
+            describe_action(names, battle, code, _play_on(solution, battle, code)),
             values[code],
             min(0.0, values[code] - values[best]),
         )
         for code in sorted(values, key=lambda code: (code != best, -round(values[code], 9), code))
     ]
-    return Advice(plays[0].words.text, value, plays)
+    return Advice(plays[0].description.text, value, plays)
 
 
-def _solved(situation: "Situation") -> "Solution":
-    """Values of the position and of all that can follow it."""
-    from wfb_gym.solver import solve
-
-    return solve(situation.scenario, battle=situation.battle)
-
-
-def _followed(solution: "Solution", battle: "Battle", action: int) -> "Battle":
-    """Where an action leads with the mover's best choices that it brings with it."""
+def _play_on(solution: "Solution", battle: "Battle", action: int) -> "Battle":
+    """Play an action and the mover's best further choices that it brings, in a copy."""
     from wfb_gym.engine.state import Node
 
-    choices = (
+    further = (
         Node.TARGET,
         Node.ITEM,
         Node.RESERVE_DICE,
@@ -191,7 +193,7 @@ def _followed(solution: "Solution", battle: "Battle", action: int) -> "Battle":
     )
     after = battle.copy()
     after.act(action)
-    while after.node in choices and after.mover == battle.mover:
+    while after.node in further and after.mover == battle.mover:
         after.act(solution.best_action(after))
     return after
 
@@ -199,62 +201,55 @@ def _followed(solution: "Solution", battle: "Battle", action: int) -> "Battle":
 # --- printing ------------------------------------------------------------------------------
 
 
-def _document(situation: "Situation", advice: Advice) -> dict[str, Any]:
-    """The advice as JSON has it."""
-    battle = situation.battle
+def _document(position: "RequestedPosition", advice: Advice) -> dict[str, Any]:
+    """The advice as JSON."""
+    battle = position.battle
     return {
-        "scenario": situation.scenario.name,
+        "scenario": position.scenario.name,
         "mover": SEATS[battle.mover],
         "node": battle.node.name.lower(),
-        **situation.left(),
+        **position.pools(),
         "best": advice.best,
         "value": advice.value,
         "plays": [
             {
-                "play": play.words.text,
+                "play": play.description.text,
                 "value": play.value,
                 "difference": play.difference,
-                "dice": play.words.dice,
-                "chance": None if play.words.chance is None else float(play.words.chance),
+                "dice": play.description.dice,
+                "chance": None if (chance := play.description.chance) is None else float(chance),
             }
             for play in advice.plays
         ],
     }
 
 
-def _text(situation: "Situation", advice: Advice) -> str:
-    """What to do, what about, and a table of every play."""
-    if situation.battle.is_over:
-        return f"{advice.best}: {situation.scenario.name} is over"
-    mover = SEATS[situation.battle.mover]
+def _text(position: "RequestedPosition", advice: Advice) -> str:
+    """The advice, the position, and a table of every play."""
+    if position.battle.is_over:
+        return f"{advice.best}: {position.scenario.name} is over"
+    mover = SEATS[position.battle.mover]
     lines = [
         advice.best,
         "",
-        f"{situation.words()}.",
-        f"{situation.whole()} is worth {_points(advice.value)} points to the {mover}.",
+        f"{position.summary()}.",
+        f"{position.horizon()} is worth {_format_points(advice.value)} points to the {mover}.",
     ]
     if advice.plays:
         lines += ["", *_table(advice.plays, f"points for the {mover}")]
     return "\n".join(lines)
 
 
-def _points(value: float) -> str:
+def _format_points(value: float) -> str:
     return f"{round(value, 2) + 0.0:.2f}"
 
 
 def _table(plays: list[Play], heading: str) -> list[str]:
-    """One line a play, under a line of headings."""
+    """A line for each play, under a line of headings."""
     rows = [(heading.upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
-    for number, (words, value, difference) in enumerate(plays):
-        percent = "" if words.chance is None else f"{float(words.chance):.3%}"
-        fraction = "" if words.chance is None else str(words.chance)
-        less = _points(difference) if number else ""
-        rows.append((_points(value), less, words.text, percent, fraction))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    aligned = [">", ">", "<", ">", "<"]
-    return [
-        "  ".join(
-            f"{cell:{side}{width}}" for cell, side, width in zip(row, aligned, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    for number, (description, value, difference) in enumerate(plays):
+        chance = description.chance
+        percent, fraction = ("", "") if chance is None else (f"{float(chance):.3%}", str(chance))
+        less = _format_points(difference) if number else ""
+        rows.append((_format_points(value), less, description.text, percent, fraction))
+    return align_columns(rows, ">><><")

@@ -2,9 +2,18 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wfb_gym.cli.parser import Commands
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from wfb_gym.scenario import Scenario
+    from wfb_gym.scenario.army import Army, Unit
+
+_Polygon = list[tuple[float, float]]
 
 _COLOURS = {"caster": "tab:blue", "dispeller": "tab:red"}
 _TERRAIN = {
@@ -30,27 +39,27 @@ def add_to(commands: Commands) -> None:
     parser.set_defaults(run=_run, parser=parser)
 
 
-def _run(given: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     from wfb_gym.scenario import ScenarioError, load_scenario
 
     try:
-        scenario = load_scenario(given.scenario)
+        scenario = load_scenario(options.scenario)
     except ScenarioError as error:
-        given.parser.error(str(error))
+        options.parser.error(str(error))
     if scenario.battlefield is None:
-        given.parser.error(f"scenario: expected one with a battlefield, found {scenario.name}")
-    path = given.out or Path(f"{scenario.name}.png")
+        options.parser.error(f"scenario: expected one with a battlefield, found {scenario.name}")
+    path = options.out or Path(f"{scenario.name}.png")
     try:
-        figure(scenario).savefig(path, dpi=130)
+        draw_battlefield(scenario).savefig(path, dpi=130)
     except ImportError:
-        given.parser.error('drawing needs matplotlib: pip install "wfb_gym[train]"')
+        options.parser.error('drawing needs matplotlib: pip install "wfb_gym[train]"')
     except (OSError, ValueError) as error:
-        given.parser.error(f"--out: {error}")
+        options.parser.error(f"--out: {error}")
     print(path)
 
 
-def figure(scenario: Any) -> Any:
-    """The battlefield as a matplotlib figure.
+def draw_battlefield(scenario: "Scenario") -> "Figure":
+    """Draw the battlefield as a matplotlib figure.
 
     Args:
         scenario: one with a battlefield.
@@ -64,8 +73,9 @@ def figure(scenario: Any) -> Any:
     from wfb_gym.geometry import outlines
 
     field = scenario.battlefield
-    drawn = Figure(figsize=(12, 12 * field.depth / field.width + 0.6), layout="constrained")
-    axes = drawn.subplots()
+    assert field is not None
+    figure = Figure(figsize=(12, 12 * field.depth / field.width + 0.6), layout="constrained")
+    axes = figure.subplots()
     axes.set_xlim(0, field.width)
     axes.set_ylim(0, field.depth)
     axes.set_aspect("equal")
@@ -96,33 +106,31 @@ def figure(scenario: Any) -> Any:
                     )
                 )
             if any(name == who.name and army.unit_of(who) for who in army.characters):
-                continue  # named with his unit
-            named = name if unit is None else _with_companions(army, unit)
-            _label(axes, polygons, named, "black", below=side == "caster")
+                continue  # named with its unit
+            label = name if unit is None else _with_companions(army, unit)
+            _label(axes, polygons, label, "black", below=side == "caster")
     axes.set_title(
         f"{scenario.name}: {scenario.caster.name or 'caster'} (blue) against "
         f"{scenario.dispeller.name or 'dispeller'} (red), wizards in gold, close combat hatched",
         fontsize=10,
     )
     axes.set_xlabel("inches")
-    return drawn
+    return figure
 
 
-def _polygons(shape: Any) -> list[list[tuple[float, float]]]:
+def _polygons(shape: Any) -> list[_Polygon]:
     """Corners of each polygon of a shape."""
     return [list(part.exterior.coords) for part in getattr(shape, "geoms", [shape])]
 
 
-def _with_companions(army: Any, unit: Any) -> str:
-    """A unit's name, and who stands in it."""
+def _with_companions(army: "Army", unit: "Unit") -> str:
+    """A unit's name, and the characters that stand in it."""
     names = [who.name for who in army.companions(unit)]
-    return str(unit.name) + ("\nwith " + ", ".join(names) if names else "")
+    return unit.name + ("\nwith " + ", ".join(names) if names else "")
 
 
-def _label(
-    axes: Any, polygons: list[list[tuple[float, float]]], name: str, colour: str, *, below: bool
-) -> None:
-    """A name in front of or behind what it names, away from the middle of the table."""
+def _label(axes: "Axes", polygons: list[_Polygon], name: str, colour: str, *, below: bool) -> None:
+    """Write a name in front of or behind what it names, away from the middle."""
     points = [point for polygon in polygons for point in polygon]
     x = (min(point[0] for point in points) + max(point[0] for point in points)) / 2
     heights = [point[1] for point in points]

@@ -1,6 +1,7 @@
-"""``play``: a person in either seat against any player, in a terminal."""
+"""``play``: a person in either seat against any player; ``replay``: a transcript played again."""
 
 import argparse
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -22,52 +23,85 @@ examples:
 
 
 def add_to(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
+    """Add both commands."""
+    play = commands.add_parser(
         "play",
         help="play a battle in the terminal",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
     )
-    parser.add_argument("scenario", nargs="?", default="archmage-duel", help="bundled name or file")
-    parser.add_argument("--seat", choices=SEATS, default="caster", help="yours")
-    parser.add_argument(
+    play.add_argument("scenario", nargs="?", default="archmage-duel", help="bundled name or file")
+    play.add_argument("--seat", choices=SEATS, default="caster", help="your seat")
+    play.add_argument(
         "--opponent",
         default="veteran",
         metavar="NAME",
-        help="random, greedy, veteran or optimal, a saved model ending in .zip; in a checkout "
-        "any agent (default: veteran)",
+        help="random, greedy, veteran, optimal or any other agent, or a saved model ending in "
+        ".zip or .npz (default: veteran)",
     )
-    parser.add_argument(
+    play.add_argument(
         "--seed", type=whole_number, metavar="N", help="of the dice (default: another each time)"
     )
-    parser.add_argument("--odds", action="store_true", help='show at every decision what "?" shows')
-    parser.add_argument("--transcript", metavar="FILE", help="write the battle to a file")
-    parser.set_defaults(run=partial(_run, parser))
+    play.add_argument("--odds", action="store_true", help='show at every decision what "?" shows')
+    play.add_argument("--transcript", metavar="FILE", help="write the battle to a file")
+    play.set_defaults(run=partial(_play, play))
+    replay = commands.add_parser(
+        "replay",
+        help="print a transcript",
+        description="Play a transcript again, check every line by the rules, and print what "
+        "happened.",
+    )
+    replay.add_argument("transcript", help="a file that `play --transcript` or Python wrote")
+    replay.add_argument(
+        "--table", action="store_true", help="show where both sides stand at the end"
+    )
+    replay.set_defaults(run=partial(_replay, replay))
 
 
-def _run(parser: Parser, given: argparse.Namespace) -> None:
-    from wfb_gym.cli.table import Table
+def _play(parser: Parser, options: argparse.Namespace) -> None:
+    from wfb_gym.cli.console import ConsoleGame
     from wfb_gym.scenario import ScenarioError, load_scenario
     from wfb_gym.solver import TooLarge
 
-    if given.seed is not None and given.seed < 0:
-        parser.error(f"--seed: expected 0 or more, found {given.seed}")
-    if given.transcript and not Path(given.transcript).absolute().parent.is_dir():
+    if options.seed is not None and options.seed < 0:
+        parser.error(f"--seed: expected 0 or more, found {options.seed}")
+    if options.transcript and not Path(options.transcript).absolute().parent.is_dir():
         parser.error(
-            f"--transcript: expected a file in a folder that there is, found {given.transcript}"
+            f"--transcript: expected a file in a folder that exists, found {options.transcript}"
         )
     try:
-        scenario = load_scenario(given.scenario)
-        table = Table(scenario, seat_number(given.seat), given.opponent, given.seed)
+        scenario = load_scenario(options.scenario)
+        game = ConsoleGame(scenario, seat_number(options.seat), options.opponent, options.seed)
     except (ScenarioError, ValueError, OSError, TooLarge) as error:
         parser.error(str(error))
-    table.play(always_odds=given.odds)
-    if given.transcript:
+    game.play(always_odds=options.odds)
+    if options.transcript:
         from wfb_gym.transcripts import write
 
         try:
-            write(table.transcript(), given.transcript)
+            write(game.transcript(), options.transcript)
         except OSError as error:
             parser.error(f"--transcript: {error}")
-        print(f"The battle is in {given.transcript}.")
+        print(f"The battle is in {options.transcript}.")
+
+
+def _replay(parser: Parser, options: argparse.Namespace) -> None:
+    from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
+    from wfb_gym.transcripts import TranscriptError, read, replay
+    from wfb_gym.transcripts.names import points_phrase
+
+    try:
+        transcript = read(options.transcript)
+        narrated, events = replay(transcript)
+    except (OSError, TranscriptError) as error:
+        parser.error(str(error))
+    style = AnsiStyle(None if sys.stdout.isatty() else False)
+    first, other = transcript.players
+    dice = "dice thrown by hand" if transcript.seed is None else f"seed {transcript.seed}"
+    print(f"{transcript.scenario.name}: {first} against {other}, {dice}")
+    for line in event_lines(events, style):
+        print(line)
+    if not transcript.over:
+        print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
+    if options.table:
+        print("\n".join(position_lines(narrated.scenario, narrated.visible, style=style)))

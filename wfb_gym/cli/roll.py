@@ -1,11 +1,10 @@
 """``roll``: exact chances of a casting roll or of a dispel roll."""
 
 import argparse
-import json
 from fractions import Fraction
 from functools import partial
 
-from wfb_gym.cli.parser import Commands, Parser, whole_number
+from wfb_gym.cli.parser import Commands, Parser, add_json_option, print_json, whole_number
 
 MOST_DICE = 24
 """Dice in one roll, and the largest bonus of either sign: `wfb_gym.packing.records.DICE`, written
@@ -62,13 +61,13 @@ def add_to(commands: Commands) -> None:
         metavar="B",
         help="what items add to the total of the dice (default: 0)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    add_json_option(parser)
     parser.set_defaults(run=partial(_run, parser))
 
 
-def _run(parser: Parser, given: argparse.Namespace) -> None:
-    to_cast = _options(given, _CASTING)
-    to_dispel = _options(given, _DISPELLING)
+def _run(parser: Parser, options: argparse.Namespace) -> None:
+    to_cast = _options(options, _CASTING)
+    to_dispel = _options(options, _DISPELLING)
     if to_cast and to_dispel:
         parser.error(
             f"expected a casting roll or a dispel roll, found {to_cast[0]} with {to_dispel[0]}"
@@ -77,19 +76,19 @@ def _run(parser: Parser, given: argparse.Namespace) -> None:
         parser.error("expected --dice and --value to cast, or --dispel and --total to dispel")
     dice, number = (_CASTING if to_cast else _DISPELLING)[:2]
     for name in (dice, number):
-        if getattr(given, name) is None:
+        if getattr(options, name) is None:
             parser.error(f"expected --{name} with {(to_cast or to_dispel)[0]}")
-    _check(parser, dice, getattr(given, dice), 1, MOST_DICE)
-    _check(parser, "bonus", given.bonus, -MOST_DICE, MOST_DICE)
+    _check(parser, dice, getattr(options, dice), 1, MOST_DICE)
+    _check(parser, "bonus", options.bonus, -MOST_DICE, MOST_DICE)
     if to_cast:
-        _cast(parser, given)
+        _cast(parser, options)
     else:
-        _dispel(parser, given)
+        _dispel(parser, options)
 
 
-def _options(given: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
+def _options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
     """Those of the options that were given, as they are written."""
-    return [f"--{name.replace('_', '-')}" for name in names if getattr(given, name) is not None]
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
 def _check(parser: Parser, name: str, value: int, lowest: int, highest: int) -> None:
@@ -98,7 +97,7 @@ def _check(parser: Parser, name: str, value: int, lowest: int, highest: int) -> 
         parser.error(f"--{name}: expected {lowest}..{highest}, found {value}")
 
 
-def _cast(parser: Parser, given: argparse.Namespace) -> None:
+def _cast(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.rules.casting import (
         HIGHEST_CASTING_VALUE,
         LOWEST_CASTING_VALUE,
@@ -106,10 +105,12 @@ def _cast(parser: Parser, given: argparse.Namespace) -> None:
         casting_chances,
     )
 
-    _check(parser, "value", given.value, LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)
-    chances = casting_chances(given.dice, given.value, given.bonus, not given.no_irresistible)
+    _check(parser, "value", options.value, LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)
+    chances = casting_chances(
+        options.dice, options.value, options.bonus, not options.no_irresistible
+    )
     cast, irresistible = chances[Casting.CAST], chances[Casting.IRRESISTIBLE]
-    if given.json:
+    if options.json:
         _print_json(
             {
                 "cast": cast,
@@ -119,7 +120,7 @@ def _cast(parser: Parser, given: argparse.Namespace) -> None:
             }
         )
         return
-    print(f"{_dice(given.dice, given.bonus)} against a casting value of {given.value}")
+    print(f"{_dice(options.dice, options.bonus)} against a casting value of {options.value}")
     _print_chances(
         {
             "cast, may be dispelled": cast,
@@ -131,15 +132,15 @@ def _cast(parser: Parser, given: argparse.Namespace) -> None:
     )
 
 
-def _dispel(parser: Parser, given: argparse.Namespace) -> None:
+def _dispel(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.rules.dispelling import dispel_chance
 
-    _check(parser, "total", given.total, 1, HIGHEST_TOTAL)
-    chance = dispel_chance(given.dispel, given.total, given.bonus, bool(given.double_six))
-    if given.json:
+    _check(parser, "total", options.total, 1, HIGHEST_TOTAL)
+    chance = dispel_chance(options.dispel, options.total, options.bonus, bool(options.double_six))
+    if options.json:
         _print_json({"dispel": chance})
         return
-    print(f"{_dice(given.dispel, given.bonus)} to dispel a total of {given.total}")
+    print(f"{_dice(options.dispel, options.bonus)} to dispel a total of {options.total}")
     _print_chances({"dispelled": chance, "not dispelled": 1 - chance})
 
 
@@ -149,7 +150,7 @@ def _dice(dice: int, bonus: int) -> str:
 
 
 def _print_json(chances: dict[str, Fraction]) -> None:
-    print(json.dumps({key: float(chance) for key, chance in chances.items()}))
+    print_json({key: float(chance) for key, chance in chances.items()}, indent=None)
 
 
 def _print_chances(chances: dict[str, Fraction]) -> None:

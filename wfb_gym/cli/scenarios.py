@@ -1,10 +1,9 @@
 """``scenarios``: what comes with the package."""
 
 import argparse
-import json
 from typing import Any
 
-from wfb_gym.cli.parser import Commands
+from wfb_gym.cli.parser import Commands, add_json_option, align_columns, print_json
 
 
 def add_to(commands: Commands) -> None:
@@ -14,14 +13,14 @@ def add_to(commands: Commands) -> None:
         help="list the bundled scenarios",
         description="List the bundled scenarios. Pairs are the caster's and the dispeller's.",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    add_json_option(parser)
     parser.set_defaults(run=_run)
 
 
-def _run(given: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     scenarios = _summaries()
-    if given.json:
-        print(json.dumps(scenarios, indent=2))
+    if options.json:
+        print_json(scenarios)
     else:
         print(_table(scenarios))
 
@@ -39,10 +38,10 @@ def _summaries() -> list[dict[str, Any]]:
                 "name": name,
                 "ruleset": scenario.ruleset,
                 "phases": scenario.phases,
-                "wizards": {side: len(his) for side, his in wizards.items()},
+                "wizards": {side: len(own) for side, own in wizards.items()},
                 "spells": {
-                    side: sum(len(w.spells) or scenario.spells_drawn(w) for w in his)
-                    for side, his in wizards.items()
+                    side: sum(len(w.spells) or scenario.spells_drawn(w) for w in own)
+                    for side, own in wizards.items()
                 },
                 "description": scenario.description,
             }
@@ -54,11 +53,7 @@ def _table(scenarios: list[dict[str, Any]]) -> str:
     """One line a scenario, under a line of headings."""
     rows = [tuple(heading.upper() for heading in scenarios[0])]
     rows += [tuple(_cell(value) for value in scenario.values()) for scenario in scenarios]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    return "\n".join(align_columns(rows, "<" * len(rows[0])))
 
 
 def _cell(value: Any) -> str:

@@ -1,10 +1,9 @@
 """``targets``: what each spell of a scenario can be cast at, and why not at the rest."""
 
 import argparse
-import json
 from typing import Any
 
-from wfb_gym.cli.parser import Commands
+from wfb_gym.cli.parser import Commands, add_json_option, print_json
 from wfb_gym.seats import SEATS, seat_number
 
 
@@ -13,47 +12,47 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "targets",
         help="what spells can be cast at, and why not",
-        description="Say for each spell which targets are legal when the battle begins, and why\n"
+        description="Print for each spell which targets are legal when the battle begins, and why\n"
         "the others are not.",
     )
     parser.add_argument("scenario", help="bundled name or file")
     parser.add_argument("--side", choices=SEATS, help="one army alone")
     parser.add_argument("--wizard", help="one wizard alone")
     parser.add_argument("--spell", help="one spell alone")
-    parser.add_argument("--json", action="store_true", help="print JSON alone")
+    add_json_option(parser)
     parser.set_defaults(run=_run, parser=parser)
 
 
-def _run(given: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     from wfb_gym.scenario import ScenarioError
 
     try:
-        found = _explained(given)
+        found = _explain(options)
     except (ScenarioError, ValueError) as error:
-        given.parser.error(str(error))
-    if given.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        options.parser.error(str(error))
+    if options.json:
+        print_json(found)
     else:
         print(_text(found))
 
 
-def _explained(given: argparse.Namespace) -> list[dict[str, Any]]:
-    """Every spell asked for, with its targets.
+def _explain(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Explain the targets of every spell that the options select.
 
     Raises:
         ScenarioError: there is no such scenario, or it is refused.
-        ValueError: no spell is left to tell about.
+        ValueError: no spell is selected.
     """
     from wfb_gym.geometry import explain
     from wfb_gym.scenario import load_scenario
 
-    scenario = load_scenario(given.scenario)
+    scenario = load_scenario(options.scenario)
     found = []
     for side, army in scenario.keyed_armies():
         for wizard in army.wizards:
             for spell in wizard.candidate_spells:
                 wanted = zip(
-                    (given.side, given.wizard, given.spell),
+                    (options.side, options.wizard, options.spell),
                     (side, wizard.name, spell.name),
                     strict=True,
                 )

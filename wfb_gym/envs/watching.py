@@ -1,12 +1,11 @@
 """Environments that are looked at: what happens in each step, told and drawn.
 
 The kernel plays to the learner's next decision at once. Who looks plays the same again, with a copy
-of the generator from before the step (`wfb_gym.transcripts.recorder`). Nothing of this is imported
+of the generator from before the step (`wfb_gym.transcripts.recording`). Nothing of this is imported
 unless an environment is made with a render mode.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import as_records
+from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.state import Node
 from wfb_gym.envs import kernel
+from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer
 
 if TYPE_CHECKING:
     from wfb_gym.envs.batch import Batch
-    from wfb_gym.transcripts import Event, Telling
+    from wfb_gym.transcripts import Event, NarratedBattle
+    from wfb_gym.transcripts.recording import ChooseAction
 
 _DRAWN_BY = {
     "ansi": ("wfb_gym.render.ansi", "frame"),
@@ -61,9 +63,9 @@ def frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
     draw = getattr(import_module(module), function)
     shown = []
     for member in range(batch.num_envs):
-        telling = batch.watch.telling(batch, member)
+        narrated = batch.watch.narrated(batch, member)
         events = batch.watch.events[member]
-        shown.append(draw(telling.scenario, telling.shown, events, seat=batch.seat))
+        shown.append(draw(narrated.scenario, narrated.visible, events, seat=batch.seat))
     return tuple(shown)
 
 
@@ -76,7 +78,7 @@ class Watch:
 
     def __init__(self, num_envs: int) -> None:
         self.events: list[Sequence[Event]] = [()] * num_envs
-        self._tellings: list[Telling | None] = [None] * num_envs
+        self._narrated: list[NarratedBattle | None] = [None] * num_envs
 
     def begin(self, batch: "Batch") -> None:
         """A step or a reset is about to happen."""
@@ -99,26 +101,26 @@ class Watch:
         for member, action in enumerate(actions.tolist()):
             self.events[member] = self._stepped(batch, member, action)
 
-    def telling(self, batch: "Batch", member: int) -> "Telling":
+    def narrated(self, batch: "Batch", member: int) -> "NarratedBattle":
         """The battle of an environment as it stands in the batch."""
         return self._at(batch, member, batch.envs)
 
-    def _at(self, batch: "Batch", member: int, envs: Any) -> "Telling":
-        """The telling of an environment; a new one if it was put elsewhere, by `set_state` say."""
+    def _at(self, batch: "Batch", member: int, envs: Any) -> "NarratedBattle":
+        """The battle of an environment; a new one where it was set to another state."""
         state = envs["state"][member]
-        telling = self._tellings[member]
-        if telling is None or telling.battle.key() != state.tobytes():
-            telling = self._new(batch, member, int(envs["scenario"][member]))
-            telling.put(state)
+        narrated = self._narrated[member]
+        if narrated is None or narrated.battle.key() != state.tobytes():
+            narrated = self._new(batch, member, int(envs["scenario"][member]))
+            narrated.set_state(state)
             self.events[member] = ()
-        return telling
+        return narrated
 
-    def _new(self, batch: "Batch", member: int, scenario: int) -> "Telling":
-        from wfb_gym.transcripts.telling import Telling
+    def _new(self, batch: "Batch", member: int, scenario: int) -> "NarratedBattle":
+        from wfb_gym.transcripts.narrator import NarratedBattle
 
-        telling = Telling(batch.scenarios[scenario], batch.one(scenario))
-        self._tellings[member] = telling
-        return telling
+        narrated = NarratedBattle(batch.scenarios[scenario], batch.one(scenario))
+        self._narrated[member] = narrated
+        return narrated
 
     def _rng(self, member: int) -> Any:
         """The generator as it was before the step."""
@@ -130,13 +132,13 @@ class Watch:
         events: list[Event] = []
         if before.status == kernel.DONE:
             return events if batch.mode == kernel.DISABLED else self._restarted(batch, member, rng)
-        telling = self._at(batch, member, self._envs)
+        narrated = self._at(batch, member, self._envs)
         if before.state.node != Node.END:
             legal = self._allowed[member]
             index = action if legal[action] else int(legal.argmax())  # kernel.admitted
-            events.append(telling.act(int(batch.codec.code_of[index])))
-            events += self._told_on(batch, telling, rng, member, self._envs)
-        if telling.battle.is_over and batch.mode == kernel.SAME_STEP:
+            events.append(narrated.act(int(batch.codec.code_of[index])))
+            events += self._play_on(batch, narrated, rng, member, self._envs)
+        if narrated.battle.is_over and batch.mode == kernel.SAME_STEP:
             events += self._restarted(batch, member, rng)
         return events
 
@@ -146,16 +148,25 @@ class Watch:
             next_choice(rng, len(batch.scenarios))
         if len(batch.pool) > 1:
             next_choice(rng, len(batch.pool))
-        telling = self._new(batch, member, int(batch.envs["scenario"][member]))
-        return self._told_on(batch, telling, rng, member, batch.envs)
+        narrated = self._new(batch, member, int(batch.envs["scenario"][member]))
+        return self._play_on(batch, narrated, rng, member, batch.envs)
 
-    def _told_on(
-        self, batch: "Batch", telling: "Telling", rng: Any, member: int, envs: Any
+    def _play_on(
+        self, batch: "Batch", narrated: "NarratedBattle", rng: Any, member: int, envs: Any
     ) -> "list[Event]":
-        from wfb_gym.transcripts.recorder import tell_on
+        from wfb_gym.transcripts.recording import play_on, scripted_chooser
 
         kind = int(batch.pool[envs["opponent"][member]])
-        move_table = batch.move_tables[int(envs["scenario"][member]) % len(batch.move_tables)]
-        # Taken one by one: what is left is for the episode that begins in the same step.
-        answers = iter(partial(self._answers[member].pop, 0), None)
-        return tell_on(telling, rng, batch.seat, kind, answers, move_table, batch.move_storage)
+        answers = self._answers[member]
+
+        def play_answer(battle: Battle, rng: Rng) -> int:
+            return answers.pop(0)  # others may be left for an episode that begins in this step
+
+        opponent: ChooseAction = play_answer
+        if kind != Scripted.EXTERNAL:
+            tables = batch.move_tables
+            move_table = tables[int(envs["scenario"][member]) % len(tables)]
+            scripted = ScriptedPlayer(kind, move_table, batch.move_storage)
+            opponent = scripted_chooser(scripted)
+        players = (None, opponent) if batch.seat == 0 else (opponent, None)
+        return list(play_on(narrated, rng, players))

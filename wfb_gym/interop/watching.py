@@ -1,6 +1,6 @@
 """Rendering for environments in which both seats are played from outside.
 
-The drawing itself is `wfb_gym.render`'s and the telling `wfb_gym.transcripts`'; both are loaded
+The drawing itself is `wfb_gym.render`'s and the description `wfb_gym.transcripts`'; both are loaded
 when an environment is made with a render mode.
 """
 
@@ -29,7 +29,7 @@ class Watcher:
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
-        self._telling: Any = None
+        self._narrated: Any = None
         self._events: list[Any] = []
 
     def begin(
@@ -43,10 +43,10 @@ class Watcher:
             state: `engine.state.STATE` record.
             points: won so far, as the first army sees them.
         """
-        from wfb_gym.transcripts.telling import Telling
+        from wfb_gym.transcripts.narrator import NarratedBattle
 
-        self._telling, self._events = Telling(scenario, packed), []
-        self._telling.put(state, points)
+        self._narrated, self._events = NarratedBattle(scenario, packed), []
+        self._narrated.set_state(state, points)
 
     def follow(self, code: int, dice: Records[Rng]) -> None:
         """Look on while an action is played, up to the next decision or the end.
@@ -55,23 +55,22 @@ class Watcher:
             code: the engine's.
             dice: a copy of the generator from before, `engine.generator.RNG` (1,); moves on.
         """
-        from wfb_gym.transcripts.recorder import roll
+        from wfb_gym.transcripts.recording import play_on
 
-        self._events = [self._telling.act(code)]
-        while self._telling.battle.is_chance():
-            self._events.append(roll(self._telling, dice[0]))
+        self._events = [self._narrated.act(code)]
+        self._events += play_on(self._narrated, dice[0], (None, None))
 
     def show(self) -> str | NDArray[np.uint8] | None:
         """A frame as the mode has it: words, a picture uint8 (height, width, 3), or None."""
-        telling = self._telling
+        narrated = self._narrated
         if self.mode == "rgb_array":
             from wfb_gym.render.picture import picture
 
-            drawn: NDArray[np.uint8] = picture(telling.scenario, telling.shown, self._events)
+            drawn: NDArray[np.uint8] = picture(narrated.scenario, narrated.visible, self._events)
             return drawn
         from wfb_gym.render.ansi import frame
 
-        words: str = frame(telling.scenario, telling.shown, self._events)
+        words: str = frame(narrated.scenario, narrated.visible, self._events)
         if self.mode == "ansi":
             return words
         sys.stdout.write(f"{words}\n\n")

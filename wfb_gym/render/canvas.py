@@ -1,4 +1,4 @@
-"""A drawing surface of boxes, words and pictures.
+"""A drawing surface of boxes, words and dice.
 
 Words stay within the box that they are given: they shrink, and only what is still too long is cut
 with three dots. Nothing here knows the game. Needs ``pip install "wfb-gym[render]"``.
@@ -23,9 +23,9 @@ Align = Literal["left", "centre", "right"]
 
 _SMOOTH = 4
 """Pixels drawn for one, either way, where edges are to be smooth."""
-_LEAST = 0.72
+_LEAST_SHRINK = 0.72
 """Words shrink to this share of their size before they are cut."""
-_INSTEAD = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
+_REPLACEMENTS = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
 """For characters that Pillow's own font lacks."""
 
 
@@ -63,8 +63,8 @@ class Box(NamedTuple):
         return Box(left, self.top, left + width, self.bottom)
 
 
-class Written(NamedTuple):
-    """Words on the canvas, for whoever watches.
+class WrittenText(NamedTuple):
+    """Words on the canvas, as tests look at them.
 
     Attributes:
         words: that were to be written.
@@ -79,26 +79,28 @@ class Written(NamedTuple):
     box: Box
 
 
-Watch = Callable[[Written], None]
+OnText = Callable[[WrittenText], None]
 
 
 class Canvas:
-    """A picture in the making.
+    """A picture that is being drawn.
 
     Args:
         width: in pixels.
         height: in pixels.
         colour: of the ground.
-        watch: is told of all words that are written.
+        on_text: called with all words that are written.
 
     Attributes:
         image: the picture.
     """
 
-    def __init__(self, width: int, height: int, colour: Colour, watch: Watch | None = None) -> None:
+    def __init__(
+        self, width: int, height: int, colour: Colour, on_text: OnText | None = None
+    ) -> None:
         self.image = Image.new("RGB", (width, height), colour)
         self._draw = ImageDraw.Draw(self.image)
-        self._watch = watch
+        self._on_text = on_text
 
     def pixels(self) -> NDArray[np.uint8]:
         """A copy of the picture, uint8 (height, width, 3)."""
@@ -144,22 +146,22 @@ class Canvas:
         Returns:
             What they cover.
         """
-        size, shown = fitted(words, size, box.width)
+        size, shown = fit_text(words, size, box.width)
         if not shown:
-            if self._watch is not None and words:
-                self._watch(Written(words, "", box, box))
+            if self._on_text is not None and words:
+                self._on_text(WrittenText(words, "", box, box))
             return box._replace(right=box.left)
         mask, left, top = _mask(size, shown)
-        length = _length(size, shown)
+        width = _exact_width(size, shown)
         start: float = box.left
         if align != "left":
-            start += (box.width - length) / (2 if align == "centre" else 1)
+            start += (box.width - width) / (2 if align == "centre" else 1)
         across = round(start)
         down = (box.top + box.bottom) // 2
         self.image.paste(colour, (across + left, down + top), mask)
-        ink = Box(across, down + top, across + int(length + 0.5), down + top + mask.height)
-        if self._watch is not None:
-            self._watch(Written(words, shown, ink, box))
+        ink = Box(across, down + top, across + int(width + 0.5), down + top + mask.height)
+        if self._on_text is not None:
+            self._on_text(WrittenText(words, shown, ink, box))
         return ink
 
     def paragraph(self, box: Box, words: str, size: float, colour: Colour, lines: int) -> int:
@@ -176,7 +178,7 @@ class Canvas:
             Pixels from the box's top to the end of the last line.
         """
         step = line_height(size)
-        broken = wrapped(words, size, box.width, lines)
+        broken = wrap_text(words, size, box.width, lines)
         for number, line in enumerate(broken):
             self.text(box.rows(number * step, step), line, size, colour)
         return len(broken) * step
@@ -187,11 +189,11 @@ def line_height(size: float) -> int:
     return round(size * 1.3)
 
 
-def plain(words: str) -> str:
-    """Words in the characters that Pillow's own font has: accents go, strange ones become "?"."""
+def to_ascii(words: str) -> str:
+    """Words in the characters of Pillow's own font: accents go, what it lacks becomes "?"."""
     if words.isascii():
         return words
-    words = "".join(_INSTEAD.get(each, each) for each in words)
+    words = "".join(_REPLACEMENTS.get(each, each) for each in words)
     apart = unicodedata.normalize("NFKD", words)
     return "".join(
         each if each.isascii() else "?" for each in apart if not unicodedata.combining(each)
@@ -199,7 +201,7 @@ def plain(words: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def fitted(words: str, size: float, width: int) -> tuple[float, str]:
+def fit_text(words: str, size: float, width: int) -> tuple[float, str]:
     """Size and words so that a line fits.
 
     Args:
@@ -210,20 +212,20 @@ def fitted(words: str, size: float, width: int) -> tuple[float, str]:
     Returns:
         The size, and the words, cut where they do not fit at the least size either.
     """
-    words = plain(words)
-    least = max(6.0, round(size * _LEAST * 2) / 2)
-    while _length(size, words) > width and size > least:
+    words = to_ascii(words)
+    least = max(6.0, round(size * _LEAST_SHRINK * 2) / 2)
+    while _exact_width(size, words) > width and size > least:
         size = max(least, size - 0.5)
-    if _length(size, words) <= width:
+    if _exact_width(size, words) <= width:
         return size, words
     kept = len(words)
-    while kept and _length(size, words[:kept].rstrip() + "...") > width:
+    while kept and _exact_width(size, words[:kept].rstrip() + "...") > width:
         kept -= 1
     return size, words[:kept].rstrip() + "..." if kept else ""
 
 
 @lru_cache(maxsize=4096)
-def wrapped(words: str, size: float, width: int, most: int) -> tuple[str, ...]:
+def wrap_text(words: str, size: float, width: int, most: int) -> tuple[str, ...]:
     """Words broken into lines that fit; the last of too many takes the rest.
 
     Args:
@@ -233,16 +235,16 @@ def wrapped(words: str, size: float, width: int, most: int) -> tuple[str, ...]:
         most: lines.
     """
     lines: list[str] = []
-    for word in plain(words).split():
+    for word in to_ascii(words).split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and (_length(size, longer) <= width or len(lines) == most):
+        if lines and (_exact_width(size, longer) <= width or len(lines) == most):
             lines[-1] = longer
         else:
             lines.append(word)
     return tuple(lines)
 
 
-def set_in(
+def wrap_to_fit(
     words: str, sizes: Sequence[float], width: int, height: int
 ) -> tuple[float, tuple[str, ...]]:
     """Words broken into lines in the first of some sizes in which they fit into a box.
@@ -258,15 +260,15 @@ def set_in(
     """
     for size in sizes:
         most = max(1, height // line_height(size))
-        lines = wrapped(words, size, width, most)
-        if not lines or _length(size, lines[-1]) <= width:
+        lines = wrap_text(words, size, width, most)
+        if not lines or _exact_width(size, lines[-1]) <= width:
             break
     return size, lines
 
 
-def length(words: str, size: float) -> int:
+def text_width(words: str, size: float) -> int:
     """Pixels that a line takes."""
-    return int(_length(size, plain(words)) + 0.999)
+    return int(_exact_width(size, to_ascii(words)) + 0.999)
 
 
 @lru_cache(maxsize=64)
@@ -275,7 +277,7 @@ def _font(size: float) -> Any:
 
 
 @lru_cache(maxsize=16384)
-def _length(size: float, words: str) -> float:
+def _exact_width(size: float, words: str) -> float:
     return float(_font(size).getlength(words))
 
 

@@ -1,33 +1,210 @@
-"""Decisions in words: who does what. What came of it is `changes`'."""
+"""Descriptions of decisions: an open choice (`describe_action`) and one that is taken.
 
-from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL
+What follows from a decision is described in `rolls` and `changes`.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from wfb_gym.engine.actions import (
+    FIRST_CAST,
+    FIRST_DICE,
+    FIRST_IN_PLAY,
+    FIRST_ITEM,
+    FIRST_REROLL,
+    FIRST_TARGET,
+    FIRST_WIZARD,
+    PASS,
+    REROLL_ALL,
+)
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.casting import cast_bonus, may_be_irresistible
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.state import DispelAttempt, Node
+from wfb_gym.engine.targets import resistance
 from wfb_gym.packing.records import DispelUse
-from wfb_gym.transcripts.rolls import kept_in_words
-from wfb_gym.transcripts.wording import Names
+from wfb_gym.rules.casting import Casting, casting_chances
+from wfb_gym.rules.dispelling import dispel_chance
+from wfb_gym.scenario.sizes import SPELLS
+from wfb_gym.transcripts.names import ScenarioNames, dice_phrase
+from wfb_gym.transcripts.rolls import describe_kept_roll
 
-_WIZARDS = (
+_PASSES = {
+    Node.NOMINATE: "stop casting",
+    Node.ITEM: "use no item",
+    Node.KEEP_CASTING: "keep the roll",
+    Node.KEEP_DISPEL: "keep the roll",
+    Node.DISPEL: "let it through",
+    Node.FREE_SPELL: "cast nothing in return",
+    Node.SWAP_SPELL: "keep the spells",
+    Node.IN_PLAY: "leave the spells in play",
+}
+_BY_WIZARD = (
     Node.TARGET,
     Node.ITEM,
     Node.RESERVE_DICE,
     Node.POOL_DICE,
     Node.KEEP_CASTING,
 )
-"""Decisions that are told of the wizard who casts."""
-_THROWN = (Node.ROLL_CASTING, Node.ROLL_DISPEL)
+"""Decisions whose subject is the wizard that casts, not the army."""
+_CAST_BEGINS = (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.TARGET)
 _VERBS = {
     "at": "aims at",
     "dispel": "tries to dispel",
     "try": "tries",
     "re-roll": "re-rolls",
 }
-_BEGUN = (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.TARGET)
+"""Third person of the verbs that do not just take an s."""
 
 
-def decision_in_words(names: Names, before: Battle, code: int, after: Battle) -> str:
-    """A decision as a player would tell it, without a full stop.
+class ActionDescription(NamedTuple):
+    """An action in words.
+
+    Attributes:
+        text: the words.
+        dice: number of dice that it throws at once; None without dice.
+        chance: that they cast or dispel, before any re-roll; None without dice.
+    """
+
+    text: str
+    dice: int | None = None
+    chance: Fraction | None = None
+
+
+def describe_action(
+    names: ScenarioNames, before: Battle, action: int, after: Battle
+) -> ActionDescription:
+    """Describe an action that may be chosen.
+
+    Args:
+        names: of the scenario.
+        before: where it is chosen.
+        action: its engine code.
+        after: where it leads with the mover's further choices: dice, or the next player.
+    """
+    if after.node in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
+        return describe_dice(names, before, after)
+    return ActionDescription(_describe_choice(names, before, action, after))
+
+
+def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: Battle) -> str:
+    """Describe an action that throws no dice."""
+    mover, node = before.mover, before.node
+    if action == PASS:
+        return _PASSES[node]
+    if action < FIRST_ITEM:
+        dice = action - FIRST_DICE
+        if node in (Node.RESERVE_DICE, Node.DISPEL_RESERVE):
+            return f"take {dice_phrase(dice)} of his own"
+        if node == Node.STORE_DICE:
+            return f"keep {dice_phrase(dice)}"
+        raise ValueError(f"action: expected no dice at {node.name}, found {action}")
+    if action < FIRST_REROLL:
+        return f"use {names.item(mover, action - FIRST_ITEM)}"
+    if action < FIRST_WIZARD:
+        return "re-roll all" if action == REROLL_ALL else f"re-roll a {action - FIRST_REROLL + 1}"
+    if action < FIRST_CAST:
+        return f"add dice of {names.characters[mover][action - FIRST_WIZARD]}'s own"
+    if action < FIRST_IN_PLAY:
+        spell = action - FIRST_CAST
+        if node == Node.SWAP_SPELL:
+            return f"swap {names.spells[mover][spell].spell.name} for the lore's first"
+        at = _at_target(names, after) if after.node == Node.DISPEL else ""
+        return f"cast {names.spell(mover, spell)}{at}"
+    if action < FIRST_TARGET:
+        side, spell = divmod(action - FIRST_IN_PLAY, SPELLS)
+        name = names.spells[mover if side == 0 else 1 - mover][spell].spell.name
+        if node == Node.NOMINATE:
+            return f"end {name}"
+        if node == Node.IN_PLAY:
+            return f"try to dispel {name}"
+        raise ValueError(f"action: expected no spell in play at {node.name}, found {action}")
+    return f"at {names.target(mover, action - FIRST_TARGET)}"
+
+
+def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
+    """Describe dice that are about to be thrown.
+
+    Args:
+        names: of the scenario.
+        before: where they were chosen.
+        after: at the casting or the dispel roll.
+    """
+    if after.node == Node.ROLL_CASTING:
+        return _describe_cast(names, before, after)
+    if after.node == Node.ROLL_DISPEL:
+        return _describe_dispel(names, before, after)
+    raise ValueError(f"node: expected ROLL_CASTING or ROLL_DISPEL, found {after.node.name}")
+
+
+def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
+    packed, state = after.packed, after.state
+    army, spell, dice = int(state.active), int(state.spell) - 1, int(state.dice)
+    chances = casting_chances(
+        dice,
+        names.spells[army][spell].casting_value,
+        int(cast_bonus(packed, state)),
+        bool(may_be_irresistible(packed, state)),
+    )
+    origins, rest = _own_dice(before, after), _at_target(names, after)
+    if state.cast_item:
+        item = int(state.cast_item) - 1
+        rest += f" with {names.item(army, item)}"
+        if extra := int(packed.armies[army].items[item].cast_extra_dice):
+            origins.append(f"{extra} of the item")
+    text = _dice_with_origins(dice, origins)
+    if before.node == Node.NOMINATE:
+        text = f"cast {names.spell(army, spell)}{rest} on {text}"
+    else:
+        text = f"throw {text}{rest}"
+    return ActionDescription(text, dice, chances[Casting.CAST] + chances[Casting.IRRESISTIBLE])
+
+
+def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
+    packed, state = after.packed, after.state
+    army, dice = after.mover, int(state.dice)
+    chance = dispel_chance(
+        dice, int(state.number), _dispel_bonus(after), bool(packed.dispel_double_six)
+    )
+    text = "dispel"
+    if state.attempt == DispelAttempt.IN_PLAY:
+        text += f" {names.spell(*divmod(int(state.target) - 1, SPELLS))}, in play,"
+    origins = _own_dice(before, after)
+    if resisted := int(resistance(packed, state)):
+        origins.append(f"{resisted} of Magic Resistance")
+    text += f" with {_dice_with_origins(dice, origins)}"
+    for item in range(len(names.items[army])):
+        if int(state.declared) >> item & 1:
+            text += f" and {names.item(army, item)}"
+    return ActionDescription(text, dice, chance)
+
+
+def _at_target(names: ScenarioNames, battle: Battle) -> str:
+    target = names.pending_target(battle)
+    return f" at {target}" if target else ""
+
+
+def _dispel_bonus(battle: Battle) -> int:
+    """What the mover's items add to its dispel roll."""
+    packed, state, army = battle.packed, battle.state, battle.mover
+    return int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
+
+
+def _own_dice(before: Battle, after: Battle) -> list[str]:
+    """How many of the dice about to be thrown are a wizard's own, in at most one phrase."""
+    own = int(before.state.own_dice.sum()) - int(after.state.own_dice.sum())
+    return [f"{own} of his own"] if own else []
+
+
+def _dice_with_origins(dice: int, origins: list[str]) -> str:
+    return dice_phrase(dice) + (f" ({', '.join(origins)})" if origins else "")
+
+
+# --- decisions that were taken -------------------------------------------------------------
+
+
+def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Battle) -> str:
+    """Describe a decision as a player would, without a full stop.
 
     Args:
         names: of the scenario.
@@ -35,45 +212,38 @@ def decision_in_words(names: Names, before: Battle, code: int, after: Battle) ->
         code: engine code of the action.
         after: where it led.
     """
-    verb, _, rest = names.play(before, code, after).text.partition(" ")
-    if verb == "cast" and after.node in _BEGUN:
+    verb, _, rest = describe_action(names, before, code, after).text.partition(" ")
+    if verb == "cast" and after.node in _CAST_BEGINS:
         verb, rest = "begins", f"to cast {rest}"
     else:
         verb = _VERBS.get(verb, f"{verb}s")
-    who = _who(names, before, after)
-    words = f"{who} {verb} {rest.replace(f' by {who}', '', 1)}"
+    subject = _subject(names, before, after)
+    text = f"{subject} {verb} {rest.replace(f' by {subject}', '', 1)}"
     if after.node == Node.ROLL_DISPEL:
-        words += f" against {_number(after)}"
+        bonus = _dispel_bonus(after)
+        text += f" against {int(after.state.number)}{f' with {bonus:+d}' if bonus else ''}"
     if before.node == Node.DISPEL and FIRST_ITEM <= code < FIRST_REROLL:
         pending = names.pending(before)
         item = before.packed.armies[before.mover].items[code - FIRST_ITEM]
         outright = item.dispel_use == DispelUse.AUTOMATIC and after.node != Node.ROLL_FORGET
         if pending and outright:
-            words += f": {names.spells[pending[0]][pending[1]].spell.name} is dispelled"
+            text += f": {names.spells[pending[0]][pending[1]].spell.name} is dispelled"
     if before.node in (Node.KEEP_CASTING, Node.KEEP_DISPEL) and after.node not in (
         Node.REROLL_CASTING,
         Node.REROLL_DISPEL,
     ):
-        words += f": {kept_in_words(names, before)}"
-    return words
+        text += f": {describe_kept_roll(names, before)}"
+    return text
 
 
-def _number(battle: Battle) -> str:
-    """What the dice about to be thrown must come to."""
-    packed, state, army = battle.packed, battle.state, battle.mover
-    bonus = int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
-    return f"{int(state.number)}{f' with {bonus:+d}' if bonus else ''}"
-
-
-def _who(names: Names, before: Battle, after: Battle) -> str:
-    """The wizard who casts, else the army."""
+def _subject(names: ScenarioNames, before: Battle, after: Battle) -> str:
+    """The wizard that casts, else the army."""
     army, state = before.mover, before.state
-    casting = before.node in _WIZARDS
-    spell = int(state.free) if state.free else int(state.spell)
-    if before.node == Node.NOMINATE and after.state.spell and after.mover == army:
-        casting, spell = True, int(after.state.spell)
-    if before.node == Node.NOMINATE and after.state.attempt == DispelAttempt.CAST:
-        casting, spell = True, int(after.state.spell)  # a bound spell, cast without dice
-    if not casting or not spell:
-        return names.armies[army]
-    return names.characters[army][names.spells[army][spell - 1].wizard]
+    spell = 0
+    if before.node in _BY_WIZARD:
+        spell = int(state.free or state.spell)
+    elif before.node == Node.NOMINATE and after.state.spell:
+        # A bound spell is cast without dice, and the other army answers at once.
+        if after.mover == army or after.state.attempt == DispelAttempt.CAST:
+            spell = int(after.state.spell)
+    return names.caster(army, spell - 1) if spell else names.armies[army]

@@ -1,4 +1,7 @@
-"""Rolls in words: the dice as they fell and what they came to. Losses are `changes`'."""
+"""Descriptions of rolls: the dice as they fell and what they came to.
+
+What is lost by a roll is described in `changes`.
+"""
 
 from collections.abc import Sequence
 
@@ -21,14 +24,15 @@ from wfb_gym.engine.strikes import current_strike
 from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
-from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS, WIZARDS
-from wfb_gym.transcripts.wording import Names, plural
+from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
+from wfb_gym.transcripts.names import ScenarioNames, plural
 
-_ATTEMPTS = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
+CASTING_ROLLS = (Node.ROLL_CASTING, Node.REROLL_CASTING)
+DISPEL_ROLLS = (Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 
 
-def roll_in_words(names: Names, before: Battle, outcome: int, faces: Sequence[int]) -> str:
-    """A roll as a player would tell it, without a full stop.
+def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
+    """Describe a roll as a player would, without a full stop.
 
     Args:
         names: of the scenario.
@@ -37,40 +41,48 @@ def roll_in_words(names: Names, before: Battle, outcome: int, faces: Sequence[in
         faces: of the dice, where they are known.
     """
     dice = f"{' '.join(map(str, faces))}: " if faces else ""
-    if before.node not in _ATTEMPTS:
-        return dice + _other(names, before, outcome, faces)
+    if before.node not in CASTING_ROLLS + DISPEL_ROLLS:
+        return dice + _describe_other_roll(names, before, outcome, faces)
     if is_handful(outcome):
         return dice + "the dice may be re-rolled"
-    natural = [*faces, *_lying(before)] if faces else []
-    if before.state.attempt == DispelAttempt.NONE:
-        return dice + _cast(names, before, outcome, natural)
-    return dice + _dispelled(names, before, outcome, natural)
+    natural = [*faces, *faces_on_table(before)] if faces else []
+    return dice + _describe_result(names, before, outcome, natural)
 
 
-def kept_in_words(names: Names, before: Battle) -> str:
-    """What a roll comes to that is kept, without a full stop.
+def describe_kept_roll(names: ScenarioNames, before: Battle) -> str:
+    """Describe what a roll comes to that is kept, without a full stop.
 
     Args:
         names: of the scenario.
         before: where it may be re-rolled.
     """
-    lying = _lying(before)
-    outcome = int(
-        final_outcome(before.packed, before.state, int(before.state.natural_result), sum(lying))
-    )
-    read = _cast if before.state.attempt == DispelAttempt.NONE else _dispelled
-    return read(names, before, outcome, lying)
+    natural = faces_on_table(before)
+    state = before.state
+    outcome = final_outcome(before.packed, state, int(state.natural_result), sum(natural))
+    return _describe_result(names, before, int(outcome), natural)
 
 
-def _lying(battle: Battle) -> list[int]:
-    """Faces of the dice that lie from an earlier roll."""
-    state = battle.state
-    counts = [int(state.faces[face]) + int(state.held[face]) for face in range(FACES)]
-    return [face + 1 for face, count in enumerate(counts) for _ in range(count)]
+def faces_on_table(battle: Battle) -> list[int]:
+    """Faces of the dice that lie from an earlier roll, ascending."""
+    counts = battle.state.faces + battle.state.held
+    return [face for face in range(1, FACES + 1) for _ in range(int(counts[face - 1]))]
 
 
-def _cast(names: Names, before: Battle, outcome: int, natural: Sequence[int]) -> str:
-    """What a casting roll comes to."""
+def _describe_result(
+    names: ScenarioNames, before: Battle, outcome: int, natural: Sequence[int]
+) -> str:
+    """Describe what a casting or a dispel roll comes to."""
+    attempt = DispelAttempt(int(before.state.attempt))
+    if attempt == DispelAttempt.NONE:
+        return _describe_cast(names, before, outcome, natural)
+    if attempt in (DispelAttempt.CAST, DispelAttempt.FREE, DispelAttempt.IN_PLAY):
+        return _describe_dispel(names, before, outcome, natural)
+    raise ValueError(f"attempt: expected one that has a description, found {attempt!r}")
+
+
+def _describe_cast(
+    names: ScenarioNames, before: Battle, outcome: int, natural: Sequence[int]
+) -> str:
     packed, state = before.packed, before.state
     slot = names.spells[int(state.active)][int(state.spell) - 1]
     name, value = slot.spell.name, slot.casting_value
@@ -85,14 +97,15 @@ def _cast(names: Names, before: Battle, outcome: int, natural: Sequence[int]) ->
     if outcome != OUTCOME_IRRESISTIBLE:
         return f"{against}{name} is cast"
     ones, sixes = natural.count(1), natural.count(FACES)
-    read = casting_outcome(ones, sixes, sum(natural), bonus, value, True) if natural else None
-    if state.cast_item or (read is not None and read != Casting.IRRESISTIBLE):
+    result = casting_outcome(ones, sixes, sum(natural), bonus, value, True) if natural else None
+    if state.cast_item or (result is not None and result != Casting.IRRESISTIBLE):
         return f"{against}{name} is cast and nobody can stop it"
     return f"irresistible force, {name} is cast"
 
 
-def _dispelled(names: Names, before: Battle, outcome: int, natural: Sequence[int]) -> str:
-    """What a dispel roll comes to."""
+def _describe_dispel(
+    names: ScenarioNames, before: Battle, outcome: int, natural: Sequence[int]
+) -> str:
     packed, state, army = before.packed, before.state, before.mover
     pending = names.pending(before)
     name = names.spells[pending[0]][pending[1]].spell.name if pending else "the spell"
@@ -104,70 +117,77 @@ def _dispelled(names: Names, before: Battle, outcome: int, natural: Sequence[int
     return f"{against}{name} is not dispelled{ones}"
 
 
-def _other(names: Names, before: Battle, outcome: int, faces: Sequence[int]) -> str:
-    """Any roll but a cast and a dispel."""
-    node, state, army = before.node, before.state, before.mover
+def _describe_other_roll(
+    names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]
+) -> str:
+    """Describe any roll but a casting and a dispel roll."""
+    node, packed, state, army = before.node, before.packed, before.state, before.mover
     works = outcome == OUTCOME_WORKS
+    cursor = int(state.cursor)
     if node == Node.ROLL_MISCAST:
-        return f"miscast: {_row(names, before, outcome, faces)}"
+        return f"miscast: {_miscast_row(names, before, outcome, faces)}"
     if node == Node.ROLL_HIT:
-        return _hit(names, before, outcome)
+        return _describe_miscast_hit(names, before, outcome)
     if node == Node.ROLL_LOCK:
-        who = names.characters[army][int(state.cursor)]
-        return f"{who} is free to cast" if works else f"{who} needs a {FACES} to cast again"
+        wizard = names.characters[army][cursor]
+        return f"{wizard} is free to cast" if works else f"{wizard} needs a {FACES} to cast again"
     if node == Node.ROLL_STRIKE:
-        owner, slot = divmod(int(state.striking) - 1, SPELLS)
-        spell = names.spells[owner][slot].spell.name
-        victim = int(before.packed.strikes[int(current_strike(before.packed, state))].victim)
-        return f"{spell} strikes {_target(names, victim)}: {plural(outcome, 'wound')}"
+        spell = _spell_name(names, int(state.striking) - 1)
+        victim = divmod(int(packed.strikes[int(current_strike(packed, state))].victim), TARGETS)
+        return (
+            f"{spell} strikes {names.target(victim[0], victim[1] + 1)}: {plural(outcome, 'wound')}"
+        )
     if node == Node.ROLL_WOUNDS:
-        who = names.characters[army][int(wounded_wizard(before.packed, state))]
-        return f"{plural(outcome, 'wound')} for {who}"
+        wizard = names.characters[army][int(wounded_wizard(packed, state))]
+        return f"{plural(outcome, 'wound')} for {wizard}"
     if node == Node.ROLL_FORGET:
-        number = int(needed(before.packed, state))
+        number = int(needed(packed, state))
         return f"the spell is dispelled and {'' if works else 'not '}forgotten, on {number}+"
     if node == Node.ROLL_STORED:
-        item = names.item(army, int(state.cursor))
-        return f"{item} {'keeps' if works else 'loses'} its dice"
+        return f"{names.item(army, cursor)} {'keeps' if works else 'loses'} its dice"
     if node == Node.ROLL_SPELLS:
+        wizard_index = cursor % WIZARDS
+        first = int(packed.armies[army].wizards[wizard_index].first_spell)
         slots = names.spells[army]
-        first = int(before.packed.armies[army].wizards[int(state.cursor) % WIZARDS].first_spell)
         drawn = [slots[first + k].spell.name for k in range(FACES) if outcome >> k & 1]
-        return f"{names.characters[army][int(state.cursor) % WIZARDS]} has {', '.join(drawn)}"
-    name = names.spells[int(state.cursor) // SPELLS][int(state.cursor) % SPELLS].spell.name
+        return f"{names.characters[army][wizard_index]} has {', '.join(drawn)}"
     if node == Node.ROLL_RADIUS:
-        return f"{name} reaches {outcome} inch{'' if outcome == 1 else 'es'} for each marker"
-    return f"{name} {'lands' if works else 'comes nearer'}, on {int(needed(before.packed, state))}+"
+        inches = f"{outcome} inch{'' if outcome == 1 else 'es'}"
+        return f"{_spell_name(names, cursor)} reaches {inches} for each marker"
+    if node == Node.ROLL_COMET:
+        how = "lands" if works else "comes nearer"
+        return f"{_spell_name(names, cursor)} {how}, on {int(needed(packed, state))}+"
+    raise ValueError(f"node: expected a roll that has a description, found {node.name}")
 
 
-def _target(names: Names, victim: int) -> str:
-    army, index = divmod(victim, TARGETS)
-    return names.units[army][index] if index < UNITS else names.characters[army][index - UNITS]
+def _spell_name(names: ScenarioNames, index: int) -> str:
+    """Name of a spell by army x SPELLS + slot."""
+    army, spell = divmod(index, SPELLS)
+    return names.spells[army][spell].spell.name
 
 
-def _row(names: Names, before: Battle, outcome: int, faces: Sequence[int]) -> str:
-    """A row of the miscast table that holds."""
+def _miscast_row(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
     packed, state = before.packed, before.state
-    chosen = int(miscast_table_of(packed, state))
-    dice = int(packed.miscast_dice[chosen])
+    table = int(miscast_table_of(packed, state))
+    dice = int(packed.miscast_dice[table])
     totals = range(dice, dice * FACES + 1)
-    total = sum(faces) or next(t for t in totals if packed.miscast_row[chosen, t] == outcome)
-    slot = names.spells[int(state.active)][int(state.spell) - 1]
-    return names.miscast(int(state.active), slot.wizard, total)
+    total = sum(faces) or next(t for t in totals if packed.miscast_row[table, t] == outcome)
+    army = int(state.active)
+    return names.miscast(army, names.spells[army][int(state.spell) - 1].wizard, total)
 
 
-def _hit(names: Names, before: Battle, outcome: int) -> str:
-    """Hits of a miscast."""
+def _describe_miscast_hit(names: ScenarioNames, before: Battle, outcome: int) -> str:
     packed, state = before.packed, before.state
     effect = current_effect(packed, state)
-    hit = f"Strength {int(effect.strength)}"
-    wounds = plural(outcome, "wound")
-    if effect.kind == EffectKind.CASTER_HIT:
-        slot = names.spells[int(state.active)][int(state.spell) - 1]
-        who = names.characters[int(state.active)][slot.wizard]
-        return f"a {hit} hit on {who}: {wounds}"
-    contact = packed.contacts[int(state.group)]
-    if contact.unit:
-        who = names.units[int(contact.owner)][int(contact.unit) - 1]
-        return f"{hit} hits on {who} in base contact: {wounds}"
-    return f"{hit} hits on models in base contact: {wounds}"
+    strength, wounds = f"Strength {int(effect.strength)}", plural(outcome, "wound")
+    kind = EffectKind(int(effect.kind))
+    if kind == EffectKind.CASTER_HIT:
+        caster = names.caster(int(state.active), int(state.spell) - 1)
+        return f"a {strength} hit on {caster}: {wounds}"
+    if kind == EffectKind.BASE_CONTACT_HIT:
+        contact = packed.contacts[int(state.group)]
+        struck = "models"
+        if contact.unit:
+            struck = names.units[int(contact.owner)][int(contact.unit) - 1]
+        return f"{strength} hits on {struck} in base contact: {wounds}"
+    raise ValueError(f"effect: expected one that hits, found {kind.name}")

@@ -1,4 +1,4 @@
-"""The situation that a player asks about: a scenario, and the position that a phase has come to.
+"""The position that a player asks about: a scenario, and what a phase has come to.
 
 The engine makes the position itself: spells that were tried are nominated and fail, and the spell
 that was cast is thrown with dice that show its total. Only the pools are written, so that what is
@@ -14,7 +14,7 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.queries import can_answer_cast
-from wfb_gym.engine.state import STATE, Node
+from wfb_gym.engine.state import STATE, DispelAttempt, Node
 from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
@@ -22,21 +22,22 @@ from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.fields import one_of
 from wfb_gym.scenario.lores import lore_spells
 from wfb_gym.scenario.sizes import DICE
-from wfb_gym.transcripts.wording import SCROLL, Names
+from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
+_SCROLL = "Dispel Scroll"
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
-"""Whose Toughness, Wounds and points a wizard has of whom only the level is known."""
+"""Profiles whose Toughness, Wounds and points a wizard has of which only the level is known."""
 
 
-class SituationError(ValueError):
-    """A situation that cannot be: which option, what was expected, what was found."""
+class PositionError(ValueError):
+    """A position that cannot be: which option, what was expected, what was found."""
 
     def __init__(self, option: str, expected: str, found: object) -> None:
         super().__init__(f"{option}: expected {expected}, found {found}")
 
 
 @dataclass(frozen=True)
-class Question:
+class PositionRequest:
     """What the command line says; a member that is not given is None or empty.
 
     Attributes:
@@ -51,7 +52,7 @@ class Question:
         nominated: the spell that is being cast, its dice not yet thrown.
         cast: the spell that was cast and may be dispelled.
         total: of the dice that cast it, with what items add.
-        at: whom the spell is cast at.
+        at: the target of the spell.
         phases: of the battle that are looked at.
     """
 
@@ -71,129 +72,149 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Situation:
+class RequestedPosition:
     """A position of a scenario's first phase.
 
     Attributes:
-        question: that it answers.
-        scenario: with the armies as the question has them.
+        request: that it answers.
+        scenario: with the armies as the request has them.
         battle: the position, at a decision, a casting roll or the end.
         names: of the scenario.
     """
 
-    question: Question
+    request: PositionRequest
     scenario: Scenario
     battle: Battle
-    names: Names
+    names: ScenarioNames
 
-    def left(self) -> dict[str, Any]:
-        """What both sides have left."""
-        return self.names.left(self.battle, len(self.scenario.caster.wizards))
+    def pools(self) -> dict[str, Any]:
+        """Power dice, the caster's wizards' own dice, dispel dice and scrolls that are left."""
+        state, wizards = self.battle.state, len(self.scenario.caster.wizards)
+        return {
+            "power": int(state.power),
+            "own": [int(dice) for dice in state.own_dice[:wizards]],
+            "dispel": int(state.dispel),
+            "scrolls": sum(
+                int(state.items[1, index])
+                for index, slot in enumerate(self.names.items[1])
+                if slot.item.name == _SCROLL and slot.active
+            ),
+        }
 
-    def words(self) -> str:
-        """The position in words."""
-        wizards = len(self.scenario.caster.wizards)
-        about = self.names.about(self.battle, wizards, self.question.total)
-        return f"{self.scenario.name}: {about}"
+    def summary(self) -> str:
+        """What both sides have left, and what is being cast, in words."""
+        pools, state, total = self.pools(), self.battle.state, self.request.total
+        power = dice_phrase(pools["power"], "power") + own_dice_phrase(pools["own"])
+        scrolls = f"{pools['scrolls'] or 'no'} scroll{'' if pools['scrolls'] == 1 else 's'}"
+        text = f"{power} against {dice_phrase(pools['dispel'], 'dispel')} and {scrolls}"
+        if state.spell:
+            spell = self.names.spell(int(state.active), int(state.spell) - 1)
+            if target := self.names.pending_target(self.battle):
+                spell += f" at {target}"
+            was_cast = f"was cast{f' with a total of {total}' if total else ''}"
+            text += (
+                f"; {spell} {was_cast if state.attempt == DispelAttempt.CAST else 'is being cast'}"
+            )
+        return f"{self.scenario.name}: {text}"
 
-    def whole(self) -> str:
-        """What a value from here on is the value of."""
+    def horizon(self) -> str:
+        """What a value from here on is the value of, in words."""
         if self.battle.node != Node.NOMINATE:
             return "The situation"
         whole = "phase" if self.scenario.phases == 1 else "battle"
-        return f"The rest of the {whole}" if self.question.tried else f"The {whole}"
+        return f"The rest of the {whole}" if self.request.tried else f"The {whole}"
 
 
-def situation_of(question: Question) -> Situation:
-    """The scenario and the position that a question is about.
+def build_position(request: PositionRequest) -> RequestedPosition:
+    """Build the scenario and the position that a request describes.
 
     Raises:
         ScenarioError: there is no such scenario, or it is refused.
-        SituationError: the phase cannot have come to this.
+        PositionError: the phase cannot have come to this.
     """
-    _check(question)
-    scenario = _with_armies(question)
-    names = Names(scenario)
-    begun = Battle(pack(_with_dice(scenario, question)))
-    if begun.is_chance():
+    _check(request)
+    scenario = _with_armies(request)
+    names = ScenarioNames(scenario)
+    start = Battle(pack(_with_dice(scenario, request)))
+    if start.is_chance():
         expected = "a scenario that begins with a decision"
-        raise SituationError(scenario.name, expected, f"one that begins with {begun.node.name}")
-    position = _Position(question, names, begun).played()
+        raise PositionError(scenario.name, expected, f"one that begins with {start.node.name}")
+    reached = _PositionBuilder(request, names, start).build()
     battle = Battle(pack(scenario))
     for field in STATE.names or ():
-        battle.state[field] = position.state[field]
-    return Situation(question, scenario, battle, names)
+        battle.state[field] = reached.state[field]
+    return RequestedPosition(request, scenario, battle, names)
 
 
-def _check(question: Question) -> None:
+def _check(request: PositionRequest) -> None:
     """Refuse options that say too little or too much, and impossible numbers."""
-    if question.scenario is None and not question.wizard:
-        raise SituationError("situation", "a scenario or --wizard", "neither")
+    if request.scenario is None and not request.wizard:
+        raise PositionError("situation", "a scenario or --wizard", "neither")
     for option in ("power", "dispel", "scrolls"):
-        number = getattr(question, option)
+        number = getattr(request, option)
         if number is not None and not 0 <= number <= DICE:
-            raise SituationError(f"--{option}", f"0..{DICE}", number)
-    for number in question.own:
+            raise PositionError(f"--{option}", f"0..{DICE}", number)
+    for number in request.own:
         if not 0 <= number <= DICE:
-            raise SituationError("--own", f"0..{DICE}", number)
-    if question.cast is not None and question.nominated is not None:
-        raise SituationError("--nominated", "no spell beside that of --cast", question.nominated)
-    if question.cast is not None and question.total is None:
-        raise SituationError("--cast", "--total with it", "none")
-    if question.total is not None and question.cast is None:
-        raise SituationError("--total", "--cast with it", "none")
-    if question.at is not None and question.cast is None and question.nominated is None:
-        raise SituationError("--at", "--nominated or --cast with it", "neither")
+            raise PositionError("--own", f"0..{DICE}", number)
+    if request.cast is not None and request.nominated is not None:
+        raise PositionError("--nominated", "no spell beside that of --cast", request.nominated)
+    if request.cast is not None and request.total is None:
+        raise PositionError("--cast", "--total with it", "none")
+    if request.total is not None and request.cast is None:
+        raise PositionError("--total", "--cast with it", "none")
+    if request.at is not None and request.cast is None and request.nominated is None:
+        raise PositionError("--at", "--nominated or --cast with it", "neither")
     for option in ("tried", "cast"):
-        if getattr(question, option) and question.power is None:
-            raise SituationError(f"--{option}", "--power with it, the dice that are left", "none")
+        if getattr(request, option) and request.power is None:
+            raise PositionError(f"--{option}", "--power with it, the dice that are left", "none")
 
 
 # --- the armies ----------------------------------------------------------------------------
 
 
-def _with_armies(question: Question) -> Scenario:
-    """The scenario with the wizards, the scrolls and the ruleset that the question says."""
-    if question.scenario is None:
+def _with_armies(request: PositionRequest) -> Scenario:
+    """The scenario with the wizards, the scrolls and the ruleset that the request says."""
+    if request.scenario is None:
         where = "--wizard"
-        name = " and ".join(f"level {wizard[0]} wizard" for wizard in question.wizard)
+        name = " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
         data: dict[str, Any] = {"name": name, "caster": {}, "dispeller": {}}
     else:
-        loaded = load_scenario(question.scenario)
-        if question.phases is not None:
-            if not 1 <= question.phases <= loaded.phases:
-                raise SituationError("--phases", f"1..{loaded.phases}", question.phases)
-            loaded = loaded.first_phases(question.phases)
+        loaded = load_scenario(request.scenario)
+        if request.phases is not None:
+            if not 1 <= request.phases <= loaded.phases:
+                raise PositionError("--phases", f"1..{loaded.phases}", request.phases)
+            loaded = loaded.first_phases(request.phases)
         where = loaded.name
         data = dict(loaded)
-    if question.wizard:
-        wizards = _wizards(question)
+    if request.wizard:
+        wizards = _wizards(request)
         data["caster"] = dict(data["caster"]) | {"wizards": wizards}
-    if question.ruleset is not None:
-        data["ruleset"] = question.ruleset
+    if request.ruleset is not None:
+        data["ruleset"] = request.ruleset
     scenario = scenario_from_dict(data, where)
-    if question.scrolls is None:
+    if request.scrolls is None:
         return scenario
-    dispeller = _with_scrolls(scenario.dispeller, question.scrolls)
+    dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
     return scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
 
 
-def _wizards(question: Question) -> list[dict[str, Any]]:
+def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
     """The wizards that the command line lists."""
     wizards: list[dict[str, Any]] = []
-    for number, (level, *spells) in enumerate(question.wizard, 1):
+    for number, (level, *spells) in enumerate(request.wizard, 1):
         if level not in _PROFILES:
-            raise SituationError("--wizard", f"a level of {' or '.join(_PROFILES)} first", level)
+            raise PositionError("--wizard", f"a level of {' or '.join(_PROFILES)} first", level)
         if not spells:
-            raise SituationError("--wizard", f"spells behind the level {level}", "none")
+            raise PositionError("--wizard", f"spells behind the level {level}", "none")
         known: list[dict[str, Any]] = []
         for text in spells:
-            spell = _spell(text, question.scenario is None)
+            spell = _spell(text, request.scenario is None)
             copies = sum(other["name"].split(" #")[0] == spell["name"] for other in known)
             if copies:
                 spell["name"] += f" #{copies + 1}"
             known.append(spell)
-        name = "Wizard" if len(question.wizard) == 1 else f"Wizard {number}"
+        name = "Wizard" if len(request.wizard) == 1 else f"Wizard {number}"
         wizard = {"name": name, "profile": _PROFILES[level], "level": int(level), "spells": known}
         wizards.append(wizard)
     return wizards
@@ -208,16 +229,16 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
         spell = {"name": f"{int(name)}+", "casting_value": int(name)}
     elif spell["name"] is None:
         expected = one_of(lores.values(), name.strip(), "a casting value or a spell of a lore")
-        raise SituationError("--wizard", expected, repr(name.strip()))
+        raise PositionError("--wizard", expected, repr(name.strip()))
     if equals:
         try:
             spell["worth"] = float(points)
         except ValueError:
             expected = f"what {spell['name']} is worth in points behind the ="
-            raise SituationError("--wizard", expected, repr(points)) from None
+            raise PositionError("--wizard", expected, repr(points)) from None
     elif worth_needed or "casting_value" in spell:
         expected = f"what it is worth in points, as {text.strip()}=20"
-        raise SituationError("--wizard", expected, repr(text))
+        raise PositionError("--wizard", expected, repr(text))
     return spell
 
 
@@ -228,7 +249,7 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
         nonlocal scrolls
         kept = []
         for item in items:
-            if item == SCROLL:
+            if item == _SCROLL:
                 if scrolls == 0:
                     continue
                 scrolls -= 1
@@ -242,71 +263,69 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
             for who in getattr(army, kind)
         ]
     own = keep(army.items)
-    return dict(army) | changed | {"items": (*own, *[SCROLL] * scrolls)}
+    return dict(army) | changed | {"items": (*own, *[_SCROLL] * scrolls)}
 
 
 # --- the dice ------------------------------------------------------------------------------
 
 
-def _with_dice(scenario: Scenario, question: Question) -> Scenario:
-    """The scenario with the dice of its first phase as the question has them.
+def _with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
+    """The scenario with the dice of its first phase as the request has them.
 
     In later phases they are generated as ever: only the position is taken from this one.
     """
     caster, dispeller = dict(scenario.caster), dict(scenario.dispeller)
     wizards = scenario.caster.wizards
-    if question.power is not None:
+    if request.power is not None:
         # As many as there can be, so that what was tried and cast can be played; the number that
         # is left is written then. A phase without dice is over, which the engine must see.
-        caster["power_dice"] = DICE if question.power or question.tried or question.cast else 0
-    if question.dispel is not None:
-        dispeller["dispel_dice"] = question.dispel
-    if question.own:
-        if len(question.own) != len(wizards):
+        caster["power_dice"] = DICE if request.power or request.tried or request.cast else 0
+    if request.dispel is not None:
+        dispeller["dispel_dice"] = request.dispel
+    if request.own:
+        if len(request.own) != len(wizards):
             whose = ", ".join(wizard.name for wizard in wizards)
             expected = f"a number for each of the caster's wizards ({whose})"
-            raise SituationError("--own", expected, len(question.own))
+            raise PositionError("--own", expected, len(request.own))
         caster["wizards"] = [
             wizard.model_copy(update={"reserve": dice})
-            for wizard, dice in zip(wizards, question.own, strict=True)
+            for wizard, dice in zip(wizards, request.own, strict=True)
         ]
     return scenario_from_dict(
         dict(scenario) | {"caster": caster, "dispeller": dispeller}, scenario.name
     )
 
 
-class _Position:
-    """The way from the beginning of the phase to the position."""
+class _PositionBuilder:
+    """Plays from the beginning of the phase to the position."""
 
-    def __init__(self, question: Question, names: Names, begun: Battle) -> None:
-        self.question = question
+    def __init__(self, request: PositionRequest, names: ScenarioNames, start: Battle) -> None:
+        self.request = request
         self.names = names
-        self.battle = begun
+        self.battle = start
         self.spells = [
-            (f"{names.characters[0][slot.wizard]}/{slot.spell.name}", slot.spell.name)
-            for slot in names.spells[0]
+            (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
+            for index, slot in enumerate(names.spells[0])
         ]
 
-    def played(self) -> Battle:
-        """The battle in the position asked for."""
-        question, battle = self.question, self.battle
-        left = question.power or 0
-        if (question.tried or question.cast) and not question.own and battle.state.own_dice.any():
-            option = "--tried" if question.tried else "--cast"
+    def build(self) -> Battle:
+        """Play to the position."""
+        request, battle = self.request, self.battle
+        left = request.power or 0
+        if (request.tried or request.cast) and not request.own and battle.state.own_dice.any():
+            option = "--tried" if request.tried else "--cast"
             expected = "--own with it, the dice that are left to each wizard alone"
-            raise SituationError(option, expected, "none")
+            raise PositionError(option, expected, "none")
         if battle.node == Node.NOMINATE:
-            battle.state.power = battle.state.power if question.power is None else left
-            battle.state.dispel = (
-                battle.state.dispel if question.dispel is None else question.dispel
-            )
-        for number, spell in enumerate(question.tried, 1):
-            more = number < len(question.tried) or question.cast is not None
+            battle.state.power = battle.state.power if request.power is None else left
+            battle.state.dispel = battle.state.dispel if request.dispel is None else request.dispel
+        for number, spell in enumerate(request.tried, 1):
+            more = number < len(request.tried) or request.cast is not None
             self._fail(spell, left + more)
-        if question.nominated is not None:
-            self._nominate("--nominated", question.nominated, question.at)
-        if question.cast is not None and question.total is not None:
-            self._cast(question.cast, question.total, left)
+        if request.nominated is not None:
+            self._nominate("--nominated", request.nominated, request.at)
+        if request.cast is not None and request.total is not None:
+            self._cast(request.cast, request.total, left)
         return self.battle
 
     def _find(self, option: str, text: str) -> int:
@@ -320,9 +339,9 @@ class _Position:
         labels = dict.fromkeys(self.spells[index][0] for index in found)
         if not found:
             known = dict.fromkeys(name for _, name in self.spells)
-            raise SituationError(option, one_of(known, text, "a spell of the caster's"), repr(text))
+            raise PositionError(option, one_of(known, text, "a spell of the caster's"), repr(text))
         if len(labels) > 1:
-            raise SituationError(option, f"one of {', '.join(labels)}", repr(text))
+            raise PositionError(option, f"one of {', '.join(labels)}", repr(text))
         return found[0]
 
     def _nominate(self, option: str, text: str, at: str | None) -> int:
@@ -333,27 +352,27 @@ class _Position:
         if FIRST_CAST + spell not in codes:
             open_now = [self.spells[code - FIRST_CAST][1] for code in codes if code >= FIRST_CAST]
             expected = f"a spell that can be cast now ({', '.join(open_now) or 'there is none'})"
-            raise SituationError(option, expected, self.spells[spell][1])
+            raise PositionError(option, expected, self.spells[spell][1])
         battle.act(FIRST_CAST + spell)
         if at is not None:
             self._aim(at)
         return spell
 
     def _aim(self, at: str) -> None:
-        """Cast the nominated spell at the one of that name."""
+        """Aim the nominated spell at the target of that name."""
         battle = self.battle
         if battle.node == Node.TARGET:
             names = {
                 code: self.names.target(0, code - FIRST_TARGET) for code in battle.legal_actions()
             }
         else:  # there is one target at most, which the engine has taken
-            names = {-1: self.names.aim(battle)}
+            names = {-1: self.names.pending_target(battle) or NO_TARGET}
         for code, name in names.items():
             if name.casefold() == at.casefold():
                 if code >= 0:
                     battle.act(code)
                 return
-        raise SituationError("--at", " or ".join(names.values()), repr(at))
+        raise PositionError("--at", " or ".join(names.values()), repr(at))
 
     def _to_dice(self, option: str, text: str, at: str | None) -> int:
         """Nominate a spell and go on to the shared dice, without items or own dice."""
@@ -365,33 +384,33 @@ class _Position:
                 targets = [
                     self.names.target(0, code - FIRST_TARGET) for code in battle.legal_actions()
                 ]
-                raise SituationError(option, f"--at with it ({' or '.join(targets)})", "none")
-            battle.act(battle.legal_actions()[0])  # a spell that fails has struck nobody
+                raise PositionError(option, f"--at with it ({' or '.join(targets)})", "none")
+            battle.act(battle.legal_actions()[0])  # a spell that fails strikes nothing
         if battle.node == Node.ITEM:
             battle.act(PASS)
         if battle.node == Node.RESERVE_DICE:
             battle.act(FIRST_DICE)
         if battle.node != Node.POOL_DICE:
-            raise SituationError(option, "a spell that is cast with dice", self.spells[spell][1])
+            raise PositionError(option, "a spell that is cast with dice", self.spells[spell][1])
         return spell
 
     def _fail(self, text: str, left: int) -> None:
-        """Try a spell in vain."""
+        """DispelAttempt a spell that fails."""
         self._to_dice("--tried", text, None)
-        self.battle = _thrown(self.battle, (1,), left)
+        self.battle = _throw(self.battle, (1,), left)
 
     def _cast(self, text: str, total: int, left: int) -> None:
         """Cast a spell with that total."""
         battle = self.battle
-        spell = self._to_dice("--cast", text, self.question.at)
+        spell = self._to_dice("--cast", text, self.request.at)
         if not can_answer_cast(battle.packed, battle.state):
-            raise SituationError("--dispel", "dice or a scroll to dispel with", "none")
+            raise PositionError("--dispel", "dice or a scroll to dispel with", "none")
         bonus = int(cast_bonus(battle.packed, battle.state))
         most = battle.legal_actions()[-1] - FIRST_DICE
         for dice in range(1, most + 1):
             for faces in combinations_with_replacement(range(1, FACES + 1), dice):
                 if sum(faces) + bonus == total:
-                    cast = _thrown(battle, faces, left)
+                    cast = _throw(battle, faces, left)
                     if cast.node == Node.DISPEL:
                         self.battle = cast
                         return
@@ -400,15 +419,15 @@ class _Position:
             f"what up to {most} dice cast {slot.spell.name} ({slot.casting_value}+) with "
             "short of irresistible force"
         )
-        raise SituationError("--total", expected, total)
+        raise PositionError("--total", expected, total)
 
 
-def _thrown(battle: Battle, faces: tuple[int, ...], left: int) -> Battle:
-    """The battle after these shared dice, of which `left` are left afterwards."""
-    thrown = battle.copy()
-    thrown.state.power = left + len(faces)
-    thrown.act(FIRST_DICE + len(faces))
-    thrown.roll(*faces)
-    while thrown.node == Node.KEEP_CASTING:
-        thrown.act(PASS)
-    return thrown
+def _throw(battle: Battle, faces: tuple[int, ...], left: int) -> Battle:
+    """Throw these shared dice in a copy of the battle, of which `left` are left afterwards."""
+    after = battle.copy()
+    after.state.power = left + len(faces)
+    after.act(FIRST_DICE + len(faces))
+    after.roll(*faces)
+    while after.node == Node.KEEP_CASTING:
+        after.act(PASS)
+    return after

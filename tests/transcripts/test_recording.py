@@ -1,4 +1,4 @@
-"""Steps of environments told again: the same state, points and generator as the kernel's."""
+"""Steps of environments described: the same state, points and generator as the kernel's."""
 
 from typing import Any
 
@@ -16,8 +16,8 @@ STEPS = 60
 Calls = list[tuple[int, Any]]
 
 
-def listened(env: Any) -> Calls:
-    """The environment's watch, with the generators that it tells with kept to be looked at."""
+def spy_on_generators(env: Any) -> Calls:
+    """The environment's watch, with the generators that it plays with kept for the test."""
     watch: Watch = env.batch.watch
     kept: Calls = []
     of_member = watch._rng
@@ -31,59 +31,59 @@ def listened(env: Any) -> Calls:
 
 
 def check(batch: Any, kept: Calls, start: int) -> None:
-    """What was told since `start` ended where the kernel did."""
+    """What was described since `start` ended where the kernel did."""
     for member, rng in kept[start:]:
-        telling = batch.watch._tellings[member]
-        if batch.envs.status[member] == 0 or telling.battle.is_over:
-            assert telling.battle.key() == batch.envs["state"][member].tobytes()
+        narrated = batch.watch._narrated[member]
+        if batch.envs.status[member] == 0 or narrated.battle.is_over:
+            assert narrated.battle.key() == batch.envs["state"][member].tobytes()
             assert rng.tobytes() == batch.envs["rng"][member].tobytes()
 
 
 def play(name: str, steps: int = STEPS, **keys: Any) -> int:
-    """Steps of an environment, each told and compared; returns how many events there were."""
+    """Steps of an environment, each described and compared; returns how many events there were."""
     env = raw(name, render_mode="ansi", points_per_reward=1.0, **keys)
-    kept = listened(env)
+    kept = spy_on_generators(env)
     observation, info = env.reset(seed=11)
     check(env.batch, kept, 0)
     events = len(env.batch.watch.events[0])
-    opened = env.batch.watch._tellings[0].battle.points
+    opened = env.batch.watch._narrated[0].battle.points
     sign = 1.0 if env.seat == 0 else -1.0
     for _ in range(steps):
         start = len(kept)
         observation, reward, done, _, info = env.step(pick(observation, info["action_mask"]))
-        told = env.batch.watch.events[0]
+        described = env.batch.watch.events[0]
         assert len(kept) == start + 1
         check(env.batch, kept, start)
-        assert reward == pytest.approx(sign * (opened + sum(event.points for event in told)))
+        assert reward == pytest.approx(sign * (opened + sum(event.points for event in described)))
         opened = 0.0
-        events += len(told)
+        events += len(described)
         if done:
             observation, info = env.reset()
-            opened = env.batch.watch._tellings[0].battle.points
+            opened = env.batch.watch._narrated[0].battle.points
     return events
 
 
 @pytest.mark.parametrize("opponent", ["random", "greedy", "veteran"])
 @pytest.mark.parametrize("scenario", PHASES)
 @pytest.mark.parametrize("name", IDS)
-def test_phases_are_told_as_they_were_played(name: str, scenario: str, opponent: str) -> None:
+def test_phases_are_described_as_they_were_played(name: str, scenario: str, opponent: str) -> None:
     assert play(name, scenario=scenario, opponent=opponent) > STEPS // 2
 
 
 @pytest.mark.parametrize("scenario", [name for name in bundled_scenarios() if name not in PHASES])
-def test_battles_are_told_as_they_were_played(scenario: str) -> None:
+def test_battles_are_described_as_they_were_played(scenario: str) -> None:
     for seat, opponent in enumerate(("random", "veteran")):
         assert play(BATTLE, scenario=scenario, opponent=opponent, seat=seat) > STEPS // 2
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_an_optimal_opponent_reads_the_same_book(name: str) -> None:
+def test_an_optimal_opponent_reads_the_same_move_table(name: str) -> None:
     assert play(name, scenario="archmage-duel", opponent="optimal") > STEPS // 2
     assert play(name, scenario="archmage-duel", opponent="optimal:0.3") > STEPS // 2
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_what_external_opponents_choose_is_told(name: str) -> None:
+def test_what_external_opponents_choose_is_described(name: str) -> None:
     assert play(name, scenario="border-skirmish", opponent=picks) > STEPS // 2
 
 
@@ -100,7 +100,7 @@ def test_watching_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-def test_vector_environments_are_told_in_all_modes(mode: str) -> None:
+def test_vector_environments_are_described_in_all_modes(mode: str) -> None:
     from wfb_gym.envs.vector import CasterVectorEnv
 
     envs = CasterVectorEnv(
@@ -110,7 +110,7 @@ def test_vector_environments_are_told_in_all_modes(mode: str) -> None:
         autoreset_mode=mode,
         render_mode="ansi",
     )
-    kept = listened(envs)
+    kept = spy_on_generators(envs)
     observations, infos = envs.reset(seed=2)
     check(envs.batch, kept, 0)
     ended = 0
@@ -142,7 +142,7 @@ def test_a_state_that_was_put_in_is_shown_as_it_is() -> None:
     assert env.batch.watch.events[0] == ()
 
 
-def test_faces_lie_on_the_table_where_their_number_is_fixed() -> None:
+def test_faces_are_known_where_their_number_is_fixed() -> None:
     env = raw(IDS[0], render_mode="ansi", scenario="archmage-duel", opponent="random")
     observation, info = env.reset(seed=0)
     seen: list[int] = []

@@ -1,4 +1,4 @@
-"""The words of what happens, and the table as it stands."""
+"""Descriptions of what happens, and the visible position."""
 
 from typing import Any
 
@@ -6,34 +6,37 @@ import numpy as np
 import pytest
 
 from tests.engine.builders import army, known, lasting, miscast, spell, unit, wizard
+from wfb_gym.cli import console
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_REROLL, PASS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node
+from wfb_gym.engine.state import FIRST_CHANCE, FIRST_DECISION, LAST_CHANCE, LAST_DECISION, Node
+from wfb_gym.packing.records import Duration, Lock
+from wfb_gym.render import armies, facts
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
-from wfb_gym.transcripts import Telling
+from wfb_gym.transcripts import NarratedBattle, changes, rolls
 
 BURNING_HEAD = FIRST_CAST + 2
 
 
-def telling(caster: Any, dispeller: Any, **keys: Any) -> Telling:
+def narrate(caster: Any, dispeller: Any, **keys: Any) -> NarratedBattle:
     document = {"name": "test", "caster": caster, "dispeller": dispeller, **keys}
-    return Telling(scenario_from_dict(document))
+    return NarratedBattle(scenario_from_dict(document))
 
 
 def duel(*script: int | tuple[int, ...]) -> list[str]:
-    return words_of(Telling(load_scenario("archmage-duel")), *script)
+    return words_of(NarratedBattle(load_scenario("archmage-duel")), *script)
 
 
-def words_of(told: Telling, *script: int | tuple[int, ...]) -> list[str]:
+def words_of(narrated: NarratedBattle, *script: int | tuple[int, ...]) -> list[str]:
     words = []
     for item in script:
-        event = told.roll(*item) if isinstance(item, tuple) else told.act(item)
+        event = narrated.roll(*item) if isinstance(item, tuple) else narrated.act(item)
         words.append(event.words)
     return words
 
 
 def test_the_opening() -> None:
-    assert Telling(load_scenario("archmage-duel")).opening == (
+    assert NarratedBattle(load_scenario("archmage-duel")).opening == (
         "phase 1 of 1: the caster with 6 power dice, the dispeller with 4 dispel dice"
     )
 
@@ -66,15 +69,15 @@ def test_a_spell_is_dispelled_and_another_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("faces", "told"),
+    ("faces", "words"),
     [
         ((6, 6, 1), "6 6 1: irresistible force, Burning Head is cast. 50 points to the caster."),
         ((4, 2, 2), "4 2 2: 8 against 9, Burning Head fails."),
         ((1, 1, 6), "1 1 6: a miscast, Burning Head fails."),
     ],
 )
-def test_casting_rolls(faces: tuple[int, ...], told: str) -> None:
-    assert duel(BURNING_HEAD, FIRST_DICE + 3, faces)[-1] == told
+def test_casting_rolls(faces: tuple[int, ...], words: str) -> None:
+    assert duel(BURNING_HEAD, FIRST_DICE + 3, faces)[-1] == words
 
 
 def test_a_miscast_says_its_row_and_what_it_did() -> None:
@@ -89,29 +92,29 @@ def test_a_miscast_says_its_row_and_what_it_did() -> None:
 
 
 def test_a_locked_wizard() -> None:
-    told = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
-    assert "Archmage casts no more until he rolls a 6" in told
+    words = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
+    assert "Archmage casts no more until he rolls a 6" in words
 
 
 def test_a_table_without_words_names_its_effects() -> None:
-    told = telling(
+    narrated = narrate(
         army(wizard(4, spell(), spell("Beam"))),
         army(),
         **miscast({"kind": "points_lost", "points": 30.0}),
     )
-    assert words_of(told, FIRST_CAST, FIRST_DICE + 2, (1, 1), (3, 3))[-1] == (
+    assert words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (1, 1), (3, 3))[-1] == (
         "3 3: miscast: points lost. 30 points to the dispeller."
     )
 
 
 def test_casualties() -> None:
-    told = telling(
+    narrated = narrate(
         army(wizard(4, known("Fire Ball"), spell("Beam"))),
         army(units=[unit("Spears", 10), unit("Bows", 3)], dispel_dice=0),
     )
-    assert told.act(FIRST_CAST).words == "Mage begins to cast Fire Ball (5+)."
-    bows = told.battle.legal_actions()[1]
-    words = words_of(told, bows, FIRST_DICE + 2, (4, 4), (4, *(6, 1, 1) * 4))
+    assert narrated.act(FIRST_CAST).words == "Mage begins to cast Fire Ball (5+)."
+    bows = narrated.battle.legal_actions()[1]
+    words = words_of(narrated, bows, FIRST_DICE + 2, (4, 4), (4, *(6, 1, 1) * 4))
     assert words == [
         "Mage aims at Bows.",
         "Mage throws 2 dice at Bows.",
@@ -121,104 +124,104 @@ def test_casualties() -> None:
 
 
 def test_a_spell_that_remains_in_play_comes_and_goes() -> None:
-    told = telling(
+    narrated = narrate(
         army(wizard(4, lasting("Ward"), spell("Beam")), power_dice=6),
         army(dispel_dice=0),
         phases=2,
     )
-    words = words_of(told, FIRST_CAST, FIRST_DICE + 2, (4, 4))
+    words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))
     assert words[-1].startswith("4 4: 8 against 5, Ward is cast and nobody can stop it. Ward is in")
-    assert "Ward is in play no more" in told.act(FIRST_CAST + 1).words
+    assert "Ward is in play no more" in narrated.act(FIRST_CAST + 1).words
 
 
-def test_a_new_phase_is_told() -> None:
-    told = telling(
+def test_a_new_phase_is_described() -> None:
+    narrated = narrate(
         army(wizard(1, spell(), name="One"), name="Reds"),
         army(wizard(2, spell(), name="Two"), name="Blues"),
         phases=2,
     )
-    assert told.act(PASS).words == (
+    assert narrated.act(PASS).words == (
         "Reds stops casting. Phase 2 of 2: Blues with 4 power dice, Reds with 3 dispel dice."
     )
 
 
-# --- the table as it stands ----------------------------------------------------------------
+# --- the visible position ------------------------------------------------------------------
 
 
-def random_events(told: Telling, rng: np.random.Generator) -> Any:
-    battle = told.battle
+def random_events(narrated: NarratedBattle, rng: np.random.Generator) -> Any:
+    battle = narrated.battle
     while not battle.is_over:
         if battle.is_decision():
             legal = battle.legal_actions()
-            yield told.act(legal[int(rng.integers(len(legal)))])
+            yield narrated.act(legal[int(rng.integers(len(legal)))])
         else:
             outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
             shares = np.array(chances) / sum(chances)
-            yield told.resolve(int(rng.choice(outcomes, p=shares)))
+            yield narrated.resolve(int(rng.choice(outcomes, p=shares)))
 
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())
-def test_what_is_shown_is_the_state_until_the_last_phases(scenario: str) -> None:
-    told = Telling(load_scenario(scenario))
+def test_what_is_visible_is_the_state_until_the_last_phases(scenario: str) -> None:
+    narrated = NarratedBattle(load_scenario(scenario))
     checked = 0
-    for event in random_events(told, np.random.default_rng(1)):
+    for event in random_events(narrated, np.random.default_rng(1)):
         assert event.words.endswith(".")
         assert "  " not in event.words
-        state, shown = told.battle.state, told.shown.state
+        state, shown = narrated.battle.state, narrated.visible.state
         for field in ("node", "mover", "power", "dispel", "open", "spell"):
             assert state[field] == shown[field]
-        if int(state.phase) + 1 < int(told.battle.packed.phases):
+        if int(state.phase) + 1 < int(narrated.battle.packed.phases):
             checked += 1
-            assert told.battle.key() == told.shown.key()
-    assert checked or int(told.battle.packed.phases) == 1
-    assert told.battle.is_over
+            assert narrated.battle.key() == narrated.visible.key()
+    assert checked or int(narrated.battle.packed.phases) == 1
+    assert narrated.battle.is_over
 
 
-def test_an_ended_battle_is_still_shown() -> None:
-    told = Telling(load_scenario("archmage-duel"))
-    told.act(PASS)
-    assert told.battle.is_over
-    assert not told.battle.state.wounds.any()
-    assert told.shown.state.wounds[:, 0].tolist() == [3, 3]
-    assert told.shown.state.items[1, 0] == 1
+def test_an_ended_battle_is_still_visible() -> None:
+    narrated = NarratedBattle(load_scenario("archmage-duel"))
+    narrated.act(PASS)
+    assert narrated.battle.is_over
+    assert not narrated.battle.state.wounds.any()
+    assert narrated.visible.state.wounds[:, 0].tolist() == [3, 3]
+    assert narrated.visible.state.items[1, 0] == 1
 
 
 def test_when_the_last_caster_is_slain_the_others_still_stand() -> None:
-    told = telling(
+    narrated = narrate(
         army(wizard(4, spell(), name="One", wounds=1), power_dice=6),
         army(wizard(2, name="Two"), units=[unit("Spears")], dispel_dice=2),
     )
-    words = words_of(told, FIRST_CAST, FIRST_DICE + 2, (1, 1), (1, 1), (6, 1, 1))
+    words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (1, 1), (1, 1), (6, 1, 1))
     assert "One is slain." in words[-1]
-    assert told.battle.is_over
-    assert told.shown.state.wounds[:, 0].tolist() == [0, 2]
-    assert told.shown.state.unit_wounds[1, 0] == 10
+    assert narrated.battle.is_over
+    assert narrated.visible.state.wounds[:, 0].tolist() == [0, 2]
+    assert narrated.visible.state.unit_wounds[1, 0] == 10
 
 
 def test_losses_on_the_table_add_up_to_the_points() -> None:
     rng = np.random.default_rng(3)
     for _ in range(5):
-        told = Telling(load_scenario("border-skirmish").first_phases(1))
+        narrated = NarratedBattle(load_scenario("border-skirmish").first_phases(1))
         lost = 0.0
-        for _ in random_events(told, rng):
+        for _ in random_events(narrated, rng):
             pass
         for side, sign in ((0, -1.0), (1, 1.0)):
-            for k, each in enumerate(told.scenario.armies[side].units):
-                wounds = int(told.shown.state.unit_wounds[side, k])
+            for k, each in enumerate(narrated.scenario.armies[side].units):
+                wounds = int(narrated.visible.state.unit_wounds[side, k])
                 lost += sign * (each.models - -(-wounds // each.wounds)) * each.points
-            for k, who in enumerate(told.scenario.armies[side].characters):
-                left = int(told.shown.state.wounds[side, k])
-                lost += sign * (who.wounds - left) * who.points / who.wounds
-        assert lost == pytest.approx(told.battle.points)
+            for k, character in enumerate(narrated.scenario.armies[side].characters):
+                left = int(narrated.visible.state.wounds[side, k])
+                lost += sign * (character.wounds - left) * character.points / character.wounds
+        assert lost == pytest.approx(narrated.battle.points)
 
 
-def test_telling_leaves_the_battle_as_it_is() -> None:
-    told, plain = Telling(load_scenario("storm-council")), None
-    plain = Battle(told.battle.packed_scenarios)
-    for event in random_events(told, np.random.default_rng(5)):
+def test_narration_leaves_the_battle_as_it_is() -> None:
+    narrated = NarratedBattle(load_scenario("storm-council"))
+    plain = Battle(narrated.battle.packed_scenarios)
+    for event in random_events(narrated, np.random.default_rng(5)):
         (plain.act if event.kind == "decision" else plain.resolve)(event.code)
-        assert plain.key() == told.battle.key()
-    assert plain.points == told.battle.points
+        assert plain.key() == narrated.battle.key()
+    assert plain.points == narrated.battle.points
     assert plain.node == Node.END
 
 
@@ -228,7 +231,7 @@ def test_telling_leaves_the_battle_as_it_is() -> None:
 def test_rerolls() -> None:
     luck = {"name": "Luck", "uses": 1, "reroll": {"of": "cast", "dice": "one"}}
     caster = army(wizard(4, spell(), spell("Beam"), items=["Luck"]), power_dice=6)
-    kept, again = (telling(caster, army(dispel_dice=0), items=[luck]) for _ in range(2))
+    kept, again = (narrate(caster, army(dispel_dice=0), items=[luck]) for _ in range(2))
     words = words_of(kept, FIRST_CAST, FIRST_DICE + 2, (2, 4), PASS)
     assert words[-2] == "2 4: the dice may be re-rolled."
     assert words[-1].startswith("Mage keeps the roll: 6 against 5, Bolt is cast")
@@ -239,25 +242,46 @@ def test_rerolls() -> None:
 
 def test_items_that_boost_do_not_dispel_by_themselves() -> None:
     ring = {"name": "Ring", "uses": 1, "when_dispelling": {"bonus": 2}}
-    told = telling(
+    narrated = narrate(
         army(wizard(4, spell(), spell("Beam"))),
         army(dispel_dice=1, items=["Ring"]),
         items=[ring],
     )
-    words_of(told, FIRST_CAST, FIRST_DICE + 2, (4, 4))
-    assert told.act(FIRST_ITEM).words == (  # and the only die with it
+    words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))
+    assert narrated.act(FIRST_ITEM).words == (  # and the only die with it
         "The dispeller tries to dispel with 1 die and the Ring against 8 with +2."
     )
-    assert told.roll(6).words == "6: 8 against 8, Bolt is dispelled."
+    assert narrated.roll(6).words == "6: 8 against 8, Bolt is dispelled."
 
 
 def test_a_spell_in_play_is_dispelled_later() -> None:
-    told = telling(
+    narrated = narrate(
         army(dispel_dice=0, wizards=[wizard(1, spell())], power_dice=0),
         army(wizard(2, lasting("Ward", in_play=True)), dispel_dice=4, power_dice=0),
     )
-    assert told.battle.node == Node.IN_PLAY
-    words = words_of(told, told.battle.legal_actions()[1], FIRST_DICE + 2, (4, 4))
+    assert narrated.battle.node == Node.IN_PLAY
+    words = words_of(narrated, narrated.battle.legal_actions()[1], FIRST_DICE + 2, (4, 4))
     assert words[0] == "The dispeller tries to dispel Ward."
     assert words[1] == "The dispeller tries to dispel Ward (5+), in play, with 2 dice against 5."
     assert words[2].startswith("4 4: 8 against 5, Ward is dispelled.")
+
+
+# --- nothing is left out -------------------------------------------------------------------
+
+
+def test_every_node_lock_and_duration_has_words() -> None:
+    decisions, chances = (
+        {node for node in Node if low <= node <= high}
+        for low, high in ((FIRST_DECISION, LAST_DECISION), (FIRST_CHANCE, LAST_CHANCE))
+    )
+    assert set(facts._DECISIONS) == set(console.QUESTIONS) == decisions
+    assert set(facts._ROLLS) == chances
+    assert set(changes.LOCKS) == set(facts._LOCKS) == set(Lock) - {Lock.NONE}
+    assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
+    assert set(armies.STATUS_COLOURS) == set(facts.SpellStatus)
+
+
+def test_a_roll_without_a_description_is_refused() -> None:
+    narrated = NarratedBattle(load_scenario("archmage-duel"))
+    with pytest.raises(ValueError, match="expected a roll that has a description, found NOMINATE"):
+        rolls.describe_roll(narrated.names, narrated.battle, 0, ())

@@ -1,0 +1,449 @@
+"""What a picture says of a position: facts of both armies, of the current step and the last dice.
+
+How they are drawn is in `armies` and `picture`.
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from wfb_gym.engine.actions import FIRST_CAST
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.queries import bearer_can_use, highest_dispel, may_cast
+from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
+from wfb_gym.engine.strikes import current_strike
+from wfb_gym.engine.targets import models_left
+from wfb_gym.packing.records import Lock
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.army import Unit
+from wfb_gym.scenario.characters import Character, Wizard
+from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS
+from wfb_gym.scenario.slots import SpellSlot
+from wfb_gym.transcripts.names import ScenarioNames, dice_phrase
+from wfb_gym.transcripts.narrator import Event
+from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, faces_on_table
+
+
+class SpellStatus(Enum):
+    """What can be done with a spell now, in the picture's words."""
+
+    IDLE = ""
+    OPEN = "can be cast"
+    PENDING = "being cast"
+    IN_PLAY = "in play"
+    TRIED = "tried"
+    NO_DICE = "no dice"
+    CLOSED = "not now"
+    FORGOTTEN = "forgotten"
+    UNKNOWN = "not rolled yet"
+
+
+class SpellFacts(NamedTuple):
+    """A spell: its name, its casting value in words, its status, and the target it lies on."""
+
+    name: str
+    value: str
+    status: SpellStatus
+    target: str = ""
+
+
+class ItemFacts(NamedTuple):
+    """An item: its name, uses left and uses in all; both 0 for one that is not used up."""
+
+    name: str
+    left: int
+    uses: int
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it has been used up."""
+        return self.uses > 0 and self.left == 0
+
+
+class CharacterFacts(NamedTuple):
+    """A character: level (0 for none), wounds left and in all, own dice, condition, unit."""
+
+    name: str
+    level: int
+    wounds: int
+    full_wounds: int
+    dice: int
+    condition: str
+    place: str
+    dead: bool
+    spells: tuple[SpellFacts, ...]
+    items: tuple[ItemFacts, ...]
+
+
+class UnitFacts(NamedTuple):
+    """A unit: models left and in all, wounds that its last model has lost, points lost."""
+
+    name: str
+    models: int
+    full_models: int
+    wounds_lost: int
+    points_lost: float
+    condition: str
+
+
+class ArmyFacts(NamedTuple):
+    """An army: whether it casts, what it does now, its pool ("power", "dispel" or "" for none)."""
+
+    army: int
+    name: str
+    casts: bool
+    activity: str
+    pool: int
+    pool_kind: str
+    characters: tuple[CharacterFacts, ...]
+    items: tuple[ItemFacts, ...]
+    units: tuple[UnitFacts, ...]
+
+
+def army_name(scenario: Scenario, army: int) -> str:
+    """An army's name, or its seat in the scenario."""
+    return scenario.armies[army].name or ("Caster", "Dispeller")[army]
+
+
+def army_facts(scenario: Scenario, names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
+    """Facts of an army.
+
+    Args:
+        scenario: that is played.
+        names: of the scenario.
+        battle: the position.
+        army: 0 or 1.
+    """
+    side, state = scenario.armies[army], battle.state
+    casts = army == int(state.active) and not battle.is_over
+    activity = pool_kind = ""
+    if not battle.is_over:
+        pool_kind = "power" if casts else "dispel"
+        if army == battle.mover:
+            activity = "decides" if battle.is_decision() else "rolls"
+    spells = list(_spells(scenario, names, battle, army))
+    items = [
+        (slot.bearer, ItemFacts(slot.item.name, int(state.items[army, i]), slot.item.uses))
+        for i, slot in enumerate(names.items[army])
+    ]
+    characters = []
+    for index, character in enumerate(side.characters):
+        known = tuple(spell for wizard, spell in spells if wizard == index)
+        carried = tuple(item for bearer, item in items if bearer == index)
+        characters.append(_character(character, battle, (army, index), known, carried))
+    return ArmyFacts(
+        army,
+        army_name(scenario, army),
+        casts,
+        activity,
+        int(state.power if casts else state.dispel),
+        pool_kind,
+        tuple(characters),
+        tuple(item for bearer, item in items if bearer == NO_BEARER),
+        tuple(_unit(battle, army, index, unit) for index, unit in enumerate(side.units)),
+    )
+
+
+def _unit(battle: Battle, army: int, index: int, unit: Unit) -> UnitFacts:
+    packed, state = battle.packed, battle.state
+    models = int(models_left(packed, state, army, index))
+    wounds_lost = models * unit.wounds - int(state.unit_wounds[army, index])
+    points_lost = (unit.models - models) * float(packed.armies[army].units[index].points)
+    condition = "flees" if unit.fleeing else "in combat" if unit.in_combat else ""
+    return UnitFacts(unit.name, models, unit.models, wounds_lost, points_lost, condition)
+
+
+# --- characters ----------------------------------------------------------------------------
+
+
+def _character(
+    character: Character,
+    battle: Battle,
+    place: tuple[int, int],
+    spells: tuple[SpellFacts, ...],
+    items: tuple[ItemFacts, ...],
+) -> CharacterFacts:
+    """Facts of the character with that army and index."""
+    army, index = place
+    state = battle.state
+    wounds = int(state.wounds[place])
+    dead = wounds == 0
+    if dead:
+        items = tuple(ItemFacts(item.name, 0, max(1, item.uses)) for item in items)
+    joined = character.stands_in not in (None, character.name)
+    return CharacterFacts(
+        character.name,
+        int(state.level[place]),
+        wounds,
+        int(battle.packed.armies[army].wizards[index].wounds),
+        int(state.own_dice[index]) if army == int(state.active) else 0,
+        "dead" if dead else ", ".join(_conditions(character, battle, place)),
+        f"in {character.stands_in}" if joined else "",
+        dead,
+        spells,
+        items,
+    )
+
+
+_LOCKS = {
+    Lock.PHASE_END: "this phase",
+    Lock.OWN_NEXT_PHASE: "till next phase",
+    Lock.SIX: "till a 6",
+    Lock.BATTLE_END: "any more",
+}
+
+
+def _conditions(character: Character, battle: Battle, place: tuple[int, int]) -> Iterator[str]:
+    """What keeps a living character from casting or from its items."""
+    if character.status == "fleeing":
+        yield "flees"
+    elif character.status == "off_table":
+        yield "off the table"
+    bars, lock = divmod(int(battle.state.lock[place]), BARS_ITEMS)
+    if isinstance(character, Wizard) and battle.state.level[place] == 0:
+        lock = Lock.BATTLE_END
+    if lock:
+        yield f"no {'magic' if bars else 'casting'} {_LOCKS[Lock(lock)]}"
+    elif bars:
+        yield "no items"
+
+
+# --- spells --------------------------------------------------------------------------------
+
+
+def _spells(
+    scenario: Scenario, names: ScenarioNames, battle: Battle, army: int
+) -> Iterator[tuple[int, SpellFacts]]:
+    """The army's spells, each with its wizard's index."""
+    known = int(battle.state.known[army]) | int(battle.state.in_play[army])
+    slots = list(enumerate(names.spells[army]))
+    for wizard, character in enumerate(scenario.armies[army].wizards):
+        drawn = scenario.spells_drawn(character)
+        count = 0
+        for spell, slot in slots:
+            if slot.wizard != wizard or slot.item is not None:
+                continue
+            is_known = bool(known >> spell & 1)
+            if drawn and not is_known:  # of its lore, but the wizard does not know it
+                continue
+            count += 1
+            # A battle that is played knows no spells in its last phase: `open` says all.
+            yield wizard, _spell(names, battle, army, spell, known != 0 and not is_known)
+        for _ in range(count, drawn):
+            yield wizard, SpellFacts("spell of his lore", "", SpellStatus.UNKNOWN)
+    for spell, slot in slots:
+        if slot.item is not None:
+            yield slot.wizard, _spell(names, battle, army, spell, False)
+
+
+def _spell(
+    names: ScenarioNames, battle: Battle, army: int, spell: int, forgotten: bool
+) -> SpellFacts:
+    slot = names.spells[army][spell]
+    value = f"{slot.casting_value}+" if slot.item is None else f"PL {slot.casting_value}"
+    name = "a spell" if slot.spell.name == value else slot.spell.name
+    status = _spell_status(battle, army, spell, slot, forgotten)
+    target = names.in_play_target(battle, army, spell) if status == SpellStatus.IN_PLAY else ""
+    return SpellFacts(name, value, status, target)
+
+
+def _spell_status(
+    battle: Battle, army: int, spell: int, slot: SpellSlot, forgotten: bool
+) -> SpellStatus:
+    packed, state, bit = battle.packed, battle.state, 1 << spell
+    active = army == int(state.active) and not battle.is_over
+    if int(state.in_play[army]) & bit:
+        return SpellStatus.IN_PLAY
+    if int(state.spell if active else state.free) == spell + 1:
+        return SpellStatus.PENDING
+    if forgotten:
+        return SpellStatus.FORGOTTEN
+    nominating = battle.node == Node.NOMINATE
+    if not active or not (state.open or nominating):
+        return SpellStatus.IDLE
+    is_open = bool(int(state.open) & bit)
+    if slot.item is not None:
+        usable, dice = bool(bearer_can_use(packed, state, army, slot.item)), True
+    else:
+        usable = bool(may_cast(packed, state, army, slot.wizard))
+        dice = int(state.power) + int(state.own_dice[slot.wizard]) > 0
+    blocked = nominating and FIRST_CAST + spell not in battle.legal_actions()
+    if not usable or (is_open and blocked):
+        return SpellStatus.CLOSED
+    if is_open:
+        return SpellStatus.OPEN if dice else SpellStatus.NO_DICE
+    # While a spell is being cast, spells are closed because they were tried; after it, they close
+    # where no dice are left.
+    return SpellStatus.TRIED if dice or int(state.spell) else SpellStatus.NO_DICE
+
+
+# --- the current step ----------------------------------------------------------------------
+
+_DECISIONS = {
+    Node.NOMINATE: "picks a spell, or stops casting",
+    Node.ITEM: "may use an item with the cast",
+    Node.RESERVE_DICE: "chooses how many own dice to throw",
+    Node.POOL_DICE: "chooses how many power dice to throw",
+    Node.KEEP_CASTING: "may roll dice again",
+    Node.DISPEL: "may dispel",
+    Node.DISPEL_RESERVE: "chooses how many own dice to throw",
+    Node.DISPEL_POOL: "chooses how many dice to throw",
+    Node.KEEP_DISPEL: "may roll dice again",
+    Node.FREE_SPELL: "may cast a spell without a roll",
+    Node.IN_PLAY: "may dispel a spell in play",
+    Node.TARGET: "picks a target",
+    Node.SWAP_SPELL: "may swap a spell for the lore's first",
+    Node.STORE_DICE: "chooses how many dice to keep",
+}
+_ROLLS = {
+    Node.ROLL_CASTING: "to cast",
+    Node.REROLL_CASTING: "to cast, again",
+    Node.ROLL_DISPEL: "to dispel",
+    Node.REROLL_DISPEL: "to dispel, again",
+    Node.ROLL_MISCAST: "on the miscast table",
+    Node.ROLL_HIT: "for the miscast's hits",
+    Node.ROLL_LOCK: "to cast again, on a 6",
+    Node.ROLL_STRIKE: "for the spell's hits",
+    Node.ROLL_WOUNDS: "for the miscast's wounds",
+    Node.ROLL_FORGET: "for whether the spell is forgotten",
+    Node.ROLL_COMET: "for whether the Comet lands",
+    Node.ROLL_RADIUS: "for how far the Comet reaches",
+    Node.ROLL_STORED: "for the dice that were kept",
+    Node.ROLL_SPELLS: "for the spells of a lore",
+}
+
+
+class StepFacts(NamedTuple):
+    """Who must do what.
+
+    Attributes:
+        army: that decides or rolls; None when the battle is over.
+        text: what it does.
+        spell: the spell at stake in words; "" for none.
+        details: of the spell, or of the position.
+        dice: committed and still to be thrown.
+        faces: of dice that lie and may be rolled again.
+    """
+
+    army: int | None
+    text: str
+    spell: str
+    details: str
+    dice: int
+    faces: tuple[int, ...]
+
+
+class RollFacts(NamedTuple):
+    """The last dice.
+
+    Attributes:
+        army: that rolled.
+        purpose: of the roll.
+        faces: as they fell; () where only the outcome is known.
+        total: of them, where it matters.
+        casting: whether 1s bring a miscast.
+        natural: whether 6s and 1s mean something of their own.
+        words: the description.
+    """
+
+    army: int
+    purpose: str
+    faces: tuple[int, ...]
+    total: int | None
+    casting: bool
+    natural: bool
+    words: str
+
+
+def step_facts(scenario: Scenario, names: ScenarioNames, battle: Battle) -> StepFacts:
+    """Facts of who must do what in a position."""
+    if battle.is_over:
+        return StepFacts(None, "The battle is over", "", _result(scenario, battle.points), 0, ())
+    army, node, state = battle.mover, battle.node, battle.state
+    action = _DECISIONS[node] if battle.is_decision() else f"rolls {_ROLLS[node]}"
+    text = f"{army_name(scenario, army)} {action}"
+    committed = int(state.dice if node in CASTING_ROLLS + DISPEL_ROLLS else state.reserve)
+    dice, faces = min(DICE, committed), tuple(faces_on_table(battle))
+    at_stake = names.pending(battle)
+    if state.striking:
+        owner, spell = divmod(int(state.striking) - 1, SPELLS)
+        at_stake = owner, spell
+    if at_stake is None:
+        return StepFacts(army, text, "", _position_details(names, battle), dice, faces)
+    words = names.spell(*at_stake) + _at_target(names, battle, *at_stake)
+    return StepFacts(army, text, words, _spell_details(names, battle), dice, faces)
+
+
+def _result(scenario: Scenario, points: float) -> str:
+    if abs(points) < 0.05:
+        return "nobody is ahead"
+    return f"{army_name(scenario, 0 if points > 0 else 1)} wins by {abs(points):.1f} points"
+
+
+def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
+    """The target that a spell is cast at, or lies on."""
+    state, active = battle.state, int(battle.state.active)
+    being_cast = (active, int(state.spell) - 1), (1 - active, int(state.free) - 1)
+    if (army, spell) not in being_cast:
+        target = names.in_play_target(battle, army, spell)
+        return f" on {target}" if target else ""
+    aim = int(state.aim if (army, spell) == being_cast[0] else state.free_aim)
+    target = names.target_of_aim(battle, army, spell, aim)
+    return f" at {target}" if target else ""
+
+
+def _position_details(names: ScenarioNames, battle: Battle) -> str:
+    """What matters where no spell is at stake."""
+    state = battle.state
+    if battle.node == Node.IN_PLAY:
+        in_play = [
+            names.spell(army, spell) + _at_target(names, battle, army, spell)
+            for army in (0, 1)
+            for spell in range(len(names.spells[army]))
+            if int(state.in_play[army]) >> spell & 1
+        ]
+        return f"in play: {', '.join(in_play)}"
+    if battle.node != Node.NOMINATE:
+        return ""
+    own = int(state.own_dice.sum())
+    power = dice_phrase(int(state.power), "power") + (
+        f" and {own} of the wizards' own" if own else ""
+    )
+    return f"{power} against {dice_phrase(int(state.dispel), 'dispel')}"
+
+
+def _spell_details(names: ScenarioNames, battle: Battle) -> str:
+    """What matters of the spell at stake."""
+    state = battle.state
+    if battle.node == Node.ROLL_STRIKE:
+        strike = battle.packed.strikes[int(current_strike(battle.packed, state))]
+        army, index = divmod(int(strike.victim), TARGETS)
+        return f"strikes {names.target(army, index + 1)}"
+    if int(state.row) or battle.node == Node.ROLL_MISCAST:
+        return "miscast"
+    attempt, number = DispelAttempt(int(state.attempt)), int(state.number)
+    if attempt == DispelAttempt.NONE:
+        return "a free spell" if state.free else "being cast"
+    if attempt == DispelAttempt.CAST:
+        # Before the dice are taken from the pool, no total above any dispel roll is kept exactly.
+        if battle.node == Node.DISPEL and number >= int(highest_dispel(battle.packed, state)):
+            return f"cast with {number} or more, above any total to dispel"
+        return f"cast with {number}: match it to dispel"
+    if attempt == DispelAttempt.FREE:
+        return f"a free spell: match {number} to dispel"
+    if attempt == DispelAttempt.IN_PLAY:
+        return f"in play: match {number} to dispel"
+    raise ValueError(f"attempt: expected one that has a description, found {attempt!r}")
+
+
+def last_roll(events: Sequence[Event]) -> RollFacts | None:
+    """Facts of the last dice that were rolled; None where there were none."""
+    for event in reversed(events):
+        if event.kind == "roll":
+            casting = event.node in CASTING_ROLLS
+            natural = casting or event.node in DISPEL_ROLLS
+            counts = (natural or event.node == Node.ROLL_MISCAST) and event.faces
+            total = sum(event.faces) if counts else None
+            purpose = _ROLLS[event.node]
+            return RollFacts(event.army, purpose, event.faces, total, casting, natural, event.words)
+    return None

@@ -1,0 +1,149 @@
+"""Names of what the engine's indices stand for in a scenario, and of numbers and points.
+
+What is decided, rolled and lost is described in `decisions`, `rolls` and `changes`.
+"""
+
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.targets import target_code
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.slots import item_slots, spell_slots
+
+NO_TARGET = "no target"
+
+
+class ScenarioNames:
+    """What the engine's indices stand for in a scenario, army by army.
+
+    Attributes:
+        armies: names, or the seats where an army has no name.
+        spells: slots of the armies' spells.
+        items: slots of their items.
+        characters: names.
+        units: names.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        armies, catalogue = scenario.armies, scenario.catalogue
+        seats = ("the caster", "the dispeller")
+        self.armies = [army.name or seat for army, seat in zip(armies, seats, strict=True)]
+        self.spells = [spell_slots(army, catalogue) for army in armies]
+        self.items = [item_slots(army, catalogue) for army in armies]
+        self.characters = [[each.name for each in army.characters] for army in armies]
+        self.units = [[unit.name for unit in army.units] for army in armies]
+        self._scenario = scenario
+
+    def target(self, mover: int, code: int) -> str:
+        """Name of a target.
+
+        Args:
+            mover: the army that aims.
+            code: its code of the target (an action less `FIRST_TARGET`).
+        """
+        if code == 0:
+            return NO_TARGET
+        side, index = divmod(code - 1, TARGETS)
+        army = mover if side == 0 else 1 - mover
+        return self.units[army][index] if index < UNITS else self.characters[army][index - UNITS]
+
+    def target_of_aim(self, battle: Battle, army: int, spell: int, aim: int) -> str:
+        """Target of an aim, counted from 1; "" for aim 0 and for an aim without a target."""
+        code = int(target_code(battle.packed, army, spell, aim - 1)) if aim else 0
+        return self.target(army, code) if code else ""
+
+    def pending_target(self, battle: Battle) -> str:
+        """Target of the spell that is being cast, the miscast's free spell first; "" for none."""
+        state, army = battle.state, int(battle.state.active)
+        if state.free:
+            return self.target_of_aim(battle, 1 - army, int(state.free) - 1, int(state.free_aim))
+        return self.target_of_aim(battle, army, int(state.spell) - 1, int(state.aim))
+
+    def in_play_target(self, battle: Battle, army: int, spell: int) -> str:
+        """Target that a spell in play lies on; "" for none."""
+        return self.target_of_aim(battle, army, spell, int(battle.state.aims[army, spell]))
+
+    def pending(self, battle: Battle) -> tuple[int, int] | None:
+        """Army and slot of the spell that is being cast or dispelled; None where there is none."""
+        state = battle.state
+        if state.free:
+            return 1 - int(state.active), int(state.free) - 1
+        if state.target:
+            army, spell = divmod(int(state.target) - 1, SPELLS)
+            return army, spell
+        return (int(state.active), int(state.spell) - 1) if state.spell else None
+
+    def caster(self, army: int, spell: int) -> str:
+        """Name of the character that casts a spell."""
+        return self.characters[army][self.spells[army][spell].wizard]
+
+    def spell(self, army: int, spell: int) -> str:
+        """A spell with its casting value, and its wizard where another knows it too."""
+        slot = self.spells[army][spell]
+        namesakes = sum(each.spell.name == slot.spell.name for each in self.spells[army])
+        value = f"{slot.casting_value}+"
+        if slot.item is not None:
+            value = f"power level {slot.casting_value}"
+        name = slot.spell.name if slot.spell.name == value else f"{slot.spell.name} ({value})"
+        return f"{name} by {self.caster(army, spell)}" if namesakes > 1 else name
+
+    def item(self, army: int, item: int) -> str:
+        """An item, and its bearer where another has one too."""
+        slot = self.items[army][item]
+        namesakes = sum(each.item.name == slot.item.name for each in self.items[army])
+        name = f"the {slot.item.name}"
+        if namesakes == 1:
+            return name
+        if slot.bearer == NO_BEARER:
+            return f"{name} of the army"
+        return f"{name} of {self.characters[army][slot.bearer]}"
+
+    def miscast(self, army: int, wizard: int, total: int) -> str:
+        """Text of a row of a wizard's miscast table, without a full stop.
+
+        Args:
+            army: of the wizard.
+            wizard: index among the army's characters.
+            total: of the table's dice.
+        """
+        side = self._scenario.armies[army]
+        name = self._scenario.table_name_of(side, side.wizards[wizard])
+        for row in self._scenario.table_named(name).rows:
+            if row.roll[0] <= total <= row.roll[1]:
+                if row.text is not None:
+                    return row.text.removesuffix(".")
+                kinds = [effect.kind.replace("_", " ") for effect in row.effects]
+                return ", ".join(kinds) or "only the spell fails"
+        return "only the spell fails"
+
+
+def plural(number: int, noun: str) -> str:
+    """A number and what it counts."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def dice_phrase(dice: int, kind: str = "") -> str:
+    """A number of dice: "1 die", "3 power dice"."""
+    return f"{dice} {f'{kind} ' if kind else ''}{'die' if dice == 1 else 'dice'}"
+
+
+def own_dice_phrase(dice: list[int]) -> str:
+    """The wizards' own dice behind a pool's; "" where there are none."""
+    return f" and {' + '.join(map(str, dice))} of the wizards' own" if any(dice) else ""
+
+
+def format_points(points: float) -> str:
+    """A number of points without needless digits."""
+    return f"{round(points, 1) + 0.0:.1f}".removesuffix(".0")
+
+
+def points_phrase(names: ScenarioNames, points: float) -> str:
+    """Which army won how many points.
+
+    Args:
+        names: of the scenario.
+        points: as the first army sees them.
+    """
+    if round(points, 1) == 0.0:
+        return "nobody is ahead"
+    number = format_points(abs(points))
+    return f"{number} point{'' if number == '1' else 's'} to {names.armies[int(points < 0)]}"

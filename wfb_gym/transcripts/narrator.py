@@ -1,0 +1,224 @@
+"""A battle that describes what happens as it is played.
+
+`Event` is one thing that happened, `NarratedBattle` a battle whose steps return events, and
+`VisibleBattle` the position with what the engine clears. The sentences are in `decisions`, `rolls`
+and `changes`; no rule is here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wfb_gym._records import Records
+from wfb_gym.engine import transition
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.chance import outcome_of_roll, resolve_outcome
+from wfb_gym.engine.dispelling import act_dispel
+from wfb_gym.engine.miscasts import run_effects
+from wfb_gym.engine.queries import is_chance
+from wfb_gym.engine.state import Node, State, new_states, new_work_spaces
+from wfb_gym.engine.thrown_dice import is_open, read_dice
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario import Scenario
+from wfb_gym.transcripts.changes import describe_changes, describe_next_phase, describe_phase
+from wfb_gym.transcripts.decisions import describe_decision
+from wfb_gym.transcripts.names import ScenarioNames, points_phrase
+from wfb_gym.transcripts.rolls import describe_roll
+
+
+@dataclass(frozen=True)
+class Event:
+    """A decision or a roll, with all that follows from it by itself.
+
+    Attributes:
+        kind: "decision" or "roll".
+        army: that decides or rolls, 0 or 1.
+        node: where.
+        code: engine code of the action, or the outcome of the roll.
+        faces: dice as they fell, 1 to 6; () where their number is open, or they are unknown.
+        points: that changed hands, as the first army sees them.
+        words: the description.
+    """
+
+    kind: str
+    army: int
+    node: Node
+    code: int
+    faces: tuple[int, ...]
+    points: float
+    words: str
+
+
+class NarratedBattle:
+    """One battle, its dice thrown by the caller; every step returns an `Event`.
+
+    Args:
+        scenario: that is played.
+        packed: the packed scenario, record array of shape (1,); packed here unless given.
+
+    Attributes:
+        scenario: that is played.
+        names: of the scenario.
+        battle: the position; play on through this object alone.
+    """
+
+    def __init__(self, scenario: Scenario, packed: Records[PackedScenario] | None = None) -> None:
+        self.scenario = scenario
+        self.names = ScenarioNames(scenario)
+        self.battle = Battle(pack(scenario) if packed is None else packed)
+        self._scratch = new_work_spaces()
+        self._visible = VisibleBattle(self.battle)
+        self._visible.begin()
+
+    @property
+    def visible(self) -> Battle:
+        """The position with what the engine clears (`VisibleBattle`); not to be played on."""
+        return self._visible.battle
+
+    @property
+    def opening(self) -> str:
+        """Description of how the battle begins."""
+        return describe_phase(self.names, self.battle)
+
+    def set_state(self, state: Any, points: float = 0.0) -> None:
+        """Go on from another position of the scenario.
+
+        Args:
+            state: `engine.state.STATE` record.
+            points: won so far, as the first army sees them.
+        """
+        self.battle.state.setfield(state, state.dtype)
+        self.battle.points = points
+        self._visible = VisibleBattle(self.battle)
+
+    def act(self, action: int) -> Event:
+        """Play an action.
+
+        Raises:
+            ValueError: it is not legal here.
+        """
+        before = self.battle.copy()
+        self.battle.act(action)
+        return self._event(before, action, ())
+
+    def roll(self, *faces: int) -> Event:
+        """Resolve a chance node with dice, as `Battle.roll` does.
+
+        Raises:
+            ValueError: wrong number of dice, or a face outside 1..6.
+        """
+        before = self.battle.copy()
+        self.battle.roll(*faces)
+        packed, state, work = before.packed, before.state, self._scratch[0]
+        if is_open(state):
+            return self._event(before, read_dice(packed, state, faces).outcome, ())
+        work.faces[: len(faces)] = faces
+        return self._event(before, int(outcome_of_roll(packed, state, work)), faces)
+
+    def resolve(self, outcome: int, faces: Sequence[int] = ()) -> Event:
+        """Resolve a chance node with one of its outcomes.
+
+        Args:
+            outcome: one of `Battle.chance_outcomes`.
+            faces: of the dice that brought it, where they are known.
+        """
+        before = self.battle.copy()
+        self.battle.resolve(outcome)
+        return self._event(before, outcome, faces)
+
+    def _event(self, before: Battle, code: int, faces: Sequence[int]) -> Event:
+        """Describe the step from `before` to the position now."""
+        names, after, visible_before = self.names, self.battle, self.visible
+        self._visible.follow(before, code, after)
+        points = after.points - before.points
+        faces = tuple(int(face) for face in faces)
+        if before.is_decision():
+            kind, first = "decision", describe_decision(names, before, code, after)
+        else:
+            kind, first = "roll", describe_roll(names, before, code, faces)
+        sentences = [first, *describe_changes(names, visible_before, self.visible)]
+        if points:
+            sentences.append(points_phrase(names, points))
+        sentences += describe_next_phase(names, before, after)
+        if after.is_over:
+            sentences.append(f"The battle ends: {points_phrase(names, after.points)}")
+        words = ". ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences) + "."
+        return Event(kind, before.mover, before.node, int(code), faces, points, words)
+
+
+# --- the position with what the engine clears ----------------------------------------------
+
+_KEPT = (
+    "marks", "known", "unit_wounds", "items", "level", "wounds", "lock", "contacts", "markers",
+)  # fmt: skip
+_KEPT_AT_THE_END = ("in_play", "aims")
+_EXTRA_PHASES = 2
+"""Phases that are added, so that none of the battle's own is the last of its army."""
+
+
+class VisibleBattle:
+    """A battle that is played elsewhere, with what the engine clears from its state.
+
+    The engine clears what can no longer matter: in the last phase models out of reach are counted
+    down, spent wizards forget their wounds, and an ended battle is empty. Readers want to see them.
+    So every step is taken a second time by the engine's own operations, in a battle that has
+    phases to come, and losses, items and knowledge are shown as they are there.
+
+    Args:
+        battle: at its beginning, or at any position from which to follow it.
+
+    Attributes:
+        battle: the visible position; another object after every step, not to be played on.
+    """
+
+    def __init__(self, battle: Battle) -> None:
+        self._longer: Any = battle.packed_scenarios.copy()
+        self._longer["phases"] += _EXTRA_PHASES
+        self._scratch = new_work_spaces()
+        self.battle = battle.copy()
+
+    def begin(self) -> None:
+        """Follow from the beginning of the scenario."""
+        states = new_states(1)
+        transition.begin(self._longer[0], states[0], self._scratch[0])
+        self._keep(states, self.battle)
+
+    def follow(self, before: Battle, code: int, after: Battle) -> None:
+        """Follow a step.
+
+        Args:
+            before: the position as it is played, which `battle` shows.
+            code: the action, or the outcome of the roll.
+            after: where that led.
+        """
+        states = self._longer_state(before)
+        step = transition.act if before.is_decision() else transition.resolve
+        step(self._longer[0], states[0], code, self._scratch[0])
+        if states[0].node == Node.END:  # nobody is left to cast in phases to come
+            states = self._longer_state(before)
+            self._step_alone(states[0], code)
+        self._keep(states, after)
+
+    def _longer_state(self, before: Battle) -> Records[State]:
+        """A position of the longer battle, as it is shown."""
+        states = new_states(1)
+        states[0] = before.state
+        for field in _KEPT:
+            states[field] = self.battle.state[field]
+        return states
+
+    def _step_alone(self, state: State, code: int) -> None:
+        """Take a step without what follows by itself, of which a battle's end is part."""
+        packed = self._longer[0]
+        if state.node == Node.DISPEL:
+            act_dispel(packed, state, code)
+        elif is_chance(int(state.node)):
+            resolve_outcome(packed, state, code)
+        while state.node == Node.MISCAST_EFFECTS:
+            run_effects(packed, state)
+
+    def _keep(self, states: Records[State], after: Battle) -> None:
+        self.battle = after.copy()
+        for field in _KEPT + (_KEPT_AT_THE_END if after.is_over else ()):
+            self.battle.state[field] = states[0][field]

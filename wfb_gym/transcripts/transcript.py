@@ -1,0 +1,307 @@
+"""The transcript of a battle: its file, a JSON object a line, and its replay by the rules.
+
+A header; then one line for each decision and each roll; a last line with the result. How a battle
+comes to be recorded is in `recording`.
+"""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import wfb_gym
+from wfb_gym._jit import rules_digest
+from wfb_gym.engine.state import Node
+from wfb_gym.rules.dice import FACES
+from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
+from wfb_gym.transcripts.narrator import Event, NarratedBattle
+
+FORMAT = "wfb_gym transcript"
+VERSION = 1
+POINTS_TOLERANCE = 1e-9
+"""Points that differ by no more are equal."""
+
+
+class TranscriptError(ValueError):
+    """A file that is no transcript, or a transcript that does not follow from the rules."""
+
+    def __init__(self, source: str, line: int, expected: str, found: object) -> None:
+        super().__init__(f"{source}, line {line}: expected {expected}, found {found}")
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """A battle as it was played.
+
+    Attributes:
+        scenario: that was played.
+        players: names of the first army's player and of the other's.
+        seed: of the dice; None where they were thrown by hand.
+        events: what happened, in order.
+        points: in the end, as the first army sees them.
+        over: whether the battle was played to its end.
+        source: name for error messages, the file's.
+    """
+
+    scenario: Scenario
+    players: tuple[str, str]
+    seed: int | None
+    events: tuple[Event, ...]
+    points: float
+    over: bool
+    source: str = field(default="transcript", compare=False)
+
+
+# --- writing -------------------------------------------------------------------------------
+
+
+def scenario_digest(scenario: Scenario) -> str:
+    """Hash of a scenario's document."""
+    document = scenario.model_dump_json(exclude_defaults=True)
+    return hashlib.sha256(document.encode()).hexdigest()[:16]
+
+
+def write(transcript: Transcript, path: str | os.PathLike[str]) -> None:
+    """Write a transcript to a file, which is overwritten.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    result = {"result": transcript.points, "over": transcript.over}
+    lines = [_header(transcript), *(_event_fields(event) for event in transcript.events), result]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def _header(transcript: Transcript) -> dict[str, Any]:
+    scenario = transcript.scenario
+    entry: dict[str, Any] = {"name": scenario.name, "digest": scenario_digest(scenario)}
+    if scenario.name not in bundled_scenarios() or load_scenario(scenario.name) != scenario:
+        entry["document"] = scenario.model_dump(mode="json")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "scenario": entry,
+        "players": list(transcript.players),
+        "seed": transcript.seed,
+        "wfb_gym": wfb_gym.__version__,
+        "rules": rules_digest(),
+    }
+
+
+def _event_fields(event: Event) -> dict[str, Any]:
+    code: dict[str, Any] = {"act": event.code}
+    if event.kind == "roll":
+        code = {"roll": list(event.faces), "outcome": event.code}
+    return {
+        "army": event.army,
+        "node": event.node.name,
+        **code,
+        "points": event.points,
+        "words": event.words,
+    }
+
+
+# --- reading -------------------------------------------------------------------------------
+
+_TYPE_NAMES: dict[type, str] = {
+    bool: "true or false",
+    dict: "an object",
+    float: "a number",
+    int: "a whole number",
+    list: "a list",
+    str: "text",
+    type(None): "null",
+}
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A line of the file, a JSON object that knows its number, from 1."""
+
+    source: str
+    number: int
+    fields: dict[str, Any]
+
+    def error(self, expected: str, found: object) -> TranscriptError:
+        return TranscriptError(self.source, self.number, expected, found)
+
+    def get(self, key: str, *types: type) -> Any:
+        """A field of one of some types.
+
+        Raises:
+            TranscriptError: it is missing, or of another type.
+        """
+        expected = f'"{key}", {" or ".join(_TYPE_NAMES[each] for each in types)}'
+        if key not in self.fields:
+            raise self.error(expected, "none")
+        value = self.fields[key]
+        if type(value) not in types:
+            raise self.error(expected, json.dumps(value))
+        return value
+
+
+def read(path: str | os.PathLike[str]) -> Transcript:
+    """Read a transcript; `replay` checks whether it follows from the rules.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        TranscriptError: it is no transcript; names file, line and what was expected.
+    """
+    source = os.fspath(path)
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{source}: expected a transcript, found no file")
+    lines = _parse_lines(source, Path(path).read_bytes())
+    if len(lines) < 2:
+        raise TranscriptError(source, 1, "a header, the battle and its result", "too few lines")
+    header, *events, result = lines
+    scenario = _read_scenario(header)
+    players = header.get("players", list)
+    if len(players) != 2 or not all(isinstance(name, str) for name in players):
+        raise header.error("the names of two players", players)
+    return Transcript(
+        scenario,
+        (players[0], players[1]),
+        header.get("seed", int, type(None)),
+        tuple(_read_event(line) for line in events),
+        float(result.get("result", int, float)),
+        result.get("over", bool),
+        source,
+    )
+
+
+def _parse_lines(source: str, data: bytes) -> list[_Line]:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise TranscriptError(source, 1, "text in UTF-8", str(error)) from None
+    lines = []
+    # Not splitlines(), which also splits at separators that a name may hold.
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        try:
+            fields = json.loads(line)
+        except ValueError as error:
+            raise TranscriptError(source, number, "a JSON object", str(error)) from None
+        if not isinstance(fields, dict):
+            raise TranscriptError(source, number, "a JSON object", line[:40])
+        lines.append(_Line(source, number, fields))
+    return lines
+
+
+def _read_scenario(header: _Line) -> Scenario:
+    if header.fields.get("format") != FORMAT:
+        raise header.error(f'"format": "{FORMAT}"', header.fields.get("format"))
+    if header.get("version", int) != VERSION:
+        raise header.error(f"format version {VERSION}", header.fields["version"])
+    entry = _Line(header.source, header.number, header.get("scenario", dict))
+    name, digest = entry.get("name", str), entry.get("digest", str)
+    try:
+        if "document" in entry.fields:
+            scenario = Scenario.model_validate_json(json.dumps(entry.get("document", dict)))
+        elif name in bundled_scenarios():
+            scenario = load_scenario(name)
+        else:
+            raise header.error("a bundled scenario's name, or its document", name)
+    except TranscriptError:
+        raise
+    except (ScenarioError, ValueError) as error:
+        raise header.error("a scenario", str(error).splitlines()[0]) from error
+    if scenario_digest(scenario) != digest:
+        raise header.error(f"{name} as it is now, {scenario_digest(scenario)}", digest)
+    return scenario
+
+
+def _read_event(line: _Line) -> Event:
+    node = line.get("node", str)
+    if node not in Node.__members__:
+        raise line.error("the name of a node", node)
+    army = line.get("army", int)
+    faces: tuple[int, ...] = ()
+    if "act" in line.fields:
+        kind, code = "decision", line.get("act", int)
+    else:
+        kind, code = "roll", line.get("outcome", int)
+        dice = line.get("roll", list)
+        if not all(type(face) is int for face in dice):
+            raise line.error("faces of dice", dice)
+        faces = tuple(dice)
+    points = float(line.get("points", int, float))
+    return Event(kind, army, Node[node], code, faces, points, line.get("words", str))
+
+
+# --- replaying -----------------------------------------------------------------------------
+
+
+class _ReplayError(Exception):
+    """What was expected, and what was found; `replay` adds the line."""
+
+
+def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
+    """Play a transcript again by the rules.
+
+    Args:
+        transcript: of a battle.
+
+    Returns:
+        The battle where the transcript ends, and its events as they are described now.
+
+    Raises:
+        TranscriptError: something does not follow from the rules, or gives other points; names the
+            line in the file.
+    """
+    narrated = NarratedBattle(transcript.scenario)
+    events: list[Event] = []
+    try:
+        for event in transcript.events:
+            again = _replay_event(narrated, event)
+            _check_points("points", event.points, again.points)
+            events.append(again)
+        over = narrated.battle.is_over
+        if transcript.over != over:
+            raise _ReplayError(f'"over": {json.dumps(over)}', json.dumps(transcript.over))
+        _check_points("result", transcript.points, narrated.battle.points)
+    except _ReplayError as error:
+        line = len(events) + 2  # behind the header
+        raise TranscriptError(transcript.source, line, *error.args) from None
+    return narrated, events
+
+
+def _check_points(key: str, found: float, expected: float) -> None:
+    if not abs(found - expected) <= POINTS_TOLERANCE:
+        raise _ReplayError(f'"{key}": {expected}', found)
+
+
+def _replay_event(narrated: NarratedBattle, event: Event) -> Event:
+    """Play an event again."""
+    battle = narrated.battle
+    if battle.is_over:
+        raise _ReplayError("the result, as the battle is over", f"a {event.kind}")
+    if (event.army, event.node) != (battle.mover, battle.node):
+        raise _ReplayError(
+            f"army {battle.mover} at {battle.node.name}", f"army {event.army} at {event.node.name}"
+        )
+    kind = "decision" if battle.is_decision() else "roll"
+    if event.kind != kind:
+        raise _ReplayError(f"a {kind}", f"a {event.kind}")
+    if kind == "decision":
+        legal = battle.legal_actions()
+        if event.code not in legal:
+            raise _ReplayError(f'"act": one of {legal}', event.code)
+        return narrated.act(event.code)
+    dice = battle.dice_to_roll
+    if dice is None or not event.faces:
+        outcomes = [outcome for outcome, _ in battle.chance_outcomes()]
+        if event.code not in outcomes or event.faces:
+            raise _ReplayError(
+                f'"roll": [] and "outcome": one of {outcomes}',
+                f'"roll": {list(event.faces)} and "outcome": {event.code}',
+            )
+        return narrated.resolve(event.code)
+    if len(event.faces) != dice or not all(1 <= face <= FACES for face in event.faces):
+        raise _ReplayError(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
+    again = narrated.roll(*event.faces)
+    if again.code != event.code:
+        raise _ReplayError(f'"outcome": {again.code}', event.code)
+    return again
