@@ -13,8 +13,8 @@ Floats = NDArray[np.float64]
 
 _CAST = (
     "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
-    "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after", "free",
-    "free_aim", "striking", "strike", "radius", "back", "faces", "held",
+    "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
+    "free", "free_aim", "striking", "strike", "radius", "return_to", "faces", "held",
 )  # fmt: skip
 _MOST_CAUSES = 4
 _LEAST_BITS = 0.3
