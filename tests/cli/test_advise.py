@@ -53,7 +53,7 @@ LOST = (BURNING_HEAD, dice(3), (4, 4, 4), FIRST_ITEM)
 FAILED = (FIRE_BALL, dice(1), (2,))
 STORM, BOLT, WARD, SPARK, OTHER_BOLT = range(FIRST_CAST, FIRST_CAST + 5)
 SEVENTH = (BOLT, dice(2), dice(1), (1, 2, 3))
-"""Fire Bolt of the Wizard Lord fails on two dice of his own and one of the pool."""
+"""Fire Bolt of the Wizard Lord fails on two dice of its own and one of the pool."""
 
 POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
     (PositionRequest(DUEL), (DUEL,)),
@@ -187,7 +187,7 @@ def test_wizards_in_place_of_a_scenario_s() -> None:
 def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
     def carried(scrolls: int) -> tuple[list[int], int]:
         army = build_position(PositionRequest("storm-council", scrolls=scrolls)).scenario.dispeller
-        return [who.items.count("Dispel Scroll") for who in army.wizards], len(army.items)
+        return [each.items.count("Dispel Scroll") for each in army.wizards], len(army.items)
 
     assert [carried(n) for n in (0, 1, 2, 4)] == [
         ([0, 0], 0),

@@ -1,4 +1,4 @@
-"""Commands about a battlefield: who can be cast at, and a picture of it."""
+"""Commands about a battlefield: what can be cast at, and a picture of it."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ def output(capsys: Capture, *arguments: str) -> str:
     return captured.out
 
 
-def refused(capsys: Capture, *arguments: str) -> str:
+def error_of(capsys: Capture, *arguments: str) -> str:
     with pytest.raises(SystemExit) as end:
         main(arguments)
     captured = capsys.readouterr()
@@ -69,13 +69,13 @@ def test_targets_in_words(capsys: Capture) -> None:
 
 
 def test_an_unknown_spell(capsys: Capture) -> None:
-    message = refused(capsys, "targets", SKIRMISH, "--spell", "Fireball")
+    message = error_of(capsys, "targets", SKIRMISH, "--spell", "Fireball")
     assert "expected an aimed spell of a wizard of the scenario" in message
 
 
 def test_an_unknown_scenario(capsys: Capture) -> None:
-    assert "the name of a bundled one" in refused(capsys, "targets", "nowhere")
-    assert "the name of a bundled one" in refused(capsys, "draw", "nowhere")
+    assert "the name of a bundled one" in error_of(capsys, "targets", "nowhere")
+    assert "the name of a bundled one" in error_of(capsys, "draw", "nowhere")
 
 
 def test_a_picture_of_the_battlefield(capsys: Capture, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
     named = [terrain.name for terrain in scenario.battlefield.terrain]
     for army in scenario.armies:
         named += [unit.name for unit in army.units]
-        named += [who.name for who in army.characters]
+        named += [each.name for each in army.characters]
     assert [name for name in named if name not in texts] == []
 
 
@@ -106,9 +106,9 @@ def test_every_model_has_its_place_in_the_picture() -> None:
 
 
 def test_no_picture_without_a_battlefield(capsys: Capture) -> None:
-    message = refused(capsys, "draw", "archmage-duel")
+    message = error_of(capsys, "draw", "archmage-duel")
     assert "expected one with a battlefield, found archmage-duel" in message
 
 
 def test_no_picture_where_none_can_be_written(capsys: Capture, tmp_path: Path) -> None:
-    assert "--out" in refused(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.png"))
+    assert "--out" in error_of(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.png"))

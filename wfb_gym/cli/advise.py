@@ -202,7 +202,7 @@ def _play_on(solution: "Solution", battle: "Battle", action: int) -> "Battle":
 
 
 def _document(position: "RequestedPosition", advice: Advice) -> dict[str, Any]:
-    """The advice as JSON."""
+    """Return the advice as JSON has it."""
     battle = position.battle
     return {
         "scenario": position.scenario.name,
@@ -225,7 +225,7 @@ def _document(position: "RequestedPosition", advice: Advice) -> dict[str, Any]:
 
 
 def _text(position: "RequestedPosition", advice: Advice) -> str:
-    """The advice, the position, and a table of every play."""
+    """Format the advice, the position, and a table of every play."""
     if position.battle.is_over:
         return f"{advice.best}: {position.scenario.name} is over"
     mover = SEATS[position.battle.mover]
@@ -245,7 +245,7 @@ def _format_points(value: float) -> str:
 
 
 def _table(plays: list[Play], heading: str) -> list[str]:
-    """A line for each play, under a line of headings."""
+    """Format a line for each play, under a line of headings."""
     rows = [(heading.upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (description, value, difference) in enumerate(plays):
         chance = description.chance

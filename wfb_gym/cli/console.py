@@ -111,7 +111,7 @@ class ConsoleGame:
             self._show_event(narrated.act(action))
 
     def transcript(self) -> Transcript:
-        """The battle so far."""
+        """Return the battle so far."""
         players = ("you", self._opponent) if self._seat == 0 else (self._opponent, "you")
         battle, scenario = self._narrated.battle, self._narrated.scenario
         events = tuple(self._events)
@@ -167,12 +167,12 @@ class Choices:
         self._is_too_large = False
 
     def lines(self, battle: Battle) -> list[str]:
-        """A line for each legal action, numbered from 1."""
+        """Return a line for each legal action, numbered from 1."""
         descriptions = self._descriptions(battle).values()
         return [f"{number:>3}  {each.text}" for number, each in enumerate(descriptions, 1)]
 
     def odds(self, battle: Battle) -> list[str]:
-        """The same with the chance of the dice and, where the scenario can be solved, the value.
+        """Return the same with the chance of the dice and, if it can be solved, the value.
 
         Values are points still to come for the mover if both play on optimally.
         """
@@ -199,7 +199,7 @@ class Choices:
         return descriptions
 
     def _solve(self) -> Solution | None:
-        """The scenario's solution, if it takes no more than a moment."""
+        """Solve the scenario once, if that takes no more than a moment."""
         if self._solution is None and not self._is_too_large:
             try:
                 if estimate(self._scenario).states <= MOST_POSITIONS:

@@ -105,7 +105,7 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
                         hatch=hatch,
                     )
                 )
-            if any(name == who.name and army.unit_of(who) for who in army.characters):
+            if any(name == each.name and army.unit_of(each) for each in army.characters):
                 continue  # named with its unit
             label = name if unit is None else _with_companions(army, unit)
             _label(axes, polygons, label, "black", below=side == "caster")
@@ -119,13 +119,13 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
 
 
 def _polygons(shape: Any) -> list[_Polygon]:
-    """Corners of each polygon of a shape."""
+    """Return the corners of each polygon of a shape."""
     return [list(part.exterior.coords) for part in getattr(shape, "geoms", [shape])]
 
 
 def _with_companions(army: "Army", unit: "Unit") -> str:
-    """A unit's name, and the characters that stand in it."""
-    names = [who.name for who in army.companions(unit)]
+    """Return a unit's name, and the characters that stand in it."""
+    names = [each.name for each in army.companions(unit)]
     return unit.name + ("\nwith " + ", ".join(names) if names else "")
 
 

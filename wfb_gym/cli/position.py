@@ -88,7 +88,7 @@ class RequestedPosition:
     names: ScenarioNames
 
     def pools(self) -> dict[str, Any]:
-        """Power dice, the caster's wizards' own dice, dispel dice and scrolls that are left."""
+        """Return the power dice, the wizards' own dice, dispel dice and scrolls that are left."""
         state, wizards = self.battle.state, len(self.scenario.caster.wizards)
         return {
             "power": int(state.power),
@@ -102,7 +102,7 @@ class RequestedPosition:
         }
 
     def summary(self) -> str:
-        """What both sides have left, and what is being cast, in words."""
+        """Describe what both sides have left, and what is being cast."""
         pools, state, total = self.pools(), self.battle.state, self.request.total
         power = dice_phrase(pools["power"], "power") + own_dice_phrase(pools["own"])
         scrolls = f"{pools['scrolls'] or 'no'} scroll{'' if pools['scrolls'] == 1 else 's'}"
@@ -118,7 +118,7 @@ class RequestedPosition:
         return f"{self.scenario.name}: {text}"
 
     def horizon(self) -> str:
-        """What a value from here on is the value of, in words."""
+        """Describe what a value from here on is the value of."""
         if self.battle.node != Node.NOMINATE:
             return "The situation"
         whole = "phase" if self.scenario.phases == 1 else "battle"
@@ -174,7 +174,7 @@ def _check(request: PositionRequest) -> None:
 
 
 def _with_armies(request: PositionRequest) -> Scenario:
-    """The scenario with the wizards, the scrolls and the ruleset that the request says."""
+    """Load the scenario, with the wizards, scrolls and ruleset that the request says."""
     if request.scenario is None:
         where = "--wizard"
         name = " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
@@ -200,7 +200,7 @@ def _with_armies(request: PositionRequest) -> Scenario:
 
 
 def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
-    """The wizards that the command line lists."""
+    """Read the wizards that the command line lists."""
     wizards: list[dict[str, Any]] = []
     for number, (level, *spells) in enumerate(request.wizard, 1):
         if level not in _PROFILES:
@@ -221,7 +221,7 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
 
 
 def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
-    """A spell as the command line writes it: ``Fire Ball=20``, ``8=40``."""
+    """Read a spell as the command line writes it: ``Fire Ball=20``, ``8=40``."""
     name, equals, points = text.partition("=")
     lores = {spell.name.casefold(): spell.name for spell in lore_spells()}
     spell: dict[str, Any] = {"name": lores.get(name.strip().casefold())}
@@ -243,7 +243,7 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
 
 
 def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
-    """The army with that many scrolls that can be read, its bearers' first."""
+    """Give the army that many scrolls that can be read, its bearers' first."""
 
     def keep(items: Sequence[str]) -> tuple[str, ...]:
         nonlocal scrolls
@@ -259,8 +259,8 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     for kind in ("wizards", "runesmiths", "heroes"):
         changed[kind] = [
-            who.model_copy(update={"items": keep(who.items)}) if who.active else who
-            for who in getattr(army, kind)
+            each.model_copy(update={"items": keep(each.items)}) if each.active else each
+            for each in getattr(army, kind)
         ]
     own = keep(army.items)
     return dict(army) | changed | {"items": (*own, *[_SCROLL] * scrolls)}
@@ -270,7 +270,7 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
 
 
 def _with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
-    """The scenario with the dice of its first phase as the request has them.
+    """Return the scenario with the dice of its first phase as the request has them.
 
     In later phases they are generated as ever: only the position is taken from this one.
     """
@@ -329,7 +329,7 @@ class _PositionBuilder:
         return self.battle
 
     def _find(self, option: str, text: str) -> int:
-        """Index of a spell of the caster's, named with or without its wizard."""
+        """Find the index of a spell of the caster's, named with or without its wizard."""
         wanted = (text.casefold(), f"{text}+")
         found = [
             index
@@ -395,7 +395,7 @@ class _PositionBuilder:
         return spell
 
     def _fail(self, text: str, left: int) -> None:
-        """DispelAttempt a spell that fails."""
+        """Attempt a spell that fails."""
         self._to_dice("--tried", text, None)
         self.battle = _throw(self.battle, (1,), left)
 

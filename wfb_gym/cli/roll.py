@@ -87,7 +87,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
 
 
 def _options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
-    """Those of the options that were given, as they are written."""
+    """Return which of the options were given, as they are written."""
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
@@ -145,7 +145,7 @@ def _dispel(parser: Parser, options: argparse.Namespace) -> None:
 
 
 def _dice(dice: int, bonus: int) -> str:
-    """The roll in words."""
+    """Return the roll in words."""
     return f"{dice} {'die' if dice == 1 else 'dice'}" + (f" {bonus:+d}" if bonus else "")
 
 
@@ -154,7 +154,7 @@ def _print_json(chances: dict[str, Fraction]) -> None:
 
 
 def _print_chances(chances: dict[str, Fraction]) -> None:
-    """One line a chance: percent, and the exact fraction."""
+    """Print a line for each chance: percent, and the exact fraction."""
     width = max(map(len, chances))
     for label, chance in chances.items():
         print(f"  {label:<{width}}  {float(chance):8.3%}  {chance}")

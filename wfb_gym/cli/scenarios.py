@@ -26,7 +26,7 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _summaries() -> list[dict[str, Any]]:
-    """The bundled scenarios in a few words each, in the order of their names."""
+    """Summarise the bundled scenarios, in the order of their names."""
     from wfb_gym.scenario import bundled_scenarios, load_scenario
 
     summaries = []
@@ -50,7 +50,7 @@ def _summaries() -> list[dict[str, Any]]:
 
 
 def _table(scenarios: list[dict[str, Any]]) -> str:
-    """One line a scenario, under a line of headings."""
+    """Format a line for each scenario, under a line of headings."""
     rows = [tuple(heading.upper() for heading in scenarios[0])]
     rows += [tuple(_cell(value) for value in scenario.values()) for scenario in scenarios]
     return "\n".join(align_columns(rows, "<" * len(rows[0])))

@@ -64,7 +64,7 @@ class AnsiStyle:
 
 
 def event_lines(events: Sequence[Event], style: AnsiStyle) -> Iterator[str]:
-    """A line for each event, marked with its army's colour."""
+    """Yield a line for each event, marked with its army's colour."""
     for event in events:
         mark = ">" if event.kind == "decision" else "*"
         yield f"{style(mark, _ARMIES[event.army], _BOLD)} {event.words}"
@@ -73,7 +73,7 @@ def event_lines(events: Sequence[Event], style: AnsiStyle) -> Iterator[str]:
 def position_lines(
     scenario: Scenario, battle: Battle, *, seat: int = 0, style: AnsiStyle
 ) -> Iterator[str]:
-    """Lines on where both armies stand: dice, wizards, spells, items, units, points.
+    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points.
 
     Args:
         scenario: that is played.
@@ -118,7 +118,7 @@ def _drawn_dice(number: int, kind: str) -> str:
 
 
 def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:
-    """Characters, and under each its spells."""
+    """Yield the characters, and under each its spells."""
     state = battle.state
     full_wounds = battle.packed.armies[army].wizards["wounds"].tolist()
     columns = [state[field][army].tolist() for field in ("wounds", "level", "lock")]
@@ -177,7 +177,7 @@ def _units(scenario: Scenario, battle: Battle, army: int, style: AnsiStyle) -> I
 
 
 def _pending(names: ScenarioNames, battle: Battle) -> str:
-    """The spell that is being cast or answered."""
+    """Return the spell that is being cast or answered."""
     pending = names.pending(battle)
     if pending is None:
         return ""

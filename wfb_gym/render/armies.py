@@ -83,7 +83,7 @@ def draw_armies(
 
 
 def _fit_lines(army: ArmyFacts, height: int, unit: float) -> tuple[list["_Line"], int]:
-    """An army's lines, and the height that they may have."""
+    """Find an army's lines, and the height that they may have."""
     lines: list[_Line] = []
     for across in (1, 2, 3):
         lines = list(_lines(army, across))
@@ -94,7 +94,7 @@ def _fit_lines(army: ArmyFacts, height: int, unit: float) -> tuple[list["_Line"]
 
 
 def _body(box: Box, unit: float) -> Box:
-    """What is left of an army's column below its name and its dice."""
+    """Return what is left of an army's column below its name and its dice."""
     return (
         box._replace(top=box.top + round(76 * unit))
         .inset(round(8 * unit), 0)

@@ -48,16 +48,16 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     def inset(self, across: int, down: int | None = None) -> "Box":
-        """The box without a margin on every side."""
+        """Return the box without a margin on every side."""
         down = across if down is None else down
         return Box(self.left + across, self.top + down, self.right - across, self.bottom - down)
 
     def rows(self, top: int, height: int) -> "Box":
-        """Its full width, `height` pixels high from `top` pixels below its top on."""
+        """Return its full width, `height` pixels high from `top` pixels below its top on."""
         return Box(self.left, self.top + top, self.right, self.top + top + height)
 
     def part(self, index: int, count: int, gap: int) -> "Box":
-        """One of `count` equal parts side by side."""
+        """Return one of `count` equal parts side by side."""
         width = (self.width - gap * (count - 1)) // count
         left = self.left + index * (width + gap)
         return Box(left, self.top, left + width, self.bottom)
@@ -103,7 +103,7 @@ class Canvas:
         self._on_text = on_text
 
     def pixels(self) -> NDArray[np.uint8]:
-        """A copy of the picture, uint8 (height, width, 3)."""
+        """Return a copy of the picture, uint8 (height, width, 3)."""
         return np.array(self.image)
 
     def fill(self, box: Box, colour: Colour, edge: Colour | None = None, width: int = 1) -> None:
@@ -185,12 +185,12 @@ class Canvas:
 
 
 def line_height(size: float) -> int:
-    """Pixels from one line to the next."""
+    """Return the pixels from one line to the next."""
     return round(size * 1.3)
 
 
 def to_ascii(words: str) -> str:
-    """Words in the characters of Pillow's own font: accents go, what it lacks becomes "?"."""
+    """Spell words in Pillow's own font: accents go, what it lacks becomes "?"."""
     if words.isascii():
         return words
     words = "".join(_REPLACEMENTS.get(each, each) for each in words)
@@ -202,7 +202,7 @@ def to_ascii(words: str) -> str:
 
 @lru_cache(maxsize=4096)
 def fit_text(words: str, size: float, width: int) -> tuple[float, str]:
-    """Size and words so that a line fits.
+    """Find size and words with which a line fits.
 
     Args:
         words: a line.
@@ -226,7 +226,7 @@ def fit_text(words: str, size: float, width: int) -> tuple[float, str]:
 
 @lru_cache(maxsize=4096)
 def wrap_text(words: str, size: float, width: int, most: int) -> tuple[str, ...]:
-    """Words broken into lines that fit; the last of too many takes the rest.
+    """Break words into lines that fit; the last of too many takes the rest.
 
     Args:
         words: to be broken between words.
@@ -247,7 +247,7 @@ def wrap_text(words: str, size: float, width: int, most: int) -> tuple[str, ...]
 def wrap_to_fit(
     words: str, sizes: Sequence[float], width: int, height: int
 ) -> tuple[float, tuple[str, ...]]:
-    """Words broken into lines in the first of some sizes in which they fit into a box.
+    """Break words into lines in the first of some sizes in which they fit into a box.
 
     Args:
         words: to be broken between words.
@@ -267,7 +267,7 @@ def wrap_to_fit(
 
 
 def text_width(words: str, size: float) -> int:
-    """Pixels that a line takes."""
+    """Return the pixels that a line takes."""
     return int(_exact_width(size, to_ascii(words)) + 0.999)
 
 
@@ -283,7 +283,7 @@ def _exact_width(size: float, words: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _mask(size: float, words: str) -> tuple[Image.Image, int, int]:
-    """Words as a mask, and where it lies from their left end and the middle of their height."""
+    """Return words as a mask, and its place from their left end and the middle of their height."""
     font = _font(size)
     left, top, right, bottom = (int(each) for each in font.getbbox(words, anchor="lm"))
     mask = Image.new("L", (max(1, right - left), max(1, bottom - top)))
@@ -304,7 +304,7 @@ _PIPS = {
 
 @lru_cache(maxsize=512)
 def _die(size: int, face: int, body: Colour, ink: Colour) -> Image.Image:
-    """A die with rounded corners on a transparent ground."""
+    """Draw a die with rounded corners on a transparent ground."""
     full = size * _SMOOTH
     image = Image.new("RGBA", (full, full), (*body, 0))
     draw = ImageDraw.Draw(image)

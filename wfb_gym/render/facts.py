@@ -101,12 +101,12 @@ class ArmyFacts(NamedTuple):
 
 
 def army_name(scenario: Scenario, army: int) -> str:
-    """An army's name, or its seat in the scenario."""
+    """Return an army's name, or its seat in the scenario."""
     return scenario.armies[army].name or ("Caster", "Dispeller")[army]
 
 
 def army_facts(scenario: Scenario, names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
-    """Facts of an army.
+    """Return the facts of an army.
 
     Args:
         scenario: that is played.
@@ -163,7 +163,7 @@ def _character(
     spells: tuple[SpellFacts, ...],
     items: tuple[ItemFacts, ...],
 ) -> CharacterFacts:
-    """Facts of the character with that army and index."""
+    """Return the facts of the character with that army and index."""
     army, index = place
     state = battle.state
     wounds = int(state.wounds[place])
@@ -194,7 +194,7 @@ _LOCKS = {
 
 
 def _conditions(character: Character, battle: Battle, place: tuple[int, int]) -> Iterator[str]:
-    """What keeps a living character from casting or from its items."""
+    """Yield what keeps a living character from casting or from its items."""
     if character.status == "fleeing":
         yield "flees"
     elif character.status == "off_table":
@@ -214,7 +214,7 @@ def _conditions(character: Character, battle: Battle, place: tuple[int, int]) ->
 def _spells(
     scenario: Scenario, names: ScenarioNames, battle: Battle, army: int
 ) -> Iterator[tuple[int, SpellFacts]]:
-    """The army's spells, each with its wizard's index."""
+    """Yield the army's spells, each with its wizard's index."""
     known = int(battle.state.known[army]) | int(battle.state.in_play[army])
     slots = list(enumerate(names.spells[army]))
     for wizard, character in enumerate(scenario.armies[army].wizards):
@@ -314,7 +314,7 @@ _ROLLS = {
 
 
 class StepFacts(NamedTuple):
-    """Who must do what.
+    """The current step: which army must do what.
 
     Attributes:
         army: that decides or rolls; None when the battle is over.
@@ -356,7 +356,7 @@ class RollFacts(NamedTuple):
 
 
 def step_facts(scenario: Scenario, names: ScenarioNames, battle: Battle) -> StepFacts:
-    """Facts of who must do what in a position."""
+    """Return the facts of the current step of a position."""
     if battle.is_over:
         return StepFacts(None, "The battle is over", "", _result(scenario, battle.points), 0, ())
     army, node, state = battle.mover, battle.node, battle.state
@@ -381,7 +381,7 @@ def _result(scenario: Scenario, points: float) -> str:
 
 
 def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
-    """The target that a spell is cast at, or lies on."""
+    """Return the target that a spell is cast at, or lies on."""
     state, active = battle.state, int(battle.state.active)
     being_cast = (active, int(state.spell) - 1), (1 - active, int(state.free) - 1)
     if (army, spell) not in being_cast:
@@ -393,7 +393,7 @@ def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> s
 
 
 def _position_details(names: ScenarioNames, battle: Battle) -> str:
-    """What matters where no spell is at stake."""
+    """Describe what matters where no spell is at stake."""
     state = battle.state
     if battle.node == Node.IN_PLAY:
         in_play = [
@@ -413,7 +413,7 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
 
 
 def _spell_details(names: ScenarioNames, battle: Battle) -> str:
-    """What matters of the spell at stake."""
+    """Describe what matters of the spell at stake."""
     state = battle.state
     if battle.node == Node.ROLL_STRIKE:
         strike = battle.packed.strikes[int(current_strike(battle.packed, state))]
@@ -437,7 +437,7 @@ def _spell_details(names: ScenarioNames, battle: Battle) -> str:
 
 
 def last_roll(events: Sequence[Event]) -> RollFacts | None:
-    """Facts of the last dice that were rolled; None where there were none."""
+    """Return the facts of the last dice that were rolled; None where there were none."""
     for event in reversed(events):
         if event.kind == "roll":
             casting = event.node in CASTING_ROLLS

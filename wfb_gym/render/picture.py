@@ -185,7 +185,7 @@ def _draw_phases(canvas: Canvas, box: Box, battle: Battle, unit: float) -> None:
 
 
 def _draw_step(canvas: Canvas, box: Box, step: StepFacts, unit: float) -> None:
-    """Draw who must do what.
+    """Draw the current step.
 
     Args:
         canvas: to draw on.
@@ -273,7 +273,7 @@ def _draw_faces(canvas: Canvas, box: Box, roll: RollFacts, unit: float) -> None:
 
 
 def _die_colours(roll: RollFacts, face: int) -> tuple[Colour, Colour]:
-    """Colours of a die's body and pips: 6s stand out, and doubles of 6s and 1s more so."""
+    """Return the colours of a die's body and pips; 6s, and doubles of 6s and 1s, stand out."""
     double = roll.faces.count(face) > 1
     if roll.natural and face == 6:
         return colours.SIX, colours.WOUND if double else colours.INK

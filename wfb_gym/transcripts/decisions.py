@@ -185,13 +185,13 @@ def _at_target(names: ScenarioNames, battle: Battle) -> str:
 
 
 def _dispel_bonus(battle: Battle) -> int:
-    """What the mover's items add to its dispel roll."""
+    """Return what the mover's items add to its dispel roll."""
     packed, state, army = battle.packed, battle.state, battle.mover
     return int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
 
 
 def _own_dice(before: Battle, after: Battle) -> list[str]:
-    """How many of the dice about to be thrown are a wizard's own, in at most one phrase."""
+    """Describe how many of the dice about to be thrown are a wizard's own, if any."""
     own = int(before.state.own_dice.sum()) - int(after.state.own_dice.sum())
     return [f"{own} of his own"] if own else []
 
@@ -237,7 +237,7 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
 
 
 def _subject(names: ScenarioNames, before: Battle, after: Battle) -> str:
-    """The wizard that casts, else the army."""
+    """Return the wizard that casts, else the army."""
     army, state = before.mover, before.state
     spell = 0
     if before.node in _BY_WIZARD:

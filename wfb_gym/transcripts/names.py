@@ -47,23 +47,23 @@ class ScenarioNames:
         return self.units[army][index] if index < UNITS else self.characters[army][index - UNITS]
 
     def target_of_aim(self, battle: Battle, army: int, spell: int, aim: int) -> str:
-        """Target of an aim, counted from 1; "" for aim 0 and for an aim without a target."""
+        """Return the target of an aim, counted from 1; "" for 0 and where there is none."""
         code = int(target_code(battle.packed, army, spell, aim - 1)) if aim else 0
         return self.target(army, code) if code else ""
 
     def pending_target(self, battle: Battle) -> str:
-        """Target of the spell that is being cast, the miscast's free spell first; "" for none."""
+        """Return the target of the spell that is being cast, a free spell first; "" for none."""
         state, army = battle.state, int(battle.state.active)
         if state.free:
             return self.target_of_aim(battle, 1 - army, int(state.free) - 1, int(state.free_aim))
         return self.target_of_aim(battle, army, int(state.spell) - 1, int(state.aim))
 
     def in_play_target(self, battle: Battle, army: int, spell: int) -> str:
-        """Target that a spell in play lies on; "" for none."""
+        """Return the target that a spell in play lies on; "" for none."""
         return self.target_of_aim(battle, army, spell, int(battle.state.aims[army, spell]))
 
     def pending(self, battle: Battle) -> tuple[int, int] | None:
-        """Army and slot of the spell that is being cast or dispelled; None where there is none."""
+        """Return army and slot of the spell that is being cast or dispelled; None without one."""
         state = battle.state
         if state.free:
             return 1 - int(state.active), int(state.free) - 1
@@ -77,7 +77,7 @@ class ScenarioNames:
         return self.characters[army][self.spells[army][spell].wizard]
 
     def spell(self, army: int, spell: int) -> str:
-        """A spell with its casting value, and its wizard where another knows it too."""
+        """Return a spell with its casting value, and its wizard where another knows it too."""
         slot = self.spells[army][spell]
         namesakes = sum(each.spell.name == slot.spell.name for each in self.spells[army])
         value = f"{slot.casting_value}+"
@@ -87,7 +87,7 @@ class ScenarioNames:
         return f"{name} by {self.caster(army, spell)}" if namesakes > 1 else name
 
     def item(self, army: int, item: int) -> str:
-        """An item, and its bearer where another has one too."""
+        """Return an item, and its bearer where another has one too."""
         slot = self.items[army][item]
         namesakes = sum(each.item.name == slot.item.name for each in self.items[army])
         name = f"the {slot.item.name}"
@@ -98,7 +98,7 @@ class ScenarioNames:
         return f"{name} of {self.characters[army][slot.bearer]}"
 
     def miscast(self, army: int, wizard: int, total: int) -> str:
-        """Text of a row of a wizard's miscast table, without a full stop.
+        """Return the text of a row of a wizard's miscast table, without a full stop.
 
         Args:
             army: of the wizard.
@@ -117,27 +117,27 @@ class ScenarioNames:
 
 
 def plural(number: int, noun: str) -> str:
-    """A number and what it counts."""
+    """Return a number and what it counts."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def dice_phrase(dice: int, kind: str = "") -> str:
-    """A number of dice: "1 die", "3 power dice"."""
+    """Return a number of dice: "1 die", "3 power dice"."""
     return f"{dice} {f'{kind} ' if kind else ''}{'die' if dice == 1 else 'dice'}"
 
 
 def own_dice_phrase(dice: list[int]) -> str:
-    """The wizards' own dice behind a pool's; "" where there are none."""
+    """Return the wizards' own dice behind a pool's; "" where there are none."""
     return f" and {' + '.join(map(str, dice))} of the wizards' own" if any(dice) else ""
 
 
 def format_points(points: float) -> str:
-    """A number of points without needless digits."""
+    """Return a number of points without needless digits."""
     return f"{round(points, 1) + 0.0:.1f}".removesuffix(".0")
 
 
 def points_phrase(names: ScenarioNames, points: float) -> str:
-    """Which army won how many points.
+    """Return which army won how many points.
 
     Args:
         names: of the scenario.

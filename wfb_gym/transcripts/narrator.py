@@ -195,13 +195,13 @@ class VisibleBattle:
         states = self._longer_state(before)
         step = transition.act if before.is_decision() else transition.resolve
         step(self._longer[0], states[0], code, self._scratch[0])
-        if states[0].node == Node.END:  # nobody is left to cast in phases to come
+        if states[0].node == Node.END:  # no wizard is left to cast in phases to come
             states = self._longer_state(before)
             self._step_alone(states[0], code)
         self._keep(states, after)
 
     def _longer_state(self, before: Battle) -> Records[State]:
-        """A position of the longer battle, as it is shown."""
+        """Return a position of the longer battle, as it is shown."""
         states = new_states(1)
         states[0] = before.state
         for field in _KEPT:

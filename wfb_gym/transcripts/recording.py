@@ -129,7 +129,7 @@ def _policy_chooser(policy: Policy, narrated: NarratedBattle, seat: int) -> Choo
 
 
 def rng_of_seed(seed: int) -> Rng:
-    """A generator's record, as an environment has it after ``reset(seed=seed)``."""
+    """Return a generator's record, as an environment has it after ``reset(seed=seed)``."""
     rngs = new_rngs(1)
     rngs[0] = (key_of_seed(seed), 0, 0)
     return rngs[0]

@@ -63,7 +63,7 @@ def describe_kept_roll(names: ScenarioNames, before: Battle) -> str:
 
 
 def faces_on_table(battle: Battle) -> list[int]:
-    """Faces of the dice that lie from an earlier roll, ascending."""
+    """Return the faces of the dice that lie from an earlier roll, ascending."""
     counts = battle.state.faces + battle.state.held
     return [face for face in range(1, FACES + 1) for _ in range(int(counts[face - 1]))]
 

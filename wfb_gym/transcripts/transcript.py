@@ -58,7 +58,7 @@ class Transcript:
 
 
 def scenario_digest(scenario: Scenario) -> str:
-    """Hash of a scenario's document."""
+    """Return the hash of a scenario's document."""
     document = scenario.model_dump_json(exclude_defaults=True)
     return hashlib.sha256(document.encode()).hexdigest()[:16]
 
@@ -129,7 +129,7 @@ class _Line:
         return TranscriptError(self.source, self.number, expected, found)
 
     def get(self, key: str, *types: type) -> Any:
-        """A field of one of some types.
+        """Return a field of one of some types.
 
         Raises:
             TranscriptError: it is missing, or of another type.
