@@ -24,8 +24,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from experiments.common import INTERRUPTED
-from experiments.figures.dice import draw
-from experiments.figures.openings import optimal_opening, told
+from experiments.figures.dice import draw_dice
+from experiments.figures.openings import first_opening_text, optimal_opening
 from wfb_gym import solver
 from wfb_gym.cli.parser import Parser, whole_number
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
@@ -130,7 +130,7 @@ def result(solution: solver.Solution) -> Result:
         "phases": solution.scenario.phases,
         "value": solution.value,
         "opening": {
-            "words": told(solution),
+            "words": first_opening_text(solution),
             "army": None if opening is None else SEATS[opening.before.mover],
             "after_dice": dice,
         },
@@ -217,7 +217,7 @@ def solve_all(args: Args, results: list[Result]) -> str:
             if args.plot is not None:
                 shown.now(f"drawing {args.plot}")
                 try:
-                    draw(solution, args.plot)
+                    draw_dice(solution, args.plot)
                 except (ValueError, OSError) as error:
                     return str(error)
     return ""

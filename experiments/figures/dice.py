@@ -1,8 +1,8 @@
 """Heat maps of what to cast and on how many dice, by power and dispel dice left.
 
 A cell is the scenario's first nomination with other pools: they are set in the state, the engine
-tidies it, and the solution works out what it has not met, which shares most of the positions that
-follow. A scenario with fixed pools says the same in a battle of one phase, but in a longer one
+makes it canonical, and the solution is extended by the new positions, which share most of their
+successors. A scenario with fixed pools gives the same in a battle of one phase, but in a longer one
 it would change the later phases too.
 """
 
@@ -22,16 +22,17 @@ from numpy.typing import NDArray
 
 from experiments.figures.openings import (
     STOP,
-    Chooser,
+    BattlePolicy,
     Opening,
-    Walk,
+    OpeningRecorder,
     first_nomination,
+    play_opening,
     slots_of,
     spell_names,
-    walked,
 )
 from wfb_gym.encoding.limits import Limits, fit
 from wfb_gym.encoding.observe import observe
+from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
@@ -40,10 +41,10 @@ from wfb_gym.players.interface import Policy
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution
 
-MOST_SPELLS = 6
-"""Spells that get a panel of their own."""
+MAX_PANELS = 6
+"""Most spells that get a panel of their own."""
 CLOSED = -2
-"""In the place of a spell: it cannot be tried."""
+"""In the place of a spell: it cannot be cast."""
 
 _GREY = "0.82"
 _FRAME = "crimson"
@@ -56,25 +57,25 @@ _SPELL_NOTE = (
     "on the right: dice if that spell is cast first, and the points that this gives away "
     "(bold: none, it is the best)"
 )
-_FEWEST_SHADES = 5
-"""Of which the first are taken where fewer will do."""
+_MIN_SHADES = 5
+"""Shades of the palette; a figure with fewer numbers of dice takes the first ones."""
 _LABEL = 8
-"""Letters of a spell's short name."""
+"""Most letters of a spell's short name."""
 _DARK = 0.45
 """Luminance below which text is white."""
 _LEAST_COST = 0.05
-"""Points below which a cost is none to the eye."""
+"""Points below which a cost is not shown."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What is cast in each cell; a row for each number of dispel dice, a column for power.
+    """What is cast in each cell; a row for each number of dispel dice, a column for power dice.
 
     Attributes:
         spells: slots of the active army, int64 (rows, columns); `STOP` where nothing is cast,
             `CLOSED` where it cannot be.
         dice: committed, int64 (rows, columns); 0 where none are.
-        lost: points that it gives away if both play optimally afterwards, float64
+        lost: points that this gives away if both play optimally afterwards, float64
             (rows, columns); NaN where it cannot be cast.
     """
 
@@ -83,8 +84,8 @@ class Grid:
     lost: NDArray[np.float64]
 
 
-class Cells:
-    """The positions of a heat map: a scenario's first nomination with its pools, or smaller ones.
+class HeatMap:
+    """The positions of a heat map: a scenario's first nomination with its own or smaller pools.
 
     Args:
         solution: of the scenario.
@@ -92,12 +93,12 @@ class Cells:
     Attributes:
         start: the first nomination as the scenario has it.
         army: that casts.
-        power: dice in the pool: from 1, or from 0 where wizards have dice of their own, to those
-            that there are at the start.
+        power: power dice: from 1, or from 0 where wizards have dice of their own, to those at the
+            start.
         dispel: dice of the other army, from 0 to those at the start.
 
     Raises:
-        ValueError: nobody ever casts a spell on power dice.
+        ValueError: no spell is ever cast on power dice.
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -133,7 +134,7 @@ class Cells:
         to_nominate(battle.packed, battle.state)
         return battle
 
-    def each(self) -> list[Battle]:
+    def positions(self) -> list[Battle]:
         """The positions of all cells, row by row."""
         return [self.at(power, dispel) for dispel in self.dispel for power in self.power]
 
@@ -157,77 +158,75 @@ class Cells:
         return max(0.0, lost if self.army == 0 else -lost)
 
 
-def optimal_grid(cells: Cells) -> Grid:
-    """What is best to cast, and on how many dice."""
-    return cells.grid(walked(cell, cells.solution.best_action) for cell in cells.each())
-
-
-def spell_grid(cells: Cells, spell: int) -> Grid:
-    """On how many dice a spell is best cast if it is the one to be cast."""
-    code = FIRST_CAST + spell
-    choose: Chooser = cells.solution.best_action
-    return cells.grid(
-        walked(cell, choose, code) if code in cell.legal_actions() else None
-        for cell in cells.each()
+def optimal_grid(heat_map: HeatMap) -> Grid:
+    """The optimal openings."""
+    return heat_map.grid(
+        play_opening(cell, heat_map.solution.best_action) for cell in heat_map.positions()
     )
 
 
-def policy_grid(cells: Cells, policy: Policy, limits: Limits | None = None) -> Grid:
-    """What a policy casts first.
+def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
+    """The optimal openings of those that begin with a given spell."""
+    code = FIRST_CAST + spell
+    choose: BattlePolicy = heat_map.solution.best_action
+    return heat_map.grid(
+        play_opening(cell, choose, code) if code in cell.legal_actions() else None
+        for cell in heat_map.positions()
+    )
+
+
+def policy_grid(heat_map: HeatMap, policy: Policy, limits: Limits | None = None) -> Grid:
+    """A policy's openings.
 
     Args:
-        cells: where.
+        heat_map: its positions.
         policy: of the army that casts: observations (k, size) and masks (k, n) to actions (k,).
         limits: of its observations and actions; those that fit the scenario unless given.
 
     Raises:
         ValueError: the policy takes an action that is not legal.
     """
-    return cells.grid(
-        _policy_openings(cells, policy, limits or fit(cells.solution.packed, cells.army))
+    return heat_map.grid(
+        _policy_openings(heat_map, policy, limits or fit(heat_map.solution.packed, heat_map.army))
     )
 
 
-def _policy_openings(cells: Cells, policy: Policy, limits: Limits) -> list[Opening]:
-    """What a policy does in all cells: it is asked for all that are under way at once."""
-    view = View(cells.solution.packed, cells.army, limits)
-    walks = [Walk(cell) for cell in cells.each()]
-    while going := [walk for walk in walks if not walk.ended]:
-        observations = np.zeros((len(going), view.layout.size), np.float32)
-        masks = np.zeros((len(going), view.codec.n), np.bool_)
-        for walk, row, mask in zip(going, observations, masks, strict=True):
-            battle = walk.battle
+def _policy_openings(heat_map: HeatMap, policy: Policy, limits: Limits) -> list[Opening]:
+    """Play a policy's openings in all cells; it is asked about all unfinished ones together."""
+    view = View(heat_map.solution.packed, heat_map.army, limits)
+    recorders = [OpeningRecorder(cell) for cell in heat_map.positions()]
+    while unfinished := [recorder for recorder in recorders if not recorder.ended]:
+        observations = np.zeros((len(unfinished), view.layout.size), np.float32)
+        masks = np.zeros((len(unfinished), view.codec.n), np.bool_)
+        for recorder, row, mask in zip(unfinished, observations, masks, strict=True):
+            battle = recorder.battle
             at = view.layout.offsets[0]
-            observe(battle.packed, battle.state, cells.army, at, view.static[0], row)
+            observe(battle.packed, battle.state, heat_map.army, at, view.static[0], row)
             mask[view.codec.index_of[battle.legal_actions()]] = True
-        actions = np.asarray(policy(observations, masks))
-        if actions.shape != (len(going),):
-            raise ValueError(f"policy: expected {len(going)} actions, found shape {actions.shape}")
-        for walk, action in zip(going, actions, strict=True):
-            if not 0 <= action < view.codec.n:
-                raise ValueError(f"policy: expected an action below {view.codec.n}, found {action}")
-            walk.act(int(view.codec.code_of[int(action)]))
-    return [walk.opening() for walk in walks]
+        actions = validated_actions(policy(observations, masks), masks, "policy")
+        for recorder, action in zip(unfinished, actions, strict=True):
+            recorder.act(int(view.codec.code_of[int(action)]))
+    return [recorder.opening() for recorder in recorders]
 
 
 def short_names(scenario: Scenario, army: int) -> list[str]:
-    """A short name of its own for each spell of an army: a word of its name if that will do."""
+    """A unique short name for each spell of an army: a word of its name if possible."""
     slots = slots_of(scenario, army)
     words = [slot.spell.name.split() for slot in slots]
     wizards = [scenario.armies[army].characters[slot.wizard].name for slot in slots]
     initials = ["".join(word[0] for word in name.split()) for name in wizards]
     candidates = (
-        [_clipped(each[0]) for each in words],
-        [_clipped(each[-1]) for each in words],
-        [f"{_clipped(each[-1])} {who}" for each, who in zip(words, initials, strict=True)],
-        [f"{_clipped(each[-1])} {k + 1}" for k, each in enumerate(words)],
+        [_clip(each[0]) for each in words],
+        [_clip(each[-1]) for each in words],
+        [f"{_clip(each[-1])} {wizard}" for each, wizard in zip(words, initials, strict=True)],
+        [f"{_clip(each[-1])} {k + 1}" for k, each in enumerate(words)],
     )
     return [
         next(each[k] for each in candidates if each.count(each[k]) == 1) for k in range(len(slots))
     ]
 
 
-def _clipped(word: str) -> str:
+def _clip(word: str) -> str:
     return word if len(word) <= _LABEL else f"{word[: _LABEL - 1]}."
 
 
@@ -235,60 +234,60 @@ class Picture:
     """Panels of one scenario on one figure, with one colour for each number of dice.
 
     Args:
-        cells: that the panels show.
-        grids: everything that will be drawn, for the colours.
+        heat_map: that the panels show.
+        grids: all that will be drawn, for the colours.
         figure: to draw on.
     """
 
-    def __init__(self, cells: Cells, grids: Iterable[Grid], figure: Figure) -> None:
-        self.cells = cells
+    def __init__(self, heat_map: HeatMap, grids: Iterable[Grid], figure: Figure) -> None:
+        self.heat_map = heat_map
         self.figure = figure
-        self.short = short_names(cells.solution.scenario, cells.army)
+        self.short = short_names(heat_map.solution.scenario, heat_map.army)
         most = max(1, *(int(grid.dice.max()) for grid in grids))
-        shades = np.linspace(0.08, 0.92, max(_FEWEST_SHADES, most))[:most]
+        shades = np.linspace(0.08, 0.92, max(_MIN_SHADES, most))[:most]
         self.colours = ListedColormap(_COLOURS(shades))
         self.norm = BoundaryNorm(np.arange(0.5, most + 1), most)
         self.most = most
 
-    def openings(self, axes: Axes, grid: Grid, title: str) -> None:
-        """Spell and dice in each cell."""
+    def draw_openings(self, axes: Axes, grid: Grid, title: str) -> None:
+        """Draw spell and dice in each cell."""
         labels = np.full(grid.dice.shape, "stop", object)
         for place in np.ndindex(grid.dice.shape):
             spell, dice = int(grid.spells[place]), int(grid.dice[place])
             if spell != STOP:
                 labels[place] = self.short[spell] + (f"\n{dice}" if dice else "")
-        self._panel(axes, grid.dice, labels, title)
+        self._draw_panel(axes, grid.dice, labels, title)
 
-    def spell(self, axes: Axes, grid: Grid, best: Grid, spell: int, title: str) -> None:
-        """Dice in each cell if this spell is cast; in bold where it is best, else its cost."""
+    def draw_spell(self, axes: Axes, grid: Grid, best: Grid, spell: int, title: str) -> None:
+        """Draw the dice in each cell if this spell is cast: bold where it is best, or its cost."""
         labels = np.full(grid.dice.shape, "", object)
         for place in np.argwhere(grid.spells == spell):
             dice, lost = grid.dice[*place], grid.lost[*place]
             labels[*place] = str(dice) if lost < _LEAST_COST else f"{dice}\n-{lost:.1f}"
-        self._panel(axes, grid.dice, labels, title, bold=best.spells == spell)
+        self._draw_panel(axes, grid.dice, labels, title, bold=best.spells == spell)
         for place in np.argwhere(grid.spells == CLOSED):
-            left = self.cells.power[place[1]] - 0.5
+            left = self.heat_map.power[place[1]] - 0.5
             axes.add_patch(Rectangle((left, place[0] - 0.5), 1, 1, color=_GREY))
 
-    def losses(self, axes: Axes, lost: NDArray[np.float64], title: str) -> Any:
-        """Points given away in each cell; returns what a colour bar needs."""
+    def draw_losses(self, axes: Axes, lost: NDArray[np.float64], title: str) -> Any:
+        """Draw the points given away in each cell; returns the image, for a colour bar."""
         norm = Normalize(0.0, max(1.0, float(lost.max())))
         labels = np.full(lost.shape, "0", object)
         for place in np.argwhere(lost >= _LEAST_COST):
             labels[*place] = f"{lost[*place]:.1f}"
-        self._frame(axes, title)
+        self._draw_frame(axes, title)
         shown = axes.imshow(lost, _LOSS, norm, origin="lower", extent=self._extent, aspect="auto")
-        self._labels(axes, labels, _LOSS(norm(lost)))
+        self._draw_labels(axes, labels, _LOSS(norm(lost)))
         return shown
 
-    def bar(self, axes: Any) -> None:
-        """The colours' meaning, beside some panels."""
+    def draw_colour_bar(self, axes: Any) -> None:
+        """Draw the colours' meaning beside some panels."""
         mappable = ScalarMappable(self.norm, self.colours)
         bar = self.figure.colorbar(mappable, ax=axes, ticks=range(1, self.most + 1))
         bar.set_label("dice")
         bar.ax.tick_params(length=0)
 
-    def _panel(
+    def _draw_panel(
         self,
         axes: Axes,
         dice: NDArray[np.int64],
@@ -296,23 +295,23 @@ class Picture:
         title: str,
         bold: NDArray[np.bool_] | None = None,
     ) -> None:
-        self._frame(axes, title)
+        self._draw_frame(axes, title)
         shown = np.ma.masked_equal(dice, 0)
         axes.imshow(
             shown, self.colours, self.norm, origin="lower", extent=self._extent, aspect="auto"
         )
         colours = np.where((dice > 0)[..., None], self.colours(self.norm(dice)), 1.0)
-        self._labels(axes, labels, colours, bold)
+        self._draw_labels(axes, labels, colours, bold)
 
     @property
     def _extent(self) -> tuple[float, float, float, float]:
-        power, dispel = self.cells.power, self.cells.dispel
+        power, dispel = self.heat_map.power, self.heat_map.dispel
         return power[0] - 0.5, power[-1] + 0.5, dispel[0] - 0.5, dispel[-1] + 0.5
 
-    def _frame(self, axes: Axes, title: str) -> None:
-        """Title, axes, and the frame around the scenario's start."""
+    def _draw_frame(self, axes: Axes, title: str) -> None:
+        """Draw title, axes, and the frame around the scenario's start."""
         axes.set_title(title, fontsize=10.5)
-        power, dispel = self.cells.power, self.cells.dispel
+        power, dispel = self.heat_map.power, self.heat_map.dispel
         axes.set_xticks(power)
         axes.set_yticks(dispel)
         axes.set_xticks(np.array(power[1:]) - 0.5, minor=True)
@@ -326,7 +325,7 @@ class Picture:
             )
         )
 
-    def _labels(
+    def _draw_labels(
         self,
         axes: Axes,
         labels: NDArray[Any],
@@ -337,7 +336,7 @@ class Picture:
             luminance = float(colours[row, column, :3] @ (0.299, 0.587, 0.114))
             best = bold is not None and bool(bold[row, column])
             axes.text(
-                self.cells.power[column],
+                self.heat_map.power[column],
                 row,
                 str(labels[row, column]),
                 ha="center",
@@ -349,37 +348,37 @@ class Picture:
             )
 
 
-def draw(solution: Solution, path: Path) -> None:
-    """What to cast first, and on how many dice each spell is best cast.
+def draw_dice(solution: Solution, path: Path) -> None:
+    """Draw what to cast first, and on how many dice each spell is best cast.
 
     Raises:
-        ValueError: there is nothing to show; see `Cells`.
+        ValueError: no spell is ever cast on power dice.
     """
-    cells, scenario = Cells(solution), solution.scenario
-    best = optimal_grid(cells)
-    shown = cells.spells[:MOST_SPELLS]
-    grids = [spell_grid(cells, spell) for spell in shown]
+    heat_map, scenario = HeatMap(solution), solution.scenario
+    best = optimal_grid(heat_map)
+    shown = heat_map.spells[:MAX_PANELS]
+    grids = [spell_grid(heat_map, spell) for spell in shown]
     rows = min(2, len(shown))
     columns = -(-len(shown) // rows)
-    names, slots = spell_names(scenario, cells.army), slots_of(scenario, cells.army)
+    names, slots = spell_names(scenario, heat_map.army), slots_of(scenario, heat_map.army)
     titles = [f"{names[spell]}, {slots[spell].casting_value}+" for spell in shown]
-    widths = [_width(cells, 0.66, _OPENING), *[_width(cells, 0.44, *titles)] * columns]
-    height = max(2.2, 0.42 * len(cells.dispel) + 0.9) * rows
+    widths = [_width(heat_map, 0.66, _OPENING), *[_width(heat_map, 0.44, *titles)] * columns]
+    height = max(2.2, 0.42 * len(heat_map.dispel) + 0.9) * rows
     figure = Figure(
         figsize=(max(7.5, sum(widths) + 1), max(height, 3.4) + 0.9), layout="constrained"
     )
     places = figure.add_gridspec(rows, 1 + columns, width_ratios=widths)
-    picture = Picture(cells, [best, *grids], figure)
+    picture = Picture(heat_map, [best, *grids], figure)
     opening = figure.add_subplot(places[:, 0])
-    picture.openings(opening, best, _OPENING)
+    picture.draw_openings(opening, best, _OPENING)
     panels = [opening]
     for k, (spell, grid) in enumerate(zip(shown, grids, strict=True)):
         axes = figure.add_subplot(places[k // columns, 1 + k % columns])
-        picture.spell(axes, grid, best, spell, titles[k])
+        picture.draw_spell(axes, grid, best, spell, titles[k])
         panels.append(axes)
-    picture.bar(panels)
+    picture.draw_colour_bar(panels)
     title = f"{scenario.name}: the best number of dice, with all spells open"
-    _finish(cells, figure, title, _SPELL_NOTE)
+    _finish(heat_map, figure, title, _SPELL_NOTE)
     figure.savefig(path, dpi=_DPI)
 
 
@@ -400,32 +399,34 @@ def policy_beside_optimal(
         The policy's openings, and what they cost.
 
     Raises:
-        ValueError: there is nothing to show, or the policy takes an action that is not legal.
+        ValueError: no spell is ever cast on power dice, or the policy takes an illegal action.
     """
-    cells = Cells(solution)
-    best, found = optimal_grid(cells), policy_grid(cells, policy, limits)
-    width, height = _width(cells, 0.66, name), 0.5 * len(cells.dispel) + 1.6
+    heat_map = HeatMap(solution)
+    best, found = optimal_grid(heat_map), policy_grid(heat_map, policy, limits)
+    width, height = _width(heat_map, 0.66, name), 0.5 * len(heat_map.dispel) + 1.6
     figure = Figure(figsize=(3 * width + 2.2, max(height, 3.4)), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
-    picture = Picture(cells, [best, found], figure)
-    picture.openings(left, best, "optimal")
-    picture.openings(middle, found, name)
-    picture.bar([left, middle])
-    losses = picture.losses(right, found.lost, f"points lost by {name}")
+    picture = Picture(heat_map, [best, found], figure)
+    picture.draw_openings(left, best, "optimal")
+    picture.draw_openings(middle, found, name)
+    picture.draw_colour_bar([left, middle])
+    losses = picture.draw_losses(right, found.lost, f"points lost by {name}")
     figure.colorbar(losses, ax=right).set_label("points")
-    _finish(cells, figure, f"{solution.scenario.name}: what to cast first, on how many dice")
+    _finish(heat_map, figure, f"{solution.scenario.name}: what to cast first, on how many dice")
     figure.savefig(path, dpi=_DPI)
     return found
 
 
-def _width(cells: Cells, cell: float, *titles: str) -> float:
-    """Inches that a panel takes: wide enough for its cells and its title."""
-    return max(cell * len(cells.power) + 0.4, 0.085 * max(len(title) for title in titles) + 0.2)
+def _width(heat_map: HeatMap, cell: float, *titles: str) -> float:
+    """Inches of a panel's width, enough for its cells and its title."""
+    return max(cell * len(heat_map.power) + 0.4, 0.085 * max(len(title) for title in titles) + 0.2)
 
 
-def _finish(cells: Cells, figure: Figure, title: str, *notes: str) -> None:
+def _finish(heat_map: HeatMap, figure: Figure, title: str, *notes: str) -> None:
     figure.suptitle(title, fontsize=13, fontweight="bold")
-    axis = "power dice left in the pool" if any(cells.start.state.own_dice) else "power dice left"
+    axis = (
+        "power dice left in the pool" if any(heat_map.start.state.own_dice) else "power dice left"
+    )
     note = "; ".join(["framed: the start", *notes])
     figure.supxlabel(f"{axis}\n{note}", fontsize=10)
     figure.supylabel("dispel dice left", fontsize=10)

@@ -1,4 +1,4 @@
-"""Openings: what an army does from a position on until dice are rolled, and how it is told."""
+"""Openings: what an army does from a position on until dice are rolled, also in words."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ STOP = -1
 """In the place of a spell: none is cast."""
 
 
-Chooser = Callable[[Battle], int]
-"""Engine code of an action at a decision."""
+BattlePolicy = Callable[[Battle], int]
+"""From a decision to the engine code of an action."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,11 @@ class Opening:
 
     Attributes:
         before: where it began.
-        moves: nodes and engine codes; what leaves no choice is not among them.
+        moves: nodes and engine codes; forced moves are left out.
         spell: slot of the spell that is cast, or `STOP`.
         dice: committed to it, an item's not counted; 0 for a spell that needs none.
-        gained: points that changed hands on the way, as the first army sees them.
-        after: where it led.
+        gained: points of the first army on the way.
+        after: where it ended.
     """
 
     before: Battle
@@ -42,11 +42,11 @@ class Opening:
     after: Battle
 
 
-class Walk:
-    """An opening in the making.
+class OpeningRecorder:
+    """Plays an opening on a copy of a battle and records it.
 
     Args:
-        before: a decision; it stays as it is.
+        before: a decision; it is not changed.
     """
 
     def __init__(self, before: Battle) -> None:
@@ -58,7 +58,7 @@ class Walk:
 
     @property
     def ended(self) -> bool:
-        """Whether the army has nothing more to choose in it."""
+        """Whether the opening is complete."""
         return self._ended or not self.battle.is_decision()
 
     def act(self, code: int) -> None:
@@ -74,7 +74,7 @@ class Walk:
         self._ended = stopped or casting or elsewhere or node not in _CASTING
 
     def opening(self) -> Opening:
-        """What it came to."""
+        """The opening so far."""
         rolled = self.battle.node == Node.ROLL_CASTING
         return Opening(
             self.before,
@@ -94,35 +94,35 @@ def _dice(battle: Battle) -> int:
     return int(battle.state.power) + sum(int(own) for own in battle.state.own_dice)
 
 
-def walked(before: Battle, choose: Chooser, first: int | None = None) -> Opening:
-    """The opening of a player.
+def play_opening(before: Battle, policy: BattlePolicy, first: int | None = None) -> Opening:
+    """Play a policy's opening.
 
     Args:
-        before: a decision; it stays as it is.
-        choose: the player.
-        first: the first action, if it is not his.
+        before: a decision; it is not changed.
+        policy: chooses the actions.
+        first: the first action, if the policy does not choose it.
     """
-    walk = Walk(before)
+    recorder = OpeningRecorder(before)
     if first is not None:
-        walk.act(first)
-    while not walk.ended:
-        walk.act(choose(walk.battle))
-    return walk.opening()
+        recorder.act(first)
+    while not recorder.ended:
+        recorder.act(policy(recorder.battle))
+    return recorder.opening()
 
 
-def likeliest(battle: Battle) -> int:
-    """The outcome of a chance node that is the likeliest, of equally likely ones the first."""
+def likeliest_outcome(battle: Battle) -> int:
+    """The most probable outcome of a chance node; the first one of a tie."""
     return max(battle.chance_outcomes(), key=lambda outcome: outcome[1])[0]
 
 
 def first_decision(battle: Battle) -> tuple[Battle, bool]:
     """The first decision from a position on, and whether dice come before it.
 
-    The dice fall as is likeliest. A battle without decision is followed to its end.
+    Every roll has its most probable outcome. A battle without decisions is played to its end.
     """
     found, dice = battle.copy(), False
     while found.is_chance():
-        found.resolve(likeliest(found))
+        found.resolve(likeliest_outcome(found))
         dice = True
     return found, dice
 
@@ -130,7 +130,7 @@ def first_decision(battle: Battle) -> tuple[Battle, bool]:
 def first_nomination(solution: Solution) -> Battle | None:
     """Where the first spell can be nominated; None where none ever is.
 
-    The dice fall as is likeliest, and decisions before it are the optimal ones.
+    Every roll has its most probable outcome, and earlier decisions are optimal.
     """
     battle, _ = first_decision(Battle(solution.packed))
     while not battle.is_over and battle.node != Node.NOMINATE:
@@ -158,22 +158,22 @@ def spell_names(scenario: Scenario, army: int) -> list[str]:
 def optimal_opening(solution: Solution) -> tuple[Opening | None, bool]:
     """The first decisions of a scenario, and whether dice come before them; None without any."""
     before, dice = first_decision(Battle(solution.packed))
-    return (None if before.is_over else walked(before, solution.best_action)), dice
+    return (None if before.is_over else play_opening(before, solution.best_action)), dice
 
 
-def told(solution: Solution) -> str:
+def first_opening_text(solution: Solution) -> str:
     """The first decisions of a scenario in words."""
     opening, dice = optimal_opening(solution)
     if opening is None:
         return "nothing to decide"
-    words = in_words(solution, opening)
+    words = opening_text(solution, opening)
     if opening.before.mover != 0:
         words = f"{SEATS[opening.before.mover]}: {words}"
     return f"after dice, for example: {words}" if dice else words
 
 
-def in_words(solution: Solution, opening: Opening) -> str:
-    """An opening as a player says it."""
+def opening_text(solution: Solution, opening: Opening) -> str:
+    """An opening in words."""
     meanings = _meanings(solution, opening.before.mover)
     words = [_move(meanings, node, code) for node, code in opening.moves]
     words = [word for word in words if word]
@@ -187,7 +187,7 @@ def in_words(solution: Solution, opening: Opening) -> str:
 
 
 def _move(meanings: Mapping[int, str], node: Node, code: int) -> str:
-    """One move in words; empty where there is nothing to say, or the dice will say it."""
+    """One move in words; empty if it needs none or the dice say it."""
     if code == PASS:
         return _PASSES.get(node, "")
     if node in (Node.RESERVE_DICE, Node.POOL_DICE) or code == FIRST_TARGET:
@@ -195,12 +195,12 @@ def _move(meanings: Mapping[int, str], node: Node, code: int) -> str:
     meaning = meanings[code]
     if node == Node.NOMINATE and code >= FIRST_IN_PLAY:
         return meaning.replace("in play: own", "end", 1) + ", then"
-    for action, told_as in _TOLD.get(node, ()):
-        meaning = meaning.replace(action, told_as, 1)
+    for action, words in _REPLACEMENTS.get(node, ()):
+        meaning = meaning.replace(action, words, 1)
     return meaning
 
 
-_TOLD = {
+_REPLACEMENTS = {
     Node.ITEM: (("use", "with"),),
     Node.STORE_DICE: (("", "keep "),),
     Node.IN_PLAY: (("in play:", "try to dispel"),),

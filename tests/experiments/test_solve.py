@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from experiments import solve
 from experiments.common import INTERRUPTED
 from experiments.figures import dice, openings
-from experiments.figures.dice import CLOSED, Cells
+from experiments.figures.dice import CLOSED, HeatMap
 from experiments.figures.openings import STOP
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
@@ -247,7 +247,9 @@ BOLT = {"name": "Bolt", "casting_value": 5, "worth": 20.0}
 
 
 def _told(**armies: Any) -> str:
-    return openings.told(solver.solve(scenario_from_dict({"name": "small", **armies})))
+    return openings.first_opening_text(
+        solver.solve(scenario_from_dict({"name": "small", **armies}))
+    )
 
 
 def _casting(spells: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
@@ -286,8 +288,8 @@ def test_a_spell_in_play_is_ended_before_the_next() -> None:
             }
         )
     )
-    opening = openings.walked(Battle(solution.packed), solution.best_action, FIRST_IN_PLAY)
-    assert openings.in_words(solution, opening) == "end Curse, then cast Bolt on 1 die"
+    opening = openings.play_opening(Battle(solution.packed), solution.best_action, FIRST_IN_PLAY)
+    assert openings.opening_text(solution, opening) == "end Curse, then cast Bolt on 1 die"
 
 
 def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
@@ -302,7 +304,7 @@ def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
         "dispeller": {"dispel_dice": 0},
     }
     solution = solver.solve(scenario_from_dict(scenario))
-    cells = Cells(solution)
+    cells = HeatMap(solution)
     grid = dice.policy_grid(cells, _last)
     assert cells.spells == [0]
     assert (grid.spells == 1).all()
@@ -333,7 +335,7 @@ def test_dice_before_the_first_decision_are_told() -> None:
 def test_openings_leave_the_position_alone(duel: solver.Solution) -> None:
     battle = Battle(duel.packed)
     before = battle.key()
-    opening = openings.walked(battle, duel.best_action)
+    opening = openings.play_opening(battle, duel.best_action)
     assert battle.key() == opening.before.key() == before
     assert opening.after.node == Node.ROLL_CASTING
 
@@ -349,34 +351,34 @@ def _fixed(name: str, power: int, dispel: int) -> Scenario:
     return scenario.model_copy(update={"caster": caster, "dispeller": dispeller})
 
 
-def _places(cells: Cells) -> list[tuple[int, int]]:
+def _places(cells: HeatMap) -> list[tuple[int, int]]:
     return [(power, dispel) for dispel in cells.dispel for power in cells.power]
 
 
 @pytest.mark.parametrize("name", [*SMALL, "seventh-edition-duel"])
 def test_cells_are_the_positions_of_scenarios_with_such_pools(name: str) -> None:
-    cells = Cells(solver.solve(name))
-    for (power, dispel), cell in zip(_places(cells), cells.each(), strict=True):
+    cells = HeatMap(solver.solve(name))
+    for (power, dispel), cell in zip(_places(cells), cells.positions(), strict=True):
         assert cell.key() == Battle(pack(_fixed(name, power, dispel))).key()
 
 
 def test_cells_of_the_duel_are_solved_as_scenarios_with_such_pools(duel: solver.Solution) -> None:
-    cells = Cells(duel)
+    cells = HeatMap(duel)
     grid = dice.optimal_grid(cells)
     assert grid.dice.shape == (5, 6)
     for k, (power, dispel) in enumerate(_places(cells)):
         solution = solver.solve(_fixed(DUEL, power, dispel))
-        assert duel.value_of(cells.each()[k]) == pytest.approx(solution.value, abs=1e-9)
-        opening = openings.walked(Battle(solution.packed), solution.best_action)
+        assert duel.value_of(cells.positions()[k]) == pytest.approx(solution.value, abs=1e-9)
+        opening = openings.play_opening(Battle(solution.packed), solution.best_action)
         place = divmod(k, 6)
         assert (grid.spells[place], grid.dice[place]) == (opening.spell, opening.dice)
 
 
 def test_the_optimal_grid_is_what_the_solution_plays(duel: solver.Solution) -> None:
-    cells = Cells(duel)
+    cells = HeatMap(duel)
     grid = dice.optimal_grid(cells)
     assert np.abs(grid.lost).max() < 1e-9
-    for k, battle in enumerate(cells.each()):
+    for k, battle in enumerate(cells.positions()):
         place = divmod(k, 6)
         nominated = duel.best_action(battle)
         if nominated == PASS:
@@ -391,10 +393,10 @@ def test_the_optimal_grid_is_what_the_solution_plays(duel: solver.Solution) -> N
 
 
 def test_a_spells_grid_is_its_best_number_of_dice(duel: solver.Solution) -> None:
-    cells = Cells(duel)
+    cells = HeatMap(duel)
     assert cells.spells == [3, 2, 1, 0]
     grid = dice.spell_grid(cells, 0)
-    for k, battle in enumerate(cells.each()):
+    for k, battle in enumerate(cells.positions()):
         best = duel.value_of(battle)
         battle.act(FIRST_CAST)
         place = divmod(k, 6)
@@ -410,7 +412,7 @@ def test_a_spells_grid_is_its_best_number_of_dice(duel: solver.Solution) -> None
 def test_a_wizard_without_dice_cannot_try_his_spells() -> None:
     data = load_scenario("seventh-edition-duel").model_dump(exclude_unset=True)
     data["caster"]["wizards"][1]["reserve"] = 0
-    cells = Cells(solver.solve(scenario_from_dict(data)))
+    cells = HeatMap(solver.solve(scenario_from_dict(data)))
     assert list(cells.power) == [0, 1, 2]
     grid = dice.spell_grid(cells, 3)
     assert (grid.spells[:, 0] == CLOSED).all()
@@ -425,10 +427,10 @@ def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
 
 
 def test_a_policy_that_never_casts_loses_all_there_was_to_win(duel: solver.Solution) -> None:
-    cells = Cells(duel)
+    cells = HeatMap(duel)
     grid = dice.policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
     assert (grid.spells == STOP).all()
-    values = [duel.value_of(cell) for cell in cells.each()]
+    values = [duel.value_of(cell) for cell in cells.positions()]
     assert grid.lost.ravel() == pytest.approx(values, abs=1e-9)
     assert grid.lost[4, 5] == pytest.approx(duel.value, abs=1e-9)
 
@@ -444,7 +446,7 @@ def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution
         asked.append((observations.copy(), masks.copy()))
         return _last(observations, masks)
 
-    grid = dice.policy_grid(Cells(duel), policy)
+    grid = dice.policy_grid(HeatMap(duel), policy)
     assert [len(masks) for _, masks in asked] == [30, 25]  # one die leaves no choice
     assert (asked[0][0][-1] == observation).all()
     assert (asked[0][1][-1] == info["action_mask"]).all()
@@ -467,7 +469,7 @@ def test_a_policy_must_play_by_the_rules(
     duel: solver.Solution, actions: NDArray[np.int64], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        dice.policy_grid(Cells(duel), lambda observations, masks: actions)
+        dice.policy_grid(HeatMap(duel), lambda observations, masks: actions)
 
 
 def test_a_policy_is_drawn_beside_the_optimal_one(duel: solver.Solution, tmp_path: Path) -> None:
@@ -481,7 +483,7 @@ def test_the_second_army_loses_points_with_the_same_sign() -> None:
     mirrored = scenario_from_dict(
         {"name": "second", "phases": 2, "caster": {}, "dispeller": {**_casting(), "power_dice": 2}}
     )
-    cells = Cells(solver.solve(mirrored))
+    cells = HeatMap(solver.solve(mirrored))
     assert cells.army == 1
     grid = dice.policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
     assert grid.lost.min() > 0
