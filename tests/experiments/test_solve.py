@@ -460,9 +460,9 @@ def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        (np.ones(30, np.int64), "action: expected one of"),
-        (np.full(30, 99), "expected an action below 10, found 99"),
-        (np.zeros(3, np.int64), "expected 30 actions"),
+        (np.ones(30, np.int64), "policy: action 1 is illegal, expected one of"),
+        (np.full(30, 99), "policy: action 99 is illegal"),
+        (np.zeros(3, np.int64), "policy: expected integer actions of shape"),
     ],
 )
 def test_a_policy_must_play_by_the_rules(
