@@ -330,6 +330,20 @@ def print_json(results: Any) -> None:
     sys.stdout.write(json.dumps(results, indent=2) + "\n")
 
 
+def markdown_table(rows: Sequence[Sequence[str]], text_columns: int | None = None) -> str:
+    """A Markdown table without a final newline.
+
+    Args:
+        rows: cells row by row; the first row is the header.
+        text_columns: how many columns are aligned left, those behind them right; None aligns all
+            left.
+    """
+    header, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
+    left = len(header) if text_columns is None else text_columns
+    ruler = ["---"] * left + ["---:"] * (len(header) - left)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (header, ruler, *rest))
+
+
 def versions() -> dict[str, str]:
     """Versions of what results depend on."""
     names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")

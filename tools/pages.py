@@ -1,14 +1,13 @@
-"""A page for each environment id, docs/environments/NAME.md, from the code that it describes.
+"""Writes a page for each environment id, docs/environments/NAME.md, from the code.
 
     python -m tools.pages           write every page anew
-    python -m tools.pages --check   only tell which pages are not current
+    python -m tools.pages --check   only name the pages that are not current
 
-The words are the docstrings' of the environments' classes, section by section; what a class says
-comes after what the class that it derives from says. Numbers and tables are asked of the
-registered environments. docs/environments.md, which is written by hand, is the overview.
+The text comes from the docstrings of the environments' classes, section by section; a class's text
+follows that of its base classes. Numbers and tables come from the registered environments.
+docs/environments.md, which is written by hand, is the overview.
 """
 
-import argparse
 import ast
 import inspect
 import re
@@ -23,6 +22,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 import wfb_gym
+from experiments.common import FAILED, markdown_table
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.actions import ActionCodec
 
@@ -41,10 +41,8 @@ SECTIONS = (
     "Version History",
 )
 """Every page has these, in Gymnasium's order."""
-OF_THE_ID = "Version History"
-"""The section that no id has from another."""
-STALE = 1
-"""Exit status of ``--check`` where a page is not current."""
+OWN_SECTION = "Version History"
+"""The section that no id inherits."""
 HEAD = """\
 <!-- Written by `python -m tools.pages` from the docstrings in wfb_gym/envs. -->
 
@@ -81,8 +79,8 @@ class Argument:
 
     Attributes:
         name: of the keyword.
-        default: as the table has it: a literal, or a word for None.
-        meaning: in words.
+        default: as the table shows it: a literal, or a word in place of None.
+        meaning: its description.
     """
 
     name: str
@@ -93,46 +91,46 @@ class Argument:
 # --- docstrings ----------------------------------------------------------------------------
 
 
-def sections(text: str) -> dict[str, str]:
-    """A docstring's sections by heading; its first lines stand under the empty one."""
+def split_sections(text: str) -> dict[str, str]:
+    """A docstring's sections by heading; its first lines have the empty heading."""
     parts = re.split(r"^## (.+)$", inspect.cleandoc(text), flags=re.MULTILINE)
     headings = ["", *parts[1::2]]
     return {head: body.strip() for head, body in zip(headings, parts[::2], strict=True)}
 
 
-def merged(kind: type) -> dict[str, str]:
-    """Sections of a class's docstring, each behind what its bases say under that heading.
+def merge_sections(kind: type) -> dict[str, str]:
+    """Merge the sections of a class's docstring with those of its base classes, which come first.
 
     Raises:
-        ValueError: a section is missing, or is none of `SECTIONS`.
+        ValueError: a section is missing, or is not one of `SECTIONS`.
     """
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         if not each.__module__.startswith("wfb_gym.") or not each.__dict__.get("__doc__"):
             continue
-        for head, body in sections(each.__dict__["__doc__"]).items():
+        for head, body in split_sections(each.__dict__["__doc__"]).items():
             before = found.get(head, "") if head else ""
             found[head] = f"{before}\n\n{body}".strip()
-    own = sections(kind.__dict__.get("__doc__") or "").get(OF_THE_ID)
+    own = split_sections(kind.__dict__.get("__doc__") or "").get(OWN_SECTION)
     if own is None:
-        raise ValueError(f"{kind.__name__}: expected a section {OF_THE_ID!r} of its own")
-    found[OF_THE_ID] = own
+        raise ValueError(f"{kind.__name__}: expected a section {OWN_SECTION!r} of its own")
+    found[OWN_SECTION] = own
     if set(found) != {"", *SECTIONS}:
         wrong = sorted({"", *SECTIONS} ^ set(found))
         raise ValueError(f"{kind.__name__}: expected the sections {SECTIONS}; see {wrong}")
     return found
 
 
-def arguments(text: str) -> list[Argument]:
-    """Rows of a section's tables of arguments; of two about one argument the later holds."""
+def parse_arguments(text: str) -> list[Argument]:
+    """Rows of a section's tables of arguments; a later row replaces an earlier one of its name."""
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.MULTILINE)
     return list(
         {row[0]: Argument(row[0], row[1], " ".join(row[2].split())) for row in rows}.values()
     )
 
 
-def taken(kind: type) -> dict[str, Any]:
-    """Every keyword that a class takes with its default, those that it passes on included."""
+def keyword_defaults(kind: type) -> dict[str, Any]:
+    """Every keyword of a class with its default, including those that it passes on."""
     found: dict[str, Any] = {}
     for each in kind.__mro__:
         if "__init__" not in each.__dict__:
@@ -146,21 +144,21 @@ def taken(kind: type) -> dict[str, Any]:
     return found
 
 
-def check_arguments(kind: type, told: Sequence[Argument]) -> None:
-    """Hold the docstring's arguments against the signature.
+def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
+    """Compare the docstring's arguments with the signature.
 
     Raises:
-        ValueError: an argument is missing, there is none of that name, or its default is another.
+        ValueError: an argument is missing or unknown, or its default differs.
     """
-    wanted = taken(kind)
-    names = {one.name for one in told}
+    wanted = keyword_defaults(kind)
+    names = {one.name for one in documented}
     if names != set(wanted):
         raise ValueError(f"{kind.__name__}: expected arguments {sorted(wanted)}, found {names}")
-    for one in told:
+    for one in documented:
         try:
             default = ast.literal_eval(one.default)
         except (ValueError, SyntaxError):
-            default = None  # a word that says what None comes to
+            default = None  # a word in place of None
         if default != wanted[one.name]:
             raise ValueError(
                 f"{kind.__name__}.{one.name}: expected {wanted[one.name]!r}, found {one.default}"
@@ -170,52 +168,46 @@ def check_arguments(kind: type, told: Sequence[Argument]) -> None:
 # --- tables --------------------------------------------------------------------------------
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown, without the line's end."""
-    ruler = f"|{'|'.join('---' for _ in header)}|"
-    return "\n".join([f"| {' | '.join(header)} |", ruler, *(f"| {' | '.join(r)} |" for r in rows)])
-
-
 def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
-    """What each index of an action space does."""
+    """A table of what each index of an action space does."""
     ranges = {
         index: name
         for name, (first, size) in codec.ranges.items()
         for index in range(first, first + size)
     }
     rows = [[str(i), meaning, ranges[i]] for i, meaning in enumerate(meanings)]
-    return table(["Num", "Action", "Range"], rows)
+    return markdown_table([["Num", "Action", "Range"], *rows])
 
 
 def field_table(fields: Sequence[Any]) -> str:
-    """Every number of an observation (`wfb_gym.encoding.layout.Field`) with its bounds."""
+    """A table of an observation's fields (`wfb_gym.encoding.layout.Field`) with their bounds."""
     rows = [
         [str(i), f"`{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning]
         for i, one in enumerate(fields)
     ]
-    return table(["Num", "Observation", "Min", "Max", "Unit"], rows)
+    return markdown_table([["Num", "Observation", "Min", "Max", "Unit"], *rows])
 
 
 def size_table(spec: EnvSpec) -> str:
-    """Sizes of both spaces in every bundled scenario."""
+    """A table of the sizes of both spaces in every bundled scenario."""
     rows = []
     for name in wfb_gym.bundled_scenarios():
-        env = raw(spec, scenario=name)
+        env = make_unwrapped(spec, scenario=name)
         phases = str(env.batch.scenarios[0].phases)
         size = str(env.observation_space.shape[0])
         rows.append([f"`{name}`", phases, str(env.action_space.n), size])
-    return table(["scenario", "phases", "actions", "observation"], rows)
+    return markdown_table([["scenario", "phases", "actions", "observation"], *rows])
 
 
 # --- pages ---------------------------------------------------------------------------------
 
 
-def raw(spec: EnvSpec, **keys: Any) -> Any:
-    """The environment of an id without Gymnasium's wrappers."""
+def make_unwrapped(spec: EnvSpec, **keys: Any) -> Any:
+    """Make the environment of an id without Gymnasium's wrappers."""
     return gym.make(spec, disable_env_checker=True, **keys).unwrapped
 
 
-def specs() -> dict[str, EnvSpec]:
+def newest_specs() -> dict[str, EnvSpec]:
     """The newest version of every id of the package, by the name of its page."""
     found: dict[str, EnvSpec] = {}
     for spec in gym.registry.values():
@@ -226,23 +218,23 @@ def specs() -> dict[str, EnvSpec]:
     return dict(sorted(found.items()))
 
 
-def page(spec: EnvSpec) -> str:
-    """The page of an id.
+def make_page(spec: EnvSpec) -> str:
+    """Write the page of an id.
 
     Raises:
-        ValueError: the docstring says nothing of this version, or what does not hold.
+        ValueError: the docstring lacks this version, or contradicts the signature.
     """
     kind: Any = load_env_creator(str(spec.entry_point))
-    told = merged(kind)
-    if f"* v{spec.version}:" not in told[OF_THE_ID]:
-        raise ValueError(f"{kind.__name__}: expected v{spec.version} in its {OF_THE_ID}")
-    options = arguments(told["Arguments"])
+    texts = merge_sections(kind)
+    if f"* v{spec.version}:" not in texts[OWN_SECTION]:
+        raise ValueError(f"{kind.__name__}: expected v{spec.version} in its {OWN_SECTION}")
+    options = parse_arguments(texts["Arguments"])
     check_arguments(kind, options)
-    defaults = taken(kind)
-    env = raw(spec)
+    defaults = keyword_defaults(kind)
+    env = make_unwrapped(spec)
     scenario = defaults["scenario"]
     modes = ", ".join(f"`{mode}`" for mode in env.metadata["render_modes"])
-    summary = told[""].split("\n\n")[-1].partition(";")[0].rstrip(".")
+    summary = texts[""].split("\n\n")[-1].partition(";")[0].rstrip(".")
     parts = [
         HEAD.format(
             title=spec.name,
@@ -263,13 +255,15 @@ def page(spec: EnvSpec) -> str:
         "Observation Space": f"In `{scenario}`:\n\n"
         + field_table(env.batch.layout.fields)
         + f"\n\n### Sizes\n\nOf both spaces in every bundled scenario:\n\n{size_table(spec)}",
-        "Arguments": table(
-            ["Parameter", "Default", "Description"],
-            [[f"`{one.name}`", _default(one), one.meaning] for one in options],
+        "Arguments": markdown_table(
+            [
+                ["Parameter", "Default", "Description"],
+                *([f"`{one.name}`", _default(one), one.meaning] for one in options),
+            ]
         ),
     }
     for head in SECTIONS:
-        words = added[head] if head == "Arguments" else told[head]
+        words = added[head] if head == "Arguments" else texts[head]
         more = added.get(head, "") if head != "Arguments" else ""
         parts.append("\n\n".join(filter(None, (f"## {head}", words, more))) + "\n")
     return "\n".join(parts)
@@ -280,32 +274,31 @@ def _default(one: Argument) -> str:
     return one.default if word else f"`{one.default}`"
 
 
-def pages() -> dict[Path, str]:
-    """Every page by its file."""
-    return {FOLDER / f"{name}.md": page(spec) for name, spec in specs().items()}
+def make_pages() -> dict[Path, str]:
+    """Write every page; returns them by file."""
+    return {FOLDER / f"{name}.md": make_page(spec) for name, spec in newest_specs().items()}
 
 
-def stale(wanted: Mapping[Path, str]) -> list[str]:
-    """Pages that are missing, not current, or of no id."""
+def find_stale(wanted: Mapping[Path, str]) -> list[str]:
+    """Names of the pages that are missing, not current, or belong to no id."""
     found = {path: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
     return sorted(path.name for path in {*found, *wanted} if found.get(path) != wanted.get(path))
 
 
-def main(given: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them; returns the exit status."""
     parser = Parser(
         prog="python -m tools.pages",
         description=(__doc__ or "").strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--check", action="store_true", help="change nothing, tell what is stale")
-    check = parser.parse_args(given).check
-    wanted = pages()
-    changed = stale(wanted)
+    parser.add_argument("--check", action="store_true", help="change nothing, name stale pages")
+    check = parser.parse_args(arguments).check
+    wanted = make_pages()
+    changed = find_stale(wanted)
     for name in changed:
         print(f"{'stale' if check else 'written'}: docs/environments/{name}", file=sys.stderr)
     if check:
-        return STALE if changed else 0
+        return FAILED if changed else 0
     FOLDER.mkdir(exist_ok=True)
     for path in set(FOLDER.glob("*.md")) - set(wanted):
         path.unlink()

@@ -1,17 +1,16 @@
-"""Every table and figure of README.md and docs/, from committed results or from scratch.
+"""Makes every table and figure of README.md and docs/, from committed results or from scratch.
 
     python -m tools.report                  tables and figures from docs/results/
-    python -m tools.report --check          only tell whether the tables are current
+    python -m tools.report --check          only say whether the tables are current
     python -m tools.report --list           what there is, and the command behind each
     python -m tools.report --scratch        run every command again, for some hours
     python -m tools.report --scratch fast   run one of them again
 
 A command's results.json is kept in docs/results/NAME.json, and its pictures in docs/images. A
 table stands in its page between <!-- report:NAME --> and <!-- /report -->. Pictures that need more
-than the results (a trained model, all cells of a tournament) are made from scratch alone.
+than the results (a trained model, all matches of a tournament) are only made from scratch.
 """
 
-import argparse
 import json
 import re
 import shutil
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from agents.distilling.grading import Grade
+from experiments.common import FAILED, markdown_table
 from experiments.figures.learning import draw_grades, draw_scores
 from experiments.solve import markdown
 from wfb_gym.cli.parser import Parser
@@ -35,22 +35,22 @@ IMAGES = ROOT / "docs" / "images"
 RUNS = Path("runs") / "report"
 
 Results = Any
-"""What a command wrote as JSON."""
+"""The JSON that a command writes."""
 
 
 @dataclass(frozen=True)
-class Made:
-    """A table or figure, and what makes it.
+class Report:
+    """A table or figure, and the command whose results it shows.
 
     Attributes:
         name: of the results, and of the table in its page.
-        command: behind ``python -m``; ``--json`` makes it print its results where `printed`.
+        command: behind ``python -m``; if `printed`, it gets ``--json``.
         minutes: that the command takes on two cores.
-        table: Markdown from the results.
+        table: from the results to Markdown.
         page: that shows the table.
-        pictures: of the command's folder, by file; each goes into docs/images under that name.
-        draw: the pictures that the results alone suffice for.
-        printed: whether the results are what the command prints, not a file of its folder.
+        pictures: files of the command's folder, and their names in docs/images.
+        draw: draws the first picture from the results alone, where they suffice.
+        printed: whether the command prints its results, instead of writing a file.
     """
 
     name: str
@@ -64,11 +64,11 @@ class Made:
 
     @property
     def folder(self) -> Path:
-        """Where the command writes."""
+        """The folder that the command writes to."""
         return RUNS / self.name
 
     @property
-    def line(self) -> list[str]:
+    def arguments(self) -> list[str]:
         """The command's arguments, with its folder."""
         if self.printed:
             return [*self.command, "--json"]
@@ -80,14 +80,8 @@ class Made:
         return RESULTS / f"{self.name}.json"
 
 
-def _rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    align = ["---", *(["---:"] * (len(header) - 1))]
-    lines = [header, align, *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def grades_table(results: Results) -> str:
-    """Points of every player of a seat against every opponent, and exact scores."""
+    """A table of points of every player of a seat against every opponent, and exact scores."""
     opponents = list(next(iter(results["grades"].values())))
     exact = results["exact"]
     header = [f"{results['args']['seat']} against", *(Path(name).stem for name in opponents)]
@@ -102,11 +96,11 @@ def grades_table(results: Results) -> str:
     if exact:
         best = next(iter(exact.values()))["optimum"]
         rows.append(["optimal", *("" for _ in opponents), f"{best:+.1f}", "100.0"])
-    return _rows(header, rows)
+    return markdown_table([header, *rows], text_columns=1)
 
 
 def runs_table(results: Results) -> str:
-    """Exact scores of both seats by seed."""
+    """A table of exact scores of both seats by seed."""
     rows = [
         [
             str(one["args"]["seed"]),
@@ -118,31 +112,33 @@ def runs_table(results: Results) -> str:
     ]
     medians = [f"**{score:.2f}**" for score in results["scores"].values()]
     rows.append(["median", "", "", *medians])
-    return _rows(["seed", "seconds", "decisions", *results["scores"]], rows)
+    header = ["seed", "seconds", "decisions", *results["scores"]]
+    return markdown_table([header, *rows], text_columns=1)
 
 
 def run_table(results: Results) -> str:
-    """Exact scores of one run along the way."""
+    """A table of exact scores along one run."""
     seats = list(results["scores"])
     rows = [
         [f"{one['seconds']:.0f}", f"{one['frames']:,}", *(f"{one['scores'][s]:.2f}" for s in seats)]
         for one in results["curve"]
     ]
-    return _rows(["seconds", "decisions", *seats], rows)
+    return markdown_table([["seconds", "decisions", *seats], *rows], text_columns=1)
 
 
 def distilled_table(results: Results) -> str:
-    """How one policy does in many scenarios."""
+    """A table of the distribution of one policy's scores over many scenarios."""
     scores = np.array([one["score"] for one in results["grades"]])
     low, quarter, three, high = (results["quantiles"][q] for q in ("0.05", "0.25", "0.75", "0.95"))
     header = ["seat", "scenarios", "5 %", "25 %", "median", "75 %", "95 %", "at least 95"]
     row = [results["args"]["seat"], str(len(scores)), f"{low:.1f}", f"{quarter:.1f}"]
     row += [f"**{results['median_score']:.1f}**", f"{three:.1f}", f"{high:.1f}"]
-    return _rows(header, [[*row, f"{100 * (scores >= 95).mean():.0f} %"]])
+    row.append(f"{100 * (scores >= 95).mean():.0f} %")
+    return markdown_table([header, row], text_columns=1)
 
 
-def rating_rows(results: Results) -> str:
-    """A tournament's ratings, best first."""
+def rating_table(results: Results) -> str:
+    """A table of a tournament's ratings, best first."""
     rows = []
     for one in results["rating"]:
         if one["rating"] is None:
@@ -152,7 +148,8 @@ def rating_rows(results: Results) -> str:
         cells += [f"{one[key]['value'] if isinstance(one[key], dict) else one[key]:+.3f}"
                   for key in ("casting", "dispelling")]  # fmt: skip
         rows.append([one["agent"], *cells, f"{worst['value']:+.3f}", str(one["against"])])
-    return _rows(["agent", "rating", "casting", "dispelling", "worst", "against"], rows)
+    header = ["agent", "rating", "casting", "dispelling", "worst", "against"]
+    return markdown_table([header, *rows], text_columns=1)
 
 
 def _draw_runs(results: Results, folder: Path) -> None:
@@ -173,7 +170,7 @@ LARGE = (
 )
 TOURNAMENT = "--scenario archmage-duel --scenario orc-shaman-hunt --planner-battles 1000"
 ALL = (
-    Made(
+    Report(
         "fast",
         (FAST, "--runs", "5"),
         5,
@@ -181,21 +178,21 @@ ALL = (
         pictures={"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
         draw=_draw_runs,
     ),
-    Made(
+    Report(
         "train",
         ("agents.train",),
         8,
         grades_table,
         pictures={"curve.png": "curve.png", "policy.png": "policy.png"},
     ),
-    Made(
+    Report(
         "train-dispeller",
         ("agents.train", "--seat", "dispeller"),
         8,
         grades_table,
         page="docs/experiments.md",
     ),
-    Made(
+    Report(
         "large",
         (FAST, *LARGE.split()),
         14,
@@ -205,7 +202,7 @@ ALL = (
         draw=_draw_runs,
     ),
     *(
-        Made(
+        Report(
             f"general-{seat}",
             ("agents.distil", "--seat", seat),
             60,
@@ -215,21 +212,21 @@ ALL = (
         )
         for seat in ("caster", "dispeller")
     ),
-    Made(
+    Report(
         "tournament",
         ("experiments.tournament", *TOURNAMENT.split()),
         10,
-        rating_rows,
+        rating_table,
         pictures={"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
     ),
-    Made(
+    Report(
         "battle",
         ("agents.train", "--scenario", "border-skirmish"),
         5,
         grades_table,
         pictures={"curve.png": "battle-curve.png"},
     ),
-    Made(
+    Report(
         "values",
         ("experiments.solve", "--all"),
         15,
@@ -250,14 +247,14 @@ PAGES = {
     ),
     "docs/environments/": ("tools.pages",),
 }  # fmt: skip
-"""Made in place by a command of their own, within a minute."""
+"""Pages and pictures that a command of their own writes in place within a minute."""
 
 
-def inserted(page: str, name: str, table: str) -> str:
-    """A page with a table between its marks.
+def insert_table(page: str, name: str, table: str) -> str:
+    """Return a page with a table between its marks.
 
     Raises:
-        ValueError: the page has no such marks.
+        ValueError: the page lacks the marks.
     """
     marks = re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
     if not marks.search(page):
@@ -265,56 +262,56 @@ def inserted(page: str, name: str, table: str) -> str:
     return marks.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
 
 
-def stale(chosen: Sequence[Made]) -> list[str]:
-    """Names of the tables that their pages show otherwise than the committed results tell."""
-    found = []
-    for one in chosen:
+def find_stale(reports: Sequence[Report]) -> list[str]:
+    """Names of the tables that differ from the committed results."""
+    stale = []
+    for one in reports:
         if one.table is None or not one.results.is_file():
             continue
         page = (ROOT / one.page).read_text(encoding="utf-8")
-        if inserted(page, one.name, one.table(_read(one))) != page:
-            found.append(one.name)
-    return found
+        if insert_table(page, one.name, one.table(_read_results(one))) != page:
+            stale.append(one.name)
+    return stale
 
 
-def _read(one: Made) -> Results:
+def _read_results(one: Report) -> Results:
     return json.loads(one.results.read_text(encoding="utf-8"))
 
 
-def rewrite(one: Made) -> None:
-    """Write a table into its page, and draw what the results suffice for."""
-    results = _read(one)
+def rewrite(one: Report) -> None:
+    """Write a table into its page, and draw the picture that needs only the results."""
+    results = _read_results(one)
     if one.table is not None:
         path = ROOT / one.page
         page = path.read_text(encoding="utf-8")
-        path.write_text(inserted(page, one.name, one.table(results)), encoding="utf-8")
+        path.write_text(insert_table(page, one.name, one.table(results)), encoding="utf-8")
     if one.draw is not None:
         one.draw(results, IMAGES / next(iter(one.pictures.values())))
 
 
-def run(one: Made) -> None:
+def run(one: Report) -> None:
     """Run the command and keep its results and pictures.
 
     Raises:
         subprocess.CalledProcessError: the command failed.
     """
-    print(f"{one.name}: python -m {' '.join(one.line)}", file=sys.stderr)
+    print(f"{one.name}: python -m {' '.join(one.arguments)}", file=sys.stderr)
     done = subprocess.run(
-        [sys.executable, "-m", *one.line],
+        [sys.executable, "-m", *one.arguments],
         cwd=ROOT,
         check=True,
         text=True,
         stdout=subprocess.PIPE if one.printed else sys.stderr,
     )
-    told = done.stdout if one.printed else (ROOT / one.folder / "results.json").read_text("utf-8")
+    text = done.stdout if one.printed else (ROOT / one.folder / "results.json").read_text("utf-8")
     RESULTS.mkdir(parents=True, exist_ok=True)
-    one.results.write_text(told, encoding="utf-8")
+    one.results.write_text(text, encoding="utf-8")
     for source, target in one.pictures.items():
         shutil.copyfile(ROOT / one.folder / source, IMAGES / target)
 
 
-def chosen_of(names: Sequence[str], parser: Parser) -> list[Made]:
-    """What is asked for; all of it unless names are given."""
+def choose_reports(names: Sequence[str], parser: Parser) -> list[Report]:
+    """The reports of some names; all of them without names."""
     known = {one.name: one for one in ALL}
     for name in names:
         if name not in known:
@@ -323,28 +320,27 @@ def chosen_of(names: Sequence[str], parser: Parser) -> list[Made]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make what is asked for; returns the exit status."""
+    """Make the reports; returns the exit status."""
     parser = Parser(
         prog="python -m tools.report",
         description=(__doc__ or "").strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="(default: all)")
     parser.add_argument("--scratch", action="store_true", help="run the commands again")
-    parser.add_argument("--check", action="store_true", help="change nothing, tell what is stale")
+    parser.add_argument("--check", action="store_true", help="change nothing, name stale tables")
     parser.add_argument("--list", action="store_true", help="names and commands")
     given = parser.parse_args(arguments)
-    chosen = chosen_of(given.names, parser)
+    chosen = choose_reports(given.names, parser)
     if given.list:
         for one in chosen:
-            print(f"{one.name:16} {one.minutes:4.0f} min  python -m {' '.join(one.line)}")
+            print(f"{one.name:16} {one.minutes:4.0f} min  python -m {' '.join(one.arguments)}")
         for page, command in PAGES.items():
             print(f"{page}: python -m {' '.join(command)}")
         return 0
     if given.check:
-        old = stale(chosen)
-        print(f"stale: {', '.join(old)}" if old else "all tables are current")
-        return 1 if old else 0
+        stale = find_stale(chosen)
+        print(f"stale: {', '.join(stale)}" if stale else "all tables are current")
+        return FAILED if stale else 0
     try:
         for one in chosen:
             if given.scratch:
@@ -358,7 +354,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=True)
     except subprocess.CalledProcessError as error:
         print(f"report: {error}", file=sys.stderr)
-        return 1
+        return FAILED
     return 0
 
 

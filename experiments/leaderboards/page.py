@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.common import markdown_table
 from experiments.leaderboards.protocol import BATTLES, POINTS_UNIT, TRACKS, Task
 from experiments.leaderboards.submissions import Submission
 from experiments.statistics import Floats, Interval, bootstrap, interquartile_mean, mean
@@ -96,7 +97,7 @@ def make_page(submissions: Sequence[Submission]) -> str:
     for each in entries:
         cells = [interval_text(track_interval(each, track), track == "battles") for track in TRACKS]
         overall.append([each.name, f"{each.steps:,}" if each.steps else "none", *cells])
-    parts.append("## Overall\n\n" + markdown_table(overall))
+    parts.append("## Overall\n\n" + markdown_table(overall) + "\n")
     for track, tasks in TRACKS.items():
         scenarios = list(dict.fromkeys(task.scenario for task in tasks))
         if len(tasks) > 2:
@@ -112,15 +113,8 @@ def make_page(submissions: Sequence[Submission]) -> str:
             else:
                 rows.append([each.name, *cells])
         if len(rows) > 1:
-            parts.append(f"## {track.capitalize()}\n\n" + markdown_table(rows))
+            parts.append(f"## {track.capitalize()}\n\n" + markdown_table(rows) + "\n")
     rows = [["policy", "what it is", "by", "code"]]
     rows += [[each.name, each.description, each.authors, each.code] for each in entries]
-    parts.append("## Policies\n\n" + markdown_table(rows))
+    parts.append("## Policies\n\n" + markdown_table(rows) + "\n")
     return "\n".join(parts)
-
-
-def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table; the first row is its header."""
-    head, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
-    lines = [head, ["---"] * len(head), *rest]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

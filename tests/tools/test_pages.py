@@ -8,34 +8,41 @@ import pytest
 
 import wfb_gym
 from tools import pages
-from tools.pages import SECTIONS, Argument, arguments, check_arguments, merged, sections
+from tools.pages import (
+    SECTIONS,
+    Argument,
+    check_arguments,
+    merge_sections,
+    parse_arguments,
+    split_sections,
+)
 from wfb_gym.envs.battles import BattleEnv
 from wfb_gym.envs.single import CasterEnv, MagicPhaseEnv
 
 
 def test_every_id_has_a_current_page() -> None:
-    wanted = pages.pages()
-    assert pages.stale(wanted) == [], "python -m tools.pages"
+    wanted = pages.make_pages()
+    assert pages.find_stale(wanted) == [], "python -m tools.pages"
     ids = {name for name in gym.registry if name.startswith("wfb_gym/")}
     assert {text.split('make("')[1].split('"')[0] for text in wanted.values()} == ids
 
 
-@pytest.mark.parametrize("name", list(pages.specs()))
+@pytest.mark.parametrize("name", list(pages.newest_specs()))
 def test_sections_in_gymnasiums_order(name: str) -> None:
     text = (pages.FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    assert tuple(sections(text))[1:] == SECTIONS
+    assert tuple(split_sections(text))[1:] == SECTIONS
     assert text.count(f"`{wfb_gym.bundled_scenarios()[0]}`") == 1
 
 
 def test_a_class_adds_to_what_its_base_says() -> None:
-    base, caster = sections(MagicPhaseEnv.__doc__ or ""), merged(CasterEnv)
+    base, caster = split_sections(MagicPhaseEnv.__doc__ or ""), merge_sections(CasterEnv)
     assert caster["Rewards"] == base["Rewards"]
     assert caster["Description"].startswith(base["Description"])
     assert len(caster["Description"]) > len(base["Description"])
 
 
 def test_the_last_word_on_an_argument_holds() -> None:
-    told = {one.name: one for one in arguments(merged(BattleEnv)["Arguments"])}
+    told = {one.name: one for one in parse_arguments(merge_sections(BattleEnv)["Arguments"])}
     assert told["scenario"].default == '"border-skirmish"'
     assert next(iter(told)) == "scenario"
     assert list(told)[-1] == "seat"
@@ -47,14 +54,14 @@ def test_wrong_docstrings_are_refused() -> None:
 
     Plain.__module__ = "wfb_gym.envs.plain"
     with pytest.raises(ValueError, match="Plain: expected a section 'Version History'"):
-        merged(Plain)
+        merge_sections(Plain)
     Plain.__doc__ = "A seat.\n\n## Wards\n\nNone.\n\n## Version History\n\n* v0: first"
     with pytest.raises(ValueError, match=r"Plain: expected the sections .*see \['Wards'\]"):
-        merged(Plain)
+        merge_sections(Plain)
 
 
 def test_arguments_are_those_of_the_signature() -> None:
-    told = arguments(merged(CasterEnv)["Arguments"])
+    told = parse_arguments(merge_sections(CasterEnv)["Arguments"])
     check_arguments(CasterEnv, told)
     with pytest.raises(ValueError, match="CasterEnv: expected arguments"):
         check_arguments(CasterEnv, told[1:])
@@ -67,7 +74,7 @@ def test_a_version_without_a_history_is_refused() -> None:
     spec = deepcopy(gym.spec("wfb_gym/Caster-v0"))
     spec.version = 7
     with pytest.raises(ValueError, match="CasterEnv: expected v7 in its Version History"):
-        pages.page(spec)
+        pages.make_page(spec)
 
 
 def test_stale_pages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,4 +86,4 @@ def test_stale_pages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         tmp_path / "old.md": "new",
         tmp_path / "more.md": "",
     }
-    assert pages.stale(wanted) == ["left.md", "more.md", "old.md"]
+    assert pages.find_stale(wanted) == ["left.md", "more.md", "old.md"]

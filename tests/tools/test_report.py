@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from tools import report
-from tools.report import ALL, IMAGES, PAGES, ROOT, Made, inserted, stale
+from tools.report import ALL, IMAGES, PAGES, ROOT, Report, find_stale, insert_table
 
 PAGE = "before\n<!-- report:one -->\n\nold\n\n<!-- /report -->\nafter <!-- report:two -->"
 
 
 def test_no_table_is_stale() -> None:
-    assert stale(ALL) == []
+    assert find_stale(ALL) == []
     assert sum(one.results.is_file() for one in ALL) >= 5
 
 
@@ -29,9 +29,9 @@ def test_every_picture_has_a_command() -> None:
 
 
 def test_a_table_goes_between_its_marks() -> None:
-    assert inserted(PAGE, "one", "new") == PAGE.replace("old", "new")
+    assert insert_table(PAGE, "one", "new") == PAGE.replace("old", "new")
     with pytest.raises(ValueError, match="expected <!-- report:two --> and <!-- /report -->"):
-        inserted(PAGE, "two", "new")
+        insert_table(PAGE, "two", "new")
 
 
 def score(mean: float) -> dict[str, float]:
@@ -65,7 +65,7 @@ def test_a_stale_table_is_told_and_made_anew(
     def table(results: Any) -> str:
         return str(results["word"])
 
-    one = Made("one", ("nothing",), 1, table, page="page.md")
+    one = Report("one", ("nothing",), 1, table, page="page.md")
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
@@ -94,7 +94,7 @@ def test_a_command_that_is_run_leaves_results_and_pictures(
         '(o / "results.json").write_text(\'{"values": [1, 2]}\'); (o / "a.png").write_bytes(b"x")'
     )
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
-    one = Made("one", ("script",), 1, table, "page.md", {"a.png": "b.png"})
+    one = Report("one", ("script",), 1, table, "page.md", {"a.png": "b.png"})
     for name in ("ROOT", "RESULTS", "IMAGES"):
         monkeypatch.setattr(report, name, tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
