@@ -19,7 +19,7 @@ import wfb_gym.engine
 from wfb_gym.encoding.layout import LAYOUT_OFFSETS
 from wfb_gym.engine.chance import chance_outcomes, sample
 from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
-from wfb_gym.engine.outcomes import is_handful
+from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.state import STATE, WORK_SPACE, Node, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT, START
 from wfb_gym.packing.records import (
@@ -85,7 +85,7 @@ def check_chances(battle: Game) -> None:
     if battle.node not in MERGED:
         return
     successors = set()
-    plain = [code for code in codes if not is_handful(code)]
+    plain = [code for code in codes if not has_faces(code)]
     for code in plain:
         twin = battle.copy()
         gained = twin.resolve(code)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.engine import actions
-from wfb_gym.engine.outcomes import is_handful
+from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.state import Node
 
 from .builders import PASS, Data, Game, army, game, miscast, spell, wizard
@@ -236,7 +236,7 @@ def test_faces_stay_apart_where_a_re_roll_may_follow() -> None:
     battle.cast("Bolt", 2)
     outcomes = battle.outcomes()
     assert sum(outcomes.values()) == pytest.approx(1)
-    assert sum(is_handful(outcome) for outcome in outcomes) == 21 - 2
+    assert sum(has_faces(outcome) for outcome in outcomes) == 21 - 2
 
 
 def test_the_luckstone_serves_casts_and_dispels() -> None:

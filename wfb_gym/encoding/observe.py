@@ -12,7 +12,7 @@ from wfb_gym.encoding import layout as _layout
 from wfb_gym.encoding.layout import LayoutOffsets
 from wfb_gym.engine.miscasts import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
-from wfb_gym.engine.outcomes import ROLL_SUMMARY_CHANCE, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
+from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
 from wfb_gym.engine.queries import bit, dice_cap, other
 from wfb_gym.engine.state import COMMON_DECISIONS, DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
@@ -81,7 +81,7 @@ def _static_army(
         dice = int64(packed.miscast_dice[which])
         for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
             chosen = packed.miscast_row[which, ROLL_SUMMARY_TOTAL[reading]]
-            cost += ROLL_SUMMARY_CHANCE[reading] * row_cost(packed, army, w, chosen)
+            cost += ROLL_SUMMARY_PROBABILITY[reading] * row_cost(packed, army, w, chosen)
         row[field + 4] = float32(cost * POINTS_UNIT)
     for s in range(side.n_spells):
         field = spells + s * at.spell_size
@@ -128,7 +128,7 @@ def write_static(
     dice = int64(packed.miscast_dice[0])
     for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
         if row_stops(packed, packed.miscast_row[0, ROLL_SUMMARY_TOTAL[reading]]):
-            stops += ROLL_SUMMARY_CHANCE[reading]
+            stops += ROLL_SUMMARY_PROBABILITY[reading]
     row[at.miscast_stop] = float32(stops)
     _static_army(packed, seat, at, at.own_wizards, at.own_spells, at.own_items, row)
     _static_army(packed, other(seat), at, at.enemy_wizards, at.enemy_spells, at.enemy_items, row)

@@ -1,45 +1,37 @@
-"""Cast a spell: nominate it, declare an item, commit dice, read the roll (S0, S2, S4)."""
+"""Cast a spell: nominate it, declare an item, commit dice, apply the roll (S0, S2, S4).
 
-import numpy as np
-from numpy.typing import NDArray
+How the dice are read is in `wfb_gym.engine.roll_results`.
+"""
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.actions import (
+    FIRST_CAST,
+    FIRST_DICE,
+    FIRST_IN_PLAY,
+    FIRST_ITEM,
+    FIRST_TARGET,
+    PASS,
+)
 from wfb_gym.engine.miscasts import begin_free_attempt
 from wfb_gym.engine.outcomes import (
     FIRST_TOTAL,
     OUTCOME_FAIL,
     OUTCOME_IRRESISTIBLE,
     OUTCOME_MISCAST,
-    ROLL_SUMMARY_CHANCE,
-    ROLL_SUMMARY_ONES,
-    ROLL_SUMMARY_SIXES,
-    ROLL_SUMMARY_START,
-    ROLL_SUMMARY_TOTAL,
-    has_double,
 )
 from wfb_gym.engine.queries import (
     bit,
     can_answer_cast,
     caster_of,
-    highest_dispel,
     other,
     without,
 )
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect, use_item
-from wfb_gym.engine.state import DispelAttempt, NaturalResult, Node, ReturnTo, State
+from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.engine.turn_flow import clear_roll, to_in_play, to_nominate
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.rules.casting import Casting, casting_outcome, is_cast
 from wfb_gym.scenario.sizes import DICE
-
-PASS = _actions.PASS
-FIRST_DICE = _actions.FIRST_DICE
-FIRST_ITEM = _actions.FIRST_ITEM
-FIRST_CAST = _actions.FIRST_CAST
-FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
-FIRST_TARGET = _actions.FIRST_TARGET
 
 
 @jit
@@ -168,105 +160,10 @@ def may_be_irresistible(packed: PackedScenario, state: State) -> bool:
 
 
 @jit
-def natural_result_of_cast(
-    packed: PackedScenario, state: State, ones: int, sixes: int, natural: int, handful: int
-) -> int:
-    """What the natural dice of the pending cast settle."""
-    value = int(packed.armies[state.active].spells[state.spell - 1].casting_value)
-    bonus = cast_bonus(packed, state)
-    allowed = may_be_irresistible(packed, state)
-    casting = casting_outcome(ones, sixes, natural, bonus, value, allowed)
-    if casting == Casting.MISCAST or casting == Casting.IRRESISTIBLE:
-        return _plain_natural_result(casting)
-    if allowed and casting == Casting.CAST and doubles_count(packed, state):
-        if has_double(handful):
-            return NaturalResult.IRRESISTIBLE.value
-    return NaturalResult.PLAIN.value
-
-
-@jit
-def _plain_natural_result(casting: int) -> int:
-    """Nature of a casting roll by what it reads."""
-    if casting == Casting.MISCAST:
-        return NaturalResult.MISCAST.value
-    if casting == Casting.IRRESISTIBLE:
-        return NaturalResult.IRRESISTIBLE.value
-    return NaturalResult.PLAIN.value
-
-
-@jit
-def doubles_count(packed: PackedScenario, state: State) -> bool:
+def any_double_is_irresistible(packed: PackedScenario, state: State) -> bool:
     """Whether any double of the pending cast is irresistible, if the spell is cast."""
-    if state.attempt != DispelAttempt.NONE or state.spell == 0:
-        return False
     wizard = caster_of(packed, int64(state.active), state.spell - 1)
     return packed.armies[state.active].wizards[wizard].any_double != 0
-
-
-@jit
-def final_cast_outcome(
-    packed: PackedScenario, state: State, natural_result: int, natural: int
-) -> int:
-    """Outcome of a casting roll that stands.
-
-    Results that the inactive army cannot tell apart are one outcome.
-    """
-    value = int(packed.armies[state.active].spells[state.spell - 1].casting_value)
-    return int(
-        _standing(
-            natural_result,
-            natural,
-            value,
-            cast_bonus(packed, state),
-            can_answer_cast(packed, state),
-            highest_dispel(packed, state),
-        )
-    )
-
-
-@jit
-def _standing(
-    natural_result: int, natural: int, value: int, bonus: int, answered: bool, highest: int
-) -> int:
-    if natural_result == NaturalResult.MISCAST:
-        return OUTCOME_MISCAST
-    if natural_result == NaturalResult.IRRESISTIBLE:
-        return OUTCOME_IRRESISTIBLE
-    if natural_result != NaturalResult.PLAIN:
-        raise AssertionError("no roll stands with this natural result")
-    if not is_cast(natural, bonus, value):
-        return OUTCOME_FAIL
-    if not answered:
-        return OUTCOME_IRRESISTIBLE
-    return FIRST_TOTAL + min(natural + bonus, highest)
-
-
-@jit(forceinline=False)
-def add_cast_chances(packed: PackedScenario, state: State, merged: NDArray[np.float64]) -> None:
-    """Add the chance of each outcome of a cast to `merged`, where no faces need be told apart.
-
-    Reading by reading it is what `natural_result_of_cast` and `final_cast_outcome` say,
-    with whatever does not depend on the dice asked once.
-
-    Args:
-        packed: the scenario.
-        state: at `Node.ROLL_CASTING`; no double counts and nothing can be re-rolled.
-        merged: float64 (READINGS,) or longer, by outcome.
-    """
-    value = int(packed.armies[state.active].spells[state.spell - 1].casting_value)
-    bonus = cast_bonus(packed, state)
-    allowed = may_be_irresistible(packed, state)
-    answered = can_answer_cast(packed, state)
-    highest = highest_dispel(packed, state)
-    dice = int(state.dice)
-    for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-        natural = ROLL_SUMMARY_TOTAL[reading]
-        casting = casting_outcome(
-            ROLL_SUMMARY_ONES[reading], ROLL_SUMMARY_SIXES[reading], natural, bonus, value, allowed
-        )
-        natural_result = _plain_natural_result(casting)
-        outcome = _standing(natural_result, natural, value, bonus, answered, highest)
-        merged[outcome] += ROLL_SUMMARY_CHANCE[reading]
 
 
 @jit(forceinline=False)

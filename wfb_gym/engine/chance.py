@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.casting import add_cast_chances, doubles_count
 from wfb_gym.engine.comets import LANDS_ON, resolve_comet, resolve_radius
-from wfb_gym.engine.dispelling import dispel_chance_of, forgotten_on, resolve_forget
+from wfb_gym.engine.dispelling import dispel_probability_of, forgotten_on, resolve_forget
 from wfb_gym.engine.generator import Rng, next_word
 from wfb_gym.engine.miscasts import (
     current_effect,
@@ -28,19 +27,24 @@ from wfb_gym.engine.outcomes import (
     OUTCOME_CODES,
     OUTCOME_FAIL,
     OUTCOME_WORKS,
-    ROLL_SUMMARY_CHANCE,
     ROLL_SUMMARY_ONES,
+    ROLL_SUMMARY_PROBABILITY,
     ROLL_SUMMARY_SIXES,
     ROLL_SUMMARY_START,
     ROLL_SUMMARY_TOTAL,
-    die_in_handful,
-    is_handful,
-    rollable,
+    has_faces,
+    one_die,
 )
-from wfb_gym.engine.queries import bit, can_reroll, caster_of
-from wfb_gym.engine.roll_results import is_first_roll, read_roll, resolve_roll
+from wfb_gym.engine.queries import bit, caster_of
+from wfb_gym.engine.roll_results import (
+    DiceSummary,
+    dice_on_table,
+    read_roll,
+    resolve_roll,
+    roll_terms,
+)
 from wfb_gym.engine.spell_selection import draws, resolve_spells
-from wfb_gym.engine.state import MAX_PMF, NaturalResult, Node, State, WorkSpace
+from wfb_gym.engine.state import MAX_PMF, Node, State, WorkSpace
 from wfb_gym.engine.stored_dice import resolve_stored
 from wfb_gym.engine.strikes import resolve_strike, strike_pmf
 from wfb_gym.engine.turn_flow import resolve_lock_roll
@@ -132,15 +136,16 @@ def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> in
         return _outcome_of_other_roll(packed, state, work)
     ones = 0
     sixes = 0
-    natural = 0
-    handful = 0
+    total = 0
+    face_counts = 0
     for die in range(int(state.dice)):
         face = int(work.faces[die])
         ones += face == 1
         sixes += face == 6
-        natural += face
-        handful += die_in_handful(face)
-    return int(read_roll(packed, state, ones, sixes, natural, handful))
+        total += face
+        face_counts += one_die(face)
+    rolled = DiceSummary(ones, sixes, total, face_counts)
+    return read_roll(packed, state, roll_terms(packed, state), dice_on_table(state), rolled)
 
 
 @jit(forceinline=False)
@@ -201,8 +206,8 @@ def _wounds_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> in
 def roll_dice(rng: Rng, count: int, work: WorkSpace) -> None:
     """Roll `count` D6 from the generator into the front of `work.faces`.
 
-    One word gives up to ten dice, as digits of a 58-bit fraction in base 6: no handful of ten
-    is off its exact chance by more than 2 parts in 10**10.
+    One word gives up to ten dice, as digits of a 58-bit fraction in base 6: no roll of ten dice
+    is off its exact probability by more than 2 parts in 10**10.
     """
     left = 0
     word = int64(0)
@@ -299,44 +304,41 @@ def _roll_outcomes(
     packed: PackedScenario,
     state: State,
     outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     start: int,
     work: WorkSpace,
 ) -> int:
     """Outcomes of casting and dispel dice."""
-    first = is_first_roll(state)
-    reroll = (first or rollable(state) > 0) and (
-        can_reroll(packed, state, NaturalResult.PLAIN.value)
-        or can_reroll(packed, state, NaturalResult.MISCAST.value)
-    )
-    if state.node == Node.ROLL_DISPEL and not reroll:
-        works = dispel_chance_of(packed, state, int(state.dice))
-        return _two_outcomes(works, outcomes, chances, start)
+    terms = roll_terms(packed, state)
+    dice = int(state.dice)
+    if state.node == Node.ROLL_DISPEL and not terms.may_reroll:
+        works = dispel_probability_of(packed, state, dice)
+        return _two_outcomes(works, outcomes, probabilities, start)
     merged = work.pmf
     for outcome in range(OUTCOME_CODES):
         merged[outcome] = 0.0
     end = start
-    if reroll or doubles_count(packed, state):
-        end = _handful_outcomes(packed, state, outcomes, chances, start, merged)
-    elif first:
-        add_cast_chances(packed, state, merged)
+    if terms.may_reroll or terms.doubles_count:
+        end = _face_outcomes(packed, state, outcomes, probabilities, start, merged)
     else:
-        dice = int(state.dice)
-        for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-            ones, sixes = ROLL_SUMMARY_ONES[reading], ROLL_SUMMARY_SIXES[reading]
-            outcome = read_roll(packed, state, ones, sixes, ROLL_SUMMARY_TOTAL[reading], 0)
-            merged[outcome] += ROLL_SUMMARY_CHANCE[reading]
+        kept = dice_on_table(state)
+        for row in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+            rolled = DiceSummary(
+                ROLL_SUMMARY_ONES[row], ROLL_SUMMARY_SIXES[row], ROLL_SUMMARY_TOTAL[row], 0
+            )
+            outcome = read_roll(packed, state, terms, kept, rolled)
+            merged[outcome] += ROLL_SUMMARY_PROBABILITY[row]
     for outcome in range(OUTCOME_CODES):
         if merged[outcome] > 0.0:
             outcomes[end] = outcome
-            chances[end] = merged[outcome]
+            probabilities[end] = merged[outcome]
             end += 1
     return end
 
 
 @jit
 def _two_outcomes(
-    works: float, outcomes: NDArray[np.int64], chances: NDArray[np.float64], start: int
+    works: float, outcomes: NDArray[np.int64], probabilities: NDArray[np.float64], start: int
 ) -> int:
     """What works with this chance, or else fails."""
     end = start
@@ -344,43 +346,46 @@ def _two_outcomes(
         chance = works if outcome == OUTCOME_WORKS else 1.0 - works
         if chance > 0.0:
             outcomes[end] = outcome
-            chances[end] = chance
+            probabilities[end] = chance
             end += 1
     return end
 
 
 @jit(_nrt=True, forceinline=False)
-def _handful_outcomes(
+def _face_outcomes(
     packed: PackedScenario,
     state: State,
     outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     start: int,
     merged: NDArray[np.float64],
 ) -> int:
-    """Every handful of the pending dice; those that stand as they lie go to `merged`."""
+    """Every way in which the dice show their faces; those that nobody re-rolls go to `merged`."""
     end = start
     dice = int(state.dice)
+    terms = roll_terms(packed, state)
+    kept = dice_on_table(state)
     counts = np.zeros(FACES, np.int64)
     counts[0] = dice
     while True:
-        handful = 0
-        natural = 0
-        chance = 1.0
+        face_counts = 0
+        total = 0
+        probability = 1.0
         left = dice
         for face in range(FACES):
-            handful += counts[face] * die_in_handful(face + 1)
-            natural += counts[face] * (face + 1)
+            face_counts += counts[face] * one_die(face + 1)
+            total += counts[face] * (face + 1)
             for k in range(counts[face]):
-                chance *= left / ((k + 1) * 6.0)
+                probability *= left / ((k + 1) * 6.0)
                 left -= 1
-        outcome = read_roll(packed, state, counts[0], counts[5], natural, handful)
-        if is_handful(outcome):
+        rolled = DiceSummary(counts[0], counts[5], total, face_counts)
+        outcome = read_roll(packed, state, terms, kept, rolled)
+        if has_faces(outcome):
             outcomes[end] = outcome
-            chances[end] = chance
+            probabilities[end] = probability
             end += 1
         else:
-            merged[outcome] += chance
+            merged[outcome] += probability
         # next composition of `dice` into six counts
         last = counts[FACES - 1]
         counts[FACES - 1] = 0
@@ -398,21 +403,21 @@ def _miscast_outcomes(
     packed: PackedScenario,
     state: State,
     outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     start: int,
 ) -> int:
     rows = np.zeros(MISCAST_ROWS)
     chosen = miscast_table_of(packed, state)
     dice = int64(packed.miscast_dice[chosen])
     for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-        rows[packed.miscast_row[chosen, ROLL_SUMMARY_TOTAL[reading]]] += ROLL_SUMMARY_CHANCE[
+        rows[packed.miscast_row[chosen, ROLL_SUMMARY_TOTAL[reading]]] += ROLL_SUMMARY_PROBABILITY[
             reading
         ]
     end = start
     for row in range(MISCAST_ROWS):
         if rows[row] > 0.0:
             outcomes[end] = row
-            chances[end] = rows[row]
+            probabilities[end] = rows[row]
             end += 1
     return end
 
@@ -422,7 +427,7 @@ def _hit_outcomes(
     packed: PackedScenario,
     state: State,
     outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     start: int,
 ) -> int:
     """Binomial: each model hit is wounded or not."""
@@ -434,7 +439,7 @@ def _hit_outcomes(
         chance = ways * wounded**wounds * (1.0 - wounded) ** (models - wounds)
         if chance > 0.0:
             outcomes[end] = wounds
-            chances[end] = chance
+            probabilities[end] = chance
             end += 1
         ways = ways * (models - wounds) / (wounds + 1)
     return end
@@ -445,7 +450,7 @@ def chance_outcomes(
     packed: PackedScenario,
     state: State,
     outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     start: int,
     work: WorkSpace,
 ) -> int:
@@ -455,7 +460,7 @@ def chance_outcomes(
         packed: the scenario.
         state: at a chance node; not changed.
         outcomes: int64, filled from `start`; `most_outcomes` says how much room is needed.
-        chances: float64, alike; the probabilities, which sum to 1.
+        probabilities: float64, alike; they sum to 1.
         start: first entry to fill, so that a caller can stack lists in one array.
         work: scratch; `work.pmf` is overwritten.
 
@@ -464,30 +469,30 @@ def chance_outcomes(
     """
     node = state.node
     if is_cast_or_dispel_roll(node):
-        return _roll_outcomes(packed, state, outcomes, chances, start, work)
+        return _roll_outcomes(packed, state, outcomes, probabilities, start, work)
     if node == Node.ROLL_MISCAST:
-        return _miscast_outcomes(packed, state, outcomes, chances, start)
+        return _miscast_outcomes(packed, state, outcomes, probabilities, start)
     if node == Node.ROLL_HIT:
-        return _hit_outcomes(packed, state, outcomes, chances, start)
+        return _hit_outcomes(packed, state, outcomes, probabilities, start)
     if has_pmf(node):
         count = pmf(packed, state, work)
         end = start
         for k in range(count):
             if work.pmf[k] > 0.0:
                 outcomes[end] = k
-                chances[end] = work.pmf[k]
+                probabilities[end] = work.pmf[k]
                 end += 1
         return end
     if node == Node.ROLL_SPELLS:
-        return _spell_outcomes(packed, state, outcomes, chances, start)
+        return _spell_outcomes(packed, state, outcomes, probabilities, start)
     if node == Node.ROLL_RADIUS:
         for face in range(FACES):
             outcomes[start + face] = face + 1
-            chances[start + face] = 1.0 / FACES
+            probabilities[start + face] = 1.0 / FACES
         return start + FACES
     if is_one_die(node):
         works = (FACES + 1 - needed(packed, state)) / float(FACES)
-        return _two_outcomes(works, outcomes, chances, start)
+        return _two_outcomes(works, outcomes, probabilities, start)
     raise AssertionError("no outcomes are defined at this node")
 
 
@@ -496,7 +501,7 @@ def _spell_outcomes(
     packed: PackedScenario,
     state: State,
     outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
+    probabilities: NDArray[np.float64],
     start: int,
 ) -> int:
     """Every set of so many spells of the six is as likely as any other."""
@@ -510,7 +515,7 @@ def _spell_outcomes(
             outcomes[end] = drawn
             end += 1
     for k in range(start, end):
-        chances[k] = 1.0 / (end - start)
+        probabilities[k] = 1.0 / (end - start)
     return end
 
 

@@ -1,7 +1,7 @@
 """Attempt to dispel: a spell just cast, a miscast's free spell, or a spell in play (S0)."""
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.actions import FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_WIZARD, PASS
 from wfb_gym.engine.miscasts import after_free_spell
 from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
@@ -15,19 +15,11 @@ from wfb_gym.engine.queries import (
     without,
 )
 from wfb_gym.engine.spells import end_spells, take_effect, use_item
-from wfb_gym.engine.state import DispelAttempt, NaturalResult, Node, ReturnTo, State
+from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import resistance
 from wfb_gym.engine.turn_flow import clear_roll, pass_in_play, tidy, to_nominate
 from wfb_gym.packing.records import DispelUse, PackedScenario
-from wfb_gym.rules.dice import double
-from wfb_gym.rules.dispelling import is_dispelled
 from wfb_gym.scenario.sizes import DICE, SPELLS
-
-PASS = _actions.PASS
-FIRST_DICE = _actions.FIRST_DICE
-FIRST_ITEM = _actions.FIRST_ITEM
-FIRST_WIZARD = _actions.FIRST_WIZARD
-FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
 
 
 @jit
@@ -137,37 +129,17 @@ def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
 
 
 @jit
-def natural_result_of_dispel(packed: PackedScenario, ones: int, sixes: int) -> int:
-    """What the natural dice of a dispel settle: two 1s, or two 6s where they count."""
-    if double(ones):
-        return NaturalResult.MISCAST.value
-    if packed.dispel_double_six and double(sixes):
-        return NaturalResult.IRRESISTIBLE.value
-    return NaturalResult.PLAIN.value
+def bonus_to_dispel(packed: PackedScenario, state: State) -> int:
+    """What lasting and declared items add to the pending dispel roll."""
+    army = int64(state.mover)
+    return dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
 
 
 @jit
-def final_dispel_outcome(
-    packed: PackedScenario, state: State, natural_result: int, natural: int
-) -> int:
-    """Outcome of a dispel roll that stands."""
-    army = int64(state.mover)
-    bonus = dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
-    ones = 2 if natural_result == NaturalResult.MISCAST else 0
-    sixes = 2 if natural_result == NaturalResult.IRRESISTIBLE else 0
-    number = int(state.number)
-    if is_dispelled(ones, sixes, natural, bonus, number, packed.dispel_double_six != 0):
-        return OUTCOME_WORKS
-    return OUTCOME_FAIL
-
-
-@jit
-def dispel_chance_of(packed: PackedScenario, state: State, dice: int) -> float:
-    """Chance that the pending dispel works on so many dice, if the roll stands."""
-    army = int64(state.mover)
-    bonus = dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
-    need = dispel_need(int(state.number), bonus)
-    return float(DISPEL_CHANCE[int(packed.dispel_double_six != 0), need, dice])
+def dispel_probability_of(packed: PackedScenario, state: State, dice: int) -> float:
+    """Probability that the pending dispel works on so many dice, if the roll stands."""
+    need = dispel_need(int(state.number), bonus_to_dispel(packed, state))
+    return DISPEL_CHANCE[int(packed.dispel_double_six != 0), need, dice]
 
 
 @jit(forceinline=False)

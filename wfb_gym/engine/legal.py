@@ -1,7 +1,17 @@
 """Which actions are open to the player who moves, node by node."""
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.actions import (
+    FIRST_CAST,
+    FIRST_DICE,
+    FIRST_IN_PLAY,
+    FIRST_ITEM,
+    FIRST_REROLL,
+    FIRST_TARGET,
+    FIRST_WIZARD,
+    PASS,
+    REROLL_ALL,
+)
 from wfb_gym.engine.queries import (
     attempt_pool,
     bit,
@@ -23,16 +33,6 @@ from wfb_gym.engine.targets import can_aim, resistance, target_code
 from wfb_gym.packing.records import DispelUse, Duration, Limit, PackedScenario
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, SPELLS, WIZARDS
-
-PASS = _actions.PASS
-FIRST_DICE = _actions.FIRST_DICE
-FIRST_ITEM = _actions.FIRST_ITEM
-FIRST_REROLL = _actions.FIRST_REROLL
-REROLL_ALL = _actions.REROLL_ALL
-FIRST_WIZARD = _actions.FIRST_WIZARD
-FIRST_CAST = _actions.FIRST_CAST
-FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
-FIRST_TARGET = _actions.FIRST_TARGET
 
 
 @jit

@@ -4,7 +4,7 @@ The rows are data (`wfb_gym/data/miscasts`); this module plays the primitives th
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.casualties import remove_wizard, wound_unit, wound_wizard
 from wfb_gym.engine.effects import COSTS_CASTING
 from wfb_gym.engine.queries import bit, caster_of, gain, other, without
@@ -29,9 +29,6 @@ from wfb_gym.engine.targets import models_left
 from wfb_gym.engine.turn_flow import clear_roll, leave_phase, to_in_play, to_nominate
 from wfb_gym.packing.records import EffectKind, PackedEffect, PackedScenario, Whose
 from wfb_gym.rules.wounds import wounding_rolls
-
-PASS = _actions.PASS
-FIRST_CAST = _actions.FIRST_CAST
 
 
 @jit

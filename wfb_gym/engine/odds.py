@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import jit
 from wfb_gym.engine.outcomes import (
-    ROLL_SUMMARY_CHANCE,
     ROLL_SUMMARY_ONES,
+    ROLL_SUMMARY_PROBABILITY,
     ROLL_SUMMARY_SIXES,
     ROLL_SUMMARY_START,
     ROLL_SUMMARY_TOTAL,
@@ -39,7 +39,7 @@ def _cast_table() -> NDArray[np.float64]:
                     True,
                 )
                 if outcome == Casting.CAST or outcome == Casting.IRRESISTIBLE:
-                    table[need, dice] += ROLL_SUMMARY_CHANCE[reading]
+                    table[need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
     return table
 
 
@@ -53,7 +53,7 @@ def _dispel_table() -> NDArray[np.float64]:
                 for need in range(HIGHEST_NEED + 1):
                     total = ROLL_SUMMARY_TOTAL[reading]
                     if is_dispelled(ones, sixes, total, 0, need, double_six == 1):
-                        table[double_six, need, dice] += ROLL_SUMMARY_CHANCE[reading]
+                        table[double_six, need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
     return table
 
 

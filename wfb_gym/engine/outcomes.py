@@ -1,7 +1,7 @@
-"""Handfuls of dice, the outcomes of rolls, and how the natural dice read.
+"""Codes of the outcomes of rolls, and the tables that enumerate dice.
 
-An outcome is one integer. Where only the reading of a roll matters it is a small code; where
-the faces stay apart, because a re-roll may follow, it is the handful itself.
+An outcome is one integer. Where only the result of a roll matters it is a small code; where the
+faces stay apart, because a re-roll may follow, it is the number of dice of each face.
 """
 
 import numpy as np
@@ -25,12 +25,12 @@ OUTCOME_CODES = FIRST_TOTAL + 256
 
 _BITS = 5
 _MASK = (1 << _BITS) - 1
-HANDFUL = 1 << 40
-"""Mark of an outcome that is a handful: `_BITS` bits for the count of each face."""
+FACES_APART = 1 << 40
+"""Mark of an outcome that holds face counts: `_BITS` bits for the dice that show each face."""
 
 
 def _roll_summaries() -> tuple[np.ndarray, ...]:
-    """Flat tables of `roll_counts` for 0 to DICE dice: start, ones, sixes, total, chance."""
+    """Flat tables of `roll_counts` for 0 to DICE dice: start, ones, sixes, total, probability."""
     start = [0]
     rows: list[tuple[int, int, int, float]] = []
     for dice in range(DICE + 1):
@@ -50,66 +50,51 @@ def _roll_summaries() -> tuple[np.ndarray, ...]:
     ROLL_SUMMARY_ONES,
     ROLL_SUMMARY_SIXES,
     ROLL_SUMMARY_TOTAL,
-    ROLL_SUMMARY_CHANCE,
+    ROLL_SUMMARY_PROBABILITY,
 ) = _roll_summaries()
-"""Readings of n dice lie at READING_START[n] up to READING_START[n + 1]."""
+"""Rolls of n dice that the rules cannot tell apart: rows ROLL_SUMMARY_START[n] up to
+ROLL_SUMMARY_START[n + 1]; the probability of each is in ROLL_SUMMARY_PROBABILITY."""
 
 
 @jit
-def die_in_handful(face: int) -> int:
-    """The handful of one die that shows `face`."""
+def one_die(face: int) -> int:
+    """Face counts of one die that shows `face`."""
     return 1 << (_BITS * (face - 1))
 
 
 @jit
-def is_handful(outcome: int) -> bool:
-    """Whether an outcome carries faces."""
-    return outcome >= HANDFUL
+def has_faces(outcome: int) -> bool:
+    """Whether an outcome holds face counts."""
+    return outcome >= FACES_APART
 
 
 @jit
-def count_of(handful: int, face: int) -> int:
-    """How many dice of a handful show `face`."""
-    return (handful >> (_BITS * (face - 1))) & _MASK
+def count_of(face_counts: int, face: int) -> int:
+    """How many of the dice show `face`."""
+    return (face_counts >> (_BITS * (face - 1))) & _MASK
 
 
 @jit(forceinline=False)
-def has_double(handful: int) -> bool:
-    """Whether two dice of a handful show one face."""
+def has_double(face_counts: int) -> bool:
+    """Whether two of the dice show one face."""
     doubles = 0
     for face in range(FACES):
-        doubles += count_of(handful, face + 1) > 1
+        doubles += count_of(face_counts, face + 1) > 1
     return doubles > 0
 
 
-@jit
-def keep_handful(state: State, handful: int) -> None:
-    """The dice of the pending roll lie as they fell."""
-    for face in range(FACES):
-        state.faces[face] = count_of(handful, face + 1)
-        state.held[face] = 0
-
-
-@jit
-def hold_handful(state: State, handful: int) -> None:
-    """Dice that have been rolled again stay as they fell (no die is re-rolled twice)."""
-    for face in range(FACES):
-        state.held[face] += count_of(handful, face + 1)
-
-
 @jit(forceinline=False)
-def handful_of(state: State) -> int:
-    """All dice of the pending roll that lie."""
-    handful = 0
+def face_counts_of(state: State) -> int:
+    """Face counts of the pending roll's dice that are not in the air."""
+    face_counts = 0
     for face in range(FACES):
-        dice = int(state.faces[face]) + int(state.held[face])
-        handful += dice * die_in_handful(face + 1)
-    return handful
+        face_counts += (int(state.faces[face]) + int(state.held[face])) * one_die(face + 1)
+    return face_counts
 
 
 @jit
-def rollable(state: State) -> int:
-    """Dice of the pending roll that have not been re-rolled."""
+def rerollable_dice(state: State) -> int:
+    """Number of dice of the pending roll that have not been re-rolled."""
     dice = 0
     for face in range(FACES):
         dice += int(state.faces[face])

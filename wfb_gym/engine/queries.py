@@ -11,12 +11,12 @@ from wfb_gym.engine.state import (
     LAST_CHANCE,
     LAST_DECISION,
     DispelAttempt,
-    NaturalResult,
     State,
 )
 from wfb_gym.engine.targets import has_aim, resistance, resistance_to_cast
 from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario, Reroll
 from wfb_gym.rules.casting import most_casting_dice
+from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS
 
 

@@ -1,143 +1,239 @@
-"""Read a casting or dispel roll, and keep or re-roll its dice.
+"""What a casting or dispel roll comes to, and its dice kept or rolled again.
 
-Natural dice before any re-roll decide miscast, irresistible force and their like; only an item
-that says so has them read again (S4).
+One path for every roll, whether it is sampled, enumerated or resolved: dice, their natural
+result, the outcome. Natural dice before any re-roll decide miscast, irresistible force and the
+like; only an item that says so has them read again (S4).
 """
 
+from typing import NamedTuple
+
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
-from wfb_gym.engine.casting import apply_cast_outcome, final_cast_outcome, natural_result_of_cast
-from wfb_gym.engine.dispelling import (
-    apply_dispel_outcome,
-    final_dispel_outcome,
-    natural_result_of_dispel,
+from wfb_gym.engine.actions import FIRST_REROLL, PASS, REROLL_ALL
+from wfb_gym.engine.casting import (
+    any_double_is_irresistible,
+    apply_cast_outcome,
+    cast_bonus,
+    may_be_irresistible,
 )
+from wfb_gym.engine.dispelling import apply_dispel_outcome, bonus_to_dispel
 from wfb_gym.engine.outcomes import (
-    HANDFUL,
-    handful_of,
-    hold_handful,
-    is_handful,
-    keep_handful,
-    rollable,
+    FACES_APART,
+    FIRST_TOTAL,
+    OUTCOME_FAIL,
+    OUTCOME_IRRESISTIBLE,
+    OUTCOME_MISCAST,
+    OUTCOME_WORKS,
+    count_of,
+    face_counts_of,
+    has_double,
+    has_faces,
+    rerollable_dice,
 )
-from wfb_gym.engine.queries import bit, can_reroll, reroll_item, without
+from wfb_gym.engine.queries import (
+    bit,
+    can_answer_cast,
+    can_reroll,
+    highest_dispel,
+    reroll_item,
+    without,
+)
 from wfb_gym.engine.spells import use_item
-from wfb_gym.engine.state import DispelAttempt, NaturalResult, Node, State
+from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.casting import is_cast, natural_result_of_cast
+from wfb_gym.rules.dice import FACES, NaturalResult
+from wfb_gym.rules.dispelling import matches, natural_result_of_dispel
 
-PASS = _actions.PASS
-FIRST_REROLL = _actions.FIRST_REROLL
-REROLL_ALL = _actions.REROLL_ALL
+
+class RollTerms(NamedTuple):
+    """What decides the pending roll beside its dice.
+
+    Attributes:
+        casts: a casting roll; else a dispel roll.
+        first: the dice are rolled for the first time.
+        may_reroll: an item could re-roll them.
+        number: the casting value, or the number to match.
+        bonus: added to the total.
+        sixes_count: two 6s decide the roll whatever its total.
+        doubles_count: any double is irresistible, if two 6s count and the spell is cast.
+        highest: of a cast: totals from here on are alike to the inactive army; 0 where it has
+            nothing to answer with, and all are.
+    """
+
+    casts: bool
+    first: bool
+    may_reroll: bool
+    number: int
+    bonus: int
+    sixes_count: bool
+    doubles_count: bool
+    highest: int
+
+
+class DiceSummary(NamedTuple):
+    """What the rules read of some dice.
+
+    Attributes:
+        ones: how many show a 1.
+        sixes: how many show a 6.
+        total: their sum.
+        face_counts: packed, see `wfb_gym.engine.outcomes`; 0 where nobody looks at it.
+    """
+
+    ones: int
+    sixes: int
+    total: int
+    face_counts: int
 
 
 @jit
-def is_first_roll(state: State) -> bool:
-    """Whether the pending dice have not been rolled yet."""
-    return bool(state.node == Node.ROLL_CASTING or state.node == Node.ROLL_DISPEL)
+def roll_terms(packed: PackedScenario, state: State) -> RollTerms:
+    """Terms of the pending roll, or of the one that may be kept."""
+    first = state.node == Node.ROLL_CASTING or state.node == Node.ROLL_DISPEL
+    may_reroll = (first or rerollable_dice(state) > 0) and (
+        can_reroll(packed, state, NaturalResult.PLAIN.value)
+        or can_reroll(packed, state, NaturalResult.MISCAST.value)
+    )
+    if state.attempt == DispelAttempt.NONE:
+        number = int64(packed.armies[state.active].spells[state.spell - 1].casting_value)
+        bonus = cast_bonus(packed, state)
+        sixes = may_be_irresistible(packed, state)
+        doubles = any_double_is_irresistible(packed, state)
+        highest = int64(0)
+        if can_answer_cast(packed, state):
+            highest = highest_dispel(packed, state)
+        return RollTerms(True, first, may_reroll, number, bonus, sixes, doubles, highest)
+    number = int64(state.number)
+    bonus = bonus_to_dispel(packed, state)
+    sixes = packed.dispel_double_six != 0
+    return RollTerms(False, first, may_reroll, number, bonus, sixes, False, int64(0))
 
 
 @jit
-def natural_result_after(
-    packed: PackedScenario, state: State, ones: int, sixes: int, natural: int, handful: int
-) -> int:
-    """Nature of the pending roll once its dice read so, all of them taken together."""
-    if not is_first_roll(state) and state.natural_result != NaturalResult.OPEN:
+def dice_on_table(state: State) -> DiceSummary:
+    """Dice of the pending roll that are not in the air: none of them on a first roll."""
+    total = 0
+    for face in range(FACES):
+        total += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
+    ones = int(state.faces[0]) + int(state.held[0])
+    sixes = int(state.faces[5]) + int(state.held[5])
+    return DiceSummary(ones, sixes, total, face_counts_of(state))
+
+
+@jit
+def natural_result(state: State, terms: RollTerms, dice: DiceSummary) -> int:
+    """`NaturalResult` of the pending roll.
+
+    Args:
+        state: with the pending roll.
+        terms: of the roll.
+        dice: all of its dice.
+    """
+    if not terms.first and state.natural_result != NaturalResult.OPEN:
         return int64(state.natural_result)
-    if state.attempt == DispelAttempt.NONE:
-        return int(natural_result_of_cast(packed, state, ones, sixes, natural, handful))
-    return int(natural_result_of_dispel(packed, ones, sixes))
+    if not terms.casts:
+        return natural_result_of_dispel(dice.ones, dice.sixes, terms.sixes_count)
+    natural = natural_result_of_cast(dice.ones, dice.sixes, terms.sixes_count)
+    if terms.doubles_count and terms.sixes_count and natural == NaturalResult.PLAIN:
+        if is_cast(dice.total, terms.bonus, terms.number) and has_double(dice.face_counts):
+            return NaturalResult.IRRESISTIBLE.value
+    return natural
 
 
 @jit
-def may_reroll_after(packed: PackedScenario, state: State, natural_result: int) -> bool:
-    """Whether the roller may choose to re-roll once the pending dice lie."""
-    if not is_first_roll(state) and rollable(state) == 0:
-        return False
-    return bool(can_reroll(packed, state, natural_result))
+def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
+    """Outcome of a roll that stands.
 
+    Casting results that the inactive army cannot tell apart are one outcome.
 
-@jit
-def final_outcome(packed: PackedScenario, state: State, natural_result: int, natural: int) -> int:
-    """Outcome of the pending roll, if it stands."""
-    if state.attempt == DispelAttempt.NONE:
-        return int(final_cast_outcome(packed, state, natural_result, natural))
-    return int(final_dispel_outcome(packed, state, natural_result, natural))
+    Args:
+        terms: of the roll.
+        natural: its `NaturalResult`, not `OPEN`.
+        total: of its dice.
+    """
+    if not terms.casts:
+        matched = matches(natural, total, terms.bonus, terms.number)
+        return OUTCOME_WORKS if matched else OUTCOME_FAIL
+    if natural == NaturalResult.MISCAST:
+        return OUTCOME_MISCAST
+    if natural == NaturalResult.IRRESISTIBLE:
+        return OUTCOME_IRRESISTIBLE
+    if natural != NaturalResult.PLAIN:
+        raise AssertionError("no roll stands with this natural result")
+    if not is_cast(total, terms.bonus, terms.number):
+        return OUTCOME_FAIL
+    if terms.highest == 0:
+        return OUTCOME_IRRESISTIBLE
+    return FIRST_TOTAL + min(total + terms.bonus, terms.highest)
 
 
 @jit
 def read_roll(
-    packed: PackedScenario, state: State, ones: int, sixes: int, natural: int, handful: int
+    packed: PackedScenario, state: State, terms: RollTerms, kept: DiceSummary, rolled: DiceSummary
 ) -> int:
     """Outcome of the pending roll.
 
     Args:
         packed: the scenario.
         state: at a node where casting or dispel dice are rolled.
-        ones: 1s among the dice now rolled.
-        sixes: 6s among them.
-        natural: their total.
-        handful: their faces; looked at only where a re-roll may follow or any double counts.
+        terms: of the roll.
+        kept: `dice_on_table` of the state.
+        rolled: the dice now rolled; an outcome that keeps faces apart holds theirs.
     """
-    if not is_first_roll(state):
-        ones += int(state.faces[0]) + int(state.held[0])
-        sixes += int(state.faces[5]) + int(state.held[5])
-        for face in range(FACES):
-            natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
-    whole = handful if is_first_roll(state) else handful + handful_of(state)
-    natural_result = natural_result_after(packed, state, ones, sixes, natural, whole)
-    if may_reroll_after(packed, state, natural_result):
-        return HANDFUL | handful
-    return int(final_outcome(packed, state, natural_result, natural))
+    dice = DiceSummary(
+        kept.ones + rolled.ones,
+        kept.sixes + rolled.sixes,
+        kept.total + rolled.total,
+        kept.face_counts + rolled.face_counts,
+    )
+    natural = natural_result(state, terms, dice)
+    if terms.may_reroll and can_reroll(packed, state, natural):
+        return FACES_APART | rolled.face_counts
+    return outcome_of(terms, natural, dice.total)
+
+
+@jit
+def outcome_if_kept(packed: PackedScenario, state: State) -> int:
+    """Outcome of a roll that may be re-rolled and is kept."""
+    terms = roll_terms(packed, state)
+    return outcome_of(terms, int64(state.natural_result), dice_on_table(state).total)
 
 
 @jit
 def resolve_roll(packed: PackedScenario, state: State, outcome: int) -> float:
     """Go on from a casting or dispel roll."""
-    if is_handful(outcome):
-        first = is_first_roll(state)
-        if first:
-            keep_handful(state, outcome)
-        else:
-            hold_handful(state, outcome)
-        ones = int(state.faces[0]) + int(state.held[0])
-        sixes = int(state.faces[5]) + int(state.held[5])
-        state.natural_result = natural_result_after(
-            packed, state, ones, sixes, _natural(state), handful_of(state)
-        )
-        state.dice = 0
-        _to_keep(state)
-        return 0.0
-    if state.attempt == DispelAttempt.NONE:
-        return float(apply_cast_outcome(packed, state, outcome))
-    return float(apply_dispel_outcome(packed, state, outcome))
-
-
-@jit
-def _to_keep(state: State) -> None:
-    if state.attempt == DispelAttempt.NONE:
+    if not has_faces(outcome):
+        return _apply_outcome(packed, state, outcome)
+    terms = roll_terms(packed, state)
+    for face in range(FACES):
+        count = count_of(outcome, face + 1)
+        if terms.first:
+            state.faces[face] = count
+            state.held[face] = 0
+        else:  # no die is rolled a third time
+            state.held[face] += count
+    state.natural_result = natural_result(state, terms, dice_on_table(state))
+    state.dice = 0
+    if terms.casts:
         state.mover = state.active
         state.node = Node.KEEP_CASTING
     else:
         state.node = Node.KEEP_DISPEL
+    return 0.0
 
 
 @jit
-def _natural(state: State) -> int:
-    natural = 0
-    for face in range(FACES):
-        natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
-    return natural
+def _apply_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
+    if state.attempt == DispelAttempt.NONE:
+        return apply_cast_outcome(packed, state, outcome)
+    return apply_dispel_outcome(packed, state, outcome)
 
 
 @jit(forceinline=False)
 def act_keep(packed: PackedScenario, state: State, action: int) -> float:
     """Keep the roll, or roll one die or all of them again."""
     if action == PASS:
-        outcome = final_outcome(packed, state, int64(state.natural_result), _natural(state))
-        if state.attempt == DispelAttempt.NONE:
-            return float(apply_cast_outcome(packed, state, outcome))
-        return float(apply_dispel_outcome(packed, state, outcome))
+        return _apply_outcome(packed, state, outcome_if_kept(packed, state))
     all_dice = 1 if action == REROLL_ALL else 0
     item = reroll_item(packed, state, all_dice, int64(state.natural_result))
     casting = state.attempt == DispelAttempt.NONE
@@ -149,7 +245,7 @@ def act_keep(packed: PackedScenario, state: State, action: int) -> float:
         state.number -= packed.armies[state.mover].items[item].dispel_use_bonus
         state.declared = without(state.declared, bit(item))
     if all_dice:
-        state.dice = rollable(state)
+        state.dice = rerollable_dice(state)
         for face in range(FACES):
             state.faces[face] = 0
     else:

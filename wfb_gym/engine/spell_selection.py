@@ -6,14 +6,11 @@ on another's, the order is of no matter.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.queries import bit, without
 from wfb_gym.engine.state import Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
-
-PASS = _actions.PASS
-FIRST_CAST = _actions.FIRST_CAST
 
 
 @jit(forceinline=False)

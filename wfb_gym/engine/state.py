@@ -94,15 +94,6 @@ class DispelAttempt(IntEnum):
     IN_PLAY = 3
 
 
-class NaturalResult(IntEnum):
-    """What the natural dice of the pending roll have settled, before any re-roll."""
-
-    PLAIN = 0
-    MISCAST = 1  # of a cast; of a dispel: two 1s
-    IRRESISTIBLE = 2  # of a cast; of a dispel: two 6s where they dispel
-    OPEN = 3  # a re-roll is under way that has the natural dice read again
-
-
 class AfterMiscast(IntEnum):
     """Where a miscast leaves the phase."""
 
@@ -148,7 +139,7 @@ class State(Record):
     declared: Int8  # bit i: item i boosts the pending dispel
     joined: Int8  # 1 + wizard whose own dice join the pending dispel
     target: Int8  # 1 + spell in play to dispel (army x SPELLS + spell)
-    natural_result: Int8  # Nature of the pending roll
+    natural_result: Int8  # NaturalResult of the pending roll
     row: Int8  # 1 + row of the miscast table
     cursor: Int8  # effects of the row that are done
     group: Int8  # groups in base contact that are done

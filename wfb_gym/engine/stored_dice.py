@@ -4,13 +4,11 @@ An item's dice stand where its uses would: none of these items has both.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.queries import bearer_can_use, last_phase
 from wfb_gym.engine.state import Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import ITEMS
-
-FIRST_DICE = _actions.FIRST_DICE
 
 
 @jit

@@ -19,7 +19,6 @@ from wfb_gym.engine.state import (
     BARS_ITEMS,
     AfterMiscast,
     DispelAttempt,
-    NaturalResult,
     Node,
     ReturnTo,
     State,
@@ -27,6 +26,7 @@ from wfb_gym.engine.state import (
 from wfb_gym.engine.stored_dice import stored_dice
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.packing.records import GENERATED, DispelUse, Lock, PackedScenario
+from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
 from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNITS
 

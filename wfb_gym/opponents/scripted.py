@@ -36,12 +36,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine import actions as _actions
+from wfb_gym.engine.actions import (
+    FIRST_CAST,
+    FIRST_DICE,
+    FIRST_IN_PLAY,
+    FIRST_ITEM,
+    FIRST_TARGET,
+    PASS,
+)
 from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.queries import caster_of, dice_cap, other
-from wfb_gym.engine.roll_results import final_outcome
+from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import aim_at, worth_of_aim
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, look_up_move
@@ -59,15 +66,6 @@ from wfb_gym.opponents.worth_and_odds import (
 )
 from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import ITEMS, SPELLS, WIZARDS
-
-PASS = _actions.PASS
-FIRST_DICE = _actions.FIRST_DICE
-FIRST_ITEM = _actions.FIRST_ITEM
-FIRST_WIZARD = _actions.FIRST_WIZARD
-FIRST_CAST = _actions.FIRST_CAST
-FIRST_IN_PLAY = _actions.FIRST_IN_PLAY
-FIRST_REROLL = _actions.FIRST_REROLL
-FIRST_TARGET = _actions.FIRST_TARGET
 
 LIKELY = 0.6
 """A chance that satisfies the veteran."""
@@ -274,10 +272,7 @@ def _dispel(
 @jit(forceinline=False)
 def _keep(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     """Re-roll the lowest die, or all, of a roll that fails; keep any other."""
-    natural = 0
-    for face in range(6):
-        natural += (face + 1) * (int(state.faces[face]) + int(state.held[face]))
-    if final_outcome(packed, state, int(state.natural_result), natural) != OUTCOME_FAIL:
+    if outcome_if_kept(packed, state) != OUTCOME_FAIL:
         return PASS
     return int64(work.legal[1])
 

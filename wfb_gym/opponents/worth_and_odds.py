@@ -5,7 +5,7 @@ No rule of the game is written here; chances come from `wfb_gym.engine.odds`.
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casting import cast_bonus
-from wfb_gym.engine.dispelling import dispel_chance_of
+from wfb_gym.engine.dispelling import dispel_probability_of
 from wfb_gym.engine.odds import (
     BEST_CAST_CHANCE,
     CAST_CHANCE,
@@ -76,7 +76,7 @@ def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> floa
 @jit
 def pending_dispel_chance(packed: PackedScenario, state: State, dice: int) -> float:
     """Chance that the pending dispel works with so many dice."""
-    return float(dispel_chance_of(packed, state, min(DICE, dice + resistance(packed, state))))
+    return float(dispel_probability_of(packed, state, min(DICE, dice + resistance(packed, state))))
 
 
 @jit

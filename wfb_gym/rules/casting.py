@@ -4,7 +4,7 @@ from enum import IntEnum
 from fractions import Fraction
 
 from wfb_gym._jit import jit
-from wfb_gym.rules.dice import FACES, double, roll_counts
+from wfb_gym.rules.dice import FACES, NaturalResult, double, roll_counts
 
 MINIMUM_TO_CAST = 3
 """A natural total below this always fails, whatever the bonuses (S0, S4)."""
@@ -41,6 +41,22 @@ def is_irresistible(ones: int, sixes: int) -> bool:
 
 
 @jit
+def natural_result_of_cast(ones: int, sixes: int, may_be_irresistible: bool) -> int:
+    """`NaturalResult` of casting dice, in the order of the rules (S0, S4).
+
+    Args:
+        ones: natural 1s.
+        sixes: natural 6s.
+        may_be_irresistible: False where an item forbids it.
+    """
+    if is_miscast(ones):
+        return NaturalResult.MISCAST.value
+    if may_be_irresistible and is_irresistible(ones, sixes):
+        return NaturalResult.IRRESISTIBLE.value
+    return NaturalResult.PLAIN.value
+
+
+@jit
 def is_cast(natural: int, bonus: int, casting_value: int) -> bool:
     """Whether a roll that is neither miscast nor irresistible casts the spell (S0, S4).
 
@@ -69,13 +85,12 @@ def casting_outcome(
     Returns:
         A member of `Casting`. Irresistible force needs no casting value to be reached.
     """
-    if is_miscast(ones):
+    result = natural_result_of_cast(ones, sixes, may_be_irresistible)
+    if result == NaturalResult.MISCAST:
         return Casting.MISCAST
-    if may_be_irresistible and is_irresistible(ones, sixes):
+    if result == NaturalResult.IRRESISTIBLE:
         return Casting.IRRESISTIBLE
-    if is_cast(natural, bonus, casting_value):
-        return Casting.CAST
-    return Casting.FAIL
+    return Casting.CAST if is_cast(natural, bonus, casting_value) else Casting.FAIL
 
 
 def casting_chances(

@@ -4,11 +4,21 @@ Every rule of the phase looks at three numbers of a roll: its ones, its sixes an
 `roll_counts` counts, exactly, how many rolls read alike.
 """
 
+from enum import IntEnum
 from functools import cache
 
 from wfb_gym._jit import jit
 
 FACES = 6
+
+
+class NaturalResult(IntEnum):
+    """What the natural dice of a casting or dispel roll decide, before any re-roll."""
+
+    PLAIN = 0  # nothing: the total does
+    MISCAST = 1  # of a cast; of a dispel: two 1s
+    IRRESISTIBLE = 2  # of a cast; of a dispel: two 6s where they dispel
+    OPEN = 3  # a re-roll is under way that has the natural dice read again
 
 
 @jit

@@ -3,31 +3,54 @@
 from fractions import Fraction
 
 from wfb_gym._jit import jit
-from wfb_gym.rules.dice import FACES, double, roll_counts
+from wfb_gym.rules.dice import FACES, NaturalResult, double, roll_counts
+
+
+@jit
+def natural_result_of_dispel(ones: int, sixes: int, double_six: bool) -> int:
+    """`NaturalResult` of dispel dice.
+
+    Two or more 1s fail whatever the total (S0, S4); where `double_six` is on, two or more 6s
+    work unless there are also two 1s (7th edition).
+
+    Args:
+        ones: natural 1s.
+        sixes: natural 6s.
+        double_six: the ruleset's switch.
+    """
+    if double(ones):
+        return NaturalResult.MISCAST.value
+    if double_six and double(sixes):
+        return NaturalResult.IRRESISTIBLE.value
+    return NaturalResult.PLAIN.value
+
+
+@jit
+def matches(natural_result: int, natural: int, bonus: int, number_to_match: int) -> bool:
+    """Whether a dispel roll works; equal is enough (S0, S4).
+
+    Args:
+        natural_result: `NaturalResult` of the dice, not `OPEN`.
+        natural: total of the dice.
+        bonus: what items add to it.
+        number_to_match: the casting result, or the casting value of a spell in play.
+    """
+    if natural_result == NaturalResult.MISCAST:
+        return False
+    if natural_result == NaturalResult.IRRESISTIBLE:
+        return True
+    if natural_result == NaturalResult.PLAIN:
+        return natural + bonus >= number_to_match
+    raise AssertionError("no roll stands with this natural result")
 
 
 @jit
 def is_dispelled(
     ones: int, sixes: int, natural: int, bonus: int, number_to_match: int, double_six: bool
 ) -> bool:
-    """Whether a dispel roll works.
-
-    Two or more 1s fail whatever the total, equal is enough (S0, S4); where `double_six` is on,
-    two or more 6s work unless there are also two 1s (7th edition).
-
-    Args:
-        ones: natural 1s.
-        sixes: natural 6s.
-        natural: total of the dice.
-        bonus: what items add to it.
-        number_to_match: the casting result, or the casting value of a spell in play.
-        double_six: the ruleset's switch.
-    """
-    if double(ones):
-        return False
-    if double_six and double(sixes):
-        return True
-    return natural + bonus >= number_to_match
+    """Whether a dispel roll works; arguments as for the two functions above."""
+    result = natural_result_of_dispel(ones, sixes, double_six)
+    return matches(result, natural, bonus, number_to_match)
 
 
 def dispel_chance(

@@ -15,10 +15,10 @@ from wfb_gym.engine.outcomes import (
     OUTCOME_IRRESISTIBLE,
     OUTCOME_MISCAST,
     OUTCOME_WORKS,
-    is_handful,
+    has_faces,
 )
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
-from wfb_gym.engine.roll_results import final_outcome
+from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.strikes import current_strike
 from wfb_gym.packing.records import EffectKind
@@ -43,7 +43,7 @@ def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Seq
     dice = f"{' '.join(map(str, faces))}: " if faces else ""
     if before.node not in CASTING_ROLLS + DISPEL_ROLLS:
         return dice + _describe_other_roll(names, before, outcome, faces)
-    if is_handful(outcome):
+    if has_faces(outcome):
         return dice + "the dice may be re-rolled"
     natural = [*faces, *faces_on_table(before)] if faces else []
     return dice + _describe_result(names, before, outcome, natural)
@@ -57,8 +57,7 @@ def describe_kept_roll(names: ScenarioNames, before: Battle) -> str:
         before: where it may be re-rolled.
     """
     natural = faces_on_table(before)
-    state = before.state
-    outcome = final_outcome(before.packed, state, int(state.natural_result), sum(natural))
+    outcome = outcome_if_kept(before.packed, before.state)
     return _describe_result(names, before, int(outcome), natural)
 
 
