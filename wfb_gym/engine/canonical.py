@@ -1,10 +1,13 @@
-"""Positions that play alike: same choices, same chances, same points, whatever is left unsaid.
+"""Which differences between positions can no longer matter.
 
-`key(state)` already leaves out what can no longer matter to anybody. Here goes what an onlooker
-would still write down but no play can tell apart: in the last phase a Level 4 wizard with two
-dice left casts like one of Level 1, and three wounds are like two if only one can still be lost.
-The solver stores one position for all of them. Observations show them as they are, so whoever
-asks what a policy of observations does must not merge.
+`tidy_targets` clears what nobody can act on any more, so that a state's bytes are its key; it is
+part of every position. `canonicalise` goes further, for the solver alone: it merges positions
+that an observer tells apart but no play does. In the last phase a Level 4 wizard with two dice
+left casts like one of Level 1, and three wounds are like two if only one can still be lost.
+Observations show them as they are, so what a policy of observations does must not be merged.
+
+Both look ahead at what may still be lost; what a miscast can cost is the table of
+`wfb_gym.engine.effects`.
 """
 
 from wfb_gym._jit import int64, jit
@@ -13,9 +16,10 @@ from wfb_gym.engine.effects import (
     COSTS_LEVEL,
     COSTS_OTHER_WIZARDS_WOUNDS,
 )
-from wfb_gym.engine.queries import caster_of, last_phase
+from wfb_gym.engine.queries import bit, caster_of, last_phase
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
+from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS
 
 
 @jit(forceinline=False)
@@ -183,3 +187,72 @@ def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
         if entry.bearer == wizard and (state.items[army, item] > 0 or entry.dispel_bonus != 0):
             return False
     return not state.in_play[army] & packed.armies[army].wizards[wizard].spells
+
+
+@jit(forceinline=False)
+def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> int:
+    """Most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
+
+    A free spell may come with every miscast, so the other army's spells count as unbounded.
+
+    Args:
+        packed: the scenario.
+        state: in its last phase.
+        army: of the target.
+        index: units first, then characters.
+    """
+    victim = army * TARGETS + index
+    active = int64(state.active)
+    most = 0
+    for spell in range(packed.armies[active].n_spells):
+        if state.open & bit(spell):
+            reach = int64(packed.armies[active].reach[spell, victim])
+            if reach == UNBOUNDED:
+                return UNBOUNDED
+            most += reach
+    enemy = int64(1 - active)
+    if state.known[enemy]:
+        for spell in range(packed.armies[enemy].n_spells):
+            if state.known[enemy] & bit(spell) and packed.armies[enemy].reach[spell, victim] != 0:
+                return UNBOUNDED
+    return most
+
+
+@jit
+def within_reach(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+    """Whether a spell may still cost the target a wound in this phase."""
+    return packed.targets != 0 and most_loss(packed, state, army, index) != 0
+
+
+@jit(forceinline=False)
+def _counted_by_miscasts(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
+    """Whether a miscast may still cost the unit models: it touches a caster, or is one."""
+    if army == state.active and packed.armies[army].units[unit].caster:
+        wizard = int64(packed.armies[army].units[unit].caster - 1)
+        if state.open & packed.armies[army].wizards[wizard].spells:
+            return True
+    for group in range(packed.n_contacts):
+        contact = packed.contacts[group]
+        if contact.owner == army and contact.unit == unit + 1 and state.contacts[group] > 0:
+            return True
+    return False
+
+
+@jit(forceinline=False)
+def tidy_targets(packed: PackedScenario, state: State) -> None:
+    """Clear what can no longer matter of units and marks in the last phase."""
+    idle = state.open == 0
+    for army in range(ARMIES):
+        if idle and not state.known[1 - army]:
+            for word in range(MARK_WORDS):
+                state.marks[army, word] = 0
+        for unit in range(packed.armies[army].n_units):
+            left = int64(state.unit_wounds[army, unit])
+            if left == 0 or _counted_by_miscasts(packed, state, army, unit):
+                continue
+            most = int64(most_loss(packed, state, army, unit))
+            if most == UNBOUNDED:
+                continue
+            each = int64(packed.armies[army].units[unit].wounds)
+            if left > most:  # whole models less, never down to what may still be lost
+                state.unit_wounds[army, unit] = left - (left - most - 1) // each * each

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.comets import LANDS_ON, resolve_comet, resolve_radius
 from wfb_gym.engine.dispelling import dispel_probability_of, forgotten_on, resolve_forget
 from wfb_gym.engine.generator import Rng, next_word
 from wfb_gym.engine.miscasts import (
@@ -46,7 +45,13 @@ from wfb_gym.engine.roll_results import (
 from wfb_gym.engine.spell_selection import draws, resolve_spells
 from wfb_gym.engine.state import MAX_PMF, Node, State, WorkSpace
 from wfb_gym.engine.stored_dice import resolve_stored
-from wfb_gym.engine.strikes import resolve_strike, strike_pmf
+from wfb_gym.engine.strikes import (
+    LANDS_ON,
+    resolve_comet,
+    resolve_radius,
+    resolve_strike,
+    strike_pmf,
+)
 from wfb_gym.engine.turn_flow import resolve_lock_roll
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES

@@ -15,8 +15,8 @@ from wfb_gym.packing.records import EffectKind
 class Cost(Flag):
     """What an effect can cost beside points, dice and spells.
 
-    Whom it wounds decides which wounds a canonical state keeps (`wfb_gym.engine.canonical`,
-    `wfb_gym.engine.reach`): an effect with other victims needs a member of its own there.
+    Whom it wounds decides which wounds a canonical state keeps (`wfb_gym.engine.canonical`): an
+    effect with other victims needs a member of its own there.
     """
 
     NOTHING = 0

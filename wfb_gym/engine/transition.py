@@ -14,7 +14,6 @@ from wfb_gym.engine.casting import (
     act_target,
 )
 from wfb_gym.engine.chance import resolve_outcome
-from wfb_gym.engine.comets import next_comet
 from wfb_gym.engine.dispelling import (
     act_dispel,
     act_dispel_pool,
@@ -28,7 +27,7 @@ from wfb_gym.engine.roll_results import act_keep
 from wfb_gym.engine.spell_selection import act_swap, next_selection
 from wfb_gym.engine.state import Node, ReturnTo, State, WorkSpace
 from wfb_gym.engine.stored_dice import act_store, next_store, next_stored
-from wfb_gym.engine.strikes import next_strike
+from wfb_gym.engine.strikes import next_comet, next_strike
 from wfb_gym.engine.turn_flow import (
     begin_battle,
     begin_phase,

@@ -4,6 +4,7 @@
 """
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine.canonical import tidy_targets, within_reach
 from wfb_gym.engine.queries import (
     bearer_can_use,
     bit,
@@ -13,7 +14,6 @@ from wfb_gym.engine.queries import (
     other,
     without,
 )
-from wfb_gym.engine.reach import tidy_targets, within_reach
 from wfb_gym.engine.spells import close_spells, end_one_turn
 from wfb_gym.engine.state import (
     BARS_ITEMS,
