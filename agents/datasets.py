@@ -1,4 +1,4 @@
-"""Data sets of battles in Minari's format: how they are written and read back.
+"""Data sets of battles in Minari's format: how they are written and read.
 
 The only module that knows Minari, which is imported on use. How battles are played is in
 agents/record.py.
@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -20,10 +20,11 @@ from experiments.common import IDS
 
 MASK = "action_mask"
 AGENT_ACTION = "agent_action"
-"""Key of the infos that holds what the agent would have played, where it strayed."""
+"""Key of the infos that holds the agent's own choice, where the seat explored."""
 NO_ACTION = -1
-"""What stands there at the end of a battle."""
-_UNTOLD = r"`(author_email|code_permalink|author)` is set to None"
+"""Value of `AGENT_ACTION` at the end of a battle."""
+_FILES = (".zip", ".npz", ".toml")
+_METADATA_WARNINGS = r"`(author_email|code_permalink|author)` is set to None"
 
 
 class DatasetError(ValueError):
@@ -32,14 +33,14 @@ class DatasetError(ValueError):
 
 @dataclass
 class Episode:
-    """One seat's decisions in a battle, as they come.
+    """One seat's decisions in a battle.
 
     Attributes:
         seed: of the battle's dice.
-        observations: what was seen, the end included, float32 (size,) each.
-        masks: which actions were legal there, bool (n,) each.
+        observations: float32 (size,) each, the end included.
+        masks: legal actions, bool (n,) each, the end included.
         actions: played.
-        own: what the agent itself would have played.
+        own_actions: the agent's own choices.
         rewards: in the environment's unit.
     """
 
@@ -47,23 +48,22 @@ class Episode:
     observations: list[NDArray[np.float32]]
     masks: list[NDArray[np.bool_]]
     actions: list[int] = field(default_factory=list)
-    own: list[int] = field(default_factory=list)
+    own_actions: list[int] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
 
-    def add(
-        self,
-        action: int,
-        own: int,
-        reward: float,
-        observation: NDArray[np.float32],
-        mask: NDArray[np.bool_],
-    ) -> None:
-        """Add a decision and what came of it."""
-        self.actions.append(action)
-        self.own.append(own)
-        self.rewards.append(reward)
-        self.observations.append(observation)
-        self.masks.append(mask)
+
+class Provenance(NamedTuple):
+    """Where a data set comes from.
+
+    Attributes:
+        agent: name of the player.
+        command: that makes the data set.
+        explores: whether some of the actions are random instead of the agent's own.
+    """
+
+    agent: str
+    command: str
+    explores: bool
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class RecordedDecisions:
     Attributes:
         observations: float32 (k, size).
         masks: legal actions, bool (k, n).
-        actions: what the agent chose, int64 (k,); where it strayed, not what was played.
-        battles: number of the battle that each is of, int64 (k,).
+        actions: the agent's own choices, int64 (k,); where the seat explored, not those played.
+        battles: number of each decision's battle, int64 (k,).
     """
 
     observations: NDArray[np.float32]
@@ -85,7 +85,7 @@ class RecordedDecisions:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set that was read.
+    """A data set in memory.
 
     Attributes:
         name: its id.
@@ -102,8 +102,8 @@ class Dataset:
     decisions: RecordedDecisions
 
 
-def library() -> Any:
-    """Minari.
+def import_minari() -> Any:
+    """Import Minari.
 
     Raises:
         ImportError: it is not installed, or not all that it needs.
@@ -128,16 +128,13 @@ def usual_name(scenario: str, seat: str, agent: str) -> str:
     return f"wfb_gym/{scenario}/{seat}-{agent}-v0"
 
 
-_FILES = (".zip", ".npz", ".toml")
-
-
 def check_name(name: str) -> None:
     """Refuse an id that Minari would not take.
 
     Raises:
-        DatasetError: it is none.
+        DatasetError: it is not a data set's id.
     """
-    library()
+    import_minari()
     from minari.dataset.minari_dataset import parse_dataset_id
 
     try:
@@ -149,20 +146,15 @@ def check_name(name: str) -> None:
 
 
 def path_of(name: str) -> Path:
-    """The folder of a data set, whether it is there or not."""
-    library()
+    """The folder of a data set, whether it exists or not."""
+    import_minari()
     from minari.storage import get_dataset_path
 
     return Path(get_dataset_path(name))
 
 
-def write(
-    name: str,
-    env: gym.Env[Any, Any],
-    episodes: Sequence[Episode],
-    strayed: bool,
-    command: str,
-    agent: str,
+def write_dataset(
+    name: str, env: gym.Env[Any, Any], episodes: Sequence[Episode], provenance: Provenance
 ) -> None:
     """Write a data set.
 
@@ -170,22 +162,20 @@ def write(
         name: its id.
         env: made by `gym.make`, so that a reader can make it again.
         episodes: complete battles.
-        strayed: whether what was played is not always what the agent chose.
-        command: that made it.
-        agent: who played.
+        provenance: of the battles.
 
     Raises:
         ImportError: Minari is not installed.
         ValueError: there is one of that name.
     """
-    minari = library()
+    minari = import_minari()
     from minari.data_collector.episode_buffer import EpisodeBuffer
 
     buffers = []
     for number, each in enumerate(episodes):
         infos: dict[str, Any] = {MASK: np.array(each.masks, np.int8)}
-        if strayed:
-            infos[AGENT_ACTION] = np.array([*each.own, NO_ACTION], np.int64)
+        if provenance.explores:
+            infos[AGENT_ACTION] = np.array([*each.own_actions, NO_ACTION], np.int64)
         ends = np.zeros(len(each.actions), np.bool_)
         ends[-1] = True
         buffers.append(
@@ -201,27 +191,27 @@ def write(
             )
         )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=_UNTOLD)
+        warnings.filterwarnings("ignore", message=_METADATA_WARNINGS)
         minari.create_dataset_from_buffers(
             name,
             buffers,
             env=env,
             eval_env=env,
-            algorithm_name=agent,
-            description=f"Battles of the magic phase, recorded by: {command}",
+            algorithm_name=provenance.agent,
+            description=f"Battles of the magic phase, recorded by: {provenance.command}",
             data_format="hdf5",
             requirements=[f"wfb-gym=={wfb_gym.__version__}"],
         )
 
 
-def read(name: str) -> Dataset:
-    """Read a data set that `write` wrote.
+def read_dataset(name: str) -> Dataset:
+    """Read a data set that `write_dataset` wrote.
 
     Raises:
         ImportError: Minari is not installed.
         DatasetError: there is none of that name, or it is not of battles with masks.
     """
-    minari = library()
+    minari = import_minari()
     check_name(name)
     if not path_of(name).is_dir():
         raise DatasetError(
@@ -229,27 +219,26 @@ def read(name: str) -> Dataset:
             "python -m agents.record makes one, and MINARI_DATASETS_PATH says where they lie"
         )
     try:
-        held = minari.load_dataset(name)
+        stored = minari.load_dataset(name)
         seats = {known: seat for seat, known in IDS.items()}
-        if held.env_spec is None or held.env_spec.id not in seats:
+        if stored.env_spec is None or stored.env_spec.id not in seats:
             raise DatasetError(f"{name}: expected decisions of {' or '.join(seats)}")
-        decisions = _decisions(held)
-        env = held.recover_environment()
+        decisions = _read_decisions(stored)
+        env = stored.recover_environment()
     except (OSError, KeyError, TypeError) as error:
         raise DatasetError(f"{name}: expected battles with action masks: {error!r}") from error
-    kwargs = held.env_spec.kwargs
-    scenario = kwargs.get("scenario", "archmage-duel")
-    return Dataset(name, seats[held.env_spec.id], scenario, env, decisions)
+    scenario = stored.env_spec.kwargs.get("scenario", "archmage-duel")
+    return Dataset(name, seats[stored.env_spec.id], scenario, env, decisions)
 
 
-def _decisions(held: Any) -> RecordedDecisions:
+def _read_decisions(stored: Any) -> RecordedDecisions:
     observations, masks, actions, battles = [], [], [], []
-    for each in held.iterate_episodes():
+    for each in stored.iterate_episodes():
         count = len(each.actions)
-        chosen = each.infos.get(AGENT_ACTION)
+        own = each.infos.get(AGENT_ACTION)
         observations.append(each.observations[:count])
         masks.append(each.infos[MASK][:count].astype(np.bool_))
-        actions.append(each.actions if chosen is None else chosen[:count])
+        actions.append(each.actions if own is None else own[:count])
         battles.append(np.full(count, each.id))
     return RecordedDecisions(
         np.concatenate(observations),

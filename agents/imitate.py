@@ -2,28 +2,25 @@
 
     python -m agents.record && python -m agents.imitate
     python -m agents.imitate --dataset wfb_gym/archmage-duel/dispeller-veteran-v0
-    python -m agents.imitate --dataset wfb_gym/strayed-v0 --width 192 --epochs 200
+    python -m agents.imitate --dataset wfb_gym/exploring-v0 --width 192 --epochs 200
 
-Reads what agents/record.py wrote and teaches a network to give what the agent chose the
-greatest chance (cross-entropy, over the legal actions). A part of the battles is held out, and
-tells how often the network agrees with the agent where it did not learn. Where the scenario can be
-solved, the exact score of the clone is told: 100 is optimal play, 0 as good as random, each against
-the best response to it.
+Trains a network on what agents/record.py wrote, to give the agent's actions the greatest
+probability (cross-entropy over the legal actions). Part of the battles is held out and shows how
+often the network agrees with the agent where it did not learn. Where the scenario can be solved,
+the exact score of the clone is reported: 100 is optimal play, 0 as good as random, each against
+its best response.
 
 Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.json into the run's
-folder.
-Ctrl-C keeps what was learned so far. Needs the extra `minari`.
+folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
 """
 
-import argparse
-import json
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -31,26 +28,27 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import nll_loss
 
-from agents.datasets import Dataset, read, usual_name
-from agents.training.settings import GENERATED
+from agents.common import DeferredInterrupt, is_generated, load_solution
+from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
 from experiments import common
-from experiments.common import INTERRUPTED, command_of, progress
 from wfb_gym import solver
-from wfb_gym.cli.parser import Parser
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.seats import seat_number
 
+MODULE = "agents.imitate"
+QUICK = {"epochs": 3, "width": 32}
+
 
 @dataclass(frozen=True)
-class Args:
+class Settings:
     """Settings of a run.
 
     Attributes:
         dataset: its id.
         epochs: passes over the decisions.
         batch_size: decisions of a gradient step.
-        learning_rate: at the beginning; it falls linearly to nothing.
+        learning_rate: at the beginning; it falls linearly to 0.
         shape: of the network, see `wfb_gym.players.network`.
         width: of its hidden layers.
         held_out: share of the battles that it does not learn from.
@@ -63,171 +61,123 @@ class Args:
     epochs: int = 60
     batch_size: int = 256
     learning_rate: float = 2e-3
-    shape: str = "flat"
+    shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
     width: int = 96
     held_out: float = 0.1
     seed: int = 0
     exact_bytes: int = 1 << 28
-    out: Path = Path("runs")
+    out: Path = field(
+        default=Path("runs"), metadata={"default": None, "help": "(default: runs/imitate-DATASET)"}
+    )
+
+
+class Examples(NamedTuple):
+    """Observations, masks, and the actions to imitate."""
+
+    observations: Tensor
+    masks: Tensor
+    actions: Tensor
 
 
 @dataclass
 class Curve:
-    """What is known after each epoch.
+    """Learning curve, one value an epoch.
 
     Attributes:
-        loss: mean cross-entropy of what was learned from.
-        agreement: share of held-out decisions in which the clone's choice is the agent's; of those
-            with something to choose; None where none were held out.
+        loss: mean cross-entropy of the training examples.
+        agreement: share of held-out decisions in which the clone's choice is the agent's, of those
+            with more than one legal action; None where none are held out.
     """
 
     loss: list[float]
     agreement: list[float | None]
 
 
-def learn(
-    args: Args, network: PolicyNetwork, data: Dataset, curve: Curve, tell: Callable[[int], None]
-) -> tuple[int, int]:
-    """Teach the network.
+def split_examples(
+    decisions: RecordedDecisions, share: float, seed: int
+) -> tuple[Examples, Examples]:
+    """Training and held-out examples; a single legal action teaches nothing and is left out."""
+    choice = decisions.masks.sum(1) > 1
+    out = sample_battles(decisions.battles, share, seed)
 
-    Args:
-        args: settings.
-        network: that is changed.
-        data: what it learns from.
-        curve: where a point is added after each epoch.
-        tell: told how many epochs are over by now.
+    def select(rows: NDArray[np.bool_]) -> Examples:
+        arrays = (decisions.observations[rows], decisions.masks[rows], decisions.actions[rows])
+        return Examples(*(torch.from_numpy(np.ascontiguousarray(each)) for each in arrays))
 
-    Returns:
-        Decisions that were learned from, and decisions held out.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; the network is as it was after the last gradient step.
-    """
-    held = data.decisions
-    choice = held.masks.sum(1) > 1  # a single legal action teaches nothing
-    out = choice & chosen_battles(held.battles, args.held_out, args.seed)
-    lesson, exam = (_tensors(data, rows) for rows in (choice & ~out, out))
-    read_lesson = network.encode(lesson[0])
-    optimiser = torch.optim.Adam(network.parameters(), args.learning_rate)
-    order = torch.Generator().manual_seed(args.seed)
-    count = len(read_lesson)
-    steps = max(1, args.epochs * -(-count // args.batch_size))
-    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
-    for epoch in range(args.epochs):
-        losses = 0.0
-        for rows in torch.randperm(count, generator=order).split(args.batch_size):
-            log_chances, _ = network.evaluate(read_lesson[rows], lesson[1][rows])
-            loss = nll_loss(log_chances, lesson[2][rows])
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            schedule.step()
-            losses += float(loss.detach()) * len(rows)
-        curve.loss.append(losses / max(1, count))
-        curve.agreement.append(_agreement(network, exam))
-        tell(epoch + 1)
-    return count, len(exam[2])
+    return select(choice & ~out), select(choice & out)
 
 
-def chosen_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
-    """Decisions of a share of the battles, drawn by the seed: bool (k,)."""
+def sample_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
+    """Decisions of a random share of the battles: bool (k,)."""
     known = np.unique(battles)
     drawn = np.random.default_rng([seed, 2]).permutation(known)[: round(share * len(known))]
     return np.isin(battles, drawn)
 
 
-def _tensors(data: Dataset, rows: NDArray[np.bool_]) -> tuple[Tensor, Tensor, Tensor]:
-    held = data.decisions
-    parts = (held.observations[rows], held.masks[rows], held.actions[rows])
-    first, second, third = (torch.from_numpy(np.ascontiguousarray(each)) for each in parts)
-    return first, second, third
+def train(
+    settings: Settings, network: PolicyNetwork, examples: Examples, held_out: Examples
+) -> tuple[Curve, bool]:
+    """Train the network in place.
+
+    Returns:
+        The learning curve, and whether Ctrl-C ended the training.
+    """
+    curve = Curve([], [])
+    inputs = network.encode(examples.observations)
+    optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate)
+    order = torch.Generator().manual_seed(settings.seed)
+    count = len(inputs)
+    steps = max(1, settings.epochs * -(-count // settings.batch_size))
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
+    with common.progress() as bar, DeferredInterrupt() as interrupt:
+        task = bar.add_task("learning", total=settings.epochs, note="")
+        for epoch in range(settings.epochs):
+            losses = 0.0
+            for rows in torch.randperm(count, generator=order).split(settings.batch_size):
+                log_probs, _ = network.evaluate(inputs[rows], examples.masks[rows])
+                loss = nll_loss(log_probs, examples.actions[rows])
+                optimiser.zero_grad()
+                loss.backward()
+                optimiser.step()
+                schedule.step()
+                losses += float(loss.detach()) * len(rows)
+            curve.loss.append(losses / max(1, count))
+            curve.agreement.append(_agreement(network, held_out))
+            note = f"loss {curve.loss[-1]:.3f}, agrees {curve.agreement[-1] or 0:.1%}"
+            bar.update(task, completed=epoch + 1, note=note)
+            if interrupt.requested:
+                break
+    return curve, interrupt.requested
 
 
-def _agreement(network: PolicyNetwork, exam: tuple[Tensor, Tensor, Tensor]) -> float | None:
-    if not len(exam[2]):
+def _agreement(network: PolicyNetwork, examples: Examples) -> float | None:
+    if not len(examples.actions):
         return None
     with torch.no_grad():
-        log_chances, _ = network(exam[0], exam[1])
-    return float((log_chances.argmax(1) == exam[2]).float().mean())
+        log_probs, _ = network(examples.observations, examples.masks)
+    return float((log_probs.argmax(1) == examples.actions).float().mean())
 
 
-def exact(args: Args, data: Dataset, agent: NetworkAgent) -> solver.Score | None:
-    """The clone's exact score; None where the scenario cannot be solved."""
-    if agent.sees_positions:
-        return None  # generated scenarios are too many
-    try:
-        solution = solver.solved(data.scenario, max_bytes=args.exact_bytes, notice=sys.stderr)
-    except solver.TooLarge as error:
-        print(f"no exact score: {error}", file=sys.stderr)
-        return None
-    return solver.normalised_score(solution, agent, data.seat)
-
-
-def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool]:
-    """Settings from the command line, checked, and whether JSON is wanted.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
-    parser = Parser(
-        prog="python -m agents.imitate",
-        description=(__doc__ or "").strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    common.add_flags(
-        parser,
-        Args,
-        shape={"choices": ("flat", "entities"), "default": "flat", "help": "(default: flat)"},
-        out={"type": Path, "help": "(default: runs/imitate-NAME, of the data set)"},
-    )
-    parser.add_argument("--quick", action="store_true", help="a tiny run that shows that all works")
-    parser.add_argument("--json", action="store_true", help="print JSON alone on stdout")
-    given = vars(parser.parse_args(arguments))
-    quick, as_json = (given.pop(key) for key in ("quick", "json"))
-    name = given["dataset"].replace("/", "-")
-    given["out"] = given["out"] or Path("runs") / f"imitate-{name}"
-    args = Args(**given)
-    if quick:
-        args = replace(args, epochs=3, width=32)
-    for key in ("epochs", "batch_size", "width", "learning_rate", "exact_bytes"):
-        if not getattr(args, key) > 0:
-            parser.error(f"--{key.replace('_', '-')}: expected more than 0")
-    if not 0.0 <= args.held_out < 1.0:
-        parser.error(f"--held-out: expected a share from 0 to below 1, found {args.held_out}")
-    return args, as_json
-
-
-def run(args: Args, data: Dataset) -> dict[str, Any]:
-    """Learn, grade and write; returns the results."""
-    torch.manual_seed(args.seed)
-    network = PolicyNetwork(data.env.unwrapped.limits, args.shape, args.width)
-    curve = Curve([], [])
-    counts = (0, 0)
-    interrupted = False
+def run(settings: Settings, data: Dataset) -> dict[str, Any]:
+    """Train, evaluate and write; returns the results."""
+    torch.manual_seed(settings.seed)
+    network = PolicyNetwork(data.env.unwrapped.limits, settings.shape, settings.width)
+    examples, held_out = split_examples(data.decisions, settings.held_out, settings.seed)
     began = time.monotonic()
-    with progress() as bar:
-        task = bar.add_task("learning", total=args.epochs, note="")
-
-        def tell(done: int) -> None:
-            note = f"loss {curve.loss[-1]:.3f}, agrees {curve.agreement[-1] or 0:.1%}"
-            bar.update(task, completed=done, note=note)
-
-        try:
-            counts = learn(args, network, data, curve, tell)
-        except KeyboardInterrupt:
-            interrupted = True
+    curve, interrupted = train(settings, network, examples, held_out)
     seconds = time.monotonic() - began
-    general = data.scenario.partition(":")[0] in GENERATED
+    general = is_generated(data.scenario)
     agent = NetworkAgent(network, seat_number(data.seat), general=general)
-    score = exact(args, data, agent)
-    found = {
-        "args": common.told(args),
+    solution = None if general else load_solution(data.scenario, settings.exact_bytes)
+    score = None if solution is None else solver.normalised_score(solution, agent, data.seat)
+    results = {
+        "args": common.settings_as_json(settings),
         "interrupted": interrupted,
         "scenario": data.scenario,
         "seat": data.seat,
         "decisions": len(data.decisions.actions),
-        "learned_from": counts[0],
-        "held_out": counts[1],
+        "learned_from": len(examples.actions),
+        "held_out": len(held_out.actions),
         "agreement": curve.agreement[-1] if curve.agreement else None,
         "curve": {"loss": curve.loss, "agreement": curve.agreement},
         "score": None if score is None else score.score,
@@ -240,36 +190,46 @@ def run(args: Args, data: Dataset) -> dict[str, Any]:
         "seat": agent.seat,
         "general": general,
         "scenario": data.scenario,
-        "seed": args.seed,
-        "score": found["score"],
-        "command": command_of("imitate", args),
-        "versions": found["versions"],
+        "seed": settings.seed,
+        "score": results["score"],
+        "command": common.command_line(MODULE, settings),
+        "versions": results["versions"],
     }
-    save_network(network, args.out / f"{data.seat}.npz", about)
-    text = json.dumps(found, indent=2)
-    (args.out / "results.json").write_text(text + "\n", encoding="utf-8")
-    return found
+    save_network(network, settings.out / f"{data.seat}.npz", about)
+    common.write_results(settings.out, results)
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Learn, grade, write and tell; returns the exit status."""
-    args, as_json = parsed(arguments)
+    """Parse the command line, train, evaluate and write; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=__doc__,
+        quick=QUICK,
+        switches={},
+        usual_out=lambda s: Path("runs") / f"imitate-{s.dataset.replace('/', '-')}",
+    )
+    positive = ("epochs", "batch_size", "width", "learning_rate", "exact_bytes")
+    common.check_positive(parser, settings, positive)
+    if not 0.0 <= settings.held_out < 1.0:
+        parser.error(f"--held-out: expected a share from 0 to below 1, found {settings.held_out}")
     try:
-        data = read(args.dataset)
+        data = read_dataset(settings.dataset)
     except (ValueError, ImportError) as error:
-        print(f"python -m agents.imitate: {error}", file=sys.stderr)
-        return 2
-    found = run(args, data)
-    if as_json:
-        print(json.dumps(found, indent=2))
+        parser.error(str(error))
+    results = run(settings, data)
+    if "json" in switches:
+        common.print_json(results)
     else:
-        score = "none" if found["score"] is None else f"{found['score']:.2f}"
+        score = "none" if results["score"] is None else f"{results['score']:.2f}"
         print(
-            f"{found['seat']} in {found['scenario']}: exact score {score}; learned from "
-            f"{found['learned_from']:,} decisions, agrees with {found['agreement'] or 0:.1%} of "
-            f"{found['held_out']:,} others"
+            f"{results['seat']} in {results['scenario']}: exact score {score}; learned from "
+            f"{results['learned_from']:,} decisions, agrees with {results['agreement'] or 0:.1%} "
+            f"of {results['held_out']:,} others"
         )
-    return INTERRUPTED if found["interrupted"] else 0
+    return common.INTERRUPTED if results["interrupted"] else 0
 
 
 if __name__ == "__main__":

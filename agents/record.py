@@ -3,25 +3,23 @@
     python -m agents.record
     python -m agents.record --agent veteran --seat dispeller --opponent greedy
     python -m agents.record --agent runs/archmage-duel-fast/caster.npz --battles 10000
-    python -m agents.record --straying 0.3 --opponent optimal:0.3 --name wfb_gym/strayed-v0
+    python -m agents.record --epsilon 0.3 --opponent optimal:0.3 --name wfb_gym/exploring-v0
 
 An agent, by its name or from a saved model, plays a seat against an opponent or a pool of them, and
-every decision of the seat is kept: what it saw, which actions were legal (infos, action_mask), what
-it played, and the reward. Battle i has the dice of seed + i and the seed is kept with it. With
---straying the seat plays at random now and then, so that the data meet more than one way to play;
-infos, agent_action then hold what the agent itself would have played.
+every decision of the seat is stored: the observation, the legal actions (infos, action_mask), the
+action played, and the reward. Battle i has the dice of seed + i, and the seed is stored with it.
+With --epsilon the seat acts at random with that probability, so that the data hold more than one
+way to play; infos, agent_action then hold the agent's own choices.
 
 The data lie where Minari looks for them: in MINARI_DATASETS_PATH, or else in ~/.minari/datasets.
-agents/imitate.py reads them back. Needs the extra `minari`.
+agents/imitate.py reads them. Needs the extra `minari`.
 """
 
-import argparse
-import json
 import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,230 +28,223 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.datasets import Episode, check_name, path_of, usual_name, write
+from agents.datasets import Episode, Provenance, check_name, path_of, usual_name, write_dataset
 from experiments import common
-from experiments.common import IDS, INTERRUPTED, agent_chooser, command_of, progress
-from wfb_gym.cli.parser import Parser
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
-AT_ONCE = 1024
+MODULE = "agents.record"
+QUICK = {"scenario": "apprentice", "battles": 50}
+BATCH_SIZE = 1024
 """Battles side by side."""
+POINTS_PER_REWARD = 100.0
+"""The environments' own."""
 
 
 @dataclass(frozen=True)
-class Args:
+class Settings:
     """What is recorded.
 
     Attributes:
         agent: registered name or saved model.
         scenario: bundled name or file.
-        seat: whose decisions are kept.
-        opponent: who plays the other seat; battle i meets one after the other.
-        battles: how many.
-        straying: chance that the seat plays at random, at each decision.
-        seed: of the first battle's dice, and of the draws of agents.
-        name: of the data set; by default one that tells scenario, seat and agent.
-        out: file that gets the JSON too, if any.
+        seat: whose decisions are stored.
+        opponent: plays the other seat; of several, battle i meets one after the other.
+        battles: number of battles.
+        epsilon: probability that the seat acts at random, at each decision.
+        seed: of the first battle's dice, and of the agents' draws.
+        name: of the data set; by default from scenario, seat and agent.
+        out: file that gets the JSON too.
     """
 
     agent: str = "optimal"
     scenario: str = "archmage-duel"
-    seat: str = "caster"
+    seat: str = field(default="caster", metadata={"choices": SEATS})
     opponent: tuple[str, ...] = ("veteran",)
     battles: int = 2000
-    straying: float = 0.0
+    epsilon: float = field(default=0.0, metadata={"aliases": ("--straying",)})
     seed: int = 0
-    name: str = ""
-    out: Path | None = None
+    name: str = field(default="", metadata={"help": "(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)"})
+    out: Path | None = field(
+        default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}
+    )
 
 
-def record(args: Args, agent: Agent, episodes: list[Episode], tell: Callable[[int], None]) -> None:
-    """Play the battles and add them to `episodes`.
+def record_battles(
+    settings: Settings, agent: Agent, episodes: list[Episode], report: Callable[[int], None]
+) -> None:
+    """Play the battles and append them to `episodes`.
 
     Args:
-        args: what is recorded.
-        agent: who plays the seat.
-        episodes: where they are added.
-        tell: told how many battles are over by now.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; what was played stands in `episodes`.
+        settings: of the recording.
+        agent: plays the seat.
+        episodes: those that are finished stay there after Ctrl-C.
+        report: called with the number of finished battles.
     """
-    rng = np.random.default_rng([args.seed, 1])
-    for first in range(0, args.battles, AT_ONCE):
-        count = min(AT_ONCE, args.battles - first)
-        episodes += _played(args, agent, args.seed + first, count, rng)
-        tell(len(episodes))
+    rng = np.random.default_rng([settings.seed, 1])
+    for first in range(0, settings.battles, BATCH_SIZE):
+        count = min(BATCH_SIZE, settings.battles - first)
+        episodes += _play_batch(settings, agent, settings.seed + first, count, rng)
+        report(len(episodes))
 
 
-def _played(
-    args: Args, agent: Agent, seed: int, count: int, rng: np.random.Generator
+def _play_batch(
+    settings: Settings, agent: Agent, seed: int, count: int, rng: np.random.Generator
 ) -> list[Episode]:
-    """Some battles side by side, in the order of their seeds."""
+    """Battles played side by side, in the order of their seeds."""
     envs: Any = gym.make_vec(
-        IDS[args.seat],
+        common.IDS[settings.seat],
         num_envs=count,
-        scenario=args.scenario,
-        opponent=_opponent(args),
+        scenario=settings.scenario,
+        opponent=_opponent(settings),
         autoreset_mode="Disabled",
         strict=True,
     )
-    chooser = agent_chooser(agent)
+    chooser = common.agent_chooser(agent)
     observations, _ = envs.reset(seed=seed)
     masks = envs.action_masks()
     episodes = [Episode(seed + i, [observations[i]], [masks[i]]) for i in range(count)]
-    going = np.ones(count, np.bool_)
-    while going.any():
+    running = np.ones(count, np.bool_)
+    while running.any():
         own = chooser(envs, observations, masks)
-        actions = _strayed(own, masks, args.straying, rng)
+        actions = _explore(own, masks, settings.epsilon, rng)
         observations, rewards, ended, _, _ = envs.step(actions)
         masks = envs.action_masks()
-        for i in np.flatnonzero(going):
-            episodes[i].add(
-                int(actions[i]), int(own[i]), float(rewards[i]), observations[i], masks[i]
-            )
-        going &= ~ended
+        for i in np.flatnonzero(running):
+            episodes[i].actions.append(int(actions[i]))
+            episodes[i].own_actions.append(int(own[i]))
+            episodes[i].rewards.append(float(rewards[i]))
+            episodes[i].observations.append(observations[i])
+            episodes[i].masks.append(masks[i])
+        running &= ~ended
     return episodes
 
 
-def _strayed(
-    own: NDArray[np.int64], masks: NDArray[np.bool_], chance: float, rng: np.random.Generator
+def _explore(
+    own: NDArray[np.int64], masks: NDArray[np.bool_], epsilon: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """The agent's actions, some of them replaced by random legal ones."""
-    if chance == 0.0:
+    """The agent's actions, each replaced by a random legal one with probability `epsilon`."""
+    if epsilon == 0.0:
         return own
     drawn = np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
-    return np.where(rng.random(len(own)) < chance, drawn, own)
+    return np.where(rng.random(len(own)) < epsilon, drawn, own)
 
 
-def _opponent(args: Args) -> Any:
-    """As environments take it, and as JSON can hold it."""
-    return args.opponent[0] if len(args.opponent) == 1 else list(args.opponent)
+def _opponent(settings: Settings) -> Any:
+    """The opponent as environments take it and JSON can hold it."""
+    names = settings.opponent
+    return names[0] if len(names) == 1 else list(names)
 
 
-def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
-    """Settings from the command line, checked; whether to replace, and whether JSON is wanted.
+def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bool]:
+    """Parse the command line: the settings, whether to replace, and whether JSON is wanted.
 
     Raises:
         SystemExit: help was asked for, or the input is bad.
     """
-    parser = Parser(
-        prog="python -m agents.record",
-        description=(__doc__ or "").strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=__doc__,
+        quick=QUICK,
+        switches={"replace": "a data set of that name"},
     )
-    usual = " ".join(Args.opponent)
-    common.add_flags(
-        parser,
-        Args,
-        seat={"choices": SEATS, "default": Args.seat, "help": "(default: %(default)s)"},
-        opponent={"action": "append", "help": f"repeat for a pool (default: {usual})"},
-        name={"default": "", "help": "(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)"},
-        out={"type": Path, "metavar": "FILE", "help": "write the JSON there too"},
-    )
-    add = parser.add_argument
-    add("--replace", action="store_true", help="a data set of that name")
-    add("--quick", action="store_true", help="few battles in a small scenario")
-    add("--json", action="store_true", help="print JSON alone on stdout")
-    given = vars(parser.parse_args(arguments))
-    instead, quick, as_json = (given.pop(key) for key in ("replace", "quick", "json"))
-    given["opponent"] = tuple(given["opponent"] or Args.opponent)
-    args = Args(**given)
-    if quick:
-        args = replace(args, scenario="apprentice", battles=50)
-    args = replace(args, name=args.name or usual_name(args.scenario, args.seat, args.agent))
+    usual = usual_name(settings.scenario, settings.seat, settings.agent)
+    settings = replace(settings, name=settings.name or usual)
     try:
-        check(args, instead)
+        check_settings(settings, "replace" in switches)
     except (ValueError, OSError, ImportError) as error:
         parser.error(str(error))
-    return args, instead, as_json
+    return settings, "replace" in switches, "json" in switches
 
 
-def check(args: Args, instead: bool) -> None:
+def check_settings(settings: Settings, may_replace: bool) -> None:
     """Refuse what cannot be recorded.
 
     Args:
-        args: what is recorded.
-        instead: whether it may take another data set's place.
+        settings: of the recording.
+        may_replace: whether a data set of that name may be replaced.
 
     Raises:
         ValueError: an unknown agent, opponent or scenario, or a number out of range.
         OSError: a file that cannot be read.
         ImportError: Minari is not installed.
     """
-    if args.battles < 1:
-        raise ValueError(f"--battles: expected 1 or more, found {args.battles}")
-    if args.seed < 0:
-        raise ValueError(f"--seed: expected 0 or more, found {args.seed}")
-    if not 0.0 <= args.straying <= 1.0:
-        raise ValueError(f"--straying: expected a chance, 0 to 1, found {args.straying}")
-    check_name(args.name)
-    if path_of(args.name).exists() and not instead:
-        raise ValueError(f"--name: {args.name} is there already; --replace records it anew")
-    if args.out is not None and not args.out.parent.is_dir():
-        raise ValueError(f"--out: expected a folder that is there, found {args.out.parent}")
-    load_scenario(args.scenario)
-    for player in (args.agent, *args.opponent):
+    if settings.battles < 1:
+        raise ValueError(f"--battles: expected 1 or more, found {settings.battles}")
+    if settings.seed < 0:
+        raise ValueError(f"--seed: expected 0 or more, found {settings.seed}")
+    if not 0.0 <= settings.epsilon <= 1.0:
+        raise ValueError(f"--epsilon: expected a probability, 0 to 1, found {settings.epsilon}")
+    check_name(settings.name)
+    if path_of(settings.name).exists() and not may_replace:
+        raise ValueError(f"--name: {settings.name} is there already; --replace records it anew")
+    if settings.out is not None and not settings.out.parent.is_dir():
+        raise ValueError(f"--out: expected a folder that is there, found {settings.out.parent}")
+    load_scenario(settings.scenario)
+    for player in (settings.agent, *settings.opponent):
         if find_scripted(player) is None:
             make_agent(player)  # refuses unknown names and files that are no models
 
 
-def results(args: Args, episodes: Sequence[Episode], seconds: float, stopped: bool) -> Any:
-    """What is told of a recording."""
-    scale = 100.0  # the environments' points_per_reward
-    points = scale * np.array([sum(each.rewards) for each in episodes])
+def summarise(
+    settings: Settings, episodes: Sequence[Episode], seconds: float, interrupted: bool
+) -> dict[str, Any]:
+    """Results of a recording, as JSON holds them."""
+    points = POINTS_PER_REWARD * np.array([sum(each.rewards) for each in episodes])
     return {
-        "args": common.told(args),
-        "interrupted": stopped,
-        "dataset": args.name,
-        "folder": str(path_of(args.name)),
+        "args": common.settings_as_json(settings),
+        "interrupted": interrupted,
+        "dataset": settings.name,
+        "folder": str(path_of(settings.name)),
         "battles": len(episodes),
         "decisions": sum(len(each.actions) for each in episodes),
-        "points": common.plain({args.seat: common.score(points)}) if episodes else {},
+        "points": common.plain({settings.seat: common.score(points)}) if episodes else {},
         "seconds": round(seconds, 2),
         "versions": {**common.versions(), "minari": version("minari")},
     }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play, write and tell; returns the exit status."""
-    args, instead, as_json = parsed(arguments)
+    """Parse the command line, play and write; returns the exit status."""
+    settings, may_replace, as_json = parse_arguments(arguments)
     episodes: list[Episode] = []
-    stopped = False
     began = time.monotonic()
     try:
-        agent = make_agent(args.agent, seed=args.seed, scenario=args.scenario, seat=args.seat)
-    except (ValueError, OSError) as error:
-        print(f"python -m agents.record: {error}", file=sys.stderr)
-        return 2
-    with progress() as bar:
-        task = bar.add_task("recording", total=args.battles, note="")
-        try:
-            record(args, agent, episodes, lambda done: bar.update(task, completed=done))
-        except KeyboardInterrupt:
-            stopped = True
-    if episodes:
-        if instead:
-            shutil.rmtree(path_of(args.name), ignore_errors=True)
-        env = gym.make(IDS[args.seat], scenario=args.scenario, opponent=_opponent(args))
-        write(args.name, env, episodes, args.straying > 0.0, command_of("record", args), args.agent)
-    found = results(args, episodes, time.monotonic() - began, stopped)
-    text = json.dumps(found, indent=2)
-    if args.out is not None:
-        args.out.write_text(text + "\n", encoding="utf-8")
-    if as_json:
-        print(text)
-    elif episodes:
-        of = found["points"][args.seat]
-        print(
-            f"{found['battles']:,} battles, {found['decisions']:,} decisions of the {args.seat} "
-            f"({of['mean']:+.2f} ± {of['half_width']:.2f} points) in {args.name}"
+        agent = make_agent(
+            settings.agent, seed=settings.seed, scenario=settings.scenario, seat=settings.seat
         )
-    return INTERRUPTED if stopped else 0
+    except (ValueError, OSError) as error:
+        print(f"python -m {MODULE}: {error}", file=sys.stderr)
+        return 2
+    with common.progress() as bar, common.Interruptible() as run:
+        task = bar.add_task("recording", total=settings.battles, note="")
+        record_battles(settings, agent, episodes, lambda done: bar.update(task, completed=done))
+    if episodes:
+        if may_replace:
+            shutil.rmtree(path_of(settings.name), ignore_errors=True)
+        kwargs = {"scenario": settings.scenario, "opponent": _opponent(settings)}
+        env = gym.make(common.IDS[settings.seat], **kwargs)
+        command = common.command_line(MODULE, settings)
+        provenance = Provenance(settings.agent, command, explores=settings.epsilon > 0.0)
+        write_dataset(settings.name, env, episodes, provenance)
+    results = summarise(settings, episodes, time.monotonic() - began, run.interrupted)
+    if settings.out is not None:
+        common.write_json(settings.out, results)
+    if as_json:
+        common.print_json(results)
+    elif episodes:
+        points = results["points"][settings.seat]
+        print(
+            f"{results['battles']:,} battles, {results['decisions']:,} decisions of the "
+            f"{settings.seat} ({points['mean']:+.2f} ± {points['half_width']:.2f} points) in "
+            f"{settings.name}"
+        )
+    return common.INTERRUPTED if run.interrupted else 0
 
 
 if __name__ == "__main__":

@@ -1,140 +1,207 @@
-"""Trains a caster or a dispeller with MaskablePPO and grades it, exactly where it can be solved.
+"""Trains a caster or a dispeller with Stable-Baselines3's MaskablePPO and grades it.
 
     python -m agents.train
-    python -m agents.train --seat dispeller --scenario storm-council --opponent self
+    python -m agents.train --seat dispeller --scenario storm-council --opponent veteran
     python -m agents.train --scenario archmage-duel --scenario orc-shaman-hunt
     python -m agents.train --scenario generated
-    python -m agents.train --resume
+    python -m agents.train --load runs/archmage-duel-caster/model.zip --opponent optimal:0.3
 
 Writes into the run's folder: model.zip, results.json, curve.png, TensorBoard's log and, where the
-scenario can be solved, policy.png: what the caster opens with beside the optimum. In self-play the
-other seat's learner is in the folder partner. Ctrl-C ends the training early, keeps what was
-learned and leaves a checkpoint, from which --resume goes on as if nothing had been.
+scenario can be solved, policy.png: what the caster opens with beside the optimum. Ctrl-C ends the
+training early and keeps what was learned; --load goes on from a saved model. Hyperparameters suit
+the size of the scenario (agents/hyperparameters.toml); flags win over the file.
 """
 
-import json
+import copy
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
-from rich.console import Console
-from rich.progress import track
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.utils import LinearSchedule
 
-from agents.training import checkpoints
-from agents.training.arguments import RESULTS, parsed
-from agents.training.drawing import draw_curve, draw_policy, table
-from agents.training.grading import FINAL_SEED, likeliest, model_chooser, points_against
-from agents.training.session import Session
-from agents.training.trainee import Trainee
-from experiments.common import INTERRUPTED, Score, plain, versions
-from wfb_gym import solver
-from wfb_gym.opponents.scripted import RULE_BASED
+from agents.common import DeferredInterrupt, is_generated, load_solution
+from agents.evaluation import CurveCallback, Grader, ModelAgent, print_grades
+from agents.figures import draw_learning_curve
+from agents.hyperparameters import (
+    MIXED,
+    QUICK,
+    Hyperparameters,
+    Settings,
+    load_hyperparameters,
+    scenario_class,
+)
+from experiments import common
+from experiments.figures.dice import policy_beside_optimal
+from wfb_gym.interop.sb3 import PhaseVecEnv
+from wfb_gym.opponents.scripted import RULE_BASED, find_scripted
 from wfb_gym.players.registry import make_agent
+from wfb_gym.seats import SEATS, seat_number
+
+MODULE = "agents.train"
+TRAINING_SEED, SEED_SPACING = 1_000_000_000, 1_000_000
+"""Dice of the first run, and how far off the next run's are."""
+FINAL_SEED = 2_000_000
+"""Dice of the grading: others than any seen before."""
+SOLVED_MIX = ("optimal:0.1",)
+"""An optimal opponent never leads the learner where it does not go itself, and there it stays weak;
+one that acts at random with probability 0.1 leads it everywhere."""
+UNSOLVED_MIX = ("veteran", "greedy", "random")
 
 
-def graded(trainee: Trainee) -> dict[str, dict[str, Score]]:
-    """Scores of all players of the seat, the trained one last; the same dice for each."""
-    args = trainee.args
-    players: dict[str, Any] = {name: make_agent(name, seed=args.seed) for name in RULE_BASED}
-    players["untrained"] = model_chooser(trainee.untrained())
-    players["trained"] = model_chooser(trainee.model)
-    battles = args.final_battles
-    return {
-        name: points_against(player, args, trainee.seat, trainee.graders, battles, FINAL_SEED)
-        for name, player in track(players.items(), "grading", console=Console(stderr=True))
-    }
-
-
-def exactly(trainee: Trainee) -> dict[str, dict[str, solver.Score]]:
-    """Exact scores of all players of the seat by scenario; models play as graded."""
-    if not trainee.exact:
-        return {}
-    players: dict[str, Any] = {name: name for name in RULE_BASED}
-    players["untrained"] = likeliest(trainee.untrained())
-    players["trained"] = likeliest(trainee.model)
-    return {
-        name: {scenario: each.score(player) for scenario, each in trainee.exact.items()}
-        for name, player in track(players.items(), "exact scores", console=Console(stderr=True))
-    }
-
-
-def exact_plain(scores: dict[str, solver.Score]) -> dict[str, Any]:
-    """Exact scores as JSON holds them: of one scenario, or of several by name."""
-    told = {name: {**asdict(each), "score": each.score} for name, each in scores.items()}
-    return next(iter(told.values())) if len(told) == 1 else told
-
-
-def curve_plain(trainee: Trainee) -> list[dict[str, Any]]:
-    """The learning curve as JSON holds it."""
-    return [
-        {"steps": p.steps, "points": plain(p.scores), "exact": exact_plain(p.exact)}
-        for p in trainee.points
+def make_opponents(settings: Settings, scenario: Any, solved: bool) -> tuple[list[str], list[Any]]:
+    """Names of the opponents, and what `PhaseVecEnv` takes as such."""
+    mix = SOLVED_MIX if solved else UNSOLVED_MIX
+    names = [each for name in settings.opponent for each in (mix if name == MIXED else (name,))]
+    other = SEATS[1 - seat_number(settings.seat)]
+    players: list[Any] = [
+        name
+        if find_scripted(name) is not None
+        else make_agent(name, scenario=scenario, seat=other, seed=settings.seed)
+        for name in names
     ]
+    return names, players
 
 
-def keep(trainee: Trainee, session: Session) -> None:
-    """Write a learner's model and curve into its folder."""
-    first = trainee is session.trainees[0]
-    folder = session.args.out if first else session.args.out / "partner"
-    folder.mkdir(parents=True, exist_ok=True)
-    trainee.model.save(folder / "model.zip")
-    if trainee.points:
-        draw_curve(trainee.points, session.args, trainee.seat, folder / "curve.png")
+class Task(NamedTuple):
+    """A model, the environments that it learns in, and what it is graded by."""
+
+    model: MaskablePPO
+    envs: PhaseVecEnv
+    hyper: Hyperparameters
+    opponents: list[str]
+    grader: Grader
+
+
+def prepare(settings: Settings) -> Task:
+    """Make environments and model.
+
+    Raises:
+        ValueError: a scenario, an opponent or a setting that cannot be trained with.
+        FileNotFoundError: a saved model that is not there.
+    """
+    names = settings.scenario
+    scenario: Any = names[0] if len(names) == 1 else list(names)
+    if names[0].endswith(":test"):
+        raise ValueError(f"scenario: {names[0]} is for tests, train on {names[0][:-5]}")
+    suits = scenario_class(PhaseVecEnv(1, settings.seat, scenario=scenario))
+    hyper = load_hyperparameters(suits, settings.seat, settings)
+    known = [] if is_generated(names[0]) else list(names)
+    found = {Path(name).stem: load_solution(name, settings.exact_bytes) for name in known}
+    solutions = {name: solution for name, solution in found.items() if solution is not None}
+    solved = len(solutions) == len(names)
+    opponents, pool = make_opponents(settings, scenario, solved)
+
+    envs = PhaseVecEnv(hyper.num_envs, settings.seat, scenario=scenario, opponent=pool)
+    if settings.load is not None:
+        model = MaskablePPO.load(settings.load, envs, device="cpu")
+    else:
+        model = MaskablePPO(
+            "MlpPolicy",
+            envs,
+            n_steps=hyper.n_steps,
+            batch_size=hyper.batch_size,
+            n_epochs=hyper.n_epochs,
+            learning_rate=LinearSchedule(hyper.learning_rate, 0.0, 1.0),
+            gamma=1.0,  # battles are undiscounted
+            gae_lambda=hyper.gae_lambda,
+            ent_coef=hyper.ent_coef,
+            policy_kwargs={"net_arch": [hyper.net, hyper.net]},
+            seed=settings.seed,
+            device="cpu",
+        )
+    model.tensorboard_log = str(settings.out / "tensorboard")
+    envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
+    played = f"{names[0]}:test" if is_generated(names[0]) else scenario
+    saved = [name for name in opponents if Path(name).suffix in (".zip", ".npz")]
+    graders = [*RULE_BASED, *(["optimal"] if solved else []), *saved]
+    grader = Grader(settings.seat, played, graders, solutions)
+    return Task(model, envs, hyper, opponents, grader)
+
+
+def run(settings: Settings, task: Task) -> dict[str, Any]:
+    """Train, grade and write; returns the results."""
+    model, envs, hyper, opponents, grader = task
+    untrained = copy.deepcopy(model.policy)
+    with DeferredInterrupt() as interrupt:
+        curve = CurveCallback(grader, hyper, settings.evaluations, settings.battles, interrupt)
+        began = time.monotonic()
+        model.learn(hyper.steps, callback=curve, tb_log_name="run")
+        seconds = time.monotonic() - began
+    settings.out.mkdir(parents=True, exist_ok=True)
+    model.save(settings.out / "model.zip")
+
+    trained = ModelAgent(model.policy, envs)
+    players: dict[str, Any] = {name: make_agent(name, seed=settings.seed) for name in RULE_BASED}
+    players |= {"untrained": ModelAgent(untrained, envs), "trained": trained}
+    if interrupt.requested:
+        players = {}
+    results = {
+        "args": {**common.settings_as_json(settings), **asdict(hyper), "opponents": opponents},
+        "interrupted": interrupt.requested,
+        "steps": model.num_timesteps,
+        "seconds": round(seconds, 2),
+        "steps_per_second": round(model.num_timesteps / max(seconds - curve.seconds, 1e-9)),
+        "curve": curve.curve,
+        "grades": {
+            name: grader.points(player, settings.final_battles, FINAL_SEED)
+            for name, player in players.items()
+        },
+        "exact": {
+            name: grader.exact(name if name in RULE_BASED else player)
+            for name, player in players.items()
+            if grader.solutions
+        },
+        "versions": common.versions(),
+    }
+    common.write_results(settings.out, results)
+    named = ", ".join(Path(name).stem for name in settings.scenario)
+    title = f"MaskablePPO as {settings.seat}, {named}"
+    draw_learning_curve(curve.curve, title, settings.out / "curve.png")
+    if (
+        players
+        and settings.seat == SEATS[0]
+        and len(settings.scenario) == len(grader.solutions) == 1
+    ):
+        (solution,) = grader.solutions.values()
+        picture = settings.out / "policy.png"
+        try:
+            policy_beside_optimal(solution, trained.act, picture, "the trained caster")
+        except ValueError as error:
+            print(f"no {picture.name}: {error}", file=sys.stderr)
+    return results
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, grade and write; returns the exit status."""
-    command = parsed(arguments, (__doc__ or "").strip())
-    args = command.args
-    torch.set_num_threads(args.threads)
+    """Parse the command line, train, grade and write; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=__doc__,
+        quick=QUICK,
+        switches={},
+        usual_out=lambda s: Path("runs") / f"{'-'.join(Path(n).stem for n in s.scenario)}-{s.seat}",
+    )
+    common.check_positive(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
+    torch.set_num_threads(settings.threads)
     # torch checks each distribution three times a step; the masks are known to be sound.
     torch.distributions.Distribution.set_default_validate_args(False)
-    session = Session(args)
-    args.out.mkdir(parents=True, exist_ok=True)
-    if command.state is None:
-        checkpoints.remove(checkpoints.place(args.out))
-    session.begin(command.state)
-    learner, *partners = session.trainees
-    grades: dict[str, dict[str, Score]] = {}
-    exact: dict[str, dict[str, solver.Score]] = {}
     try:
-        interrupted = session.run(command.every)
-        if not interrupted:
-            grades, exact = graded(learner), exactly(learner)
-            if learner.seat == "caster" and len(session.solutions) == 1 == len(args.scenarios):
-                solution = next(iter(session.solutions.values()))
-                draw_policy(learner.model, solution, args.out / "policy.png")
-    except KeyboardInterrupt:
-        interrupted = True
-    for trainee in session.trainees:
-        keep(trainee, session)
-    steps = learner.model.num_timesteps
-    results: dict[str, Any] = {
-        "args": {**args.plain(), "opponents": list(session.opponents)},
-        "interrupted": interrupted,
-        "steps": steps,
-        "seconds": round(session.seconds, 2),
-        "steps_per_second": round(steps / max(session.seconds - session.examining, 1e-9)),
-        "policy": "deterministic",
-        "curve": curve_plain(learner),
-        "partner": {each.seat: curve_plain(each) for each in partners},
-        "grades": {name: plain(scores) for name, scores in grades.items()},
-        "exact": {name: exact_plain(scores) for name, scores in exact.items()},
-        "versions": versions(),
-    }
-    (args.out / RESULTS).write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
-    if interrupted:
-        print(f"interrupted after {steps:,} steps; go on with --resume", file=sys.stderr)
+        task = prepare(settings)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    results = run(settings, task)
+    if "json" in switches:
+        common.print_json(results)
     else:
-        checkpoints.remove(checkpoints.place(args.out))
-    if command.json:
-        print(json.dumps(results, indent=2))
-    elif grades:
-        Console().print(table(grades, exact, args))
-    print(f"saved model.zip, results.json and the curve in {args.out}", file=sys.stderr)
-    return INTERRUPTED if interrupted else 0
+        print_grades(results)
+    print(f"saved model.zip, results.json and the curve in {settings.out}", file=sys.stderr)
+    return common.INTERRUPTED if results["interrupted"] else 0
 
 
 if __name__ == "__main__":

@@ -351,48 +351,6 @@ def versions() -> dict[str, str]:
     return {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0], **found}
 
 
-def command_of(script: str, args: Any, leave: Sequence[str] = ("out",)) -> str:
-    """The command line that gives a script these settings.
-
-    Args:
-        script: module below ``experiments``.
-        args: its settings, a dataclass whose fields are its flags; defaults are left out.
-        leave: fields that do not change what comes of it.
-    """
-    usual = type(args)()
-    words = [f"python -m experiments.{script}"]
-    for each in fields(args):
-        value = getattr(args, each.name)
-        if each.name in leave or value == getattr(usual, each.name):
-            continue
-        flag = "--" + each.name.replace("_", "-")
-        many = value if isinstance(value, tuple) else (value,)
-        words += [f"{flag} {one}" for one in many]
-    return " ".join(words)
-
-
-def add_flags(parser: Parser, settings: type, **known: Any) -> None:
-    """A flag with its default for each field of a dataclass of settings.
-
-    Args:
-        parser: that gets them.
-        settings: all of its fields have defaults.
-        **known: what `add_argument` is given for a field instead.
-    """
-    usual = settings()
-    for each in fields(settings):
-        value = getattr(usual, each.name)
-        kind = Path if isinstance(value, Path) else type(value)
-        given = {"type": kind, "default": value, "help": "(default: %(default)s)"}
-        flag = "--" + each.name.replace("_", "-")
-        parser.add_argument(flag, **known.get(each.name, given))
-
-
-def told(settings: Any) -> dict[str, Any]:
-    """Settings as JSON holds them."""
-    return {key: str(v) if isinstance(v, Path) else v for key, v in asdict(settings).items()}
-
-
 def plain(scores: dict[str, Score]) -> dict[str, dict[str, float | int]]:
     """Scores as JSON holds them."""
     return {name: asdict(each) for name, each in scores.items()}

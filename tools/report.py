@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from agents.distilling.grading import Grade
+from agents.distillation.grading import Grade
+from agents.figures import draw_grades, draw_scores
 from experiments.common import FAILED, markdown_table
-from experiments.figures.learning import draw_grades, draw_scores
 from experiments.solve import markdown
 from wfb_gym.cli.parser import Parser
 

@@ -5,23 +5,22 @@
     python -m agents.rllib.train --address ray://head:10001 --workers 64 --batch 262144
     python -m agents.rllib.train --resume --iterations 400
 
-Two policies, one for each seat, learn from the same battles; illegal actions have no chance
-(RLlib's ActionMaskingTorchRLModule). Where the scenario can be solved the exact score of either is
-told: 100 is optimal play, 0 as good as random, each against the best response to it.
+Two policies, one for each seat, learn from the same battles; illegal actions have probability 0
+(RLlib's ActionMaskingTorchRLModule). Where the scenario can be solved, the exact score of either is
+reported: 100 is optimal play, 0 as good as random, each against its best response.
 
 Writes a checkpoint and results.json into the run's folder; --resume goes on from there, up to
 --iterations in all. Ctrl-C ends after the iteration at hand. Ray pins a Gymnasium of its own and
 lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
 """
 
-import argparse
 import json
 import os
 import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -38,27 +37,30 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 import wfb_gym
+from agents.common import DeferredInterrupt, load_solution
 from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
-from agents.training.pause import Pause
 from experiments import common
 from experiments.common import INTERRUPTED, progress
 from wfb_gym import solver
-from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
 ROOT = Path(__file__).parents[2]
-LEFT_HERE = [".git", ".venv*", "runs", "build", "dist", "docs", "tests", ".*_cache", "*.png"]
+EXCLUDED = [".git", ".venv*", "runs", "build", "dist", "docs", "tests", ".*_cache", "*.png"]
 """What a cluster's machines need not be sent of the checkout."""
-DICE_APART = 1_000_000
+SEED_SPACING = 1_000_000
 """Seeds between two runs, and between the parts of one that is resumed."""
 _ROWS = 1 << 12
 """Decisions that go through a network at once."""
+QUICK = {
+    "workers": 0, "envs": 4, "iterations": 2, "batch": 256, "minibatch": 64, "epochs": 1,
+    "width": 32,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Args:
+class Settings:
     """Settings of a run.
 
     Attributes:
@@ -90,10 +92,14 @@ class Args:
     entropy: float = 0.03
     width: int = 128
     seed: int = 0
-    address: str = ""
+    address: str = field(
+        default="", metadata={"help": "of a Ray cluster (default: this machine alone)"}
+    )
     checkpoint_every: int = 10
     exact_bytes: int = 1 << 28
-    out: Path = Path("runs")
+    out: Path = field(
+        default=Path("runs"), metadata={"default": None, "help": "(default: runs/SCENARIO-rllib)"}
+    )
 
 
 class ModuleAgent:
@@ -123,8 +129,8 @@ class ModuleAgent:
                 SEEN: torch.from_numpy(np.ascontiguousarray(observations[rows])),
             }
             with torch.no_grad():
-                told = self._module.forward_inference({Columns.OBS: seen})
-            chosen[rows] = told[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
+                outputs = self._module.forward_inference({Columns.OBS: seen})
+            chosen[rows] = outputs[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
         return chosen
 
 
@@ -133,26 +139,29 @@ def seat_of(agent: str, *_: Any, **__: Any) -> str:
     return agent.rpartition("_")[0]
 
 
-def configured(args: Args, done: int = 0) -> PPOConfig:
+def configure(settings: Settings, done: int = 0) -> PPOConfig:
     """RLlib's settings.
 
     Args:
-        args: ours.
+        settings: of the run.
         done: iterations of former runs, so that resumed ones roll dice of their own.
     """
     register_env(ENV, BattleEnv)
     spec = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
-        model_config={"fcnet_hiddens": [args.width, args.width], "fcnet_activation": "relu"},
+        model_config={
+            "fcnet_hiddens": [settings.width, settings.width],
+            "fcnet_activation": "relu",
+        },
     )
-    total = args.iterations * args.batch
+    total = settings.iterations * settings.batch
     return (
         PPOConfig()
         .framework("torch")
-        .environment(ENV, env_config={"scenario": args.scenario})
+        .environment(ENV, env_config={"scenario": settings.scenario})
         .env_runners(
-            num_env_runners=args.workers,
-            num_envs_per_env_runner=args.envs,
+            num_env_runners=settings.workers,
+            num_envs_per_env_runner=settings.envs,
             rollout_fragment_length="auto",
         )
         .multi_agent(policies=set(SEATS), policy_mapping_fn=seat_of, count_steps_by="agent_steps")
@@ -160,30 +169,30 @@ def configured(args: Args, done: int = 0) -> PPOConfig:
         .training(
             gamma=1.0,
             lambda_=0.95,
-            lr=args.learning_rate,
-            train_batch_size_per_learner=args.batch,
-            minibatch_size=min(args.minibatch, args.batch),
-            num_epochs=args.epochs,
-            entropy_coeff=[[0, args.entropy], [total, args.entropy / 10]],
+            lr=settings.learning_rate,
+            train_batch_size_per_learner=settings.batch,
+            minibatch_size=min(settings.minibatch, settings.batch),
+            num_epochs=settings.epochs,
+            entropy_coeff=[[0, settings.entropy], [total, settings.entropy / 10]],
             use_kl_loss=False,
             clip_param=0.2,
             vf_clip_param=float("inf"),
             grad_clip=0.5,
         )
-        .debugging(seed=(args.seed * 1000 + done) * DICE_APART, log_level="ERROR")
+        .debugging(seed=(settings.seed * 1000 + done) * SEED_SPACING, log_level="ERROR")
     )
 
 
-def connect(args: Args) -> None:
+def connect(settings: Settings) -> None:
     """Join the cluster at the address, or start Ray on this machine alone.
 
     A cluster's machines need what constraints.txt lists; the checkout itself is sent to them.
     """
     variables = {k: v for k, v in os.environ.items() if k.startswith("WFB_GYM_")}
     common_options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-    if args.address:
-        environment = {"working_dir": str(ROOT), "excludes": LEFT_HERE, "env_vars": variables}
-        ray.init(args.address, runtime_env=environment, **common_options)
+    if settings.address:
+        environment = {"working_dir": str(ROOT), "excludes": EXCLUDED, "env_vars": variables}
+        ray.init(settings.address, runtime_env=environment, **common_options)
     else:
         ray.init(include_dashboard=False, **common_options)
 
@@ -193,12 +202,10 @@ def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
     return {seat: ModuleAgent(algorithm.get_module(seat)) for seat in SEATS}
 
 
-def exact_scores(args: Args, agents: dict[str, ModuleAgent]) -> dict[str, float | None]:
-    """Normalised score of either seat; none where the scenario cannot be solved."""
-    try:
-        solution = solver.solved(args.scenario, max_bytes=args.exact_bytes, notice=sys.stderr)
-    except solver.TooLarge as error:
-        print(f"no exact score: {error}", file=sys.stderr)
+def exact_scores(settings: Settings, agents: dict[str, ModuleAgent]) -> dict[str, float | None]:
+    """Normalised score of either seat; empty where the scenario is too large to solve."""
+    solution = load_solution(settings.scenario, settings.exact_bytes)
+    if solution is None:
         return {}
     return {
         seat: solver.normalised_score(solution, agent, seat).score for seat, agent in agents.items()
@@ -222,51 +229,51 @@ def iterations_done(folder: Path) -> int:
 
 
 def train(
-    algorithm: Any, args: Args, done: int, tell: Callable[[int, str], None]
+    algorithm: Any, settings: Settings, done: int, report: Callable[[int, str], None]
 ) -> tuple[int, int, bool]:
-    """Train up to `args.iterations`.
+    """Train up to `settings.iterations`.
 
     Returns:
         Iterations behind it, decisions that were sampled, and whether Ctrl-C ended it.
     """
     sampled = 0
-    with Pause() as pause:
-        while done < args.iterations and not pause.asked:
+    with DeferredInterrupt() as interrupt:
+        while done < settings.iterations and not interrupt.requested:
             result = algorithm.train()
             done += 1
             runners = result["env_runners"]
             sampled = int(sum(runners["num_agent_steps_sampled_lifetime"].values()))
             mean = runners.get("agent_episode_returns_mean", {}).get("caster_0", float("nan"))
-            tell(done, f"{sampled:,} decisions, the caster wins {100 * mean:+.2f} points")
-            if done % args.checkpoint_every == 0:
-                save(algorithm, args.out, done)
-        save(algorithm, args.out, done)
-        return done, sampled, pause.asked
+            report(done, f"{sampled:,} decisions, the caster wins {100 * mean:+.2f} points")
+            if done % settings.checkpoint_every == 0:
+                save(algorithm, settings.out, done)
+        save(algorithm, settings.out, done)
+        return done, sampled, interrupt.requested
 
 
-def run(args: Args, resume: bool) -> dict[str, Any]:
-    """Train, grade and write; returns the results."""
-    args.out.mkdir(parents=True, exist_ok=True)
-    BattleEnv({"scenario": args.scenario})  # compiles here, once, what the workers then find
-    connect(args)
-    done = iterations_done(args.out) if resume else 0
+def run(settings: Settings, resume: bool) -> dict[str, Any]:
+    """Train, evaluate and write; returns the results."""
+    settings.out.mkdir(parents=True, exist_ok=True)
+    BattleEnv({"scenario": settings.scenario})  # compiles here, once, what the workers then find
+    connect(settings)
+    done = iterations_done(settings.out) if resume else 0
     began = time.monotonic()
     try:
-        algorithm = configured(args, done).build_algo()
+        algorithm = configure(settings, done).build_algo()
         if resume:
-            algorithm.restore_from_path(str((args.out / "checkpoint").resolve()))
+            algorithm.restore_from_path(str((settings.out / "checkpoint").resolve()))
         with progress() as bar:
-            task = bar.add_task("training", total=args.iterations, completed=done, note="")
+            task = bar.add_task("training", total=settings.iterations, completed=done, note="")
             done, sampled, stopped = train(
-                algorithm, args, done, lambda n, note: bar.update(task, completed=n, note=note)
+                algorithm, settings, done, lambda n, note: bar.update(task, completed=n, note=note)
             )
         seconds = time.monotonic() - began
-        scores = exact_scores(args, agents_of(algorithm))
+        scores = exact_scores(settings, agents_of(algorithm))
         algorithm.stop()
     finally:
         ray.shutdown()
     found = {
-        "args": common.told(args),
+        "args": common.settings_as_json(settings),
         "interrupted": stopped,
         "iterations": done,
         "decisions": sampled,
@@ -275,65 +282,49 @@ def run(args: Args, resume: bool) -> dict[str, Any]:
         "versions": {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0]}
         | {name: version(name) for name in ("gymnasium", "numba", "numpy", "ray", "torch")},
     }
-    text = json.dumps(found, indent=2)
-    (args.out / "results.json").write_text(text + "\n", encoding="utf-8")
+    common.write_results(settings.out, found)
     return found
 
 
-def parsed(arguments: Sequence[str] | None) -> tuple[Args, bool, bool]:
-    """Settings from the command line, checked; whether to resume, and whether JSON is wanted.
+def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bool]:
+    """Parse the command line: the settings, whether to resume, and whether JSON is wanted.
 
     Raises:
         SystemExit: help was asked for, or the input is bad.
     """
-    parser = Parser(
-        prog="python -m agents.rllib.train",
-        description=(__doc__ or "").strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module="agents.rllib.train",
+        description=__doc__,
+        quick=QUICK,
+        switches={"resume": "go on from the folder's checkpoint"},
+        usual_out=lambda settings: Path("runs") / f"{Path(settings.scenario).stem}-rllib",
     )
-    common.add_flags(
-        parser,
-        Args,
-        address={"default": "", "help": "of a Ray cluster (default: this machine alone)"},
-        out={"type": Path, "help": "(default: runs/SCENARIO-rllib)"},
-    )
-    add = parser.add_argument
-    add("--resume", action="store_true", help="go on from the folder's checkpoint")
-    add("--quick", action="store_true", help="a tiny run that shows that all works")
-    add("--json", action="store_true", help="print JSON alone on stdout")
-    given = vars(parser.parse_args(arguments))
-    resume, quick, as_json = (given.pop(key) for key in ("resume", "quick", "json"))
-    name = Path(given["scenario"]).stem
-    given["out"] = given["out"] or Path("runs") / f"{name}-rllib"
-    args = Args(**given)
-    if quick:
-        args = replace(args, workers=0, envs=4, iterations=2, batch=256, minibatch=64)
-        args = replace(args, epochs=1, width=32)
-    for key in ("envs", "iterations", "batch", "minibatch", "epochs", "width", "checkpoint_every"):
-        if getattr(args, key) <= 0:
-            parser.error(f"--{key.replace('_', '-')}: expected more than 0")
-    if args.workers < 0 or args.seed < 0:
+    positive = ("envs", "iterations", "batch", "minibatch", "epochs", "width", "checkpoint_every")
+    common.check_positive(parser, settings, positive)
+    if settings.workers < 0 or settings.seed < 0:
         parser.error("--workers, --seed: expected 0 or more")
-    if resume and not (args.out / "checkpoint" / "done.json").is_file():
-        parser.error(f"--resume: there is no checkpoint in {args.out}")
+    if "resume" in switches and not (settings.out / "checkpoint" / "done.json").is_file():
+        parser.error(f"--resume: there is no checkpoint in {settings.out}")
     try:
-        load_scenario(args.scenario)
+        load_scenario(settings.scenario)
     except ValueError as error:
         parser.error(str(error))
-    return args, resume, as_json
+    return settings, "resume" in switches, "json" in switches
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, grade, write and tell; returns the exit status."""
-    args, resume, as_json = parsed(arguments)
-    found = run(args, resume)
+    """Train, evaluate and write; returns the exit status."""
+    settings, resume, as_json = parse_arguments(arguments)
+    found = run(settings, resume)
     if as_json:
-        print(json.dumps(found, indent=2))
+        common.print_json(found)
     else:
-        told = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
+        scores = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
         print(
             f"{found['decisions']:,} decisions in {found['seconds']:.1f} s; "
-            f"exact scores: {told or 'none'}"
+            f"exact scores: {scores or 'none'}"
         )
     return INTERRUPTED if found["interrupted"] else 0
 

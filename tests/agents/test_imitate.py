@@ -1,6 +1,7 @@
 """Behaviour cloning: it learns what the data hold, and its score is the solver's."""
 
 import json
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 
 from agents import imitate, record
-from agents.datasets import read
-from agents.imitate import chosen_battles
+from agents.datasets import read_dataset
+from agents.imitate import sample_battles
 from experiments.common import INTERRUPTED
 from wfb_gym import solver
 from wfb_gym.players.registry import make_agent
@@ -25,7 +26,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MINARI_DATASETS_PATH", str(folder))
-        common = ["--scenario", "apprentice", "--straying", "0.5", "--opponent", "optimal:0.5"]
+        common = ["--scenario", "apprentice", "--epsilon", "0.5", "--opponent", "optimal:0.5"]
         assert record.main([*common, "--battles", "400", "--name", NAME]) == 0
         dispeller = ["--seat", "dispeller", "--name", "wfb_gym/dispeller-v0"]
         assert record.main([*common, "--battles", "50", *dispeller]) == 0
@@ -37,60 +38,60 @@ def _folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(data))
 
 
-def cloned(
+def clone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], *arguments: str, name: str = NAME
 ) -> dict[str, Any]:
     given = ["--dataset", name, "--out", str(tmp_path / "run"), "--json", *arguments]
     capsys.readouterr()
     assert imitate.main(given) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert told == json.loads((tmp_path / "run" / "results.json").read_text())
-    return told
+    results: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert results == json.loads((tmp_path / "run" / "results.json").read_text())
+    return results
 
 
 def test_a_clone_of_the_optimum_plays_like_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = cloned(tmp_path, capsys, "--epochs", "30", "--batch-size", "64", "--width", "32")
-    assert told["agreement"] > 0.95
-    assert told["curve"]["loss"][-1] < 0.2 * told["curve"]["loss"][0]
-    assert told["score"] > 95
+    results = clone(tmp_path, capsys, "--epochs", "30", "--batch-size", "64", "--width", "32")
+    assert results["agreement"] > 0.95
+    assert results["curve"]["loss"][-1] < 0.2 * results["curve"]["loss"][0]
+    assert results["score"] > 95
     agent = make_agent(tmp_path / "run" / "caster.npz")
     exact = solver.normalised_score("apprentice", agent, "caster")
-    assert exact.score == pytest.approx(told["score"], abs=1e-6)
-    assert exact.guaranteed == pytest.approx(told["guaranteed"])
+    assert exact.score == pytest.approx(results["score"], abs=1e-6)
+    assert exact.guaranteed == pytest.approx(results["guaranteed"])
 
 
 def test_the_same_command_learns_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = cloned(tmp_path / "a", capsys, "--quick")
-    assert cloned(tmp_path / "b", capsys, "--quick")["curve"] == first["curve"]
-    assert cloned(tmp_path / "c", capsys, "--quick", "--seed", "1")["curve"] != first["curve"]
+    first = clone(tmp_path / "a", capsys, "--quick")
+    assert clone(tmp_path / "b", capsys, "--quick")["curve"] == first["curve"]
+    assert clone(tmp_path / "c", capsys, "--quick", "--seed", "1")["curve"] != first["curve"]
 
 
 def test_the_other_seat_is_cloned_as_itself(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = cloned(tmp_path, capsys, "--quick", name="wfb_gym/dispeller-v0")
-    assert told["seat"] == "dispeller"
+    results = clone(tmp_path, capsys, "--quick", name="wfb_gym/dispeller-v0")
+    assert results["seat"] == "dispeller"
     agent = make_agent(tmp_path / "run" / "dispeller.npz")
     exact = solver.normalised_score("apprentice", agent, "dispeller")
-    assert exact.score == pytest.approx(told["score"], abs=1e-6)
+    assert exact.score == pytest.approx(results["score"], abs=1e-6)
 
 
 def test_battles_that_are_held_out_teach_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    held = read(NAME).decisions
+    held = read_dataset(NAME).decisions
     choice = held.masks.sum(1) > 1
-    out = chosen_battles(held.battles, 0.25, 0)
+    out = sample_battles(held.battles, 0.25, 0)
     assert len(np.unique(held.battles[out])) == 100
     assert not np.intersect1d(held.battles[out], held.battles[~out]).size
-    told = cloned(tmp_path, capsys, "--quick", "--held-out", "0.25")
-    assert told["held_out"] == (choice & out).sum()
-    assert told["learned_from"] == (choice & ~out).sum()
-    none = cloned(tmp_path, capsys, "--quick", "--held-out", "0")
+    results = clone(tmp_path, capsys, "--quick", "--held-out", "0.25")
+    assert results["held_out"] == (choice & out).sum()
+    assert results["learned_from"] == (choice & ~out).sum()
+    none = clone(tmp_path, capsys, "--quick", "--held-out", "0")
     assert none["held_out"] == 0
     assert none["agreement"] is None
 
@@ -98,26 +99,27 @@ def test_battles_that_are_held_out_teach_nothing(
 def test_ctrl_c_keeps_what_was_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: Any) -> None:
-        raise KeyboardInterrupt
+    def interrupt(*_: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(imitate, "_agreement", interrupted)
+    monkeypatch.setattr(imitate, "_agreement", interrupt)
     given = ["--dataset", NAME, "--out", str(tmp_path), "--quick", "--json"]
     assert imitate.main(given) == INTERRUPTED
-    told = json.loads(capsys.readouterr().out)
-    assert told["interrupted"]
-    assert told["score"] is not None
+    results = json.loads(capsys.readouterr().out)
+    assert results["interrupted"]
+    assert len(results["curve"]["loss"]) == 1
+    assert results["score"] is not None
     make_agent(tmp_path / "caster.npz")
 
 
 def test_a_scenario_that_is_too_large_has_no_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refused(*_: Any, **__: Any) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
         return solver.solve("grand-conclave", max_bytes=1)
 
-    monkeypatch.setattr(solver, "solved", refused)
-    assert cloned(tmp_path, capsys, "--quick")["score"] is None
+    monkeypatch.setattr(solver, "solved", refuse)
+    assert clone(tmp_path, capsys, "--quick")["score"] is None
 
 
 @pytest.mark.parametrize(

@@ -30,21 +30,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def recorded(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def record_small(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     assert record.main([*SMALL, *arguments]) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    results: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return results
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
-def test_a_recorded_battle_can_be_played_again_from_its_seed(
+def test_a_recorded_battle_can_be_play_batch_again_from_its_seed(
     seat: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ("--seat", seat, "--opponent", "veteran", "--opponent", "greedy:0.2")
-    told = recorded(capsys, *arguments, "--agent", "random", "--seed", "7")
+    results = record_small(capsys, *arguments, "--agent", "random", "--seed", "7")
     held = minari.load_dataset(NAME)
-    assert held.total_episodes == told["battles"] == 30
-    assert held.total_steps == told["decisions"]
+    assert held.total_episodes == results["battles"] == 30
+    assert held.total_steps == results["decisions"]
     assert held.env_spec.id == IDS[seat]
     env = held.recover_environment()
     assert env.spec.kwargs["opponent"] == ["veteran", "greedy:0.2"]
@@ -66,36 +66,36 @@ def test_a_recorded_battle_can_be_played_again_from_its_seed(
 
 
 def test_the_same_command_records_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--agent", "random", "--straying", "0.5")
-    first = recorded(capsys, *arguments)
-    before = datasets.read(NAME).decisions
-    again = recorded(capsys, *arguments, "--replace")
-    after = datasets.read(NAME).decisions
+    arguments = ("--agent", "random", "--epsilon", "0.5")
+    first = record_small(capsys, *arguments)
+    before = datasets.read_dataset(NAME).decisions
+    again = record_small(capsys, *arguments, "--replace")
+    after = datasets.read_dataset(NAME).decisions
     assert again["points"] == first["points"]
     assert np.array_equal(before.observations, after.observations)
     assert np.array_equal(before.actions, after.actions)
-    recorded(capsys, *arguments, "--replace", "--seed", "1000")
-    other = datasets.read(NAME).decisions
+    record_small(capsys, *arguments, "--replace", "--seed", "1000")
+    other = datasets.read_dataset(NAME).decisions
     assert not np.array_equal(before.observations, other.observations)
 
 
-def test_where_the_seat_strays_the_agents_own_choice_is_kept(
+def test_where_the_seat_explores_the_agents_own_choice_is_stored(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = str(ROOT / "agents" / "policies" / "apprentice" / "caster.npz")
-    recorded(capsys, "--agent", path, "--straying", "0.5", "--battles", "100")
+    path = str(ROOT / "wfb_gym" / "players" / "policies" / "apprentice" / "caster.npz")
+    record_small(capsys, "--agent", path, "--epsilon", "0.5", "--battles", "100")
     agent = make_agent(path)
-    strayed = total = 0
+    explored = total = 0
     for episode in minari.load_dataset(NAME).iterate_episodes():
         own, masks = episode.infos[AGENT_ACTION], episode.infos[MASK].astype(bool)
         assert own[-1] == NO_ACTION
         assert masks[np.arange(len(episode.actions)), episode.actions].all()
         assert np.array_equal(own[:-1], agent.act(episode.observations[:-1], masks[:-1]))
-        strayed += int((own[:-1] != episode.actions).sum())
+        explored += int((own[:-1] != episode.actions).sum())
         total += len(episode.actions)
-    assert 0.1 * total < strayed < 0.5 * total  # some random actions are the agent's own
+    assert 0.1 * total < explored < 0.5 * total  # some random actions are the agent's own
     assert np.array_equal(
-        datasets.read(NAME).decisions.actions,
+        datasets.read_dataset(NAME).decisions.actions,
         np.concatenate([e.infos[AGENT_ACTION][:-1] for e in minari.load_dataset(NAME)]),
     )
 
@@ -103,10 +103,10 @@ def test_where_the_seat_strays_the_agents_own_choice_is_kept(
 def test_points_are_those_of_the_battles(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(record, "AT_ONCE", 200)
-    told = recorded(capsys, "--battles", "300", "--opponent", "optimal")  # two batches
+    monkeypatch.setattr(record, "BATCH_SIZE", 200)
+    results = record_small(capsys, "--battles", "300", "--opponent", "optimal")  # two batches
     value = solver.solve("apprentice").value
-    mean = told["points"]["caster"]
+    mean = results["points"]["caster"]
     assert abs(mean["mean"] - value) < 2 * mean["half_width"]
     held = minari.load_dataset(NAME)
     rewards = [100 * each.rewards.sum() for each in held.iterate_episodes()]
@@ -115,39 +115,39 @@ def test_points_are_those_of_the_battles(
 
 
 def test_the_json_goes_to_a_file_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "told.json"
-    told = recorded(capsys, "--out", str(out))
-    assert told == json.loads(out.read_text())
-    assert Path(told["folder"]).is_dir()
-    assert told["args"]["agent"] == "optimal"
+    out = tmp_path / "results.json"
+    results = record_small(capsys, "--out", str(out))
+    assert results == json.loads(out.read_text())
+    assert Path(results["folder"]).is_dir()
+    assert results["args"]["agent"] == "optimal"
 
 
-def test_ctrl_c_keeps_the_battles_that_were_played(
+def test_ctrl_c_keeps_the_battles_that_were_play_batch(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    really = record._played
+    play_batch = record._play_batch
     batches = iter([False, True])
 
-    def interrupted(*arguments: Any) -> Any:
+    def interrupt(*arguments: Any) -> Any:
         if next(batches):
             raise KeyboardInterrupt
-        return really(*arguments)
+        return play_batch(*arguments)
 
-    monkeypatch.setattr(record, "_played", interrupted)
-    monkeypatch.setattr(record, "AT_ONCE", 8)
+    monkeypatch.setattr(record, "_play_batch", interrupt)
+    monkeypatch.setattr(record, "BATCH_SIZE", 8)
     assert record.main(list(SMALL)) == INTERRUPTED
-    told = json.loads(capsys.readouterr().out)
-    assert told["interrupted"]
-    assert told["battles"] == minari.load_dataset(NAME).total_episodes == 8
+    results = json.loads(capsys.readouterr().out)
+    assert results["interrupted"]
+    assert results["battles"] == minari.load_dataset(NAME).total_episodes == 8
 
 
 def test_ctrl_c_before_the_first_battle_writes_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: Any) -> None:
+    def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(record, "_played", interrupted)
+    monkeypatch.setattr(record, "_play_batch", interrupt)
     assert record.main(list(SMALL)) == INTERRUPTED
     assert json.loads(capsys.readouterr().out)["battles"] == 0
     assert not datasets.path_of(NAME).exists()
@@ -161,7 +161,7 @@ def test_ctrl_c_before_the_first_battle_writes_nothing(
         (["--scenario", "aprentice"], "scenario: expected"),
         (["--seat", "referee"], "invalid choice"),
         (["--battles", "0"], "--battles: expected 1 or more"),
-        (["--straying", "1.5"], "--straying: expected a chance"),
+        (["--epsilon", "1.5"], "--epsilon: expected a probability"),
         (["--seed", "-1"], "--seed: expected 0 or more"),
         (["--name", "no version"], "expected a name like"),
         (["--out", "nowhere/a.json"], "--out: expected a folder that is there"),
@@ -180,7 +180,7 @@ def test_bad_input_ends_with_one_line(
 
 
 def test_a_data_set_is_not_overwritten_unasked(capsys: pytest.CaptureFixture[str]) -> None:
-    recorded(capsys)
+    record_small(capsys)
     with pytest.raises(SystemExit):
         record.main(list(SMALL))
     assert "is there already" in capsys.readouterr().err
@@ -221,7 +221,7 @@ def test_minaris_own_collector_records_battles() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         env.create_dataset(NAME, eval_env=IDS["caster"])
-    decisions = datasets.read(NAME).decisions
+    decisions = datasets.read_dataset(NAME).decisions
     assert len(np.unique(decisions.battles)) == 3
     assert decisions.masks[np.arange(len(decisions.actions)), decisions.actions].all()
 

@@ -7,8 +7,8 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from agents.distilling.grading import grade
-from agents.distilling.lessons import Course
+from agents.distillation.grading import grade
+from agents.distillation.targets import TargetSource
 from wfb_gym import solver
 from wfb_gym.generating import Generation
 from wfb_gym.players.learned import NetworkAgent
@@ -52,13 +52,13 @@ def test_the_general_policy_scores_what_was_found(seat: str) -> None:
     agent = NetworkAgent(POLICIES / "general" / f"{seat}.npz")
     results = json.loads((ROOT / "docs" / "results" / f"general-{seat}.json").read_text("utf-8"))
     args = results["args"]
-    course = Course(
+    source = TargetSource(
         Generation(points=args["points"], phases=1), Path(), "test", max_bytes=args["test_bytes"]
     )
     assert agent.about["score"] == pytest.approx(results["median_score"])
     small = [one for one in results["grades"] if one["decisions"] < 5000][:12]
     assert len(small) == 12
     for one in small:
-        found = grade(course, one["seed"], agent.seat, agent)
+        found = grade(source, one["seed"], agent.seat, agent)
         assert found.score == pytest.approx(one["score"], abs=0.01)
         assert found.optimum == pytest.approx(one["optimum"], abs=1e-6)

@@ -1,4 +1,4 @@
-"""Pictures of learning: scores along the way, and scores over many scenarios."""
+"""Pictures of learning: scores along the training, and over many scenarios."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from agents.distilling.grading import Grade
+from agents.distillation.grading import Grade
 
 _COLOURS = {"caster": "#b5432a", "dispeller": "#2a6fb5"}
 _SMALLEST_GAP = 0.01
@@ -54,6 +54,44 @@ def draw_scores(
     axes.set_title(title)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
+    figure.savefig(path, dpi=150)
+
+
+def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Path) -> None:
+    """Draw mean points against each opponent with 95 % bands, and exact scores below.
+
+    Args:
+        curve: points of the training: steps, points by opponent, and the exact score, if the
+            scenario is solved, or exact scores by scenario.
+        title: of the picture.
+        path: of the PNG.
+    """
+    if not curve:
+        return
+    steps = [point["steps"] for point in curve]
+    exact = [{"": one} if "score" in (one := point["exact"]) else one for point in curve]
+    figure = Figure(figsize=(8, 7.5 if exact[0] else 5), layout="constrained")
+    axes, *below = figure.subplots(1 + bool(exact[0]), sharex=True, squeeze=False)[:, 0]
+    for name in curve[0]["points"]:
+        means = np.array([point["points"][name]["mean"] for point in curve])
+        half = np.array([point["points"][name]["half_width"] for point in curve])
+        axes.plot(steps, means, marker="o", markersize=3, label=f"against {Path(name).stem}")
+        axes.fill_between(steps, means - half, means + half, alpha=0.2)
+    axes.axhline(0.0, color="grey", linewidth=0.8)
+    axes.set_ylabel("points per battle (mean, 95 % confidence)")
+    for lower in below:
+        for name in exact[0]:
+            scores = [np.nan if one[name]["score"] is None else one[name]["score"] for one in exact]
+            lower.plot(steps, scores, "-s", markersize=3, label=f"exact score {name}".strip())
+        lower.axhline(100.0, color="black", linestyle="--", linewidth=1)
+        lower.set_ylabel("exact score (100 is optimal, 0 random)")
+    for each in (axes, *below):
+        each.grid(alpha=0.3)
+    axes.set_title(title)
+    lowest = (axes, *below)[-1]
+    lowest.set_xlabel("decisions learned from")
+    lowest.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    figure.legend(loc="outside lower center", ncols=3)
     figure.savefig(path, dpi=150)
 
 

@@ -1,0 +1,103 @@
+"""Exact scores of a policy over many generated scenarios that nobody learned from.
+
+Scenarios are taken seed by seed; those that are too large, or in which the seat's decisions change
+nothing, are skipped. Each result is a line in a file, so that an interruption loses one scenario
+at most and running again goes on.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from agents.distillation.targets import TargetSource, explore_positions
+from wfb_gym import solver
+from wfb_gym.packing import pack
+from wfb_gym.players.interface import Agent
+from wfb_gym.scenario import Scenario
+from wfb_gym.solver import TooLarge
+from wfb_gym.solver.game_graph import GameGraph
+
+MIN_STAKES = 1e-6
+"""Points between optimal and random play below which a scenario cannot tell players apart."""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a policy reached in a scenario.
+
+    Attributes:
+        seed: of the scenario.
+        decisions: that the scenario has; 0 where it is too large.
+        optimum: points of optimal play, from the policy's seat.
+        guaranteed: points that the policy wins against its best response.
+        random: points that random play wins against its own.
+        score: 100 is optimal, 0 as good as random; None where the scenario is skipped.
+    """
+
+    seed: int
+    decisions: int = 0
+    optimum: float = 0.0
+    guaranteed: float = 0.0
+    random: float = 0.0
+    score: float | None = None
+
+
+def solve_merged(scenario: Scenario, max_bytes: int) -> solver.Solution:
+    """Solve only what policies that see observations can tell apart.
+
+    Raises:
+        TooLarge: it has more positions than fit.
+    """
+    solution = solver.Solution(scenario, GameGraph(pack(scenario), max_bytes, merging=True), 0.0)
+    solution.full = explore_positions(scenario, max_bytes)
+    return solution
+
+
+def grade(source: TargetSource, seed: int, seat: int, agent: Agent) -> Grade:
+    """The policy's grade in the scenario of a seed."""
+    try:
+        solution = solve_merged(source.scenario(seed), source.max_bytes)
+    except TooLarge:
+        return Grade(seed)
+    found = solver.normalised_score(solution, agent, seat)
+    score = found.score if found.optimum - found.random > MIN_STAKES else None
+    return Grade(seed, solution.full.size, found.optimum, found.guaranteed, found.random, score)
+
+
+def grade_seeds(
+    source: TargetSource, seat: int, agent: Agent, wanted: int, path: Path
+) -> Iterator[tuple[list[Grade], int]]:
+    """Grade seed by seed until enough scenarios have a score.
+
+    Args:
+        source: its split, first seed, options and bytes say which scenarios.
+        seat: of the policy.
+        agent: the policy.
+        wanted: scenarios with a score.
+        path: file of the results; those that it holds are not worked out again.
+
+    Yields:
+        Grades with a score so far, and the number of seeds looked at.
+    """
+    known = {one.seed: one for one in _read_grades(path)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    grades: list[Grade] = []
+    seed = source.first
+    while len(grades) < wanted:
+        one = known.get(seed)
+        if one is None:
+            one = grade(source, seed, seat, agent)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(one)) + "\n")
+        if one.score is not None:
+            grades.append(one)
+        seed += 1
+        yield grades, seed - source.first
+
+
+def _read_grades(path: Path) -> list[Grade]:
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [Grade(**json.loads(line)) for line in lines]

@@ -1,0 +1,273 @@
+"""What a student learns from: decisions of solved scenarios, with the exact value of each action.
+
+Made once for each scenario and kept in a file, so that an interruption loses one scenario at most.
+As many decisions are kept of each number of dice left, so that the opening is not lost among the
+thousands of endings.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._records import Records, as_records
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import STATE, State
+from wfb_gym.envs.scenario_set import generated_limits, packed_together
+from wfb_gym.generating import Generated, Generation
+from wfb_gym.generating.pools import Split
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import ARMIES
+from wfb_gym.solver import TooLarge
+from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.policies import SeatDecisions
+
+_PER_SCENARIO = 16
+"""Decisions of one scenario in a batch."""
+_SAME = 1e-6
+"""Points by which the best action must exceed the worst for a decision to matter."""
+_AT_ONCE = 1 << 15
+"""Decisions whose positions are looked up at once."""
+
+
+class Targets(NamedTuple):
+    """Decisions of one seat in one scenario.
+
+    Attributes:
+        states: shape (k,).
+        values: of the legal actions in ascending order of codes, decision by decision: points still
+            to come for that seat if play is optimal afterwards; float32.
+        counts: of legal actions, int64 (k,).
+        share: of the scenario's decisions of that kind that each stands for, float32 (k,).
+    """
+
+    states: Records[State]
+    values: NDArray[np.float32]
+    counts: NDArray[np.int64]
+    share: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class TargetSource:
+    """Which scenarios are solved, and how much of each is kept.
+
+    Attributes:
+        options: of the generated scenarios.
+        folder: where the targets are kept.
+        split: of their seeds, "train" or "test".
+        first: seed of the split to begin with.
+        max_bytes: memory that a scenario's positions may take; larger ones are left out.
+        decisions: most of a seat in a scenario.
+    """
+
+    options: Generation
+    folder: Path
+    split: Split = "train"
+    first: int = 0
+    max_bytes: int = 24 << 20
+    decisions: int = 2048
+
+    def scenario(self, seed: int) -> Scenario:
+        """The scenario of a seed of the split."""
+        return Generated(self.split, 1, seed, self.options).scenarios()[0]
+
+    def path(self, seed: int) -> Path:
+        """The file of a seed's targets."""
+        return self.folder / f"{self.split}-{seed}.npz"
+
+
+class TargetSet:
+    """Targets of one seat in many scenarios, from which batches are drawn.
+
+    Args:
+        source: of the targets, which must have been made.
+        seeds: of the scenarios.
+        seat: 0 or 1.
+        seed: of the draws.
+
+    Raises:
+        ValueError: no scenario has targets for the seat.
+    """
+
+    def __init__(self, source: TargetSource, seeds: Sequence[int], seat: int, seed: int) -> None:
+        self.targets: list[Targets] = []
+        scenarios = []
+        for number in seeds:
+            targets = load_targets(source, number, seat)
+            if targets is not None:
+                self.targets.append(targets)
+                scenarios.append(source.scenario(number))
+        if not self.targets:
+            raise ValueError(f"targets: expected some in {source.folder}, found none of use")
+        limits = generated_limits(source.options.sizes)
+        limits = limits if seat == 0 else limits.swapped(limits.dice)
+        self.view = View(packed_together(scenarios), seat, limits)
+        self._offsets = [np.concatenate([[0], np.cumsum(one.counts)]) for one in self.targets]
+        weights = np.sqrt([float(len(one.states)) for one in self.targets])
+        self._weights = weights / weights.sum()
+        self.rng = np.random.default_rng([seed, seat])
+
+    @property
+    def decisions(self) -> int:
+        """Number of decisions."""
+        return sum(len(one.states) for one in self.targets)
+
+    def sample(
+        self, count: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.float32]]:
+        """Draw a batch of decisions.
+
+        Returns:
+            Observations, float32 (count, size), masks, bool (count, actions), and the actions'
+            values in points, float32 (count, actions), -inf where an action is illegal.
+        """
+        chosen = self.rng.choice(len(self.targets), max(1, count // _PER_SCENARIO), p=self._weights)
+        states, values = [], []
+        for which in chosen:
+            targets, offsets = self.targets[which], self._offsets[which]
+            rows = self.rng.integers(len(targets.states), size=_PER_SCENARIO)
+            states.append(targets.states[rows])
+            values += [targets.values[offsets[row] : offsets[row + 1]] for row in rows]
+        records = as_records(State, np.concatenate(states))
+        observations, masks = self.view.show(np.repeat(chosen, _PER_SCENARIO), records)
+        points = np.full(masks.shape, -np.inf, np.float32)
+        points[masks] = np.concatenate(values)
+        return observations, masks, points
+
+
+def make_targets(source: TargetSource, seed: int) -> bool:
+    """Make the targets of a seed, unless they are there; returns whether there are any.
+
+    A scenario that is too large, or in which no decision matters, has none: its file is empty.
+    """
+    path = source.path(seed)
+    if not path.is_file():
+        arrays = _solve_targets(source, seed)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.stem}.part.npz")
+        np.savez(part, **arrays)
+        part.replace(path)
+    with np.load(path) as stored:
+        return bool(stored.files)
+
+
+def make_many_targets(
+    source: TargetSource, seeds: Sequence[int], workers: int
+) -> Iterator[tuple[int, bool]]:
+    """Make the targets of many seeds side by side; yields each seed and whether it has any."""
+    if workers == 1:
+        for seed in seeds:
+            yield seed, make_targets(source, seed)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        made = pool.map(make_targets, [source] * len(seeds), seeds)
+        yield from zip(seeds, made, strict=True)
+
+
+def load_targets(source: TargetSource, seed: int, seat: int) -> Targets | None:
+    """Load the targets of a seed for a seat; None if it has none."""
+    with np.load(source.path(seed)) as stored:
+        if f"states{seat}" not in stored.files:
+            return None
+        states = as_records(State, stored[f"states{seat}"].view(STATE))
+        return Targets(
+            states, stored[f"values{seat}"], stored[f"counts{seat}"], stored[f"share{seat}"]
+        )
+
+
+def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
+    """Every position of a scenario that can be reached.
+
+    Raises:
+        TooLarge: they take more memory than that.
+    """
+    positions = GameGraph(pack(scenario), max_bytes)
+    battle = Battle(positions.packed)
+    if not battle.is_over:
+        positions.explore(battle.state)  # without the estimate, which takes longer than a small one
+    return positions
+
+
+def _solve_targets(source: TargetSource, seed: int) -> dict[str, Any]:
+    """Arrays of a file; the fields of `Targets` with the seat behind the name."""
+    try:
+        positions = explore_positions(source.scenario(seed), source.max_bytes)
+    except TooLarge:
+        return {}
+    if not positions.size:
+        return {}
+    action_values, offsets = positions.action_values(), positions.offsets()
+    rng = np.random.default_rng(seed)
+    arrays: dict[str, Any] = {}
+    for seat in range(ARMIES):
+        decisions = SeatDecisions(positions, seat)
+        nodes = decisions.nodes
+        low, high = (
+            _reduce_actions(action_values, offsets, nodes, how) for how in (np.minimum, np.maximum)
+        )
+        nodes = nodes[high - low > _SAME]
+        if not len(nodes):
+            continue
+        dice = np.zeros(len(nodes), np.int64)
+        for first in range(0, len(nodes), _AT_ONCE):
+            states = decisions.positions(nodes[first : first + _AT_ONCE]).states
+            dice[first : first + _AT_ONCE] = states.power + states.dispel
+        chosen, share = sample_evenly(dice, source.decisions, rng)
+        nodes = nodes[chosen]
+        lengths = positions.counts[nodes].astype(np.int64)
+        places = np.repeat(offsets[nodes] - np.cumsum(lengths) + lengths, lengths)
+        values = action_values[places + np.arange(lengths.sum())]
+        arrays[f"states{seat}"] = np.asarray(decisions.positions(nodes).states).view(np.uint8)
+        arrays[f"values{seat}"] = (values if seat == 0 else -values).astype(np.float32)
+        arrays[f"counts{seat}"] = lengths
+        arrays[f"share{seat}"] = share.astype(np.float32)
+    return arrays
+
+
+def _reduce_actions(
+    values: NDArray[np.float64], offsets: NDArray[np.int64], nodes: NDArray[np.int64], how: np.ufunc
+) -> NDArray[np.float64]:
+    """Minimum or maximum over the actions of each decision: float64 (k,)."""
+    if not len(nodes):
+        return np.zeros(0)
+    bounds = np.stack([offsets[nodes], offsets[nodes + 1]], 1).ravel()
+    if bounds[-1] == len(values):
+        bounds = bounds[:-1]
+    reduced: NDArray[np.float64] = how.reduceat(values, bounds)[::2]
+    return reduced
+
+
+def sample_evenly(
+    kinds: NDArray[np.int64], most: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Sample indices, as evenly over the kinds as their numbers allow.
+
+    Args:
+        kinds: kind of each element, small numbers, int64 (n,).
+        most: how many to sample at most.
+        rng: of the sample.
+
+    Returns:
+        Indices, and what share of its kind each stands for, divided by the number of kinds.
+    """
+    order = rng.permutation(len(kinds))
+    order = order[np.argsort(kinds[order], kind="stable")]
+    sizes = np.bincount(kinds)
+    sizes = sizes[sizes > 0]
+    left, kinds_left = most, len(sizes)
+    counts = np.zeros(len(sizes), np.int64)
+    for kind in np.argsort(sizes, kind="stable"):
+        counts[kind] = min(sizes[kind], left // kinds_left)
+        left, kinds_left = left - counts[kind], kinds_left - 1
+    firsts = np.cumsum(sizes) - sizes
+    chosen = np.concatenate(
+        [order[first : first + count] for first, count in zip(firsts, counts, strict=True)]
+    )
+    return chosen, np.repeat(1.0 / (len(sizes) * np.maximum(counts, 1)), counts)

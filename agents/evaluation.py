@@ -1,0 +1,177 @@
+"""How `agents.train` evaluates a model: points over battles, exact scores, the learning curve."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from stable_baselines3.common.callbacks import BaseCallback
+
+from agents.common import DeferredInterrupt
+from agents.hyperparameters import Hyperparameters
+from experiments import common
+from wfb_gym import solver
+from wfb_gym.encoding.positions import Positions
+from wfb_gym.encoding.view import View
+from wfb_gym.interop.sb3 import PhaseVecEnv
+
+EVALUATION_SEED = 1_000_000
+"""Of the evaluations along the way: the same dice each time, so that the curve shows learning."""
+
+
+class ModelAgent:
+    """A model's policy as an agent that takes its likeliest legal action.
+
+    Args:
+        policy: of MaskablePPO.
+        envs: that it learns in. Where these play several scenarios, the agent sees positions and
+            encodes them in their sizes, so that it plays in each scenario alone too.
+    """
+
+    def __init__(self, policy: Any, envs: PhaseVecEnv) -> None:
+        self._policy, self._seat, self._limits = policy, envs.batch.seat, envs.limits
+        self.sees_positions = len(envs.batch.scenarios) > 1
+
+    def act(
+        self,
+        observations: NDArray[np.float32],
+        action_masks: NDArray[np.bool_],
+        positions: Positions | None = None,
+    ) -> NDArray[np.int64]:
+        """The likeliest legal action in each row."""
+        if positions is None:
+            return self._predict(observations, action_masks)
+        view = View(positions.packed_scenarios, self._seat, self._limits)
+        actions = self._predict(*view.show(positions.scenario, positions.states))
+        return positions.codec.index_of[view.codec.code_of[actions]]
+
+    def _predict(
+        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        actions: NDArray[np.int64]
+        actions, _ = self._policy.predict(observations, action_masks=masks, deterministic=True)
+        return actions
+
+
+@dataclass(frozen=True)
+class Grader:
+    """Grades players of one seat.
+
+    Attributes:
+        seat: "caster" or "dispeller".
+        scenario: what the battles play.
+        opponents: names and saved models.
+        solutions: of the scenarios that are solved, by name.
+    """
+
+    seat: str
+    scenario: Any
+    opponents: Sequence[str]
+    solutions: Mapping[str, solver.Solution]
+
+    def points(self, player: Any, battles: int, seed: int) -> dict[str, dict[str, float]]:
+        """Mean points against each opponent; the same dice for every player."""
+        scores = {}
+        for opponent in self.opponents:
+            points = common.play(
+                player,
+                seat=self.seat,
+                scenario=self.scenario,
+                opponent=opponent,
+                battles=battles,
+                seed=seed,
+            )
+            scores[opponent] = asdict(common.score(points))
+        return scores
+
+    def exact(self, player: Any) -> dict[str, Any]:
+        """The exact score; of several solved scenarios by name."""
+        scores: dict[str, Any] = {}
+        for name, solution in self.solutions.items():
+            found = solver.normalised_score(solution, player, self.seat)
+            scores[name] = {**asdict(found), "score": found.score}
+        return next(iter(scores.values())) if len(scores) == 1 else scores
+
+
+class CurveCallback(BaseCallback):
+    """Evaluates the model along its training, logs to TensorBoard, anneals the entropy bonus.
+
+    Args:
+        grader: of the model's seat.
+        hyper: its steps and entropy coefficients count.
+        evaluations: points of the curve after the first.
+        battles: of each evaluation.
+        interrupt: ends the training when it is requested.
+
+    Attributes:
+        curve: points of the learning curve, as JSON holds them.
+        seconds: that the evaluations took.
+    """
+
+    def __init__(
+        self,
+        grader: Grader,
+        hyper: Hyperparameters,
+        evaluations: int,
+        battles: int,
+        interrupt: DeferredInterrupt,
+    ) -> None:
+        super().__init__()
+        self.grader, self.hyper, self.interrupt = grader, hyper, interrupt
+        self.every = max(1, hyper.steps // evaluations)
+        self.battles = battles
+        self.curve: list[dict[str, Any]] = []
+        self.seconds = 0.0
+
+    def _on_step(self) -> bool:
+        return not self.interrupt.requested
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= len(self.curve) * self.every:
+            self._evaluate()
+
+    def _on_rollout_end(self) -> None:
+        left = max(0.0, 1.0 - self.num_timesteps / self.hyper.steps)
+        first, final = self.hyper.ent_coef, self.hyper.ent_final
+        self.model.ent_coef = final + (first - final) * left  # type: ignore[attr-defined]
+
+    def _on_training_end(self) -> None:
+        if not self.interrupt.requested:
+            self._evaluate()
+
+    def _evaluate(self) -> None:
+        began = time.monotonic()
+        envs: Any = self.training_env
+        player = ModelAgent(self.model.policy, envs)
+        points = self.grader.points(player, self.battles, EVALUATION_SEED)
+        exact = self.grader.exact(player)
+        self.curve.append({"steps": self.num_timesteps, "points": points, "exact": exact})
+        text = f"training: {self.num_timesteps:,} steps"
+        for name, score in points.items():
+            self.logger.record(f"points/{Path(name).stem}", score["mean"])
+            text += f", {Path(name).stem} {score['mean']:+.1f}"
+        named = {f"/{name}": one for name, one in exact.items()}
+        for suffix, score in ({"": exact} if "score" in exact else named).items():
+            self.logger.record(f"exact/score{suffix}", score["score"])
+            lost = score["optimum"] - score["guaranteed"]
+            self.logger.record(f"exact/exploitability{suffix}", lost)
+            text += f", exact score{suffix.replace('/', ' in ')} {score['score'] or 0.0:.1f}"
+        self.logger.dump(self.num_timesteps)
+        print(text, file=sys.stderr)
+        self.seconds += time.monotonic() - began
+
+
+def print_grades(results: dict[str, Any]) -> None:
+    """Print mean points against each opponent, and the exact score, player by player."""
+    for name, scores in results["grades"].items():
+        cells = [
+            f"{Path(k).stem} {v['mean']:+.1f} ± {v['half_width']:.1f}" for k, v in scores.items()
+        ]
+        exact = results["exact"].get(name, {})
+        shown = {"": exact} if "score" in exact else {f" in {k}": v for k, v in exact.items()}
+        cells += [f"exact score{where} {one['score'] or 0.0:.1f}" for where, one in shown.items()]
+        print(f"{name:>9}: {', '.join(cells)}")

@@ -1,0 +1,135 @@
+"""Settings of `agents.train`; hyperparameters, by size of the scenario, from a TOML file."""
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from experiments.common import non_negative_number, positive_integer
+from wfb_gym.interop.sb3 import PhaseVecEnv
+from wfb_gym.seats import SEATS
+
+FILE = Path(__file__).with_suffix(".toml")
+SMALL = 100
+"""Most numbers in an observation of a small duel."""
+MIXED = "mixed"
+"""Stands for a pool of opponents that suits the scenario."""
+QUICK = {
+    "steps": 2048, "num_envs": 32, "n_steps": 16, "batch_size": 256, "evaluations": 2,
+    "battles": 64, "final_battles": 128,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """What MaskablePPO is given, and what its rates fall to.
+
+    Attributes:
+        steps: decisions of the learner in all.
+        num_envs: battles side by side.
+        n_steps: decisions of each battle between two updates.
+        batch_size: decisions of a gradient step.
+        n_epochs: passes over the decisions of an update.
+        learning_rate: at the beginning; it falls linearly to 0.
+        gae_lambda: 1 has no bias, and costs little variance where episodes are short.
+        ent_coef: entropy coefficient at the beginning; it falls linearly to `ent_final`.
+        ent_final: entropy coefficient at the end.
+        net: width of the two hidden layers, of actor and critic each.
+    """
+
+    steps: int
+    num_envs: int
+    n_steps: int
+    batch_size: int
+    n_epochs: int
+    learning_rate: float
+    gae_lambda: float
+    ent_coef: float
+    ent_final: float
+    net: int
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.gae_lambda <= 1.0:
+            raise ValueError(f"gae_lambda: expected 0 to 1, found {self.gae_lambda}")
+
+
+def _flag(kind: Callable[[str], Any], meaning: str) -> Any:
+    return field(default=None, metadata={"type": kind, "help": meaning})
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Hyperparameters from the command line; those that are None are as suits the scenario."""
+
+    steps: int | None = _flag(positive_integer, "decisions of the learner in all")
+    num_envs: int | None = _flag(positive_integer, "battles side by side")
+    n_steps: int | None = _flag(positive_integer, "decisions of each between two updates")
+    batch_size: int | None = _flag(positive_integer, "decisions of a gradient step")
+    n_epochs: int | None = _flag(positive_integer, "passes over an update's decisions")
+    learning_rate: float | None = _flag(non_negative_number, "at the beginning; falls to 0")
+    gae_lambda: float | None = _flag(non_negative_number, "1: no bias; less: less variance")
+    ent_coef: float | None = _flag(non_negative_number, "entropy coefficient at the beginning")
+    ent_final: float | None = _flag(non_negative_number, "entropy coefficient at the end")
+    net: int | None = _flag(positive_integer, "width of the two hidden layers")
+
+
+@dataclass(frozen=True)
+class Settings(Overrides):
+    """Settings of a run, beside its hyperparameters.
+
+    Attributes:
+        scenario: bundled names or files, played in turn; or one name of generated ones.
+        seat: "caster" or "dispeller".
+        opponent: names or saved models, of which each episode draws one.
+        load: saved model to go on from.
+        seed: of network, sampling and dice.
+        out: the run's folder.
+        evaluations: points of the learning curve after the first.
+        battles: of each evaluation along the way.
+        final_battles: of each cell of the final table.
+        exact_bytes: memory that an exact solution may take; larger scenarios get no exact score.
+        threads: of torch.
+    """
+
+    scenario: tuple[str, ...] = ("archmage-duel",)
+    seat: str = field(default="caster", metadata={"choices": SEATS})
+    opponent: tuple[str, ...] = (MIXED,)
+    load: Path | None = field(default=None, metadata={"type": Path, "help": "model to go on from"})
+    seed: int = 0
+    out: Path = field(
+        default=Path("runs"), metadata={"default": None, "help": "(default: runs/SCENARIO-SEAT)"}
+    )
+    evaluations: int = 12
+    battles: int = 2048
+    final_battles: int = 16_384
+    exact_bytes: int = 1 << 26
+    threads: int = 1
+
+
+def scenario_class(envs: PhaseVecEnv) -> str:
+    """The table of `hyperparameters.toml` that suits what some environments play."""
+    if any(scenario.phases > 1 for scenario in envs.batch.scenarios):
+        return "battle"
+    return "small-duel" if envs.batch.layout.size <= SMALL else "large-duel"
+
+
+def load_hyperparameters(
+    scenarios: str, seat: str, overrides: Overrides | None = None
+) -> Hyperparameters:
+    """Hyperparameters of a class of scenarios for a seat.
+
+    Args:
+        scenarios: as `scenario_class` returns it.
+        seat: "caster" or "dispeller"; a table may have one of its own for it.
+        overrides: win over the file.
+
+    Raises:
+        ValueError: a value that cannot train.
+    """
+    table = tomllib.loads(FILE.read_text(encoding="utf-8"))[scenarios]
+    merged = table | table.get(seat, {})
+    names = [each.name for each in fields(Hyperparameters)]
+    found = Hyperparameters(**{name: merged[name] for name in names})
+    given = {} if overrides is None else asdict(overrides)
+    return replace(found, **{name: given[name] for name in names if given.get(name) is not None})

@@ -1,0 +1,96 @@
+"""Positions to begin battles at: exploring starts (Sutton and Barto 2018, section 5.3)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wfb_gym.engine.state import STATE
+from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
+
+
+class PositionArchive:
+    """Positions, each stored once; when the archive is full, new ones replace random others.
+
+    Whether a position was seen before is looked up by its hash in a table of flags, which is
+    cleared when half of it is set; the rare two positions that share a bucket count as one.
+
+    Args:
+        capacity: most positions that it stores.
+        seed: of the draws, in one number or more.
+        buckets: size of the table of flags.
+    """
+
+    def __init__(self, capacity: int, seed: int | Sequence[int], buckets: int = 1 << 22) -> None:
+        self.capacity = capacity
+        self.rng = np.random.default_rng([*np.atleast_1d(seed), 3])
+        self.states = np.zeros(capacity, STATE)
+        self.scenarios = np.zeros(capacity, np.int64)
+        self.seen = np.zeros(buckets, np.bool_)
+        self.latest = np.zeros(buckets, np.int32)  # row of a batch that was last written there
+        self.seen_count = self.size = 0
+
+    def add(self, decisions: Decisions, battles: SelfPlayBatch) -> None:
+        """Store the positions that were never seen before.
+
+        Args:
+            decisions: of one seat.
+            battles: that they belong to.
+        """
+        scenarios = battles.playing[decisions.members]
+        buckets = _hashes(decisions.observations, scenarios) % len(self.seen)
+        rows = np.flatnonzero(~self.seen[buckets])
+        if not len(rows):
+            return
+        self.latest[buckets[rows]] = rows
+        rows = rows[self.latest[buckets[rows]] == rows]  # one of those that are equal
+        if 2 * (self.seen_count + len(rows)) > len(self.seen):
+            self.seen[:] = False
+            self.seen_count = 0
+        self.seen[buckets[rows]] = True
+        self.seen_count += len(rows)
+        members = decisions.members[rows]
+        count = min(len(members), self.capacity)
+        free = np.arange(self.size, min(self.capacity, self.size + count))
+        self.size += len(free)
+        replaced = self.rng.choice(self.capacity, count - len(free), replace=False)
+        places = np.concatenate([free, replaced])
+        self.states[places] = battles.states(members[:count])
+        self.scenarios[places] = scenarios[rows[:count]]
+
+    def sample(self, count: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Draw positions uniformly, with replacement.
+
+        Returns:
+            Scenarios, int64 (count,), and states, `STATE` (count,).
+        """
+        places = self.rng.integers(self.size, size=count)
+        return self.scenarios[places], self.states[places]
+
+    def get_state(self) -> dict[str, Any]:
+        """Everything that the archive's future depends on."""
+        return {
+            "states": self.states[: self.size].tobytes(),
+            "scenarios": torch.from_numpy(self.scenarios[: self.size]),
+            "seen": torch.from_numpy(np.packbits(self.seen)),
+            "seen_count": self.seen_count,
+            "rng": self.rng.bit_generator.state,
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to what `get_state` returned."""
+        self.size = len(state["scenarios"])
+        self.states[: self.size] = np.frombuffer(state["states"], STATE)
+        self.scenarios[: self.size] = state["scenarios"].numpy()
+        self.seen = np.unpackbits(state["seen"].numpy(), count=len(self.seen)).view(np.bool_)
+        self.seen_count = state["seen_count"]
+        self.rng.bit_generator.state = state["rng"]
+
+
+def _hashes(observations: NDArray[np.float32], scenarios: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers that tell positions apart but for rare collisions: int64 (k,)."""
+    weights = np.random.default_rng(0).normal(size=observations.shape[1])
+    projected: NDArray[np.float64] = observations @ weights + scenarios * np.pi
+    return np.round(1e8 * projected).astype(np.int64)

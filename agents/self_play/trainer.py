@@ -1,0 +1,206 @@
+"""The loop of self-play training: rollouts of battles, advantages, updates of both learners."""
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.checkpoints import save_checkpoint
+from agents.self_play.archive import PositionArchive
+from agents.self_play.learner import Choices, Learner, concatenate_choices
+from agents.self_play.processes import ProcessGroup
+from agents.self_play.settings import Settings
+from wfb_gym.envs.self_play import SelfPlayBatch
+
+TRAINING_SEED = 3_000_000_000
+"""Of the first run's dice."""
+SEED_SPACING = 1_000_000
+"""Between the dice of two runs, so that no two battles share any."""
+
+
+class Rollout(NamedTuple):
+    """What happened in the battles of a rollout, as the first army sees it.
+
+    Attributes:
+        values: of the positions, float32 (steps + 1, n).
+        rewards: on the way to the next position, float32 (steps, n).
+        ended: whether the battle ended on that way, bool (steps, n).
+        on_policy: whether the action was the policy's own, bool (steps + 1, n).
+        choices: by seat, with their steps.
+    """
+
+    values: NDArray[np.float32]
+    rewards: NDArray[np.float32]
+    ended: NDArray[np.bool_]
+    on_policy: NDArray[np.bool_]
+    choices: tuple[list[tuple[int, Choices]], list[tuple[int, Choices]]]
+
+
+def compute_advantages(rollout: Rollout, gae_lambda: float) -> NDArray[np.float32]:
+    """Generalised advantage estimates, undiscounted.
+
+    What follows an exploratory action says nothing about the decisions before it; there the
+    critic's value of the position stands in.
+
+    Args:
+        rollout: of the battles.
+        gae_lambda: 0 trusts the critic, 1 what happened.
+
+    Returns:
+        As the first army sees them, float32 (steps, n).
+    """
+    values, rewards = rollout.values, rollout.rewards
+    advantages = np.zeros_like(rewards)
+    later = np.zeros(rewards.shape[1], np.float32)
+    for step in range(len(rewards) - 1, -1, -1):
+        goes_on = ~rollout.ended[step]
+        error = rewards[step] + np.where(goes_on, values[step + 1], 0.0) - values[step]
+        counts = goes_on & rollout.on_policy[step + 1]
+        later = error + gae_lambda * np.where(counts, later, 0.0)
+        advantages[step] = later
+    return advantages
+
+
+class Trainer:
+    """One process's part of the training: its battles, and both learners.
+
+    Args:
+        settings: of the run.
+        group: processes that learn together; alone unless given.
+
+    Attributes:
+        frames: decisions played by all processes.
+        learned: decisions learned from; those with one legal action are left out.
+        seconds: of learning so far.
+    """
+
+    def __init__(self, settings: Settings, group: ProcessGroup | None = None) -> None:
+        self.settings = settings
+        self.group = group = group or ProcessGroup()
+        names = settings.scenario
+        count = self.num_envs = settings.num_envs // group.count
+        self.battles = SelfPlayBatch(count, names if len(names) > 1 else names[0])
+        torch.manual_seed(settings.seed)  # the same networks in all processes
+        self.learners = tuple(Learner(seat, self.battles, settings, group) for seat in range(2))
+        self.rng = np.random.default_rng([settings.seed, 2, group.rank])
+        self.epsilon = np.zeros((2, count))
+        self.from_archive = np.zeros(count, np.bool_)
+        capacity = settings.archive_capacity // group.count
+        self.archive = PositionArchive(capacity, (settings.seed, group.rank))
+        self.frames = self.learned = 0
+        self.seconds = 0.0
+        seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
+        self.decisions = self.battles.reset(seed)
+        self._draw_epsilon(np.ones(count, np.bool_))
+
+    @property
+    def progress(self) -> float:
+        """Share of the training that is over, 0 to 1."""
+        if self.settings.steps:
+            return min(1.0, self.frames / self.settings.steps)
+        return min(1.0, self.seconds / self.settings.seconds)
+
+    def update(self) -> None:
+        """Play a rollout and let both seats learn from it."""
+        began = time.perf_counter()
+        settings = self.settings
+        (progress,) = self.group.broadcast(self.progress)
+        rollout = self._collect_rollout()
+        advantages = compute_advantages(rollout, settings.gae_lambda)
+        returns = advantages + rollout.values[:-1]
+        for learner, choices, sign in zip(self.learners, rollout.choices, (1.0, -1.0), strict=True):
+            batch = concatenate_choices(choices, sign * advantages, sign * returns)
+            self.learned += learner.learn(batch, progress)
+        self.frames += settings.rollout * self.num_envs * self.group.count
+        self.seconds += time.perf_counter() - began
+
+    def _collect_rollout(self) -> Rollout:
+        steps, count = self.settings.rollout, self.num_envs
+        rollout = Rollout(
+            np.zeros((steps + 1, count), np.float32),
+            np.zeros((steps, count), np.float32),
+            np.zeros((steps, count), np.bool_),
+            np.ones((steps + 1, count), np.bool_),
+            ([], []),
+        )
+        for step in range(steps + 1):
+            actions = [np.zeros(0, np.int64)] * 2
+            for seat, (learner, decisions) in enumerate(
+                zip(self.learners, self.decisions, strict=True)
+            ):
+                members = decisions.members
+                if not len(members):
+                    continue
+                chosen = learner.choose(decisions, self.epsilon[seat], self.from_archive)
+                values = chosen.values.numpy()
+                rollout.values[step, members] = values if seat == 0 else -values
+                if step < steps:  # the last actions are not played
+                    rollout.on_policy[step, members] = ~chosen.exploratory.numpy()
+                    rollout.choices[seat].append((step, chosen))
+                actions[seat] = chosen.actions.numpy()
+            if step < steps:
+                self._play(actions, rollout.rewards[step], rollout.ended[step])
+        return rollout
+
+    def _play(
+        self,
+        actions: Sequence[NDArray[np.int64]],
+        rewards: NDArray[np.float32],
+        ended: NDArray[np.bool_],
+    ) -> None:
+        """Play the actions of both seats; `rewards` and `ended` are written."""
+        worth = self.learners[0].worth[self.battles.playing]
+        self.decisions = self.battles.play(actions[0], actions[1])
+        rewards[:] = self.battles.points / worth
+        ended[:] = self.battles.ended
+        self._draw_epsilon(ended)
+        self._begin_at_archive()
+
+    def _draw_epsilon(self, begun: NDArray[np.bool_]) -> None:
+        """Draw how often each seat explores in the battles that have just begun."""
+        count = int(begun.sum())
+        explores = self.rng.random((2, count)) < self.settings.exploration
+        self.epsilon[:, begun] = np.where(explores, self.rng.random((2, count)) ** 2, 0.0)
+
+    def _begin_at_archive(self) -> None:
+        """Move some of the battles that have just begun to positions of the archive."""
+        for decisions in self.decisions:
+            self.archive.add(decisions, self.battles)
+        begun = np.flatnonzero(self.battles.ended)
+        moved = begun[self.rng.random(len(begun)) < self.settings.exploring_starts]
+        self.from_archive[:] = False
+        self.from_archive[moved] = True
+        if len(moved):
+            self.decisions = self.battles.put(moved, *self.archive.sample(len(moved)))
+
+    def save(self) -> None:
+        """Write a checkpoint of all processes into the run's folder; all of them call this."""
+        parts = self.group.gather(self._get_state())
+        if parts:
+            save_checkpoint(self.settings.out, {"parts": parts})
+
+    def _get_state(self) -> dict[str, Any]:
+        return {
+            "learners": [learner.get_state() for learner in self.learners],
+            "rng": self.rng.bit_generator.state,
+            "epsilon": torch.from_numpy(self.epsilon),
+            "from_archive": torch.from_numpy(self.from_archive),
+            "battles": self.battles.get_state(),
+            "archive": self.archive.get_state(),
+            "counts": (self.frames, self.learned, self.seconds),
+        }
+
+    def set_state(self, parts: Sequence[dict[str, Any]]) -> None:
+        """Go on from the parts of a checkpoint, one of each process."""
+        state = parts[self.group.rank]
+        for learner, own in zip(self.learners, state["learners"], strict=True):
+            learner.set_state(own)
+        self.rng.bit_generator.state = state["rng"]
+        self.epsilon = state["epsilon"].numpy()
+        self.from_archive = state["from_archive"].numpy()
+        self.archive.set_state(state["archive"])
+        self.decisions = self.battles.set_state(state["battles"])
+        self.frames, self.learned, self.seconds = state["counts"]

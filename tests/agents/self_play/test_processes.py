@@ -1,0 +1,79 @@
+"""Processes that learn together: what they exchange, and what a failure of one does."""
+
+import os
+import time
+
+import pytest
+import torch
+
+from agents.self_play.processes import CAPACITY, ProcessGroup, process_group
+
+
+def exchange(group: ProcessGroup) -> tuple[list[float], list[float], float]:
+    """A bit of everything, as this process sees it."""
+    few = torch.tensor([1.0, 10.0]) * (group.rank + 1)
+    group.all_reduce(few)
+    many = torch.arange(3 * CAPACITY + 5, dtype=torch.float32)
+    for _ in range(20):  # a process that runs ahead must not overwrite what others still read
+        many = group.all_reduce(many.clone() / group.count)
+    numbers = group.broadcast(100.0 + group.rank, 7.0)
+    return few.tolist(), numbers, float((many - torch.arange(3 * CAPACITY + 5)).abs().max())
+
+
+def worker(group: ProcessGroup, failure: str) -> None:
+    group.gather((group.rank, exchange(group)))
+    if failure == "raises":
+        raise ValueError("bad luck")
+    if failure == "dies":
+        os._exit(9)
+    time.sleep(0.1 * group.rank)  # so that they do not come in order
+    group.gather(group.rank)
+
+
+def test_alone_every_operation_is_trivial() -> None:
+    alone = ProcessGroup()
+    assert alone.all_reduce(torch.ones(3)).tolist() == [1.0] * 3
+    assert alone.broadcast(1.0, 2.0) == [1.0, 2.0]
+    assert alone.gather("x") == ["x"]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_all_processes_see_the_same(count: int) -> None:
+    with process_group(count, worker, "") as group:
+        own = exchange(group)
+        gathered = group.gather((0, own))
+        ranks = group.gather(0)
+    assert ranks == list(range(count))
+    assert [rank for rank, _ in gathered] == list(range(count))
+    total = count * (count + 1) / 2
+    for _, (few, numbers, error) in gathered:
+        assert few == [total, 10.0 * total]
+        assert numbers == [100.0, 7.0]
+        assert error < 0.1  # thirds are not exact
+
+
+@pytest.mark.parametrize("failure", ["raises", "dies"])
+def test_a_failing_worker_does_not_leave_the_others_waiting(failure: str) -> None:
+    def gather_twice(group: ProcessGroup) -> None:
+        exchange(group)
+        for _ in range(2):
+            group.gather(0)  # the second never comes
+
+    def gather_and_broadcast(group: ProcessGroup) -> None:
+        exchange(group)
+        group.gather(0)
+        group.broadcast(1.0)
+
+    for work in (gather_twice, gather_and_broadcast):
+        with (
+            pytest.raises(RuntimeError, match="has failed"),
+            process_group(2, worker, failure) as group,
+        ):
+            work(group)
+
+
+def test_a_failure_of_the_first_process_ends_the_others() -> None:
+    began = time.monotonic()
+    with pytest.raises(ZeroDivisionError), process_group(3, worker, "") as group:
+        group.broadcast(1 / 0)
+    assert time.monotonic() - began < 60.0  # they would wait for ever

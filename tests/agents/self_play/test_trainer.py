@@ -1,0 +1,115 @@
+"""Advantages, updates, and that a restored trainer goes on exactly."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from agents import train_fast
+from agents.checkpoints import NAME, load_checkpoint
+from agents.self_play.settings import Settings
+from agents.self_play.trainer import Rollout, Trainer, compute_advantages
+from wfb_gym import solver
+
+
+def advantages(
+    values: list[float],
+    rewards: list[float],
+    ended: list[bool],
+    on_policy: list[bool] | None = None,
+    gae_lambda: float = 1.0,
+) -> list[float]:
+    """Of a rollout of one battle."""
+
+    def column(numbers: Any, dtype: Any) -> Any:
+        return np.array(numbers, dtype)[:, None]
+
+    rollout = Rollout(
+        column(values, np.float32),
+        column(rewards, np.float32),
+        column(ended, np.bool_),
+        column(on_policy or [True] * len(values), np.bool_),
+        ([], []),
+    )
+    found: list[float] = compute_advantages(rollout, gae_lambda)[:, 0].tolist()
+    return found
+
+
+def test_advantages_of_a_battle_that_was_played_out() -> None:
+    battle = ([1.0, 2.0, 4.0, 9.0], [10.0, 0.0, 5.0], [False, False, True])
+    assert advantages(*battle) == [15.0 - 1.0, 5.0 - 2.0, 5.0 - 4.0]
+    assert advantages(*battle, gae_lambda=0.0) == [10.0 + 2.0 - 1.0, 0.0 + 4.0 - 2.0, 5.0 - 4.0]
+    half = [11.0 + 0.5 * (2.0 + 0.5 * 1.0), 2.0 + 0.5 * 1.0, 1.0]
+    assert advantages(*battle, gae_lambda=0.5) == half
+
+
+def test_a_battle_that_goes_on_is_worth_the_critics_value() -> None:
+    assert advantages([1.0, 3.0], [2.0], [False]) == [2.0 + 3.0 - 1.0]
+
+
+def test_what_follows_an_exploratory_action_does_not_count_before_it() -> None:
+    found = advantages(
+        [1.0, 2.0, 4.0, 0.0],
+        [0.0, 100.0, 5.0],
+        [False, False, True],
+        on_policy=[True, False, True, True],
+    )
+    assert found[0] == 2.0 - 1.0  # the critic's value of the position, not the 100 points
+    assert found[2] == 5.0 - 4.0
+
+
+def test_two_battles_in_one_column_do_not_mix() -> None:
+    assert advantages([1.0, 2.0, 0.0], [3.0, 50.0], [True, True]) == [3.0 - 1.0, 50.0 - 2.0]
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5])
+def test_exploratory_actions_teach_as_much_as_their_weight(tmp_path: Path, weight: float) -> None:
+    settings = Settings(
+        scenario=("apprentice",), num_envs=64, rollout=8, width=16, out=tmp_path,
+        exploring_starts=0.0, exploration_weight=weight, entropy_coefficient=1e-12,
+        final_entropy_coefficient=1e-12,
+    )  # fmt: skip
+    trainer = Trainer(settings)
+    trainer.epsilon[:] = 1.0  # every action is exploratory
+    trainer._draw_epsilon = lambda begun: None  # type: ignore[method-assign]
+    before = [p.clone() for p in trainer.learners[0].network.parameters()]
+    trainer.update()
+    after = list(trainer.learners[0].network.parameters())
+    same = [torch.allclose(a, b, atol=1e-6) for a, b in zip(before, after, strict=True)]
+    assert all(same) == (weight == 0.0)
+
+
+def test_training_comes_close_to_the_optimum(tmp_path: Path) -> None:
+    settings = Settings(
+        scenario=("apprentice",), steps=150_000, num_envs=256, width=32, out=tmp_path
+    )
+    trainer = Trainer(settings)
+    solution = solver.solve("apprentice")
+    before = train_fast.exact_scores(trainer, [solution])
+    while trainer.progress < 1.0:
+        trainer.update()
+    after = train_fast.exact_scores(trainer, [solution])
+    assert min(after) > 90 > max(before)
+
+
+def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
+    settings = Settings(
+        scenario=("apprentice",), num_envs=32, rollout=4, width=16, steps=10**6, out=tmp_path
+    )
+    whole, first = Trainer(settings), Trainer(settings)
+    for _ in range(6):
+        whole.update()
+    for _ in range(3):
+        first.update()
+    first.save()
+    assert [each.name for each in tmp_path.iterdir()] == [NAME]
+    second = Trainer(settings)
+    second.set_state(load_checkpoint(tmp_path)["parts"])
+    for _ in range(3):
+        second.update()
+    assert (second.frames, second.learned) == (whole.frames, whole.learned)
+    for one, other in zip(second.learners, whole.learners, strict=True):
+        for a, b in zip(one.network.parameters(), other.network.parameters(), strict=True):
+            assert torch.equal(a, b)
