@@ -332,7 +332,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("", "situation: expected a scenario or --wizard, found neither"),
         ("nowhere", "the name of a bundled one"),
@@ -396,7 +396,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])
-def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, told: str) -> None:
+def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, message: str) -> None:
     with pytest.raises(SystemExit) as end:
         main(shlex.split(f"advise {line}{form}"))
     captured = capsys.readouterr()
@@ -404,7 +404,7 @@ def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, 
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("python -m wfb_gym advise: ")
-    assert told in captured.err
+    assert message in captured.err
 
 
 def test_a_battle_too_large_to_solve_may_be_cut_to_its_first_phases(capsys: Capture) -> None:

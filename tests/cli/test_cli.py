@@ -154,7 +154,7 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("duel", "invalid choice: 'duel'"),
         ("scenarios all", "unrecognized arguments: all"),
@@ -182,7 +182,7 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])
-def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, told: str) -> None:
+def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, message: str) -> None:
     with pytest.raises(SystemExit) as end:
         main((line + form).split())
     captured = capsys.readouterr()
@@ -190,7 +190,7 @@ def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, 
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("python -m wfb_gym")
-    assert told in captured.err
+    assert message in captured.err
 
 
 def test_limits_are_those_of_a_battle() -> None:

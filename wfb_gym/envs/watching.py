@@ -1,4 +1,4 @@
-"""Environments that are looked at: what happens in each step, told and drawn.
+"""Environments with a render mode: what happens in each step, described and drawn.
 
 The kernel plays to the learner's next decision at once. Who looks plays the same again, with a copy
 of the generator from before the step (`wfb_gym.transcripts.recording`). Nothing of this is imported
