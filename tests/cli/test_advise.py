@@ -396,7 +396,9 @@ def test_nothing_is_left(capsys: Capture) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])
-def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, message: str) -> None:
+def test_bad_input_is_one_line_on_stderr(
+    capsys: Capture, line: str, form: str, message: str
+) -> None:
     with pytest.raises(SystemExit) as end:
         main(shlex.split(f"advise {line}{form}"))
     captured = capsys.readouterr()

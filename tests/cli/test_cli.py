@@ -182,7 +182,9 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])
-def test_bad_input_is_one_line_on_stderr(capsys: Capture, line: str, form: str, message: str) -> None:
+def test_bad_input_is_one_line_on_stderr(
+    capsys: Capture, line: str, form: str, message: str
+) -> None:
     with pytest.raises(SystemExit) as end:
         main((line + form).split())
     captured = capsys.readouterr()
