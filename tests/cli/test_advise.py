@@ -15,7 +15,7 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TAR
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
-from wfb_gym.rules.casting import Casting, casting_chances
+from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 
@@ -266,7 +266,7 @@ def test_how_many_dice(capsys: Capture) -> None:
         **{f"throw {n} dice": n for n in range(2, 6)},
     }
     for play in found["plays"]:
-        chances = casting_chances(play["dice"], 9)
+        chances = casting_probabilities(play["dice"], 9)
         cast = chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
         assert play["chance"] == float(cast)
     whole = document(capsys, DUEL)
@@ -288,7 +288,7 @@ def test_an_item_is_named_with_the_dice_that_it_brings(capsys: Capture) -> None:
     words = {play["play"]: play for play in found["plays"]}
     assert set(words) == {"throw 1 die", "throw 3 dice (2 of the item) with the Power Stone"}
     with_stone = words["throw 3 dice (2 of the item) with the Power Stone"]
-    chances = casting_chances(3, 8, may_be_irresistible=False)
+    chances = casting_probabilities(3, 8, may_be_irresistible=False)
     assert with_stone["chance"] == float(chances[Casting.CAST])
 
 

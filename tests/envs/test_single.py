@@ -505,7 +505,7 @@ def check_points(name: str, scenario: str, seat: int, seeds: int) -> None:
 
 def resolve_with(battle: Battle, rng: Any) -> None:
     """Resolve a chance node with the generator's dice, as the environments do."""
-    battle.resolve(int(sample(battle.packed, battle.state, rng[0], battle._scratch[0])))
+    battle.resolve(int(sample(battle.packed, battle.state, rng[0], battle._work[0])))
 
 
 def test_a_scenario_comes_by_name_path_or_object(tmp_path: Any) -> None:

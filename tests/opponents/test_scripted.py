@@ -49,7 +49,7 @@ class Player:
         self.rngs["key"] = key
 
     def __call__(self, battle: Battle) -> int:
-        work = battle._scratch[0]
+        work = battle._work[0]
         count = legal_actions(battle.packed, battle.state, work)
         move_tables, move_storage = no_move_tables()
         player = ScriptedPlayer(int(self.kind), move_tables[0], move_storage)
@@ -194,7 +194,7 @@ def test_what_the_opponent_draws_does_not_shift_the_dice(opponent: Any) -> None:
         battle = start("archmage-duel")
         battle.act(FIRST_CAST + closed[0])
         battle.act(FIRST_DICE + 6 - round(10 * seen["enemy pool"]))
-        battle.resolve(int(sample(battle.packed, battle.state, rngs[0], battle._scratch[0])))
+        battle.resolve(int(sample(battle.packed, battle.state, rngs[0], battle._work[0])))
         assert battle.key() == env.batch.envs.state.tobytes()
         assert rngs["dice"][0] == env.batch.envs.rng["dice"][0]
         compared += 1

@@ -6,8 +6,8 @@ import pytest
 
 from wfb_gym.rules.casting import (
     Casting,
-    casting_chances,
     casting_outcome,
+    casting_probabilities,
     is_cast,
     most_casting_dice,
 )
@@ -37,28 +37,28 @@ def outcome(*faces: int, value: int, bonus: int = 0, irresistible: bool = True) 
 @pytest.mark.parametrize("value", CAST_TABLE)
 def test_chance_to_cast(value: int) -> None:
     for dice, expected in enumerate(CAST_TABLE[value].split(), start=1):
-        chances = casting_chances(dice, value)
+        chances = casting_probabilities(dice, value)
         assert chances[Casting.CAST] + chances[Casting.IRRESISTIBLE] == F(expected), dice
         assert sum(chances.values()) == 1
 
 
 @pytest.mark.parametrize("dice", range(2, 8))
 def test_chance_of_miscast_and_of_irresistible_force(dice: int) -> None:
-    chances = casting_chances(dice, 8)
+    chances = casting_probabilities(dice, 8)
     assert chances[Casting.MISCAST] == F(MISCAST[dice - 2])
     assert chances[Casting.IRRESISTIBLE] == F(IRRESISTIBLE[dice - 2])
 
 
 def test_one_die_is_neither_miscast_nor_irresistible() -> None:
-    chances = casting_chances(1, 3)
+    chances = casting_probabilities(1, 3)
     assert chances[Casting.MISCAST] == chances[Casting.IRRESISTIBLE] == 0
 
 
 @pytest.mark.parametrize("dice", [1, 2, 3, 4, 5, 7])
 def test_where_irresistible_force_is_forbidden_its_rolls_count_by_their_total(dice: int) -> None:
-    chances = casting_chances(dice, 12, may_be_irresistible=False)
+    chances = casting_probabilities(dice, 12, may_be_irresistible=False)
     assert chances[Casting.IRRESISTIBLE] == 0
-    assert chances[Casting.MISCAST] == casting_chances(dice, 12)[Casting.MISCAST]
+    assert chances[Casting.MISCAST] == casting_probabilities(dice, 12)[Casting.MISCAST]
 
 
 def test_both_pairs_at_once_are_a_miscast() -> None:
@@ -103,7 +103,7 @@ def test_most_dice_by_level(level: int, dice: int) -> None:
 @pytest.mark.parametrize(("value", "dice"), [(3, 2), (5, 3), (6, 3), (7, 3), (8, 4)])
 def test_best_number_of_dice(value: int, dice: int) -> None:
     def works(n: int) -> F:
-        chances = casting_chances(n, value)
+        chances = casting_probabilities(n, value)
         return chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
 
     assert max(range(1, 6), key=works) == dice
@@ -112,4 +112,4 @@ def test_best_number_of_dice(value: int, dice: int) -> None:
 @pytest.mark.parametrize(("dice", "value"), [(0, 8), (-1, 8), (2, 2), (2, 16)])
 def test_impossible_casts_are_refused(dice: int, value: int) -> None:
     with pytest.raises(ValueError, match="expected"):
-        casting_chances(dice, value)
+        casting_probabilities(dice, value)

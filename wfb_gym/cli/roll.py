@@ -102,11 +102,11 @@ def _cast(parser: Parser, options: argparse.Namespace) -> None:
         HIGHEST_CASTING_VALUE,
         LOWEST_CASTING_VALUE,
         Casting,
-        casting_chances,
+        casting_probabilities,
     )
 
     _check(parser, "value", options.value, LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)
-    chances = casting_chances(
+    chances = casting_probabilities(
         options.dice, options.value, options.bonus, not options.no_irresistible
     )
     cast, irresistible = chances[Casting.CAST], chances[Casting.IRRESISTIBLE]

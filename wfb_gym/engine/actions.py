@@ -1,6 +1,6 @@
 """Actions of the engine: one flat range of codes for every scenario.
 
-Codes are relative to the player who moves: his own spells and items come first. Environments
+Codes are relative to the player to move: its own spells and items come first. Environments
 show only the part of the range that their limits admit (`wfb_gym.encoding`).
 """
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from wfb_gym._records import Records
-from wfb_gym.engine import transition as phase
+from wfb_gym.engine import transition
 from wfb_gym.engine.chance import (
     chance_outcomes,
     dice_in_roll,
@@ -19,9 +19,9 @@ from wfb_gym.engine.chance import (
     outcome_of_roll,
 )
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.open_rolls import is_open_roll, read_open_roll
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import Node, new_states, new_work_spaces
-from wfb_gym.engine.thrown_dice import is_open, read_dice
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario.sizes import DICE
@@ -43,8 +43,8 @@ class Battle:
         self.packed_scenarios = packed
         self.packed = packed[0]
         self._states = new_states(1)
-        self._scratch = new_work_spaces()
-        self.points = float(phase.begin(self.packed, self.state, self._scratch[0]))
+        self._work = new_work_spaces()
+        self.points = float(transition.begin(self.packed, self.state, self._work[0]))
 
     @property
     def state(self) -> Any:
@@ -76,8 +76,8 @@ class Battle:
         Raises:
             ValueError: not at a chance node.
         """
-        self._expect_chance("roll")
-        return None if is_open(self.state) else int(dice_in_roll(self.packed, self.state))
+        self._check_chance("roll")
+        return None if is_open_roll(self.state) else int(dice_in_roll(self.packed, self.state))
 
     def dice_missing(self, *faces: int) -> int:
         """Number of D6 to throw on top of these; once it is 0 they can be given to `roll`.
@@ -89,7 +89,7 @@ class Battle:
         """
         needed = self.dice_to_roll
         if needed is None:
-            return read_dice(self.packed, self.state, faces).missing
+            return read_open_roll(self.packed, self.state, faces).missing
         return max(0, needed - len(faces))
 
     def key(self) -> bytes:
@@ -99,7 +99,7 @@ class Battle:
     def copy(self) -> Self:
         """An independent battle in the same position; the packed scenario is shared."""
         twin = copy(self)
-        twin.__dict__.update(_states=self._states.copy(), _scratch=new_work_spaces())
+        twin.__dict__.update(_states=self._states.copy(), _work=new_work_spaces())
         return twin
 
     def legal_actions(self) -> list[int]:
@@ -107,7 +107,7 @@ class Battle:
 
         Empty at chance nodes and at the end.
         """
-        work = self._scratch[0]
+        work = self._work[0]
         count = int(legal_actions(self.packed, self.state, work))
         return [int(code) for code in work.legal[:count]]
 
@@ -120,15 +120,15 @@ class Battle:
         legal = self.legal_actions()
         if action not in legal:
             raise ValueError(f"action: expected one of {legal} at {self.node.name}, found {action}")
-        gained = float(phase.act(self.packed, self.state, action, self._scratch[0]))
+        gained = float(transition.act(self.packed, self.state, action, self._work[0]))
         self.points += gained
         return gained
 
     def roll(self, *faces: int) -> float:
         """Resolve a chance node with the dice given; returns the points that changed hands.
 
-        Hits take three dice each: to wound, armour save, ward save. In what order the dice of a
-        node stand whose number is open, `wfb_gym.engine.thrown_dice.read_dice` tells.
+        Hits take three dice each: to wound, armour save, ward save. Where the number of dice is
+        open, `wfb_gym.engine.open_rolls.read_open_roll` says in which order they stand.
 
         Raises:
             ValueError: wrong number of dice, or a face outside 1..6.
@@ -136,7 +136,7 @@ class Battle:
         needed = self.dice_to_roll
         fair = all(1 <= face <= FACES for face in faces)
         if needed is None:
-            read = read_dice(self.packed, self.state, faces if fair else ())
+            read = read_open_roll(self.packed, self.state, faces if fair else ())
             if not fair or read.missing or read.used != len(faces):
                 number = read.used + read.missing
                 expected = f"{'at least ' if read.missing else ''}{number} dice"
@@ -146,13 +146,13 @@ class Battle:
             return self.resolve(read.outcome)
         if len(faces) != needed or not fair:
             raise ValueError(f"roll: expected {needed} dice with faces 1..{FACES}, found {faces}")
-        work = self._scratch[0]
+        work = self._work[0]
         work.faces[:needed] = faces
         return self.resolve(int(outcome_of_roll(self.packed, self.state, work)))
 
     def resolve(self, outcome: int) -> float:
         """Resolve a chance node with one of its outcomes."""
-        gained = float(phase.resolve(self.packed, self.state, outcome, self._scratch[0]))
+        gained = float(transition.resolve(self.packed, self.state, outcome, self._work[0]))
         self.points += gained
         return gained
 
@@ -162,12 +162,14 @@ class Battle:
         Raises:
             ValueError: not at a chance node.
         """
-        self._expect_chance("chance outcomes")
+        self._check_chance("chance outcomes")
         room = most_outcomes(min(DICE, self.dice_to_roll or 0), rerolls=True)
-        outcomes, chances = np.zeros(room, np.int64), np.zeros(room)
-        work = self._scratch[0]
-        end = int(chance_outcomes(self.packed, self.state, outcomes, chances, 0, work))
-        return [(int(o), float(p)) for o, p in zip(outcomes[:end], chances[:end], strict=True)]
+        outcomes, probabilities = np.zeros(room, np.int64), np.zeros(room)
+        work = self._work[0]
+        end = int(chance_outcomes(self.packed, self.state, outcomes, probabilities, 0, work))
+        return [
+            (int(o), float(p)) for o, p in zip(outcomes[:end], probabilities[:end], strict=True)
+        ]
 
     def play(self, script: Sequence[int | tuple[int, ...]]) -> float:
         """Play a script: an integer is an action, a tuple the dice of a chance node.
@@ -183,7 +185,7 @@ class Battle:
                 self.act(item)
         return self.points - before
 
-    def _expect_chance(self, what: str) -> None:
+    def _check_chance(self, what: str) -> None:
         if not self.is_chance():
             raise ValueError(f"{what}: expected a chance node, found {self.node.name}")
 

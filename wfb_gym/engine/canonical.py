@@ -26,8 +26,8 @@ from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS
 def canonicalise(packed: PackedScenario, state: State) -> None:
     """Change the state to the one that stands for all that play like it.
 
-    What follows the one that stands for others stands for what follows them: whoever has the
-    values of the merged positions finds all that a battle can come to among them.
+    The positions that follow the representative are representatives of those that follow the
+    merged ones, so the values of the representatives cover a whole battle.
 
     Nothing is merged before the last phase or before its dice are there, nor where spells are
     aimed at units and characters.
@@ -170,7 +170,7 @@ def _levels_to_come(packed: PackedScenario, state: State) -> int:
 
 @jit
 def _casts(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether the spell under way is the wizard's, and he still matters to it."""
+    """Whether the spell under way is the wizard's, and the wizard still matters to it."""
     if state.spell == 0 or caster_of(packed, army, int64(state.spell - 1)) != wizard:
         return False
     instant = packed.armies[army].spells[state.spell - 1].duration == Duration.INSTANT
@@ -179,7 +179,7 @@ def _casts(packed: PackedScenario, state: State, army: int, wizard: int) -> bool
 
 @jit(forceinline=False)
 def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether nobody can tell if a wizard who casts no more is alive."""
+    """Whether it makes no difference that a wizard that casts no more is alive."""
     if packed.wounds_others or state.own_dice[wizard] > 0:
         return False
     for item in range(packed.armies[army].n_items):

@@ -40,7 +40,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
 
     An attempt counts from here: it uses up the spell for this phase, and ends what the wizard
     keeps in play, whatever the dice say (S0; spell texts). A bound spell is no attempt of its
-    bearer's at a spell of his own (ours).
+    bearer's at one of its own spells (ours).
     """
     army = int64(state.active)
     if action == PASS:
@@ -100,7 +100,7 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
 
 @jit
 def to_dice(packed: PackedScenario, state: State) -> None:
-    """Dice of the wizard's own come first, where he has any."""
+    """Commit the wizard's own dice first, where it has any."""
     wizard = caster_of(packed, int64(state.active), state.spell - 1)
     state.node = Node.RESERVE_DICE if state.own_dice[wizard] > 0 else Node.POOL_DICE
 
@@ -168,7 +168,7 @@ def any_double_is_irresistible(packed: PackedScenario, state: State) -> bool:
 
 @jit(forceinline=False)
 def apply_cast_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
-    """A casting roll stands."""
+    """Apply the outcome of a casting roll that stands."""
     clear_roll(state)
     state.cast_item = 0
     if outcome == OUTCOME_FAIL:

@@ -1,7 +1,7 @@
 """Wounds: characters lose them and die, units lose models and are wiped out.
 
 Each function changes the state and returns the points that changed hands, as the first army
-sees them. Which dice bring the wounds is told in `strikes` and `miscasts`.
+sees them. The dice that cause wounds are rolled in `strikes` and `miscasts`.
 """
 
 from wfb_gym._jit import int64, jit
@@ -15,7 +15,7 @@ from wfb_gym.scenario.sizes import MOST_WOUNDS, TARGETS, UNITS
 
 @jit(forceinline=False)
 def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """The wizard dies; his remaining wounds count in proportion to his points (ours)."""
+    """Kill a wizard; its remaining wounds count in proportion to its points (ours)."""
     left = int(state.wounds[army, wizard])
     if left == 0:
         return 0.0
@@ -42,7 +42,7 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
 def wound_wizard(
     packed: PackedScenario, state: State, army: int, wizard: int, wounds: int
 ) -> float:
-    """The character loses wounds; what he has gained beyond his own costs nothing.
+    """Take wounds from a character; those it has gained beyond its own cost nothing.
 
     The focal model of a unit of Daemons is one of its models: the unit loses the wounds (ours).
     """
@@ -60,7 +60,7 @@ def wound_wizard(
 
 @jit(forceinline=False)
 def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wounds: int) -> float:
-    """A unit loses wounds: whole models first, and each costs its points."""
+    """Take wounds from a unit: whole models first, and each costs its points."""
     before = models_left(packed, state, army, unit)
     left = max(0, int(state.unit_wounds[army, unit]) - wounds)
     state.unit_wounds[army, unit] = left
@@ -75,7 +75,7 @@ def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wound
 
 @jit
 def wound_target(packed: PackedScenario, state: State, victim: int, wounds: int) -> float:
-    """A unit or character (army x TARGETS + target) loses wounds."""
+    """Take wounds from a unit or character (army x TARGETS + target)."""
     army = victim // TARGETS
     index = victim % TARGETS
     if wounds == 0:
@@ -87,7 +87,7 @@ def wound_target(packed: PackedScenario, state: State, victim: int, wounds: int)
 
 @jit
 def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """The wizard gains a wound, beyond his own if he has lost none (Steal Soul)."""
+    """Give the wizard a wound, beyond its own if it has lost none (Steal Soul)."""
     entry = packed.armies[army].wizards[wizard]
     left = int(state.wounds[army, wizard])
     if left == 0 or entry.daemons:

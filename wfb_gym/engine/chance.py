@@ -14,12 +14,12 @@ from wfb_gym.engine.dispelling import dispel_probability_of, forgotten_on, resol
 from wfb_gym.engine.generator import Rng, next_word
 from wfb_gym.engine.miscasts import (
     current_effect,
-    hit_chance,
     hit_models,
     hit_profile,
     resolve_hit,
     resolve_miscast,
     resolve_wounds,
+    wound_probability,
     wounds_pmf,
 )
 from wfb_gym.engine.outcomes import (
@@ -74,13 +74,13 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 
 @jit
 def has_pmf(node: int) -> bool:
-    """Whether one draw decides the node, from chances of 0, 1, 2 ... wounds."""
+    """Whether one draw decides the node, from the probabilities of 0, 1, 2 ... wounds."""
     return node == Node.ROLL_STRIKE or node == Node.ROLL_WOUNDS
 
 
 @jit(forceinline=False)
-def pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the chances of such a node to `work.pmf`; how many there are."""
+def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    """Write the probabilities of such a node to `work.pmf` and return how many there are."""
     if state.node == Node.ROLL_STRIKE:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:
@@ -239,7 +239,7 @@ def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> in
                 drawn |= spell
                 left -= 1
         return drawn
-    count = pmf(packed, state, work)
+    count = write_pmf(packed, state, work)
     point = float(next_word(rng) >> np.uint64(11)) * _UNIT
     chosen = 0
     for k in range(count):
@@ -345,13 +345,13 @@ def _roll_outcomes(
 def _two_outcomes(
     works: float, outcomes: NDArray[np.int64], probabilities: NDArray[np.float64], start: int
 ) -> int:
-    """What works with this chance, or else fails."""
+    """List a success with this probability, and a failure."""
     end = start
     for outcome in (OUTCOME_FAIL, OUTCOME_WORKS):
-        chance = works if outcome == OUTCOME_WORKS else 1.0 - works
-        if chance > 0.0:
+        probability = works if outcome == OUTCOME_WORKS else 1.0 - works
+        if probability > 0.0:
             outcomes[end] = outcome
-            probabilities[end] = chance
+            probabilities[end] = probability
             end += 1
     return end
 
@@ -436,15 +436,15 @@ def _hit_outcomes(
     start: int,
 ) -> int:
     """Binomial: each model hit is wounded or not."""
-    wounded = hit_chance(packed, state)
+    wounded = wound_probability(packed, state)
     models = hit_models(packed, state)
     end = start
     ways = 1.0
     for wounds in range(models + 1):
-        chance = ways * wounded**wounds * (1.0 - wounded) ** (models - wounds)
-        if chance > 0.0:
+        probability = ways * wounded**wounds * (1.0 - wounded) ** (models - wounds)
+        if probability > 0.0:
             outcomes[end] = wounds
-            probabilities[end] = chance
+            probabilities[end] = probability
             end += 1
         ways = ways * (models - wounds) / (wounds + 1)
     return end
@@ -480,7 +480,7 @@ def chance_outcomes(
     if node == Node.ROLL_HIT:
         return _hit_outcomes(packed, state, outcomes, probabilities, start)
     if has_pmf(node):
-        count = pmf(packed, state, work)
+        count = write_pmf(packed, state, work)
         end = start
         for k in range(count):
             if work.pmf[k] > 0.0:

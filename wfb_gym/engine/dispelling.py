@@ -51,7 +51,7 @@ def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
 
 @jit
 def forgetting_matters(packed: PackedScenario, state: State) -> bool:
-    """Whether the spell just cast could be cast again, so that it matters who knows it."""
+    """Whether the spell just cast could be cast again, so that it matters which wizards know it."""
     if state.attempt == DispelAttempt.FREE:
         return True
     if state.attempt == DispelAttempt.CAST:
@@ -72,7 +72,7 @@ def forgotten_on(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> float:
-    """An item has dispelled the spell; its caster may forget it for the battle."""
+    """Dispel the spell by an item; its caster may forget it for the battle."""
     if forgotten:
         if state.attempt == DispelAttempt.FREE:
             army = other(state.active)
@@ -87,21 +87,21 @@ def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> flo
 
 @jit
 def act_dispel_reserve(state: State, action: int) -> None:
-    """The named wizard adds this many of his own dice."""
+    """Add this many of the named wizard's own dice."""
     state.reserve = action - FIRST_DICE
     state.node = Node.DISPEL_POOL
 
 
 @jit
 def act_dispel_pool(packed: PackedScenario, state: State, action: int) -> None:
-    """Shared dice on top of a wizard's own."""
+    """Add shared dice to a wizard's own and roll."""
     state.own_dice[state.joined - 1] -= state.reserve
     roll_dispel(packed, state, action - FIRST_DICE)
 
 
 @jit
 def roll_dispel(packed: PackedScenario, state: State, shared: int) -> None:
-    """All dice rolled are spent, whatever they show (S4); Magic Resistance adds its own."""
+    """Spend the dice, whatever they will show (S4); Magic Resistance adds its own."""
     if state.mover == state.active:
         state.power -= shared
     else:
@@ -144,7 +144,7 @@ def dispel_probability_of(packed: PackedScenario, state: State, dice: int) -> fl
 
 @jit(forceinline=False)
 def apply_dispel_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
-    """The attempt is over, for better or worse."""
+    """Apply the outcome of the attempt: the spell takes effect, stays in play or ends."""
     dispelled = outcome == OUTCOME_WORKS
     points = 0.0
     if state.attempt == DispelAttempt.CAST:

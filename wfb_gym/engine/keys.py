@@ -1,7 +1,7 @@
 """Short keys of positions: the bits of a state that a scenario can change, and no others.
 
 A state's bytes are its key (`wfb_gym.engine.state`), but most of them never move in a given
-scenario. A plan says which bits do; whoever stores many positions packs those alone. A key is
+scenario. A plan says which bits do; storing many positions takes those bits alone. A key is
 the whole position, never a hash of it: `pack_key` notices a bit that the plan does not know,
 and `unpack_key` gives the state back.
 """

@@ -1,4 +1,4 @@
-"""Which actions are open to the player who moves, node by node."""
+"""Which actions are open to the player to move, node by node."""
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import (

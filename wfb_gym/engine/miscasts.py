@@ -33,7 +33,7 @@ from wfb_gym.rules.wounds import wounding_rolls
 
 @jit
 def resolve_miscast(packed: PackedScenario, state: State, row: int) -> None:
-    """The dice chose a row of the table."""
+    """Start the row of the table that the dice chose."""
     state.row = row + 1
     state.cursor = 0
     state.node = Node.MISCAST_EFFECTS
@@ -209,14 +209,14 @@ def _forget_spell(packed: PackedScenario, state: State, whose: int) -> None:
         namesakes = int64(packed.armies[army].spells[state.spell - 1].namesakes)
         forgotten = without(namesakes, packed.armies[army].bound)
     elif whose != Whose.CASTER:
-        raise AssertionError("who forgets the spell is undefined")
+        raise AssertionError("which wizards forget the spell is undefined")
     state.known[army] = without(state.known[army], forgotten)
     state.open = without(state.open, forgotten)
 
 
 @jit(forceinline=False)
 def _next_group(packed: PackedScenario, state: State) -> bool:
-    """Move `group` to the next models in base contact with the caster; whether any is left."""
+    """Move `group` to the next models touching the caster; return whether any is left."""
     wizard = caster(packed, state)
     while state.group < packed.n_contacts:
         contact = packed.contacts[state.group]
@@ -240,7 +240,7 @@ def _models_touching(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def _next_wizard(packed: PackedScenario, state: State) -> bool:
-    """Move `group` to the next other wizard of the army who lives; whether any is left."""
+    """Move `group` to the next other living wizard of the army; return whether any is left."""
     army = int64(state.active)
     while state.group < packed.armies[army].n_wizards:
         if state.group != caster(packed, state) and packed.armies[army].wizards[state.group].level:
@@ -264,7 +264,7 @@ def wounded_wizard(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def most_wounds(packed: PackedScenario, state: State) -> int:
-    """Most wounds that the wizard at `Node.ROLL_WOUNDS` can take: what is left of him."""
+    """Most wounds that the wizard at `Node.ROLL_WOUNDS` can take: those it has left."""
     army = int64(state.active)
     wizard = wounded_wizard(packed, state)
     entry = packed.armies[army].wizards[wizard]
@@ -276,17 +276,17 @@ def most_wounds(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Chances of 0, 1, 2 ... wounds for the wizard at `Node.ROLL_WOUNDS`.
+    """Probabilities of 0, 1, 2 ... wounds for the wizard at `Node.ROLL_WOUNDS`.
 
     So many hits, or wounds outright, as a D3 or D6 shows. Arguments and result as for
-    `wfb_gym.engine.strikes.strike_law`.
+    `wfb_gym.engine.strikes.strike_pmf`.
     """
     effect = current_effect(packed, state)
     faces = int(effect.dice_faces)
     if effect.kind == EffectKind.CASTER_HITS:
-        chance = hit_chance(packed, state)
+        probability = wound_probability(packed, state)
     elif effect.kind in (EffectKind.CASTER_WOUNDS, EffectKind.OTHER_WIZARDS_WOUNDS):
-        chance = 1.0
+        probability = 1.0
     else:
         raise AssertionError("this effect rolls for no number of wounds")
     most = most_wounds(packed, state)
@@ -295,14 +295,16 @@ def wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     for hits in range(1, faces + 1):
         ways = 1.0
         for k in range(hits + 1):
-            work.pmf[min(k, most)] += ways * chance**k * (1.0 - chance) ** (hits - k) / faces
+            work.pmf[min(k, most)] += (
+                ways * probability**k * (1.0 - probability) ** (hits - k) / faces
+            )
             ways = ways * (hits - k) / (k + 1)
     return most + 1
 
 
 @jit(forceinline=False)
 def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
-    """The wizard takes so many wounds, and the row goes on."""
+    """Take so many wounds from the wizard and go on with the row."""
     wizard = wounded_wizard(packed, state)
     kind = current_effect(packed, state).kind
     if kind == EffectKind.OTHER_WIZARDS_WOUNDS:
@@ -342,14 +344,14 @@ def hit_profile(packed: PackedScenario, state: State) -> tuple[int, int, int]:
 
 
 @jit(forceinline=False)
-def hit_chance(packed: PackedScenario, state: State) -> float:
-    """Chance that one of the pending hits takes a wound."""
+def wound_probability(packed: PackedScenario, state: State) -> float:
+    """Probability that one of the pending hits takes a wound."""
     toughness, armour, ward = hit_profile(packed, state)
-    return _wound_probability(current_effect(packed, state), toughness, armour, ward)
+    return _probability_to_wound(current_effect(packed, state), toughness, armour, ward)
 
 
 @jit
-def _wound_probability(effect: PackedEffect, toughness: int, armour: int, ward: int) -> float:
+def _probability_to_wound(effect: PackedEffect, toughness: int, armour: int, ward: int) -> float:
     """Probability that one hit of the effect takes a wound from a model with this profile."""
     allowed = effect.armour_save != 0
     return wounding_rolls(int(effect.strength), toughness, armour, ward, allowed) / 216.0
@@ -357,7 +359,7 @@ def _wound_probability(effect: PackedEffect, toughness: int, armour: int, ward: 
 
 @jit(forceinline=False)
 def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
-    """So many of the models hit are wounded."""
+    """Wound so many of the models hit."""
     army = int64(state.active)
     points = 0.0
     kind = current_effect(packed, state).kind
@@ -384,7 +386,7 @@ def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
 
 @jit(forceinline=False)
 def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
-    """The opponent declines, or casts a spell of his own at once; it needs no roll."""
+    """Decline, or cast one of the opponent's own spells at once; it needs no roll."""
     if action == PASS:
         after_free_spell(state)
         return
@@ -400,7 +402,7 @@ def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def begin_free_attempt(packed: PackedScenario, state: State) -> None:
-    """The active player may answer the free spell, now that it is aimed."""
+    """Let the active player answer the free spell, now that it is aimed."""
     army = other(state.active)
     spell = int64(state.free - 1)
     state.number = packed.armies[army].spells[spell].casting_value
@@ -411,7 +413,7 @@ def begin_free_attempt(packed: PackedScenario, state: State) -> None:
 
 @jit
 def after_free_spell(state: State) -> None:
-    """The row goes on behind the free spell."""
+    """Go on with the row behind the free spell."""
     clear_roll(state)
     state.free = 0
     state.free_aim = 0
@@ -440,19 +442,19 @@ def row_cost(packed: PackedScenario, army: int, wizard: int, row: int) -> float:
         elif kind == EffectKind.CASTER_REMOVED:
             cost += entry.points_per_wound * entry.wounds
         elif kind == EffectKind.CASTER_HIT:
-            cost += _wound_probability(effect, *profile) * entry.points_per_wound
+            cost += _probability_to_wound(effect, *profile) * entry.points_per_wound
         elif kind == EffectKind.CASTER_WOUNDS:
             mean = (effect.dice_faces + 1) / 2.0
             cost += min(mean, float(entry.wounds)) * entry.points_per_wound
         elif kind == EffectKind.CASTER_HITS:
-            mean = _wound_probability(effect, *profile) * (effect.dice_faces + 1) / 2.0
+            mean = _probability_to_wound(effect, *profile) * (effect.dice_faces + 1) / 2.0
             cost += min(mean, float(entry.wounds)) * entry.points_per_wound
         elif kind == EffectKind.BASE_CONTACT_HIT:
             for group in range(packed.n_contacts):
                 contact = packed.contacts[group]
                 if contact.army != army or contact.wizard != wizard:
                     continue
-                wounded = _wound_probability(
+                wounded = _probability_to_wound(
                     effect, int(contact.toughness), int(contact.armour_save), int(contact.ward_save)
                 )
                 loss = wounded * contact.models * contact.points

@@ -1,7 +1,7 @@
-"""Tables of chances for players who weigh a roll before they make it.
+"""Tables of success probabilities of casting and dispel rolls.
 
-Counted from the rules' own functions over all readings of the dice; observations and scripted
-opponents look them up, and so does the law of a dispel roll that nothing can re-roll.
+Computed by the rules' own functions over all rolls; observations and scripted opponents look
+them up, and so does the enumeration of a dispel roll that nothing can re-roll.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ from wfb_gym.rules.dispelling import is_dispelled
 from wfb_gym.scenario.sizes import DICE
 
 HIGHEST_NEED = 160
-"""Highest number to match that the tables know; no handful reaches it."""
+"""Highest number to match that the tables know; no roll reaches it."""
 _CAST_NEEDS = 32
 
 
@@ -58,11 +58,11 @@ def _dispel_table() -> NDArray[np.float64]:
 
 
 CAST_CHANCE: NDArray[np.float64] = _cast_table()
-"""Chance to cast, irresistibly or not: [casting value less bonuses, dice]."""
+"""Probability to cast, irresistibly or not: [casting value less bonuses, dice]."""
 BEST_CAST_CHANCE: NDArray[np.float64] = np.maximum.accumulate(CAST_CHANCE, axis=1)
 """The same with the best number of dice up to that many."""
 DISPEL_CHANCE: NDArray[np.float64] = _dispel_table()
-"""Chance to dispel: [two 6s count, number to match less bonuses, dice]."""
+"""Probability to dispel: [two 6s count, number to match less bonuses, dice]."""
 
 
 @jit

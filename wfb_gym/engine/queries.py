@@ -82,7 +82,7 @@ def has_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
 
 @jit
 def serves_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
-    """Whether the item may help a cast of `wizard`: it is his or the army's."""
+    """Whether the item may help a cast of `wizard`: it is the wizard's or the army's."""
     bearer = packed.armies[army].items[item].bearer
     return (bearer == NO_BEARER or bearer == wizard) and has_use(packed, state, army, item)
 
@@ -186,7 +186,7 @@ def can_dispel_later(packed: PackedScenario, state: State, army: int, spell: int
 
 @jit
 def attempt_pool(state: State) -> int:
-    """Shared dice that the mover may use to dispel: power dice in his own phase."""
+    """Shared dice that the mover may use to dispel: power dice in its own phase."""
     return int(state.power) if state.mover == state.active else int(state.dispel)
 
 
@@ -242,7 +242,7 @@ def reroll_item(packed: PackedScenario, state: State, all_dice: int, natural_res
     """First item of the mover that may re-roll the pending dice in this way, or -1.
 
     A cast is re-rolled by an item of its caster or of the army; a dispel by one that was
-    declared before the dice (S0). What the natural dice have settled is open only to an item
+    declared before the dice (S0). What the natural dice have decided is open only to an item
     that says so (S4).
 
     Args:

@@ -15,7 +15,7 @@ from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
 
 @jit(forceinline=False)
 def next_selection(packed: PackedScenario, state: State) -> None:
-    """Go to the next wizard who rolls for his spells, or on to the first phase."""
+    """Go to the next wizard that rolls for its spells, or on to the first phase."""
     while state.cursor < 2 * WIZARDS:
         army = int64(state.cursor) // WIZARDS
         if packed.armies[army].wizards[state.cursor % WIZARDS].draws:
@@ -37,14 +37,14 @@ def draws(packed: PackedScenario, state: State) -> int:
 
 @jit
 def resolve_spells(packed: PackedScenario, state: State, drawn: int) -> None:
-    """The wizard knows these spells of his lore: bit k for the spell numbered k + 1."""
+    """Give the wizard these spells of its lore: bit k for the spell numbered k + 1."""
     army = int64(state.mover)
     first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
     for k in range(LORE_SPELLS):
         if drawn & bit(k):
             state.known[army] |= bit(first + k)
     state.node = Node.SWAP_SPELL
-    if drawn & 1:  # he has the first already
+    if drawn & 1:  # the first is among them already
         _done(state)
 
 

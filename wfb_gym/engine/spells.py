@@ -1,6 +1,6 @@
 """Spells take effect, stay in play and end; items are used.
 
-Whom they strike and wound is told in `strikes` and `casualties`.
+Strikes and wounds are in `strikes` and `casualties`.
 
 Each function changes the state and returns the points that changed hands, as the first army
 sees them, where any can.
@@ -18,7 +18,7 @@ from wfb_gym.scenario.sizes import MARKS_PER_WORD, SPELLS, UNITS
 def take_effect(
     packed: PackedScenario, state: State, army: int, spell: int, aim: int, back: int
 ) -> float:
-    """The army's spell works: its worth is paid, and it stays in play if it lasts (S4).
+    """Apply the army's spell: pay its worth, and keep it in play if it lasts (S4).
 
     A spell with somebody to strike leaves the state at `Node.STRIKES`; any other leaves the
     node to the caller.
@@ -74,7 +74,7 @@ def _take_aimed_effect(
 
 @jit(forceinline=False)
 def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
-    """All lost wounds of a model come back (Healing Hand), and with them their points."""
+    """Give back all lost wounds of a model (Healing Hand), and with them their points."""
     army = army_of(owner, code)
     index = index_of(code)
     if index < UNITS:
@@ -92,7 +92,7 @@ def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
 
 @jit
 def end_spells(packed: PackedScenario, state: State, army: int, mask: int) -> None:
-    """Spells of the army leave play."""
+    """Take spells of the army out of play."""
     state.in_play[army] = without(state.in_play[army], mask)
     state.new_in_play[army] = without(state.new_in_play[army], mask)
     state.attempted[army] = without(state.attempted[army], mask)
@@ -102,7 +102,7 @@ def end_spells(packed: PackedScenario, state: State, army: int, mask: int) -> No
 
 @jit(forceinline=False)
 def _forget_aims(packed: PackedScenario, state: State, army: int, mask: int) -> None:
-    """Where the ended spells were aimed matters no more."""
+    """Clear where the ended spells were aimed."""
     for spell in range(packed.armies[army].n_spells):
         if mask & bit(spell) and state.aims[army, spell]:
             state.aims[army, spell] = 0
@@ -112,7 +112,7 @@ def _forget_aims(packed: PackedScenario, state: State, army: int, mask: int) -> 
 
 @jit(forceinline=False)
 def end_spells_at(packed: PackedScenario, state: State, army: int, index: int) -> None:
-    """A target is gone: what was in play on it ends."""
+    """End what was in play on a target that is gone."""
     for owner in range(2):
         if not state.in_play[owner]:
             continue
@@ -128,7 +128,7 @@ def end_spells_at(packed: PackedScenario, state: State, army: int, index: int) -
 
 @jit
 def end_remaining(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
-    """What the wizard keeps in play ends: he attempts another, or uses such an item."""
+    """End what the wizard keeps in play: it attempts another spell, or uses such an item."""
     mask = packed.armies[army].wizards[wizard].spells & state.in_play[army]
     if mask:
         _end_remaining(packed, state, army, mask)
@@ -136,7 +136,7 @@ def end_remaining(packed: PackedScenario, state: State, army: int, wizard: int) 
 
 @jit(forceinline=False)
 def _end_remaining(packed: PackedScenario, state: State, army: int, mask: int) -> None:
-    """Spells of the mask that remain in play end."""
+    """End the spells of the mask that remain in play."""
     for spell in range(packed.armies[army].n_spells):
         lasting = packed.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
         if lasting and mask & bit(spell):
@@ -145,7 +145,7 @@ def _end_remaining(packed: PackedScenario, state: State, army: int, mask: int) -
 
 @jit(forceinline=False)
 def end_with_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
-    """The wizard is gone: what he kept in play ends, unless the spell says otherwise."""
+    """End what a dead wizard kept in play, unless the spell says otherwise."""
     each = packed.armies[army].wizards[wizard]
     mask = (each.spells | each.bound) & state.in_play[army]
     if mask:
@@ -158,7 +158,7 @@ def end_with_caster(packed: PackedScenario, state: State, army: int, wizard: int
 
 @jit(forceinline=False)
 def end_one_turn(packed: PackedScenario, state: State, army: int) -> None:
-    """Spells that last one turn end when their owner's next phase starts (ours)."""
+    """End spells that last one turn, when their owner's next phase starts (ours)."""
     if state.in_play[army]:
         for spell in range(packed.armies[army].n_spells):
             if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
@@ -167,19 +167,19 @@ def end_one_turn(packed: PackedScenario, state: State, army: int) -> None:
 
 @jit
 def close_spells(packed: PackedScenario, state: State, wizard: int) -> None:
-    """A wizard of the active army casts nothing more this phase."""
+    """Close the spells of a wizard of the active army for this phase."""
     state.open = without(state.open, packed.armies[state.active].wizards[wizard].spells)
 
 
 @jit
 def close_bound(packed: PackedScenario, state: State, wizard: int) -> None:
-    """A character of the active army uses no bound spell any more this phase."""
+    """Close the bound spells of a character of the active army for this phase."""
     state.open = without(state.open, packed.armies[state.active].wizards[wizard].bound)
 
 
 @jit
 def use_item(packed: PackedScenario, state: State, army: int, item: int) -> None:
-    """One use of the item is spent; it may end what its user keeps in play."""
+    """Spend one use of the item; it may end what its user keeps in play."""
     state.items[army, item] -= 1
     entry = packed.armies[army].items[item]
     if entry.ends_own_spells and entry.bearer >= 0:

@@ -37,7 +37,7 @@ class Node(IntEnum):
     RESERVE_DICE = 3
     POOL_DICE = 4
     KEEP_CASTING = 5
-    # decisions of whoever dispels
+    # decisions of the dispelling player
     DISPEL = 6
     DISPEL_RESERVE = 7
     DISPEL_POOL = 8
@@ -120,7 +120,7 @@ class State(Record):
     in_play: Annotated[NDArray[np.int32], ARMIES]
     # in play since this phase: not to be dispelled in it
     new_in_play: Annotated[NDArray[np.int32], ARMIES]
-    # in play, and the mover has had his attempt this phase
+    # in play, and the mover has tried to dispel it this phase
     attempted: Annotated[NDArray[np.int32], ARMIES]
     unit_wounds: Annotated[NDArray[np.int16], ARMIES, UNITS]  # left in the unit; 0 is wiped out
     number: Int16  # number to match
@@ -170,7 +170,7 @@ STATE_WORDS = STATE.itemsize // 8
 """64-bit words of a state."""
 
 BARS_ITEMS = 8
-"""Added to a wizard's lock while it bars his items too."""
+"""Added to a wizard's lock while it bars the wizard's items too."""
 
 
 def new_states(count: int) -> Records[State]:
@@ -182,13 +182,13 @@ MOST_FACES = max(DICE, DICE_PER_HIT * CONTACT_MODELS)
 """Most dice of one chance node."""
 
 MAX_PMF = 512
-"""Most chances of one law: every number of wounds that a unit can take, and none."""
+"""Most entries of one distribution: every number of wounds that a unit can take, and none."""
 
 
 class WorkSpace(Record):
     """Scratch space of one thread."""
 
-    pmf: Annotated[NDArray[np.float64], MAX_PMF]  # chances of 0, 1, 2 ... wounds, from the front
+    pmf: Annotated[NDArray[np.float64], MAX_PMF]  # probabilities of 0, 1, 2 ... wounds
     state: State  # a copy to change at will
     key: Annotated[NDArray[np.uint64], STATE_WORDS]  # of a position, from the front
     legal: Annotated[NDArray[np.int16], ACTIONS]  # legal actions, ascending, from the front

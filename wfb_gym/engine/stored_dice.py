@@ -79,7 +79,7 @@ def next_stored(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_stored(packed: PackedScenario, state: State, kept: bool) -> None:
-    """The D6 reached the number of dice in the item, or they are lost (Rod of Power)."""
+    """Keep the item's dice if the D6 reached their number, else lose them (Rod of Power)."""
     if not kept:
         state.items[state.active, state.cursor] = 0
     state.cursor += 1

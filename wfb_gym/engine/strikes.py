@@ -39,7 +39,7 @@ def current_strike(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def next_strike(packed: PackedScenario, state: State) -> bool:
-    """Move on to the next victim who can be struck; whether there is one."""
+    """Move on to the next victim that can be struck; return whether there is one."""
     first, count = _aim_of_strikes(packed, state)
     while state.strike < count:
         strike = first + int64(state.strike)
@@ -60,7 +60,7 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
 
 @jit
 def most_of_strike(packed: PackedScenario, state: State) -> int:
-    """Most wounds that the victim under way can take: those left, and those of its law."""
+    """Most wounds that the victim under way can take: those left, and those of its distribution."""
     strike = packed.strikes[current_strike(packed, state)]
     victim = int64(strike.victim)
     left = int64(wounds_left(state, victim // TARGETS, victim % TARGETS))
@@ -68,26 +68,28 @@ def most_of_strike(packed: PackedScenario, state: State) -> int:
 
 
 @jit(forceinline=False)
-def _binomial(work: WorkSpace, count: int, hits: int, chance: float, each: int, most: int) -> int:
-    """Add `hits` more hits to a law in `work.pmf`, each wounding with `chance`.
+def _binomial(
+    work: WorkSpace, count: int, hits: int, probability: float, each: int, most: int
+) -> int:
+    """Add `hits` more hits to the distribution in `work.pmf`.
 
     Args:
-        work: `work.pmf[:count]` holds the chances so far.
+        work: `work.pmf[:count]` holds the probabilities so far.
         count: how many there are, 1 or more.
         hits: how many models are hit.
-        chance: that one hit wounds.
+        probability: that one hit wounds.
         each: wounds that it takes.
         most: wounds beyond which all is one.
 
     Returns:
-        How many chances there are now.
+        How many probabilities there are now.
     """
     for _ in range(hits):
         grown = min(most + 1, count + each)
         for k in range(count, grown):
             work.pmf[k] = 0.0
         for k in range(count - 1, -1, -1):
-            moved = work.pmf[k] * chance
+            moved = work.pmf[k] * probability
             work.pmf[k] -= moved
             work.pmf[min(most, k + each)] += moved
         count = grown
@@ -96,7 +98,7 @@ def _binomial(work: WorkSpace, count: int, hits: int, chance: float, each: int, 
 
 @jit(forceinline=False)
 def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Chances of 0, 1, 2 ... wounds of the victim under way.
+    """Write the probabilities of 0, 1, 2 ... wounds of the victim under way.
 
     Args:
         packed: the scenario.
@@ -132,7 +134,7 @@ def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
-    """The victim under way takes so many wounds; the next is struck."""
+    """Take so many wounds from the victim under way and go to the next."""
     strike = current_strike(packed, state)
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
@@ -168,7 +170,7 @@ def next_comet(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
-    """It lands, or its marker grows."""
+    """Let the Comet land, or grow its marker."""
     army = int64(state.cursor) // SPELLS
     spell = int64(state.cursor) % SPELLS
     if lands:
@@ -181,7 +183,7 @@ def resolve_comet(packed: PackedScenario, state: State, lands: bool) -> None:
 
 @jit
 def resolve_radius(packed: PackedScenario, state: State, die: int) -> None:
-    """Everybody within D6 inches a marker is struck."""
+    """Strike everybody within D6 inches a marker."""
     army = int64(state.cursor) // SPELLS
     spell = int64(state.cursor) % SPELLS
     markers = int(state.markers[army, packed.armies[army].spells[spell].wizard])

@@ -1,7 +1,7 @@
 """What a spell can be aimed at, and what of it is left: read-only questions.
 
-Which aims the battlefield allows was settled when the scenario was packed; here only what
-changes in play is asked: who is alive, who stands alone, who bears a mark. Codes of targets
+Which aims the battlefield allows is part of the packed scenario; here stands what changes in
+play: which targets are alive, stand alone or bear a mark. Codes of targets
 are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions`).
 """
 
@@ -94,7 +94,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
 
 @jit(forceinline=False)
 def _lies_on(packed: PackedScenario, state: State, army: int, spell: int, code: int) -> bool:
-    """Whether a spell of the same name lies on the target: flat states do not stack."""
+    """Whether a spell of the same name is in play on the target: flat states do not stack."""
     found = 0
     for namesake in range(packed.armies[army].n_spells):
         entry = packed.armies[army].spells[namesake]
@@ -180,7 +180,7 @@ def worth_now(packed: PackedScenario, state: State, army: int, spell: int, phase
         packed: the scenario.
         state: at any node.
         army: the spell's owner.
-        spell: any of his.
+        spell: any of its spells.
         phases: phases that end while it is in play.
     """
     entry = packed.armies[army].spells[spell]

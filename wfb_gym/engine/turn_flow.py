@@ -68,7 +68,7 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
             state.lock[army, wizard] = Lock.NONE
             state.own_dice[wizard] = 0
             state.markers[army, wizard] = 0
-            if side.wizards[wizard].draws:  # known once he has rolled for them
+            if side.wizards[wizard].draws:  # known once they are rolled for
                 lore = bit(LORE_SPELLS) - 1
                 first = int64(side.wizards[wizard].first_spell)
                 state.known[army] = without(state.known[army], lore << first)
@@ -78,7 +78,7 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def begin_phase(packed: PackedScenario, state: State) -> None:
-    """Locks and spells that last until the owner's next phase end; the rest roll for a 6."""
+    """End locks and spells that last until the owner's next phase; the rest roll for a 6."""
     army = int64(state.active)
     end_one_turn(packed, state, army)
     _end_locks(packed, state, army, Lock.OWN_NEXT_PHASE.value)
@@ -90,7 +90,7 @@ def begin_phase(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _end_locks(packed: PackedScenario, state: State, army: int, moment: int) -> None:
-    """The army's locks that last until this moment, a member of `Lock`, end."""
+    """End the army's locks that last until this moment, a member of `Lock`."""
     for wizard in range(packed.armies[army].n_wizards):
         until = state.lock[army, wizard] % BARS_ITEMS
         if until == Lock.PHASE_END or until == Lock.OWN_NEXT_PHASE:
@@ -102,7 +102,7 @@ def _end_locks(packed: PackedScenario, state: State, army: int, moment: int) -> 
 
 @jit(forceinline=False)
 def next_lock_roll(packed: PackedScenario, state: State) -> None:
-    """Go to the next wizard who needs a 6 to cast again, or on with the phase's beginning."""
+    """Go to the next wizard that needs a 6 to cast again, or on with the phase's beginning."""
     army = int64(state.active)
     while state.cursor < packed.armies[army].n_wizards:
         if state.lock[army, state.cursor] % BARS_ITEMS == Lock.SIX:
@@ -114,7 +114,7 @@ def next_lock_roll(packed: PackedScenario, state: State) -> None:
 
 @jit
 def resolve_lock_roll(packed: PackedScenario, state: State, freed: bool) -> None:
-    """A 6 frees the wizard (miscast 3)."""
+    """Free the wizard on a 6 (miscast 3)."""
     if freed:
         state.lock[state.active, state.cursor] = Lock.NONE
     state.cursor += 1
@@ -185,9 +185,9 @@ def _dice_taken(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
-    """Whether a character may use the bound spells he carries: as any item, but on the table.
+    """Whether a character may use its bound spells: as any item, but only on the table.
 
-    Off it he has no place to cast from (S2; ours for items).
+    Off it there is no place to cast from (S2; ours for items).
     """
     return (
         packed.armies[army].wizards[wizard].uses_items != 0
@@ -199,7 +199,7 @@ def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) ->
 
 @jit(forceinline=False)
 def generate_dice(packed: PackedScenario, state: State) -> None:
-    """Both sides work out their dice, and the casters' spells open."""
+    """Generate both sides' dice and open the casters' spells."""
     army = int64(state.active)
     enemy = other(army)
     power = _power_dice(packed, state, army) + stored_dice(packed, state, army)
@@ -254,7 +254,7 @@ def clear_roll(state: State) -> None:
 
 @jit(forceinline=False)
 def to_nominate(packed: PackedScenario, state: State) -> None:
-    """The active player may cast again."""
+    """Let the active player cast again."""
     clear_cast(state)
     state.node = Node.NOMINATE
     state.mover = state.active
@@ -263,7 +263,7 @@ def to_nominate(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def to_in_play(packed: PackedScenario, state: State) -> None:
-    """Casting is over; the opponent is the first to try spells in play (S0)."""
+    """End casting; the opponent is the first to try spells in play (S0)."""
     clear_cast(state)
     state.open = 0
     if not state.in_play[0] | state.in_play[1]:
@@ -276,7 +276,7 @@ def to_in_play(packed: PackedScenario, state: State) -> None:
 
 @jit
 def leave_phase(packed: PackedScenario, state: State) -> None:
-    """The phase is over but for the dice that items keep."""
+    """Leave the phase but for the dice that items keep."""
     state.node = Node.END_PHASE
     if packed.stores:
         clear_cast(state)
@@ -286,7 +286,7 @@ def leave_phase(packed: PackedScenario, state: State) -> None:
 
 @jit
 def pass_in_play(packed: PackedScenario, state: State) -> None:
-    """Done with spells in play: the active player is next, then the phase ends."""
+    """Be done with spells in play: the active player is next, then the phase ends."""
     state.attempted[0] = 0
     state.attempted[1] = 0
     if state.mover == state.active:
@@ -297,7 +297,7 @@ def pass_in_play(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def end_phase(packed: PackedScenario, state: State) -> float:
-    """Spells in play pay their owners (timing ours), and what lasts one phase ends."""
+    """Pay the owners of spells in play (timing ours) and end what lasts one phase."""
     points = 0.0
     for army in range(2):
         if state.in_play[army]:
@@ -327,7 +327,7 @@ def end_phase(packed: PackedScenario, state: State) -> float:
 
 @jit
 def _end_battle(packed: PackedScenario, state: State) -> None:
-    """Every ended battle is one position."""
+    """End the battle: every ended battle is one position."""
     state.node = Node.END
     state.mover = 0
     state.active = 0
@@ -354,7 +354,7 @@ def _end_battle(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def tidy(packed: PackedScenario, state: State) -> None:
-    """Clear what can no longer matter, wherever a cast or an attempt has just been settled."""
+    """Clear what can no longer matter, wherever a cast or an attempt to dispel has just ended."""
     army = int64(state.active)
     for wizard in range(packed.armies[army].n_wizards):
         if state.power == 0 and state.own_dice[wizard] == 0:
@@ -414,7 +414,7 @@ def _item_matters(packed: PackedScenario, state: State, army: int, item: int) ->
 
 @jit
 def _retire(state: State, army: int, wizard: int) -> None:
-    """A wizard who casts no more in this battle is no more than alive or dead."""
+    """Reduce a wizard that casts no more in this battle to alive or dead."""
     if state.wounds[army, wizard] > 1:
         state.wounds[army, wizard] = 1
     state.level[army, wizard] = 0

@@ -93,10 +93,10 @@ def casting_outcome(
     return Casting.CAST if is_cast(natural, bonus, casting_value) else Casting.FAIL
 
 
-def casting_chances(
+def casting_probabilities(
     dice: int, casting_value: int, bonus: int = 0, may_be_irresistible: bool = True
 ) -> dict[Casting, Fraction]:
-    """Exact chance of every reading of a casting roll.
+    """Exact probability of every outcome of a casting roll.
 
     Args:
         dice: power dice, 1 or more.

@@ -1,7 +1,7 @@
 """Damage of spells (6th edition): how many hits, how many wounds, how many models.
 
-Chances are exact but for the rounding of 64-bit floats. Dice that were thrown are read in the
-same order as players throw them. What one hit does is `rules.wounds`; who is hit is not here.
+Probabilities are exact but for the rounding of 64-bit floats. Dice are read in the order in
+which players throw them. What one hit does is `rules.wounds`; which models are hit is not here.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.wounds import DICE_PER_HIT, NEVER, hit_wounds
 
-Law = NDArray[np.float64]
-"""Chances of 0, 1, 2 and so on."""
+Pmf = NDArray[np.float64]
+"""Probabilities of 0, 1, 2 and so on."""
 
 _CHAIN = "D6 chain"
 _DICE = {"1": 0, "D6": 1, "2D6": 2, _CHAIN: 1}
@@ -30,7 +30,7 @@ class HitsRead(NamedTuple):
     Attributes:
         hits: so far.
         used: dice read.
-        needed: dice without which the number is not settled; 0 where it is. The chain may ask
+        needed: dice without which the number is not known; 0 where it is. The chain may ask
             for more after those.
     """
 
@@ -50,14 +50,14 @@ def _dice_of(hits: str) -> int:
     return _DICE[hits]
 
 
-def _chain_pmf() -> Law:
+def _chain_pmf() -> Pmf:
     """Hits that the chain of the Conflagration of Doom adds.
 
     Of the 36 ways in which both dice fall, k - 1 have the caster's show k and beat the other's.
     """
     ways = np.arange(FACES) / FACES**2
     pmf, tail = [1.0 - float(ways.sum())], [1.0]
-    # The tail obeys the same recursion as the chances, whose rest would drown in rounding.
+    # The tail obeys the same recursion as the probabilities, whose rest would drown in rounding.
     while True:
         n = len(tail)
         steps = range(1, FACES + 1)
@@ -68,7 +68,7 @@ def _chain_pmf() -> Law:
         pmf.append(sum(float(ways[k - 1]) * pmf[n - k] for k in steps if n >= k))
 
 
-def hits_pmf(hits: str, extra: str | None = None) -> Law:
+def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
     """How likely each number of hits is.
 
     Args:
@@ -76,7 +76,7 @@ def hits_pmf(hits: str, extra: str | None = None) -> Law:
         extra: the same, for hits on top of those.
 
     Returns:
-        Chances of 0, 1, 2 and so on; for the chain without a rest of less than 1e-18.
+        Probabilities of 0, 1, 2 and so on; for the chain without a rest of less than 1e-18.
 
     Raises:
         ValueError: no dice give the number of hits.
@@ -92,7 +92,7 @@ def hits_pmf(hits: str, extra: str | None = None) -> Law:
     return pmf if extra is None else np.convolve(pmf, hits_pmf(extra))
 
 
-def struck_pmf(struck: int, touched: int = 0, needed: int = NEVER) -> Law:
+def struck_pmf(struck: int, touched: int = 0, needed: int = NEVER) -> Pmf:
     """How likely each number of hits is where models are struck, not numbers thrown.
 
     Args:
@@ -171,17 +171,17 @@ def hit_chance(hit: Hit) -> Fraction:
     return Fraction(sum(hit.wounds(*roll) for roll in rolls), len(rolls))
 
 
-def wounds_pmf(hits: Law, chance: float, per: int, most: int) -> Law:
+def wounds_pmf(hits: Pmf, chance: float, per: int, most: int) -> Pmf:
     """How likely each number of wounds is.
 
     Args:
-        hits: chances of 0, 1, 2 and so on hits.
+        hits: probabilities of 0, 1, 2 and so on hits.
         chance: that a hit takes a wound, as `hit_chance` has it.
         per: wounds that such a hit takes: 2 where it is flaming and its target flammable.
         most: wounds that there are to lose; what goes beyond is lost with them.
 
     Returns:
-        Chances of 0 to `most` wounds.
+        Probabilities of 0 to `most` wounds.
     """
     enough = -(-most // per)
     works = np.zeros(enough + 1)
@@ -213,7 +213,7 @@ def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:
 def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> HitsRead:
     """Number of hits that dice say, as far as they go.
 
-    The chain is read as one die, then pairs of the caster's die and his opponent's: while the
+    The chain is read as one die, then pairs of the caster's die and its opponent's: while the
     caster's is higher it is added and both roll again. Dice for `extra` come last.
 
     Args:

@@ -1,6 +1,6 @@
 """Generate power and dispel dice (6th edition, p. 135).
 
-What a wizard brings at his level; which wizards count and where the dice go is the engine's.
+What a wizard brings at its level; which wizards count and where the dice go is the engine's.
 """
 
 from wfb_gym._jit import jit

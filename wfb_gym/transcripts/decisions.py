@@ -23,7 +23,7 @@ from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import resistance
 from wfb_gym.packing.records import DispelUse
-from wfb_gym.rules.casting import Casting, casting_chances
+from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase
@@ -140,7 +140,7 @@ def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> Action
 def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
     packed, state = after.packed, after.state
     army, spell, dice = int(state.active), int(state.spell) - 1, int(state.dice)
-    chances = casting_chances(
+    chances = casting_probabilities(
         dice,
         names.spells[army][spell].casting_value,
         int(cast_bonus(packed, state)),

@@ -1,7 +1,7 @@
-"""Dice that somebody throws, where their number is open: hits of a spell, wounds, spells drawn.
+"""Rolls whose number of dice follows from what they show: hits of a spell, wounds, spells drawn.
 
-How dice are read is `rules.damage`'s; here they are put in the order of the table. Chance nodes
-with a fixed number of dice are `chance.outcome_of_roll`'s.
+Reads dice that a person throws or a test scripts, in the order in which players throw them. Rolls
+of a fixed number of dice are in `wfb_gym.engine.chance.outcome_of_roll`.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ from wfb_gym.scenario.sizes import TARGETS, UNITS
 _NAMES = {dice: name for name, dice in HIT_DICE.items()}
 
 
-class Read(NamedTuple):
-    """What thrown dice say.
+class OpenRoll(NamedTuple):
+    """What the dice thrown so far come to.
 
     Attributes:
         outcome: of the chance node; nothing while dice are missing.
         used: dice read.
-        missing: dice without which nothing is settled; those may ask for more. 0 where all is.
+        missing: dice still to throw, which may ask for more; 0 where the outcome is known.
         what: what the dice are for, in words.
     """
 
@@ -39,12 +39,12 @@ class Read(NamedTuple):
     what: str
 
 
-def is_open(state: State) -> bool:
+def is_open_roll(state: State) -> bool:
     """Whether the number of dice of the chance node follows from what they show."""
     return bool(has_pmf(int(state.node)) or state.node == Node.ROLL_SPELLS)
 
 
-def read_dice(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
     """Read the dice of a chance node whose number is open, as far as they go.
 
     Args:
@@ -63,10 +63,10 @@ def read_dice(packed: PackedScenario, state: State, faces: Sequence[int]) -> Rea
         return _read_wounds(packed, state, faces)
     if state.node == Node.ROLL_SPELLS:
         return _read_spells(packed, state, faces)
-    raise AssertionError(f"read_dice: {Node(int(state.node)).name} has a fixed number of dice")
+    raise AssertionError(f"read_open_roll: {Node(int(state.node)).name} has a fixed number of dice")
 
 
-def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
     strike = packed.strikes[current_strike(packed, state)]
     if strike.dice == HitDice.MODELS:
         hits, used, missing = _models_struck(packed, state, strike, faces)
@@ -76,7 +76,7 @@ def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         hits, used, missing = hits_of_dice(_NAMES[HitDice(int(strike.dice))], faces, extra)
         what = f"{used} for the number of hits" if used else ""
     if missing:
-        return Read(0, used, missing, "for the number of hits")
+        return OpenRoll(0, used, missing, "for the number of hits")
     hit = Hit(
         int(strike.strength) or None,
         int(strike.toughness),
@@ -105,14 +105,14 @@ def _models_struck(
     return hits + sum(face >= strike.touched_on for face in faces[:touched]), touched, 0
 
 
-def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
     effect = current_effect(packed, state)
     if not faces:
-        return Read(0, 0, 1, "for the number of wounds")
+        return OpenRoll(0, 0, 1, "for the number of wounds")
     number = -(-faces[0] * int(effect.dice_faces) // FACES)  # a D3 is half a D6, rounded up
     most = int(most_wounds(packed, state))
     if effect.kind in (EffectKind.CASTER_WOUNDS, EffectKind.OTHER_WIZARDS_WOUNDS):
-        return Read(min(number, most), 1, 0, "for the number of wounds")
+        return OpenRoll(min(number, most), 1, 0, "for the number of wounds")
     if effect.kind != EffectKind.CASTER_HITS:
         raise AssertionError(f"{EffectKind(effect.kind).name} rolls for no number of wounds")
     toughness, armour, ward = hit_profile(packed, state)
@@ -122,19 +122,19 @@ def _read_wounds(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
 
 def _read_hits(
     faces: Sequence[int], used: int, hits: int, hit: Hit, each: int, most: int, what: str
-) -> Read:
+) -> OpenRoll:
     """Three dice for each hit, behind those that said how many there are."""
     needed = DICE_PER_HIT * hits
     parts = [what, f"{DICE_PER_HIT} for each of {hits} hits"]
     words = " and ".join(part for part in parts if part)
     missing = used + needed - len(faces)
     if missing > 0:
-        return Read(0, len(faces), missing, words)
+        return OpenRoll(0, len(faces), missing, words)
     wounds = wounds_of_dice(faces[used : used + needed], hit, each)
-    return Read(min(wounds, most), used + needed, 0, words)
+    return OpenRoll(min(wounds, most), used + needed, 0, words)
 
 
-def _read_spells(packed: PackedScenario, state: State, faces: Sequence[int]) -> Read:
+def _read_spells(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
     drawn, left, used = 0, int(draws(packed, state)), 0
     for face in faces:
         if left == 0:
@@ -142,4 +142,4 @@ def _read_spells(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         used += 1
         left -= not drawn & bit(face - 1)
         drawn |= bit(face - 1)
-    return Read(drawn, used, left, "one for each spell, repeats again")
+    return OpenRoll(drawn, used, left, "one for each spell, repeats again")
