@@ -85,7 +85,7 @@ class Grader:
                 battles=battles,
                 seed=seed,
             )
-            scores[opponent] = asdict(common.score(points))
+            scores[opponent] = asdict(common.mean_points(points))
         return scores
 
     def exact(self, player: Any) -> dict[str, Any]:

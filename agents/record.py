@@ -19,7 +19,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,7 @@ def _play_batch(
         autoreset_mode="Disabled",
         strict=True,
     )
-    chooser = common.agent_chooser(agent)
+    chooser = common.batch_player(agent)
     observations, _ = envs.reset(seed=seed)
     masks = envs.action_masks()
     episodes = [Episode(seed + i, [observations[i]], [masks[i]]) for i in range(count)]
@@ -203,7 +203,7 @@ def summarise(
         "folder": str(path_of(settings.name)),
         "battles": len(episodes),
         "decisions": sum(len(each.actions) for each in episodes),
-        "points": common.plain({settings.seat: common.score(points)}) if episodes else {},
+        "points": {settings.seat: asdict(common.mean_points(points))} if episodes else {},
         "seconds": round(seconds, 2),
         "versions": {**common.versions(), "minari": version("minari")},
     }

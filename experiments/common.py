@@ -31,24 +31,26 @@ RESULTS = "results.json"
 """File of a run's folder that holds its results."""
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
-"""Ids by the learner's seat."""
+"""Environment ids by the learner's seat."""
 
 Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
 
 SettingsT = TypeVar("SettingsT")
 
-Chooser = Callable[[MagicPhaseVectorEnv, NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]]
-"""Whoever plays the learner's seat by the environments themselves: these, observations and masks
-to actions. What needs no environments is an `Agent`."""
+BatchPlayer = Callable[
+    [MagicPhaseVectorEnv, NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]
+]
+"""A player of the learner's seat that sees the environments: these, observations and masks to
+actions."""
 
 
 # --- battles ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Score:
-    """Mean points of a seat over battles: enemy points lost less own.
+class MeanPoints:
+    """Mean points of a seat over battles: enemy points lost minus own.
 
     Attributes:
         mean: points.
@@ -64,21 +66,22 @@ class Score:
         return f"{self.mean:+.2f} ± {self.half_width:.2f}"
 
 
-def score(points: NDArray[np.float64]) -> Score:
+def mean_points(points: NDArray[np.float64]) -> MeanPoints:
     """Mean and 95 % confidence interval of the points of battles, shape (n,)."""
     deviation = float(points.std(ddof=1)) if len(points) > 1 else 0.0
-    return Score(float(points.mean()), Z95 * deviation / math.sqrt(len(points)), len(points))
+    half_width = Z95 * deviation / math.sqrt(len(points))
+    return MeanPoints(float(points.mean()), half_width, len(points))
 
 
-def agent_chooser(agent: Agent) -> Chooser:
-    """An agent in the learner's seat; it gets positions if it sees them."""
+def batch_player(agent: Agent) -> BatchPlayer:
+    """An agent as a player of the learner's seat; it gets positions if it sees them."""
     return lambda envs, observations, masks: ask_policy(
         agent.act, observations, masks, envs.batch.positions
     )
 
 
 def play(
-    player: Agent | Chooser,
+    player: Agent | BatchPlayer,
     *,
     seat: str,
     scenario: Any,
@@ -86,17 +89,20 @@ def play(
     battles: int,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Points of the seat in each of a number of battles, played side by side.
+    """Play battles side by side.
 
     Battle i has the dice of seed + i, so space seeds by more than `battles`.
 
     Args:
-        player: plays the seat.
+        player: the player of the seat.
         seat: "caster" or "dispeller".
         scenario: what is played.
-        opponent: plays the other seat.
+        opponent: the player of the other seat, or several.
         battles: how many.
         seed: of the first battle.
+
+    Returns:
+        Points of the seat in each battle, float64 (battles,).
     """
     envs: Any = gym.make_vec(
         IDS[seat],
@@ -107,12 +113,12 @@ def play(
         points_per_reward=1.0,
         strict=True,
     )
-    chooser: Any = agent_chooser(player) if hasattr(player, "act") else player
+    policy: Any = batch_player(player) if hasattr(player, "act") else player
     observations, _ = envs.reset(seed=seed)
     points = np.zeros(battles)
     ended = np.zeros(battles, np.bool_)
     while not ended.all():
-        actions = chooser(envs, observations, envs.action_masks())
+        actions = policy(envs, observations, envs.action_masks())
         observations, rewards, ended, _, _ = envs.step(actions)
         points += rewards
     return points
@@ -349,8 +355,3 @@ def versions() -> dict[str, str]:
     names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")
     found = {name: version(name) for name in names}
     return {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0], **found}
-
-
-def plain(scores: dict[str, Score]) -> dict[str, dict[str, float | int]]:
-    """Scores as JSON holds them."""
-    return {name: asdict(each) for name, each in scores.items()}

@@ -11,7 +11,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from agents import train
 from agents.evaluation import CurveCallback
 from agents.hyperparameters import load_hyperparameters, scenario_class
-from experiments.common import INTERRUPTED, play, score
+from experiments.common import INTERRUPTED, mean_points, play
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.players.registry import make_agent
 from wfb_gym.seats import SEATS
@@ -62,7 +62,9 @@ def test_the_saved_model_plays_as_it_was_graded(out: Path, results: dict[str, An
         battles=128,
         seed=train.FINAL_SEED,
     )
-    assert score(points).mean == pytest.approx(results["grades"]["trained"]["veteran"]["mean"])
+    assert mean_points(points).mean == pytest.approx(
+        results["grades"]["trained"]["veteran"]["mean"]
+    )
 
 
 def test_tensorboard_shows_the_exact_scores(out: Path, results: dict[str, Any]) -> None:

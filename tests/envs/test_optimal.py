@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from experiments.common import agent_chooser, play
+from experiments.common import batch_player, play
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.envs import kernel
@@ -103,7 +103,7 @@ def test_the_optimal_chooser_plays_the_best_action_at_every_position(
     solutions = [solver.solve(each) for each in made]
     battles = [Battle(pack(each)) for each in made]
     envs: Any = gym.make_vec(IDS[seat], num_envs=32, scenario=made, opponent="random")
-    chooser = agent_chooser(ScriptedAgent("optimal", made, envs.batch.seat))
+    chooser = batch_player(ScriptedAgent("optimal", made, envs.batch.seat))
     observations, _ = envs.reset(seed=3)
     met = 0
     for _ in range(25):
