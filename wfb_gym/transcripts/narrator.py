@@ -15,9 +15,9 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import outcome_of_roll, resolve_outcome
 from wfb_gym.engine.dispelling import act_dispel
 from wfb_gym.engine.miscasts import run_effects
+from wfb_gym.engine.open_rolls import is_open_roll, read_open_roll
 from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.state import Node, State, new_states, new_work_spaces
-from wfb_gym.engine.thrown_dice import is_open, read_dice
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
@@ -111,8 +111,8 @@ class NarratedBattle:
         before = self.battle.copy()
         self.battle.roll(*faces)
         packed, state, work = before.packed, before.state, self._scratch[0]
-        if is_open(state):
-            return self._event(before, read_dice(packed, state, faces).outcome, ())
+        if is_open_roll(state):
+            return self._event(before, read_open_roll(packed, state, faces).outcome, ())
         work.faces[: len(faces)] = faces
         return self._event(before, int(outcome_of_roll(packed, state, work)), faces)
 
