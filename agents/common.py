@@ -20,7 +20,7 @@ def is_generated(scenario: str) -> bool:
 def load_solution(scenario: Any, max_bytes: int) -> solver.Solution | None:
     """The solution of a scenario; None, and a line on stderr, where it is too large."""
     try:
-        return solver.solved(scenario, max_bytes=max_bytes, notice=sys.stderr)
+        return solver.solve(scenario, cache=True, max_bytes=max_bytes, notice=sys.stderr)
     except solver.TooLarge as error:
         print(f"no exact score: {error}", file=sys.stderr)
         return None

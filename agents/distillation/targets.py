@@ -27,7 +27,7 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.game_graph import GameGraph
-from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver.seat_decisions import SeatDecisions
 
 _PER_SCENARIO = 16
 """Decisions of one scenario in a batch."""

@@ -5,7 +5,6 @@ import sys
 import time
 from typing import Any
 
-import numpy as np
 import torch
 from sb3_contrib import MaskablePPO
 
@@ -56,7 +55,7 @@ def _solve_unmerged(scenario: str) -> dict[str, Any]:
     graph = GameGraph(pack(load_scenario(scenario)), 8 << 30)
     graph.explore(Battle(graph.packed).state)
     seconds = time.perf_counter() - began
-    decisions = int((np.asarray(graph.kinds[: graph.size]) < 2).sum())
+    decisions = int((graph.kinds < 2).sum())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "scenario": scenario,
@@ -83,7 +82,7 @@ def _grade_network(scenario: str) -> dict[str, Any]:
     began = time.perf_counter()
     lost = solver.exploitability(solution, caster=probabilities)
     seconds = time.perf_counter() - began
-    kinds = solution.full.kinds[: solution.full.size]
+    kinds = solution.full.kinds
     return {
         "scenario": scenario,
         "seconds": round(seconds, 2),

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from experiments.common import play
-from experiments.exact import ExactGame
+from experiments.exact import score_of
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 from wfb_gym.seats import SEATS
-from wfb_gym.solver import TooLarge
+from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.evaluation import SAME
 from wfb_gym.solver.game_graph import GameGraph
 
@@ -137,7 +137,7 @@ def find_generated_scenarios(count: int = GENERATED) -> Iterator[dict[str, Any]]
         if not is_small_enough(scenario):
             continue
         game = ExactGame(scenario)
-        scores = {seat: game.score(game.chances("random", seat), seat) for seat in SEATS}
+        scores = {seat: game.score(game.probabilities("random", seat), seat) for seat in SEATS}
         count_found += 1
         yield {"seed": seed} | {seat: [s.random, s.optimum] for seat, s in scores.items()}
 
@@ -156,7 +156,7 @@ def is_small_enough(scenario: Scenario) -> bool:
 
 def _score(policy: str, game: ExactGame, seat: str) -> float | None:
     """A policy's normalised score; None where nothing can be won."""
-    score = game.score_of(policy, seat).score
+    score = score_of(game, policy, seat).score
     return None if score is None else round(score, 4) + 0.0  # no minus zero
 
 

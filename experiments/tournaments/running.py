@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import wfb_gym
 from experiments.common import Report
-from experiments.exact import Chances, ExactGame
 from experiments.tournaments.matches import (
     MODELS,
     Match,
@@ -31,8 +31,8 @@ from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
-from wfb_gym.solver import TooLarge
-from wfb_gym.solver.files import table_digest
+from wfb_gym.solver import ExactGame, TooLarge
+from wfb_gym.solver.solution_files import packed_digest
 
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
@@ -89,7 +89,7 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
         "models": {
             name: hashlib.sha256(Path(name).read_bytes()).hexdigest()[:16] for name in models
         },
-        "tables": {name: table_digest(each)[:16] for name, each in packed.items()},
+        "tables": {name: packed_digest(each)[:16] for name, each in packed.items()},
         "wfb_gym": wfb_gym.__version__,
     }
 
@@ -273,7 +273,7 @@ def exact_values(settings: Settings, this: ScenarioRound) -> Values:
         return {}
     casters, dispellers = (_probabilities(settings, this, game, seat) for seat in range(2))
     return {
-        (caster, dispeller): game.points(given, answer)
+        (caster, dispeller): game.value(given, answer)
         for caster, given in casters.items()
         for dispeller, answer in dispellers.items()
     }
@@ -281,9 +281,9 @@ def exact_values(settings: Settings, this: ScenarioRound) -> Values:
 
 def _probabilities(
     settings: Settings, this: ScenarioRound, game: ExactGame, seat: int
-) -> dict[str, Chances]:
+) -> dict[str, NDArray[np.float64]]:
     """By agent: what it does at every decision of a seat, if that depends on nothing else."""
-    found: dict[str, Chances] = {}
+    found: dict[str, NDArray[np.float64]] = {}
     for agent in this.agents:
         own = [each for each in this.results if (each.caster, each.dispeller)[seat] == agent]
         failures = [(f.agent, f.seat) for each in own if (f := each.failure) is not None]
@@ -298,7 +298,7 @@ def _probabilities(
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
                 if getattr(policy, "seeded", False):
                     continue  # it plays differently in every match
-            found[agent] = game.chances(policy, SEATS[seat])
+            found[agent] = game.probabilities(policy, SEATS[seat])
         except ValueError:  # it has memory, or makes random choices
             continue
     return found

@@ -10,8 +10,8 @@ from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
-from wfb_gym.solver import graph
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
+from wfb_gym.solver.graph_arrays import CHANCE
 
 from ..solver.small import SMALL, everywhere, explored, small, start
 from .builders import Data, army, spell, unit, wizard
@@ -250,7 +250,7 @@ def test_all_kinds_of_nodes_are_looked_at() -> None:
         full, _ = explored(small(name), merging=False)
         battle = start(small(name))
         kinds |= {int(battle.state.node) for _ in everywhere(full, battle)}
-        assert np.isin(full.kinds[: full.size], (0, 1, graph.CHANCE)).all()
+        assert np.isin(full.kinds[: full.size], (0, 1, CHANCE)).all()
     wanted = {
         Node.NOMINATE, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.KEEP_CASTING,
         Node.DISPEL, Node.KEEP_DISPEL, Node.FREE_SPELL, Node.IN_PLAY, Node.STORE_DICE,

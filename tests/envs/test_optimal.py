@@ -19,8 +19,8 @@ from wfb_gym.packing import pack
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import seat_number
-from wfb_gym.solver import cache as kept
 from wfb_gym.solver import move_tables as solver_move_tables
+from wfb_gym.solver import solving
 from wfb_gym.solver.solution import Solution
 
 from ..solver.small import small
@@ -33,7 +33,7 @@ SEVERAL = ("a duel", "several wizards", "a re-roll of one die", "two phases")
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Solutions are kept nowhere else than here."""
-    monkeypatch.setattr(kept, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(solver_move_tables, "_KEPT", {})
     yield  # noqa: PT022 (the patches end afterwards)
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from experiments.exact import ExactGame, generated_limits
+from experiments.exact import generated_limits, score_of
 from wfb_gym import solver
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import layout
 from wfb_gym.players.registry import make_agent
+from wfb_gym.solver import ExactGame
 
 DUEL = "archmage-duel"
 PLAYERS = ("random", "veteran", "optimal:0.3")
@@ -20,31 +21,31 @@ def game() -> ExactGame:
 
 
 def test_points_of_pairs_are_the_solvers(game: ExactGame) -> None:
-    casters = {name: game.chances(name, "caster") for name in PLAYERS}
-    dispellers = {name: game.chances(name, 1) for name in PLAYERS}
+    casters = {name: game.probabilities(name, "caster") for name in PLAYERS}
+    dispellers = {name: game.probabilities(name, 1) for name in PLAYERS}
     for caster, given in casters.items():
         for dispeller, answer in dispellers.items():
             wanted = solver.evaluate(DUEL, caster, dispeller)
-            assert game.points(given, answer) == pytest.approx(wanted, abs=1e-9)
+            assert game.value(given, answer) == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
 def test_scores_are_the_solvers(game: ExactGame, seat: str) -> None:
     for name in PLAYERS:
         wanted = solver.normalised_score(DUEL, name, seat)
-        for found in (game.score(game.chances(name, seat), seat), game.score_of(name, seat)):
+        for found in (game.score(game.probabilities(name, seat), seat), score_of(game, name, seat)):
             assert vars(found) == pytest.approx(vars(wanted), abs=1e-9)
 
 
 def test_an_agent_is_asked_as_the_player_of_that_name(game: ExactGame) -> None:
     agent = make_agent("veteran", scenario=DUEL, seat=1)
-    assert np.array_equal(game.chances(agent, 1), game.chances("veteran", 1))
+    assert np.array_equal(game.probabilities(agent, 1), game.probabilities("veteran", 1))
 
 
 def test_decisions_are_counted(game: ExactGame) -> None:
     full = solver.solve(DUEL).full
     for seat in range(2):
-        assert game.decisions(seat) == list(full.kinds[: full.size]).count(seat) > 0
+        assert game.decisions(seat) == list(full.kinds).count(seat) > 0
 
 
 def test_a_policy_may_have_the_sizes_of_generated_scenarios(
@@ -76,7 +77,7 @@ def test_a_policy_may_have_the_sizes_of_generated_scenarios(
     scores = []
     for kind in (Wide, Fitted):
         monkeypatch.setattr("experiments.exact.make_agent", lambda *_, kind=kind, **__: kind())
-        scores.append(game.score_of("some.zip", "caster"))
+        scores.append(score_of(game, "some.zip", "caster"))
     assert vars(scores[0]) == pytest.approx(vars(scores[1]))
 
 
@@ -91,7 +92,7 @@ def test_what_fits_no_size_is_refused_with_the_first_reason(
 
     monkeypatch.setattr("experiments.exact.make_agent", lambda *_, **__: Lost())
     with pytest.raises(ValueError, match="found 68"):
-        game.score_of("some.zip", "caster")
+        score_of(game, "some.zip", "caster")
 
 
 def test_what_is_too_large_is_refused() -> None:

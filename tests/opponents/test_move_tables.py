@@ -22,7 +22,7 @@ from wfb_gym.opponents.move_tables import (
 from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action, with_epsilon
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import TooLarge, cache, solve
+from wfb_gym.solver import TooLarge, solve, solving
 from wfb_gym.solver import move_tables as solver_move_tables
 from wfb_gym.solver.move_tables import load_move_tables
 
@@ -32,7 +32,7 @@ from ..solver.small import SMALL, everywhere, small, solved, start
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where solutions are kept, empty; and nothing at hand."""
-    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(solver_move_tables, "_CACHE", {})
     yield tmp_path  # noqa: PT022 (the patches end afterwards)
 
@@ -181,9 +181,9 @@ def test_solutions_are_read_once_and_kept_at_hand(
 
 def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> None:
     def little(scenario: Any, **keys: Any) -> Any:
-        return cache.solved(scenario, max_bytes=200_000, **keys)
+        return solve(scenario, max_bytes=200_000, **keys)
 
-    monkeypatch.setattr(solver_move_tables, "solved", little)
+    monkeypatch.setattr(solver_move_tables, "solve", little)
     with pytest.raises(TooLarge):
         load_move_tables([load_scenario("border-skirmish")], 0)
     assert not solver_move_tables._CACHE

@@ -12,7 +12,7 @@ from wfb_gym.engine.state import STATE, new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
 from wfb_gym.players.baselines import RandomAgent
-from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver.seat_decisions import SeatDecisions
 
 SCENARIOS = ["archmage-duel", "orc-shaman-hunt"]
 
@@ -142,7 +142,7 @@ def test_the_learner_sees_his_own_positions(seat: int) -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
-    solution = solver.solved("apprentice")
+    solution = solver.solve("apprentice", cache=True)
     looker = Looker()
     expected = solver.best_response(solution, Blind(), seat).value
     assert solver.best_response(solution, looker, seat).value == expected
@@ -153,7 +153,7 @@ def test_the_solver_shows_the_positions_of_its_nodes(seat: int) -> None:
         for row in range(len(masks)):
             assert legal_in(positions, row) == set(np.flatnonzero(masks[row]).tolist())
             node = solution.full.find(positions.states[row])
-            assert np.array_equal(decisions.shown(np.array([node]))[0][0], observations[row])
+            assert np.array_equal(decisions.observe(np.array([node]))[0][0], observations[row])
 
 
 def test_one_that_goes_by_positions_other_than_its_own_is_found_out() -> None:
@@ -167,4 +167,4 @@ def test_one_that_goes_by_positions_other_than_its_own_is_found_out() -> None:
             return np.where(late == late[0], low, high)
 
     with pytest.raises(ValueError, match="memory or draws"):
-        solver.best_response(solver.solved("apprentice"), Slow(), 0)
+        solver.best_response(solver.solve("apprentice", cache=True), Slow(), 0)

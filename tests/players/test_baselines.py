@@ -55,7 +55,7 @@ def test_in_the_learners_seat_they_play_what_the_batch_plays(name: str) -> None:
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
 @pytest.mark.parametrize("name", ["greedy", "veteran", "veteran:0.25"])
 def test_their_exact_values_are_those_of_the_names(name: str, seat: str) -> None:
-    solution = solver.solved("archmage-duel")
+    solution = solver.solve("archmage-duel", cache=True)
     agent = make_agent(name, seed=1)
     found = solver.normalised_score(solution, agent, seat)
     expected = solver.normalised_score(solution, name, seat)

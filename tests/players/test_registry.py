@@ -7,14 +7,14 @@ from experiments.common import play
 from wfb_gym import solver
 from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
 from wfb_gym.players.registry import make_agent
-from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver.seat_decisions import SeatDecisions
 
 DUEL = "archmage-duel"
 
 
 @pytest.fixture(scope="module")
 def duel() -> solver.Solution:
-    return solver.solved(DUEL)
+    return solver.solve(DUEL, cache=True)
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
@@ -33,7 +33,7 @@ def test_an_agent_that_strays_is_the_opponent_that_strays(duel: solver.Solution)
 
 def test_a_straying_agent_strays_as_often_as_it_says(duel: solver.Solution) -> None:
     decisions = SeatDecisions(duel.full, 0)
-    observations, masks = decisions.shown(decisions.nodes)
+    observations, masks = decisions.observe(decisions.nodes)
     best = duel.policy(0)
     agent = EpsilonAgent(best, 0.5, seed=1)
     chosen = agent.act(observations, masks)

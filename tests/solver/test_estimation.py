@@ -11,8 +11,7 @@ from wfb_gym.engine.state import STATE, Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.solver import estimation, potential
-from wfb_gym.solver.game_graph import GameGraph
-from wfb_gym.solver.solution import DEFAULT_BYTES
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 
 TWO_WIZARDS = {
     "name": "two-wizards",
@@ -99,7 +98,7 @@ def test_a_battle_that_is_far_too_large_is_refused_ahead() -> None:
     words = str(refused.value)
     assert words.startswith("border-skirmish does not fit into max_bytes, 4.0 GiB: it has about")
     assert "what makes it large: the wounds left of 8 units" in words
-    assert estimation.MOMENT <= done[-1] <= 2 * estimation.MOMENT
+    assert estimation.ESTIMATE_AFTER <= done[-1] <= 2 * estimation.ESTIMATE_AFTER
 
 
 def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
@@ -110,14 +109,14 @@ def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
 def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that the estimate passes by less than its doubt is left to the arrays."""
     expected = solver.estimate("seventh-edition-duel")
-    monkeypatch.setattr(estimation, "MOMENT", 50_000)
+    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 50_000)
     size = solver.solve("seventh-edition-duel", max_bytes=expected.bytes).graph.size
     with pytest.raises(solver.TooLarge):
         solver.solve("seventh-edition-duel", max_bytes=expected.bytes // 5)
     done: list[int] = []
     with pytest.raises(solver.TooLarge):
         solver.solve("seventh-edition-duel", max_bytes=expected.bytes // 3, progress=done.append)
-    assert estimation.MOMENT < done[-1] < size
+    assert estimation.ESTIMATE_AFTER < done[-1] < size
 
 
 def test_ranks_fall_with_every_move_and_roll() -> None:
@@ -126,10 +125,10 @@ def test_ranks_fall_with_every_move_and_roll() -> None:
         graph = GameGraph(packed, 2**40, merging=True)
         battle = Battle(packed)
         states = np.zeros(1, STATE)
-        states[0] = graph.taken(battle.state)
+        states[0] = graph.canonical(battle.state)
         chooser = np.random.default_rng(3)
         for _ in range(60):
-            steps, counts = graph.ways(states)
+            steps, counts = graph.successors(states)
             after = np.asarray(steps)["state"].copy()
             before = np.repeat(potential.ranks(packed, states), counts)
             alive = after["node"] != Node.END

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver.seat_decisions import SeatDecisions
 from wfb_gym.solver.table_policy import TablePolicy
 
 from ..engine.builders import army, lasting, spell, wizard
@@ -83,7 +83,7 @@ def test_optimal_play_of_both_is_worth_the_value_and_gives_nothing_away(name: st
 def test_a_perturbed_optimum_never_scores_above_it(seat: int) -> None:
     solution = solved("a duel")
     decisions = SeatDecisions(solution.full, seat)
-    _, masks = decisions.shown(decisions.nodes)
+    _, masks = decisions.observe(decisions.nodes)
     rng = np.random.default_rng(8)
     scores = []
     for share in (0.02, 0.1, 0.5, 1.0):

@@ -7,11 +7,12 @@ import pytest
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
+from wfb_gym.engine.state import new_states
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import game_graph, graph
+from wfb_gym.solver import game_graph, graph_arrays, node_index
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
-from wfb_gym.solver.graph import GIVEN, OPTIMAL, UNIFORM
+from wfb_gym.solver.graph_arrays import Play, Status
 from wfb_gym.solver.solution import Solution
 
 from ..engine.builders import army, spell, wizard
@@ -32,7 +33,7 @@ def same(one: Any, other: Any) -> bool:
     """Whether two graphs hold the same nodes with the same values, in the same order."""
     return all(
         np.array_equal(left, right)
-        for left, right in zip(one.arrays(), other.arrays(), strict=True)
+        for left, right in zip(one.to_saved(), other.to_saved(), strict=True)
     )
 
 
@@ -43,17 +44,14 @@ def test_growth_changes_nothing(name: str, merging: bool, monkeypatch: pytest.Mo
     answers = []
     grown = GameGraph._grow
 
-    def grow(self: GameGraph, answer: int) -> None:
+    def grow(self: GameGraph, answer: Status) -> None:
         answers.append(answer)
         grown(self, answer)
 
     tiny(monkeypatch)
     monkeypatch.setattr(GameGraph, "_grow", grow)
     found, root = explored(small(name), merging=merging)
-    asked_for = {
-        graph.PAUSED, graph.GROW_NODES, graph.GROW_INDEX, graph.GROW_STACK, graph.GROW_PLAN,
-    }  # fmt: skip
-    assert set(answers) == asked_for
+    assert set(answers) == set(Status) - {Status.DONE}
     assert found.size == expected.size == root + 1
     assert same(found, expected)
 
@@ -61,8 +59,8 @@ def test_growth_changes_nothing(name: str, merging: bool, monkeypatch: pytest.Mo
 def test_arrays_are_never_far_larger_than_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     tiny(monkeypatch)
     found, _ = explored(duel(), merging=True)
-    assert found.size <= len(found.kinds) < 2 * found.size
-    assert 2 * found.size <= len(found._index) <= 8 * found.size
+    assert found.size <= len(found._nodes.kinds) < 2 * found.size
+    assert 2 * found.size <= len(found._nodes.slots) <= 8 * found.size
 
 
 @pytest.mark.parametrize("after", [1, 5, 12])
@@ -157,49 +155,57 @@ def test_nodes_are_found_however_they_collide() -> None:
     slots = 1 << (len(nodes)).bit_length()
     assert slots < 2 * len(nodes)  # fuller than the search lets it be
     index = np.full(slots, -1, np.int32)
-    graph.reindex(2, len(nodes), nodes, index)
+    node_index.enter_all(2, len(nodes), nodes, index)
     assert sorted(index[index >= 0].tolist()) == list(range(len(nodes)))
     homes = 0
     for number, key in enumerate(nodes):
         hashed = int(np.uint64(hash_of(key, 2)).astype(np.int64))
         homes += index[hashed & (slots - 1)] == number
-        assert graph.look_up(2, hashed, key, nodes, index) == number
+        assert node_index.look_up(2, hashed, key, nodes, index) == number
     assert homes < len(nodes)
     for key in absent:
         hashed = int(np.uint64(hash_of(key, 2)).astype(np.int64))
-        assert graph.look_up(2, hashed, key, nodes, index) == graph.UNKNOWN
+        assert node_index.look_up(2, hashed, key, nodes, index) == graph_arrays.UNKNOWN
 
 
 def test_a_position_with_a_bit_that_never_moved_is_told_apart() -> None:
     positions, _ = explored(duel(), merging=True)
     battle = start(duel())
     battle.state.power = 64
-    assert positions.find(battle.state) == graph.NEW_BITS
+    assert positions.find(battle.state) == graph_arrays.NEW_BITS
     battle.state.power = 1
     battle.state.dispel = 1
     known = positions.find(battle.state)
-    assert known == graph.UNKNOWN or known >= 0
+    assert known == graph_arrays.UNKNOWN or known >= 0
+
+
+def successors(positions: GameGraph, battle: Battle) -> Any:
+    """What can follow the battle's position."""
+    states = new_states(1)
+    states[0] = battle.state
+    steps: Any = positions.successors(states)[0]
+    return steps
 
 
 def _check_order(positions: GameGraph, battle: Battle) -> None:
     """Every node comes after all that can follow it, and is worth their mean or their best."""
     for node in everywhere(positions, battle):
         assert positions.find(battle.state) == node
-        steps = positions.successors(battle.state)
+        steps = successors(positions, battle)
         assert len(steps)
         assert (steps.node < node).all()
-        assert ((steps.node >= 0) | (steps.node == graph.END)).all()
-        assert ((steps.node == graph.END) == (steps.state.node == 0)).all()
-        if positions.kinds[node] == graph.CHANCE:
+        assert ((steps.node >= 0) | (steps.node == graph_arrays.END)).all()
+        assert ((steps.node == graph_arrays.END) == (steps.state.node == 0)).all()
+        if positions.kinds[node] == graph_arrays.CHANCE:
             assert (steps.action == -1).all()
             assert positions.counts[node] == 0
             assert positions.chosen[node] == -1
-            assert abs(steps.chance.sum() - 1.0) < 1e-12
+            assert abs(steps.probability.sum() - 1.0) < 1e-12
             continue
         assert positions.kinds[node] == battle.mover
         legal = battle.legal_actions()
         assert positions.counts[node] == len(legal)
-        sums = np.bincount(steps.action, steps.chance)
+        sums = np.bincount(steps.action, steps.probability)
         assert np.abs(sums - 1.0).max() < 1e-12
         assert len(sums) == len(legal)
         assert positions.chosen[node] in legal
@@ -220,7 +226,7 @@ def test_a_sweep_of_optimal_play_is_what_the_search_found(
     positions, _ = explored(small(name), merging=False)
     monkeypatch.setattr(game_graph, "_SLICE", 7)
     told: list[int] = []
-    values, chosen = positions.sweep([(OPTIMAL, OPTIMAL)] * 2, progress=told.append)
+    values, chosen = positions.sweep([(Play.OPTIMAL, Play.OPTIMAL)] * 2, progress=told.append)
     for lane in range(2):
         assert np.array_equal(values[:, lane], positions.values[: positions.size])
         assert np.array_equal(chosen[:, lane], positions.chosen[: positions.size])
@@ -233,7 +239,12 @@ def test_lanes_do_not_touch_one_another() -> None:
     positions, root = explored(duel(), merging=False)
     weights = np.zeros(int(positions.offsets()[-1]))
     weights[positions.offsets()[:-1][positions.counts[: positions.size] > 0]] = 1.0
-    plays = [(OPTIMAL, UNIFORM), (GIVEN, OPTIMAL), (UNIFORM, GIVEN), (GIVEN, GIVEN)]
+    plays = [
+        (Play.OPTIMAL, Play.UNIFORM),
+        (Play.GIVEN, Play.OPTIMAL),
+        (Play.UNIFORM, Play.GIVEN),
+        (Play.GIVEN, Play.GIVEN),
+    ]
     together, picked = positions.sweep(plays, weights)
     for lane, play in enumerate(plays):
         alone, codes = positions.sweep([play], weights)
@@ -242,7 +253,7 @@ def test_lanes_do_not_touch_one_another() -> None:
         kinds = positions.kinds[: positions.size]
         for seat in range(2):
             answers = codes[kinds == seat, 0] >= 0
-            assert answers.all() if play[seat] == OPTIMAL else not answers.any()
+            assert answers.all() if play[seat] == Play.OPTIMAL else not answers.any()
     # the lowest action is to pass: nobody casts
     assert together[root, 3] == 0.0
 
@@ -271,7 +282,7 @@ def _mean(battle: Battle, known: dict[bytes, float]) -> float:
 @pytest.mark.parametrize("name", ["a duel", "two phases", "spells that remain in play"])
 def test_the_mean_of_random_play_is_that_of_a_plain_recursion(name: str) -> None:
     positions, root = explored(small(name), merging=False)
-    values, chosen = positions.sweep([(UNIFORM, UNIFORM)])
+    values, chosen = positions.sweep([(Play.UNIFORM, Play.UNIFORM)])
     assert values[root, 0] == pytest.approx(_mean(start(small(name)), {}), abs=1e-9)
     assert (chosen == -1).all()
 

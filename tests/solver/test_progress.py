@@ -67,7 +67,7 @@ def test_nothing_is_drawn_where_nobody_looks() -> None:
 def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
-    monkeypatch.setattr(estimation, "MOMENT", 1000)
+    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 1000)
     solver.solve("archmage-duel")
     assert any("] 4,112 of about 4,112 positions" in line for line in shown(out))
     assert shown(out)[-1] == ""

@@ -11,7 +11,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario
-from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver.seat_decisions import SeatDecisions
 
 from ..engine.builders import army, miscast, spell, wizard
 from ..envs.playing import throw
@@ -188,7 +188,7 @@ def test_a_policy_plays_the_best_action_at_every_decision(name: str, seat: int) 
     solution = solved(name)
     policy = solution.policy(seat)
     decisions = SeatDecisions(solution.full, seat)
-    observations, masks = decisions.shown(decisions.nodes)
+    observations, masks = decisions.observe(decisions.nodes)
     actions = policy(observations, masks)
     assert masks[np.arange(len(actions)), actions].all()
     battle = start(small(name))
@@ -207,7 +207,7 @@ def test_a_policy_of_wider_observations_plays_the_same() -> None:
     solution = solved("a duel")
     wide = union([fit(pack(small(name)), 0) for name in ("a duel", "several wizards")])
     decisions = SeatDecisions(solution.full, 0, wide)
-    observations, masks = decisions.shown(decisions.nodes)
+    observations, masks = decisions.observe(decisions.nodes)
     view = View(solution.packed, 0, wide)
     assert observations.shape[1] == view.layout.size > solution.policy(0).size
     codes = view.codec.code_of[solution.policy(0, wide).act(observations, masks)]

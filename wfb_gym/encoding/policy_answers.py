@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_CLOSE = 1e-3
+CLOSE = 1e-3
 """Error of a probability that single precision may bring."""
 
 
@@ -69,8 +69,8 @@ def validated_probabilities(
         )
     probabilities = array.astype(np.float64)
     valid = (probabilities >= 0.0).all(axis=1)
-    valid &= np.abs(probabilities.sum(axis=1) - 1.0) < _CLOSE
-    valid &= (np.where(masks, 0.0, probabilities) < _CLOSE).all(axis=1)
+    valid &= np.abs(probabilities.sum(axis=1) - 1.0) < CLOSE
+    valid &= (np.where(masks, 0.0, probabilities) < CLOSE).all(axis=1)
     if not valid.all():
         row = int(np.flatnonzero(~valid)[0])
         raise ValueError(

@@ -6,7 +6,7 @@ and never the generators, which would give away the dice to come.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,16 @@ from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.engine.state import State
 from wfb_gym.packing.records import PackedScenario
+
+
+class PositionArrays(NamedTuple):
+    """`Positions` as compiled code takes them."""
+
+    packed_scenarios: Records[PackedScenario]
+    scenario: NDArray[np.int64]  # (k,)
+    states: Records[State]  # (k,)
+    seat: int
+    indices: NDArray[np.int64]  # (ACTIONS,): action index by engine code
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +46,12 @@ class Positions:
     states: Records[State]
     seat: int
     codec: ActionCodec
+
+    @property
+    def arrays(self) -> PositionArrays:
+        """The same for compiled code."""
+        indices = self.codec.index_of
+        return PositionArrays(self.packed_scenarios, self.scenario, self.states, self.seat, indices)
 
     def __len__(self) -> int:
         return len(self.states)

@@ -159,9 +159,9 @@ def _make_scripted(
     if kind == Scripted.RANDOM:
         agent = RandomAgent(seed)
     elif kind == Scripted.OPTIMAL:
-        from wfb_gym.solver import solved
+        from wfb_gym.solver import solve
 
-        agent = solved(scenario).policy(seat)
+        agent = solve(scenario, cache=True).policy(seat)
     else:
         agent = ScriptedAgent(kind.name.lower())
     return EpsilonAgent(agent, epsilon, seed) if explores else agent

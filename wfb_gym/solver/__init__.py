@@ -4,23 +4,25 @@ The magic phase is a two-player zero-sum game of perfect information with dice, 
 exact value, and backward induction over the engine's own operations finds it.
 """
 
-from wfb_gym.solver.cache import solved
 from wfb_gym.solver.estimation import Estimate, estimate
 from wfb_gym.solver.evaluation import (
     BestResponse,
+    ExactGame,
     Score,
     best_response,
     evaluate,
     exploitability,
     normalised_score,
 )
-from wfb_gym.solver.files import SolutionError, load, save
 from wfb_gym.solver.game_graph import TooLarge
-from wfb_gym.solver.solution import Solution, solve
+from wfb_gym.solver.solution import Solution, load, save
+from wfb_gym.solver.solution_files import SolutionError
+from wfb_gym.solver.solving import solve
 
 __all__ = [
     "BestResponse",
     "Estimate",
+    "ExactGame",
     "Score",
     "Solution",
     "SolutionError",
@@ -33,5 +35,4 @@ __all__ = [
     "normalised_score",
     "save",
     "solve",
-    "solved",
 ]

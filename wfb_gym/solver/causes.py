@@ -18,13 +18,13 @@ _CAST = (
 )  # fmt: skip
 _MOST_CAUSES = 4
 _LEAST_BITS = 0.3
-"""What holds less tells nobody why a game is large."""
+"""Bits below which a cause is not named."""
 _DOMINATES = 0.6
 """Share of the units' bits from which one of them is named alone."""
 
 
 def causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str, ...]:
-    """In words what sampled positions differ in, the most bits first; at most four.
+    """Return in words what sampled positions differ in, the most bits first; at most four.
 
     Args:
         scenario: whose they are.
@@ -116,8 +116,9 @@ def _columns(states: States, name: str) -> NDArray[Any]:
 
 
 def _entropy(values: NDArray[Any], share: Floats) -> float:
-    """Bits that it takes to tell a position's value."""
+    """Return the entropy of the values in bits."""
     _, which = np.unique(values, return_inverse=True)
-    chances = np.bincount(which, share)
-    chances = chances[chances > 0]
-    return float(-(chances @ np.log2(chances))) if len(chances) > 1 else 0.0
+    probabilities = np.bincount(which, share)
+    probabilities = probabilities[probabilities > 0]
+    entropy = -(probabilities @ np.log2(probabilities))
+    return float(entropy) if len(probabilities) > 1 else 0.0

@@ -1,9 +1,9 @@
-"""How large a scenario's game is, told before it is solved; and the refusal of what will not fit.
+"""How large a scenario's game is, before it is solved; and the refusal of what will not fit.
 
-The sampling is `wfb_gym.solver.sampling`, the words for what makes a game large are
-`wfb_gym.solver.causes`.
+`wfb_gym.solver.sampling` samples positions, `wfb_gym.solver.causes` names what makes a game large.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,13 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.causes import causes_of
 from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge, bytes_of
-from wfb_gym.solver.progress import Bar
-from wfb_gym.solver.sampling import extrapolated, samples_of
+from wfb_gym.solver.sampling import estimate_count, sample_game
 
-MOMENT = 200_000
-"""Positions that are worked out before anybody asks how many there are."""
+ESTIMATE_AFTER = 200_000
+"""Positions that are solved before their number is estimated."""
 DOUBT = 4
-"""The estimate must pass the limit by this factor before a scenario is refused on its word."""
-MOST = 10**15
+"""Factor by which an estimate must pass the limit for a scenario to be refused early."""
+MAX_COUNT = 10**15
 """No estimate is larger; it would say nothing more."""
 
 
@@ -29,9 +28,9 @@ class Estimate:
     """What solving a scenario takes.
 
     Attributes:
-        states: positions that are stored: decisions, and chance nodes where many ways meet.
-        bytes: of the arrays that hold them.
-        exact: whether they were counted, not estimated.
+        states: number of stored positions: decisions, and chance nodes where many ways meet.
+        bytes: memory of the arrays that hold them.
+        exact: whether the positions were counted, not estimated.
         causes: what makes the game large, the largest first; at most four.
     """
 
@@ -41,14 +40,14 @@ class Estimate:
     causes: tuple[str, ...]
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return one line for people."""
         about = "" if self.exact else "about "
         causes = f", most of them from {', '.join(self.causes)}" if self.causes else ""
         return f"{about}{rounded(self.states)} positions in {in_words(self.bytes)}{causes}"
 
 
 def rounded(number: int) -> str:
-    """A count with no more digits than an estimate has."""
+    """Return a count with no more digits than an estimate has."""
     for size, word in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
         if number >= size:
             return f"{number / size:,.{1 if number < 10 * size else 0}f}{word}"
@@ -56,7 +55,7 @@ def rounded(number: int) -> str:
 
 
 def in_words(size: int) -> str:
-    """Bytes in the largest unit that leaves a whole number."""
+    """Return bytes in the largest unit that leaves a whole number."""
     for unit, word in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB")):
         if size >= unit:
             return f"{size / unit:,.{1 if size < 10 * unit else 0}f} {word}"
@@ -64,74 +63,78 @@ def in_words(size: int) -> str:
 
 
 def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
-    """How many positions a scenario's game has, and how much memory solving takes.
+    """Return how many positions a scenario's game has, and how much memory solving takes.
 
     The same scenario always gets the same answer. Measured: exact for games of up to a few
     thousand positions, within a factor of 2 for the bundled ones that were solved (0.2 to 78
-    million positions). Of battles of armies it only tells that they are far too large.
+    million positions). Of battles of armies it only says that they are far too large.
 
     Args:
         scenario: a bundled name, a path, or a `Scenario`.
         battle: a position of it to begin with; its beginning unless given.
 
     Raises:
-        ScenarioError: there is no such scenario, or it is refused.
+        ScenarioError: There is no such scenario, or it is refused.
     """
     loaded = load_scenario(scenario)
-    begun = battle or Battle(pack(loaded))
-    if begun.is_over:
+    start = battle or Battle(pack(loaded))
+    if start.is_over:
         return Estimate(0, bytes_of(0, 1), True, ())
-    samples = samples_of(begun)
+    samples = sample_game(start)
     last = samples[-1]
-    states = last.number if last.exact else extrapolated(samples)
-    number = round(min(states, MOST))
+    count = round(min(estimate_count(samples), MAX_COUNT))
     words = int(new_plan(last.origin, last.moves)[0].words)
-    return Estimate(
-        number, bytes_of(number, words), last.exact, causes_of(loaded, last.states, last.weights)
-    )
+    causes = causes_of(loaded, last.states, last.weights)
+    return Estimate(count, bytes_of(count, words), last.exact, causes)
 
 
 def explore(
-    positions: GameGraph, scenario: Scenario, battle: Battle, progress: Progress | None = None
+    graph: GameGraph,
+    scenario: Scenario,
+    battle: Battle,
+    progress: Progress | None = None,
+    expect: Callable[[int], None] | None = None,
 ) -> None:
-    """Work out all that can follow a position, or say soon that it does not fit.
+    """Solve all that can follow a position, or raise soon if it does not fit.
 
     Args:
-        positions: of the scenario.
+        graph: of the scenario.
         scenario: to name what makes it large.
         battle: where to begin.
-        progress: told the number of positions so far.
+        progress: called with the number of positions so far.
+        expect: called once with the estimated number of positions, if solving takes long.
 
     Raises:
-        TooLarge: it does not fit, or hardly can; names what makes it large.
+        TooLarge: It does not fit, or hardly can; names what makes it large.
     """
-    before = positions.size
+    before = graph.size
     expected: Estimate | None = None
 
     def watch(size: int) -> None:
         nonlocal expected
         if progress is not None:
             progress(size)
-        if expected is None and size - before >= MOMENT:
+        if expected is None and size - before >= ESTIMATE_AFTER:
             expected = estimate(scenario, battle)
-            if isinstance(progress, Bar):
-                progress.expect(expected.states)
-            if expected.bytes > DOUBT * positions.max_bytes:
-                told = f"about {rounded(expected.states)} positions in {in_words(expected.bytes)}"
-                raise _refusal(told, expected, scenario, positions.max_bytes)
+            if expect is not None:
+                expect(expected.states)
+            if expected.bytes > DOUBT * graph.max_bytes:
+                found = f"about {rounded(expected.states)} positions in {in_words(expected.bytes)}"
+                raise _refusal(found, expected, scenario, graph.max_bytes)
 
     try:
-        positions.explore(battle.state, watch)
+        graph.explore(battle.state, watch)
     except TooLarge as error:
-        if expected is not None and expected.bytes > DOUBT * positions.max_bytes:
+        if expected is not None and expected.bytes > DOUBT * graph.max_bytes:
             raise
-        known = expected if expected is not None else estimate(scenario, battle)
-        told = f"more than {rounded(positions.size)} positions"
-        raise _refusal(told, known, scenario, positions.max_bytes) from error
+        expected = expected or estimate(scenario, battle)
+        found = f"more than {rounded(graph.size)} positions"
+        raise _refusal(found, expected, scenario, graph.max_bytes) from error
 
 
-def _refusal(told: str, expected: Estimate, scenario: Scenario, max_bytes: int) -> TooLarge:
+def _refusal(found: str, expected: Estimate, scenario: Scenario, max_bytes: int) -> TooLarge:
     causes = f"; what makes it large: {', '.join(expected.causes)}" if expected.causes else ""
     return TooLarge(
-        f"{scenario.name} does not fit into max_bytes, {in_words(max_bytes)}: it has {told}{causes}"
+        f"{scenario.name} does not fit into max_bytes, {in_words(max_bytes)}: "
+        f"it has {found}{causes}"
     )

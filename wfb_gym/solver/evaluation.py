@@ -1,8 +1,9 @@
-"""Exact results of given policies: what they win, what their best responses win, their score.
+"""Exact results of policies: what they win, what their best responses win, their score.
 
 All in points. Values are the first army's unless a docstring says otherwise.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,17 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym.encoding.limits import Limits
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import seat_number
-from wfb_gym.solver import graph
-from wfb_gym.solver.game_graph import GameGraph, Progress
-from wfb_gym.solver.policies import PolicyLike, SeatDecisions
-from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress
+from wfb_gym.solver.graph_arrays import Play
+from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions
+from wfb_gym.solver.solution import Solution
 from wfb_gym.solver.table_policy import TablePolicy
 
 SAME = 1e-9
-"""Points below which two values are one."""
+"""Points below which two values are equal."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,6 @@ class Score:
         optimum: points of optimal play.
         guaranteed: points that the policy wins against its best response.
         random: points that uniformly random play wins against its best response.
-        score: 100 is optimal, 0 as good as random; None where nothing is to be won.
     """
 
     optimum: float
@@ -40,13 +41,16 @@ class Score:
 
     @property
     def score(self) -> float | None:
-        """100 (guaranteed - random) / (optimum - random)."""
+        """100 (guaranteed - random) / (optimum - random): 100 is optimal, 0 as good as random.
+
+        None where nothing is to be won.
+        """
         stakes = self.optimum - self.random
         return 100.0 * (self.guaranteed - self.random) / stakes if stakes > SAME else None
 
 
 class BestResponse:
-    """The best answer to a policy.
+    """The best response to a policy.
 
     Attributes:
         value: points of the first army when one army plays the policy and the other answers best.
@@ -59,53 +63,185 @@ class BestResponse:
 
     @cached_property
     def policy(self) -> TablePolicy:
-        """Plays the answer, as a function of the other seat's observations."""
+        """The response as a function of the other seat's observations."""
         return TablePolicy(self._decisions, self._codes)
+
+
+class ExactGame:
+    """A scenario whose every position is solved, in which policies are evaluated exactly.
+
+    `probabilities` asks a policy once; the other methods take its answers as often as needed.
+
+    Args:
+        scenario: a bundled name, a path, a `Scenario`, or a `Solution`.
+        max_bytes: memory that the positions may take, unless a `Solution` is given.
+
+    Raises:
+        TooLarge: The scenario has more positions than fit.
+        ScenarioError: There is no such scenario, or it is refused.
+
+    Attributes:
+        solution: of the scenario.
+        graph: every position that policies of observations tell apart.
+    """
+
+    def __init__(self, scenario: Any, max_bytes: int = DEFAULT_BYTES) -> None:
+        if isinstance(scenario, Solution):
+            self.solution = scenario
+        else:
+            loaded = load_scenario(scenario)
+            merged = GameGraph(pack(loaded), max_bytes, merging=True)
+            self.solution = Solution(loaded, merged, 0.0)  # solved only where it is asked for
+        self.graph = self.solution.full
+        self._random: dict[int, float] = {}
+
+    def decisions(self, seat: int | str) -> int:
+        """Return the number of decisions of a seat."""
+        return int((self.graph.kinds == seat_number(seat)).sum())
+
+    def optimum(self, seat: int | str) -> float:
+        """Return the points of optimal play, from a seat."""
+        return _sign(seat_number(seat)) * self.solution.points_at_start(self.graph.values)
+
+    def probabilities(
+        self, policy: PolicyLike, seat: int | str, limits: Limits | None = None
+    ) -> NDArray[np.float64]:
+        """Return what a policy does at every decision of its seat.
+
+        Args:
+            policy: see `PolicyLike`.
+            seat: 0 or "caster", 1 or "dispeller".
+            limits: of its observations and actions; fitted to the scenario unless given.
+
+        Returns:
+            Probabilities of the legal actions of all nodes, in the order of `GameGraph.offsets`,
+            float64 (sum of counts,); 0 at the other seat's decisions.
+
+        Raises:
+            ValueError: The policy is none; see `SeatDecisions.write_probabilities`.
+        """
+        given = np.zeros(int(self.graph.offsets()[-1]))
+        SeatDecisions(self.graph, seat_number(seat), limits).write_probabilities(given, policy)
+        return given
+
+    def value(
+        self,
+        caster: NDArray[np.float64],
+        dispeller: NDArray[np.float64],
+        progress: Progress | None = None,
+    ) -> float:
+        """Return the points of the first army on average when two policies play.
+
+        Args:
+            caster: probabilities of the first army's policy.
+            dispeller: probabilities of the other's.
+            progress: see `Progress`.
+        """
+        return self._points([(Play.GIVEN, Play.GIVEN)], caster + dispeller, progress)[0]
+
+    def guaranteed(
+        self,
+        probabilities: NDArray[np.float64],
+        seats: Sequence[int],
+        progress: Progress | None = None,
+    ) -> list[float]:
+        """Return the points that policies win against their best responses, each from its seat.
+
+        Args:
+            probabilities: the sum of those of the policies.
+            seats: of the policies.
+            progress: see `Progress`.
+        """
+        points = self._points([_against(seat) for seat in seats], probabilities, progress)
+        return [_sign(seat) * each for seat, each in zip(seats, points, strict=True)]
+
+    def score(
+        self,
+        probabilities: NDArray[np.float64],
+        seat: int | str,
+        progress: Progress | None = None,
+    ) -> Score:
+        """Return how good a policy is.
+
+        Args:
+            probabilities: of the policy.
+            seat: that it plays.
+            progress: see `Progress`.
+        """
+        own = seat_number(seat)
+        lanes = [_against(own), _against(own, Play.UNIFORM)]
+        points = self._points(lanes[: 1 if own in self._random else 2], probabilities, progress)
+        guaranteed = _sign(own) * points[0]
+        if own not in self._random:
+            self._random[own] = _sign(own) * points[1]
+        return Score(self.optimum(own), guaranteed, self._random[own])
+
+    def best_response(
+        self,
+        probabilities: NDArray[np.float64],
+        seat: int | str,
+        progress: Progress | None = None,
+    ) -> BestResponse:
+        """Return the best response to a policy.
+
+        Args:
+            probabilities: of the policy.
+            seat: that it plays.
+            progress: see `Progress`.
+        """
+        own = seat_number(seat)
+        values, chosen = self.graph.sweep([_against(own)], probabilities, progress)
+        decisions = SeatDecisions(self.graph, 1 - own)
+        codes = chosen[decisions.nodes, 0].astype(np.int64)
+        return BestResponse(self.solution.points_at_start(values[:, 0]), decisions, codes)
+
+    def _points(
+        self,
+        lanes: list[tuple[Play, Play]],
+        weights: NDArray[np.float64],
+        progress: Progress | None,
+    ) -> list[float]:
+        """Points of the first army in each lane."""
+        values, _ = self.graph.sweep(lanes, weights, progress)
+        return [self.solution.points_at_start(values[:, lane]) for lane in range(len(lanes))]
 
 
 def evaluate(
     scenario: Any, caster: PolicyLike, dispeller: PolicyLike, progress: Progress | None = None
 ) -> float:
-    """Points that the first army wins on average when both policies play.
+    """Return the points that the first army wins on average when two policies play.
 
     Args:
         scenario: what `solve` takes, or a `Solution`.
         caster: policy of the first army; see `PolicyLike`.
         dispeller: policy of the other.
-        progress: told the number of positions done.
+        progress: called with the number of positions done.
 
     Raises:
-        TooLarge: the scenario has more positions than fit.
-        ValueError: a policy is none; see `SeatDecisions.give`.
+        TooLarge: The scenario has more positions than fit.
+        ValueError: A policy is none; see `SeatDecisions.write_probabilities`.
     """
-    game = _game(scenario)
-    weights = _weights(game.full, {0: caster, 1: dispeller})
-    values, _ = game.full.sweep([(graph.GIVEN, graph.GIVEN)], weights, progress)
-    return game.whole(values[:, 0])
+    game = ExactGame(scenario)
+    return game.value(game.probabilities(caster, 0), game.probabilities(dispeller, 1), progress)
 
 
 def best_response(
     scenario: Any, policy: PolicyLike, seat: int | str, progress: Progress | None = None
 ) -> BestResponse:
-    """The best answer to a policy.
+    """Return the best response to a policy.
 
     Args:
         scenario: what `solve` takes, or a `Solution`.
         policy: see `PolicyLike`.
         seat: that the policy plays: 0 or "caster", 1 or "dispeller".
-        progress: told the number of positions done.
+        progress: called with the number of positions done.
 
     Raises:
-        TooLarge: the scenario has more positions than fit.
-        ValueError: the policy is none; see `SeatDecisions.give`.
+        TooLarge: The scenario has more positions than fit.
+        ValueError: The policy is none; see `SeatDecisions.write_probabilities`.
     """
-    game = _game(scenario)
-    own = seat_number(seat)
-    weights = _weights(game.full, {own: policy})
-    values, chosen = game.full.sweep([_against(own)], weights, progress)
-    decisions = SeatDecisions(game.full, 1 - own)
-    codes = chosen[decisions.nodes, 0].astype(np.int64)
-    return BestResponse(game.whole(values[:, 0]), decisions, codes)
+    game = ExactGame(scenario)
+    return game.best_response(game.probabilities(policy, seat), seat, progress)
 
 
 def exploitability(
@@ -114,74 +250,53 @@ def exploitability(
     dispeller: PolicyLike | None = None,
     progress: Progress | None = None,
 ) -> float:
-    """Points that policies give away to their best responses.
+    """Return the points that policies lose to their best responses.
 
-    Of one policy it is the optimum less what it guarantees. Of both it is the mean of the two,
-    half of what is called NashConv.
+    Of one policy it is the optimum less what the policy guarantees. Of both it is the mean of the
+    two, half of NashConv.
 
     Args:
         scenario: what `solve` takes, or a `Solution`.
-        caster: policy of the first army, if it is asked about.
-        dispeller: policy of the other, if it is asked about.
-        progress: told the number of positions done.
+        caster: policy of the first army, if it is evaluated.
+        dispeller: policy of the other, if it is evaluated.
+        progress: called with the number of positions done.
 
     Raises:
-        TooLarge: the scenario has more positions than fit.
-        ValueError: no policy, or one that is none; see `SeatDecisions.give`.
+        TooLarge: The scenario has more positions than fit.
+        ValueError: No policy, or one that is none; see `SeatDecisions.write_probabilities`.
     """
-    players = {k: p for k, p in enumerate((caster, dispeller)) if p is not None}
-    if not players:
+    policies = {seat: each for seat, each in enumerate((caster, dispeller)) if each is not None}
+    if not policies:
         raise ValueError("exploitability: expected a caster, a dispeller or both, found neither")
-    game = _game(scenario)
-    weights = _weights(game.full, players)
-    values, _ = game.full.sweep([_against(seat) for seat in players], weights, progress)
-    best = game.whole(game.full.values)
-    lost = [(best - game.whole(values[:, lane])) * _sign(seat) for lane, seat in enumerate(players)]
+    game = ExactGame(scenario)
+    weights = sum(game.probabilities(policy, seat) for seat, policy in policies.items())
+    guaranteed = game.guaranteed(np.asarray(weights), list(policies), progress)
+    lost = [game.optimum(seat) - each for seat, each in zip(policies, guaranteed, strict=True)]
     return sum(lost) / len(lost)
 
 
 def normalised_score(
     scenario: Any, policy: PolicyLike, seat: int | str, progress: Progress | None = None
 ) -> Score:
-    """How good a policy is between random play, 0, and the optimum, 100; see `Score`.
+    """Return how good a policy is between random play, 0, and the optimum, 100.
 
     Args:
         scenario: what `solve` takes, or a `Solution`.
         policy: see `PolicyLike`.
         seat: that it plays: 0 or "caster", 1 or "dispeller".
-        progress: told the number of positions done.
+        progress: called with the number of positions done.
 
     Raises:
-        TooLarge: the scenario has more positions than fit.
-        ValueError: the policy is none; see `SeatDecisions.give`.
+        TooLarge: The scenario has more positions than fit.
+        ValueError: The policy is none; see `SeatDecisions.write_probabilities`.
     """
-    game = _game(scenario)
-    own = seat_number(seat)
-    weights = _weights(game.full, {own: policy})
-    values, _ = game.full.sweep([_against(own), _against(own, graph.UNIFORM)], weights, progress)
-    points = [_sign(own) * game.whole(values[:, lane]) for lane in range(2)]
-    return Score(_sign(own) * game.whole(game.full.values), *points)
+    game = ExactGame(scenario)
+    return game.score(game.probabilities(policy, seat), seat, progress)
 
 
-def _game(scenario: Any) -> Solution:
-    """The solution that was given, or one that works out what it is asked for and no more."""
-    if isinstance(scenario, Solution):
-        return scenario
-    loaded = load_scenario(scenario)
-    return Solution(loaded, GameGraph(pack(loaded), DEFAULT_BYTES, merging=True), 0.0)
-
-
-def _weights(positions: GameGraph, players: dict[int, PolicyLike]) -> NDArray[np.float64]:
-    """Chances of all legal actions at the decisions of those seats; 0 at the others."""
-    weights = np.zeros(int(positions.offsets()[-1]))
-    for seat, policy in players.items():
-        SeatDecisions(positions, seat).give(weights, policy)
-    return weights
-
-
-def _against(seat: int, how: int = graph.GIVEN) -> tuple[int, int]:
+def _against(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:
     """A lane in which a seat plays so and the other answers best."""
-    return (how, graph.OPTIMAL) if seat == 0 else (graph.OPTIMAL, how)
+    return (play, Play.OPTIMAL) if seat == 0 else (Play.OPTIMAL, play)
 
 
 def _sign(seat: int) -> float:

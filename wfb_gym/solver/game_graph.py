@@ -1,44 +1,61 @@
-"""The game graph's arrays: filling them, enlarging them, and stopping where memory ends.
+"""The game graph: the positions of a scenario that are solved, with their values.
 
-The work itself is compiled (`wfb_gym.solver.graph`). It comes back whenever an array is full, or
-after a while so that progress can be shown, and goes on where it stood.
+The work is compiled (`wfb_gym.solver.backward_induction`). It returns whenever an array is full,
+and after a slice of nodes so that progress can be shown, and goes on where it stood. This module
+owns the arrays, enlarges them, and stops at the limit of memory.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, assert_never, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling
-from wfb_gym._records import Records, new_records
-from wfb_gym.engine.actions import ACTIONS
+from wfb_gym._records import R, Records, new_records
 from wfb_gym.engine.canonical import canonicalise
-from wfb_gym.engine.chance import most_outcomes
 from wfb_gym.engine.keys import new_plan, words_of
-from wfb_gym.engine.state import STATE_WORDS, State, new_states, new_work_spaces
+from wfb_gym.engine.state import STATE_WORDS, State, new_states
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.scenario.sizes import DICE
-from wfb_gym.solver import graph
+from wfb_gym.solver.backward_induction import run
+from wfb_gym.solver.graph_arrays import (
+    NEW_BITS,
+    UNKNOWN,
+    Control,
+    Frame,
+    Game,
+    Lanes,
+    Nodes,
+    Operation,
+    Play,
+    Stack,
+    Status,
+    Successor,
+    new_expansion,
+)
+from wfb_gym.solver.node_index import enter_all, find_node, repack
 
 Progress = Callable[[int], None]
-"""Is told the number of nodes that are done, several times a second."""
+"""Is called with the number of nodes that are done, several times a second."""
+
+DEFAULT_BYTES = 4 * 2**30
+"""Memory that a solution may take unless a caller says otherwise."""
 
 _SLICE = 50_000
-"""Nodes between two looks at the clock."""
+"""Nodes between two calls of `Progress`."""
 _FIRST_NODES = 1 << 12
 _FIRST_STEPS = 1 << 12
 _FIRST_FRAMES = 256
 _GROWTH = 1.6
-"""Factor by which the arrays of nodes grow; the old ones are there until the new are filled."""
+"""Factor by which the arrays of nodes grow; the old ones stay until the new are filled."""
 
 
 class TooLarge(ValueError):  # noqa: N818 - it says what the scenario is
     """The scenario's game does not fit into the memory that it may take."""
 
 
-class Arrays(NamedTuple):
-    """A graph's arrays, without what only finding and going on need; see `GameGraph`."""
+class SavedGraph(NamedTuple):
+    """The arrays that a file holds of a `GameGraph`; the rest follows from them."""
 
     merging: NDArray[np.bool_]
     origin: NDArray[np.uint64]
@@ -51,11 +68,11 @@ class Arrays(NamedTuple):
 
 
 def bytes_of(count: int, words: int) -> int:
-    """Bytes that a graph's arrays come to as they grow to hold some nodes.
+    """Return the bytes of a graph's arrays after they grew to hold `count` nodes.
 
     Args:
         count: of the nodes.
-        words: of a key.
+        words: 64-bit words of a key.
     """
     capacity, slots = _FIRST_NODES, 4 * _FIRST_NODES
     while capacity < count:
@@ -66,21 +83,34 @@ def bytes_of(count: int, words: int) -> int:
     return capacity * row + slots * np.dtype(np.int32).itemsize
 
 
+def _new_nodes(capacity: int, words: int, index: NDArray[np.int32]) -> Nodes:
+    return Nodes(
+        np.zeros((capacity, words), np.uint64),
+        index,
+        np.zeros(capacity, np.int8),
+        np.zeros(capacity, np.int16),
+        np.zeros((capacity, 1)),
+        np.zeros((capacity, 1), np.int16),
+    )
+
+
+def _lanes(plays: Sequence[tuple[Play, Play]]) -> Lanes:
+    """Lanes that need no weights."""
+    return Lanes(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
+
+def _doubled(records: Records[R]) -> Records[R]:
+    array = np.asarray(records)
+    return cast("Records[R]", np.concatenate([array, np.zeros_like(array)]).view(np.recarray))
+
+
 class GameGraph:
-    """Positions of one scenario that were worked out, and their values.
+    """Positions of one scenario that are solved, and their values.
 
     Args:
         packed: packed scenario, shape (1,).
-        max_bytes: that the arrays may take.
-        merging: have positions that play alike (`engine.alike`) share a node.
-
-    Attributes:
-        keys: of the nodes, uint64 (capacity, words); nodes behind `size` are free.
-        kinds: int8 (capacity,): the army that decides, or `graph.CHANCE`.
-        counts: int16 (capacity,): legal actions.
-        values: float64 (capacity,): points still to come, as the first army sees them, if both
-            play optimally.
-        chosen: int16 (capacity,): code of the mover's best action; -1 at chance nodes.
+        max_bytes: memory that the arrays may take.
+        merging: whether positions that play alike (`wfb_gym.engine.canonical`) share a node.
     """
 
     def __init__(
@@ -89,102 +119,106 @@ class GameGraph:
         self.packed = packed
         self.merging = merging
         self.max_bytes = max_bytes
-        self._moves = np.zeros(STATE_WORDS, np.uint64)
-        self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), self._moves)
-        self._control = new_records(graph.Progress, 1)
+        self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), np.zeros(STATE_WORDS, np.uint64))
+        self._control = new_records(Control, 1)
         self._control[0].merging = merging
-        self._asked = new_states(1)
-        self._allocate(_FIRST_NODES)
-        self._index = np.full(4 * _FIRST_NODES, -1, np.int32)
-        self._steps = new_records(graph.Successor, _FIRST_STEPS)
-        self._frames = new_records(graph.Frame, _FIRST_FRAMES)
-        self._chain = new_records(graph.Successor, _FIRST_STEPS)
-        room = most_outcomes(DICE, rerolls=True)
-        self._outcomes, self._chances = np.zeros(room, np.int64), np.zeros(room)
-        self._codes, self._sums = np.zeros(ACTIONS, np.int64), np.zeros(ACTIONS)
-        self._unknown = np.zeros(STATE_WORDS, np.uint64)
+        self._nodes = _new_nodes(_FIRST_NODES, 1, np.full(4 * _FIRST_NODES, -1, np.int32))
+        self._room = new_expansion(_FIRST_STEPS)
+        self._stack = Stack(
+            new_records(Frame, _FIRST_FRAMES),
+            np.zeros((_FIRST_STEPS, 1), np.uint64),
+            np.zeros(STATE_WORDS, np.uint64),
+        )
+        self._state = new_states(1)
         self._key = np.zeros(STATE_WORDS, np.uint64)
-        self._keys = np.zeros((_FIRST_STEPS, 1), np.uint64)
-        self._scratch = new_work_spaces()
-        self._optimal = np.full((1, 2), graph.OPTIMAL, np.int64)
-        announce_compiling(graph.run)
+        self._optimal = _lanes([(Play.OPTIMAL, Play.OPTIMAL)])
+        announce_compiling(run)
 
     @classmethod
-    def restored(cls, packed: Records[PackedScenario], max_bytes: int, arrays: Arrays) -> Self:
-        """The graph that `arrays` came from.
+    def from_saved(cls, packed: Records[PackedScenario], max_bytes: int, saved: SavedGraph) -> Self:
+        """Return the graph that `to_saved` was called on.
 
         Raises:
-            ValueError: the arrays do not fit together.
+            ValueError: The arrays do not fit together.
         """
-        graph_again = cls(packed, max_bytes, merging=bool(arrays.merging))
-        graph_again.plan = new_plan(arrays.origin, arrays.moves)
-        graph_again._moves[:] = arrays.moves
-        size = len(arrays.kinds)
-        wanted = {
-            "keys": (np.dtype(np.uint64), (size, int(graph_again.plan[0].words))),
-            "kinds": (np.dtype(np.int8), (size,)),
-            "counts": (np.dtype(np.int16), (size,)),
-            "values": (np.dtype(np.float64), (size,)),
-            "chosen": (np.dtype(np.int16), (size,)),
-        }
-        for name, (dtype, shape) in wanted.items():
-            array = getattr(arrays, name)
-            if array.dtype != dtype or array.shape != shape:
-                raise ValueError(
-                    f"{name}: expected {dtype} of shape {shape}, found {array.dtype} of shape "
-                    f"{array.shape}"
-                )
-        graph_again._allocate(max(_FIRST_NODES, size))
-        for name in wanted:
-            getattr(graph_again, name)[:size] = getattr(arrays, name)
-        graph_again._control[0].nodes = size
-        graph_again._keys = np.zeros((_FIRST_STEPS, graph_again.keys.shape[1]), np.uint64)
+        graph = cls(packed, max_bytes, merging=bool(saved.merging))
+        graph.plan = new_plan(saved.origin, saved.moves)
+        size, words = len(saved.kinds), int(graph.plan[0].words)
         slots = max(4 * _FIRST_NODES, 1 << (2 * size).bit_length())
-        graph_again._index = np.full(slots, -1, np.int32)
-        words = int(graph_again.plan[0].words)
-        graph.reindex(words, size, graph_again.keys, graph_again._index)
-        return graph_again
+        index = np.zeros(slots, np.int32)
+        graph._nodes = _new_nodes(max(_FIRST_NODES, size), words, index)
+        graph._control[0].nodes = size
+        for name in ("keys", "kinds", "counts", "values", "chosen"):
+            array, own = getattr(saved, name), getattr(graph, name)
+            if array.dtype != own.dtype or array.shape != own.shape:
+                raise ValueError(
+                    f"{name}: expected {own.dtype} of shape {own.shape}, found {array.dtype} of "
+                    f"shape {array.shape}"
+                )
+            own[:] = array
+        graph._fill_index()
+        graph._stack = graph._stack._replace(keys=np.zeros((_FIRST_STEPS, words), np.uint64))
+        return graph
 
-    def arrays(self) -> Arrays:
-        """All that was worked out, for a file."""
-        size = self.size
-        return Arrays(
-            np.array(self.merging), self.plan[0].origin.copy(), self._moves, self.keys[:size],
-            self.kinds[:size], self.counts[:size], self.values[:size], self.chosen[:size],
+    def to_saved(self) -> SavedGraph:
+        """Return the arrays that a file holds."""
+        plan = self.plan[0]
+        return SavedGraph(
+            np.array(self.merging), plan.origin.copy(), plan.moves.copy(), self.keys, self.kinds,
+            self.counts, self.values, self.chosen,
         )  # fmt: skip
 
     @property
     def size(self) -> int:
-        """Nodes that are done."""
+        """Number of nodes."""
         return int(self._control[0].nodes)
+
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """Keys of the nodes' positions, uint64 (size, words)."""
+        return self._nodes.keys[: self.size]
+
+    @property
+    def kinds(self) -> NDArray[np.int8]:
+        """The army that decides, or `graph_arrays.CHANCE`, int8 (size,)."""
+        return self._nodes.kinds[: self.size]
+
+    @property
+    def counts(self) -> NDArray[np.int16]:
+        """Numbers of legal actions, int16 (size,); 0 at chance nodes."""
+        return self._nodes.counts[: self.size]
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """Points still to come for the first army if both play optimally, float64 (size,)."""
+        return self._nodes.values[: self.size, 0]
+
+    @property
+    def chosen(self) -> NDArray[np.int16]:
+        """Codes of the movers' best actions, int16 (size,); -1 at chance nodes."""
+        return self._nodes.chosen[: self.size, 0]
 
     @property
     def bytes(self) -> int:
         """Bytes of the arrays that grow with the game."""
-        held = (self.keys, self.kinds, self.counts, self.values, self.chosen, self._index)
-        return sum(array.nbytes for array in held)
-
-    def _allocate(self, capacity: int) -> None:
-        self.keys = np.zeros((capacity, int(self.plan[0].words)), np.uint64)
-        self.kinds = np.zeros(capacity, np.int8)
-        self.counts = np.zeros(capacity, np.int16)
-        self.values = np.zeros(capacity)
-        self.chosen = np.zeros(capacity, np.int16)
+        return sum(array.nbytes for array in self._nodes)
 
     def find(self, state: State) -> int:
-        """Number of a position's node; negative if it has none."""
-        asked = self.taken(state)
-        return int(graph.find(self.plan[0], asked, self.keys, self._index, self._key))
+        """Return the number of a position's node; it is negative if the position has none."""
+        nodes = self._nodes
+        return int(
+            find_node(self.plan[0], self.canonical(state), nodes.keys, nodes.slots, self._key)
+        )
 
-    def taken(self, state: State) -> State:
-        """The position that the graph holds for one."""
-        self._asked[0] = state
+    def canonical(self, state: State) -> State:
+        """Return the position that the graph holds for a position; the next call overwrites it."""
+        self._state[0] = state
         if self.merging:
-            canonicalise(self.packed[0], self._asked[0])
-        return self._asked[0]
+            canonicalise(self.packed[0], self._state[0])
+        return self._state[0]
 
     def explore(self, state: State, progress: Progress | None = None) -> int:
-        """Work out a position and everything that can follow it.
+        """Solve a position and everything that can follow it.
 
         Args:
             state: a decision or a chance node of the scenario.
@@ -194,99 +228,76 @@ class GameGraph:
             The position's node.
 
         Raises:
-            TooLarge: the arrays would outgrow `max_bytes`; what was done so far stays.
+            TooLarge: The arrays would outgrow `max_bytes`; what was done so far stays.
         """
         known = self.find(state)
         if known >= 0:
             return known
-        state = self.taken(state)
+        state = self.canonical(state)
         if self.size == 0:
-            self.plan = new_plan(words_of(state).copy(), self._moves)
-        elif known == graph.NEW_BITS:
-            self._unknown[:] = words_of(state) ^ self.plan[0].origin
+            self.plan = new_plan(words_of(state).copy(), self.plan[0].moves)
+        elif known == NEW_BITS:
+            self._stack.unknown[:] = words_of(state) ^ self.plan[0].origin
             self._learn_bits()
-        registers = self._control[0]
-        self._steps[0].state = state
-        self._frames[0] = (0, -1, 0, 0, 0)
-        registers.depth, registers.top = 1, 1
-        self._steps[0].node = graph.UNKNOWN
-        while True:
-            answer = self._run(graph.EXPLORE, _SLICE, self._optimal)
-            if progress is not None:
-                progress(self.size)
-            if answer == graph.DONE:
-                return self.size - 1
-            self._grow(answer)
+        self._room.steps[0].state = state
+        self._room.steps[0].node = UNKNOWN
+        self._stack.frames[0] = (0, -1, 0, 0, 0)
+        self._control[0].depth = self._control[0].top = 1
+        self._run(Operation.EXPLORE, _SLICE, self._optimal, progress=progress)
+        return self.size - 1
 
-    def successors(self, state: State) -> Any:
-        """What can follow a position: a record array of `graph.STEP`, one entry a way.
-
-        Nodes are numbered as `graph.find` tells.
-        """
-        states = new_states(1)
-        states[0] = state
-        return self.ways(states)[0].copy()
-
-    def ways(self, states: Any) -> tuple[Any, NDArray[np.int64]]:
-        """What can follow some positions.
+    def successors(
+        self, states: Records[State] | NDArray[Any]
+    ) -> tuple[Records[Successor], NDArray[np.int64]]:
+        """Return what can follow some positions.
 
         Args:
-            states: record array of `STATE`.
+            states: the positions, shape (k,).
 
         Returns:
-            The ways from all of them, as `successors` has them, one position's after the other's,
-            in memory that the next call writes over; and how many each position has.
+            The ways from all positions, one position's after the other's, in memory that the next
+            call overwrites; and how many each position has, int64 (k,).
         """
         count = len(states)
-        while len(self._steps) <= count:
-            self._grow(graph.GROW_STACK)
-        self._steps.state[:count] = states
-        while True:
-            answer = self._run(graph.EXPAND, count, self._optimal)
-            if answer == graph.DONE:
-                ends = self._steps.node[:count].copy()
-                return (
-                    self._steps[count : self._control[0].top],
-                    np.diff(ends, prepend=count),
-                )
-            self._grow(answer)
+        while len(self._room.steps) <= count:
+            self._grow(Status.STEPS_FULL)
+        self._room.steps.state[:count] = states
+        self._run(Operation.EXPAND, count, self._optimal)
+        ends = self._room.steps.node[:count].copy()
+        return self._room.steps[count : self._control[0].top], np.diff(ends, prepend=count)
 
     def sweep(
         self,
-        plays: Sequence[tuple[int, int]],
+        plays: Sequence[tuple[Play, Play]],
         weights: NDArray[np.float64] | None = None,
         progress: Progress | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
-        """Values of all nodes under other ways to play.
+        """Return the values of all nodes under other ways to play.
 
         Args:
-            plays: how either army plays in each lane: `graph.OPTIMAL` answers best to the other,
-                `graph.GIVEN` follows `weights`, `graph.UNIFORM` takes every legal action as
-                likely.
-            weights: chances of the legal actions of every node, in ascending order of codes, all
-                behind one another in order of nodes: float64 (sum of counts,).
+            plays: how either army plays in each lane.
+            weights: probabilities of the legal actions of every node, for `Play.GIVEN`: in
+                ascending order of codes, all behind one another in order of nodes, float64 (sum
+                of counts,).
             progress: see `Progress`.
 
         Returns:
             Values, float64 (size, lanes), and the best action's code where an army answers best,
             int16 (size, lanes), else -1.
         """
-        lanes = np.array(plays, np.int64)
-        values = np.zeros((self.size, len(lanes)))
-        chosen = np.zeros((self.size, len(lanes)), np.int16)
-        given = np.zeros(0) if weights is None else weights
-        offsets = np.zeros(0, np.int64) if weights is None else self.offsets()[:-1]
+        nodes = self._nodes._replace(
+            values=np.zeros((self.size, len(plays))),
+            chosen=np.zeros((self.size, len(plays)), np.int16),
+        )
+        lanes = _lanes(plays)
+        if weights is not None:
+            lanes = lanes._replace(weights=weights, offsets=self.offsets()[:-1])
         self._control[0].cursor = 0
-        while True:
-            answer = self._run(graph.SWEEP, _SLICE, lanes, given, offsets, values, chosen)
-            if progress is not None:
-                progress(int(self._control[0].cursor))
-            if answer == graph.DONE:
-                return values, chosen
-            self._grow(answer)
+        self._run(Operation.SWEEP, _SLICE, lanes, nodes, progress)
+        return nodes.values, nodes.chosen
 
     def action_values(self, progress: Progress | None = None) -> NDArray[np.float64]:
-        """What every legal action of every decision is worth if play is optimal afterwards.
+        """Return the value of every legal action of every decision if play is optimal afterwards.
 
         Args:
             progress: see `Progress`.
@@ -295,66 +306,68 @@ class GameGraph:
             Points still to come for the first army, in the order of `offsets`: float64 (sum of
             counts,).
         """
-        told = np.zeros(int(self.offsets()[-1]))
-        self.sweep([(graph.TELLING, graph.TELLING)], told, progress)
-        return told
+        values = np.zeros(int(self.offsets()[-1]))
+        self.sweep([(Play.REPORTED, Play.REPORTED)], values, progress)
+        return values
 
     def offsets(self) -> NDArray[np.int64]:
-        """Where each node's legal actions begin in an array of all, int64 (size + 1,)."""
-        return np.concatenate([[0], np.cumsum(self.counts[: self.size], dtype=np.int64)])
+        """Return where each node's legal actions begin in an array of all, int64 (size + 1,)."""
+        return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
 
     def _run(
         self,
-        operation: int,
+        operation: Operation,
         budget: int,
-        plays: NDArray[np.int64],
-        weights: NDArray[np.float64] | None = None,
-        offsets: NDArray[np.int64] | None = None,
-        values: NDArray[np.float64] | None = None,
-        chosen: NDArray[np.int16] | None = None,
-    ) -> int:
-        nothing = np.zeros(0, np.int64)
-        return int(
-            graph.run(
-                operation, budget, self.packed, self.plan, self._control, self.keys, self._index,
-                self.kinds, self.counts,
-                self.values[:, None] if values is None else values,
-                self.chosen[:, None] if chosen is None else chosen,
-                plays,
-                np.zeros(0) if weights is None else weights,
-                nothing if offsets is None else offsets,
-                self._steps, self._frames, self._chain, self._outcomes, self._chances, self._codes,
-                self._sums, self._unknown, self._keys, self._scratch,
-            )
-        )  # fmt: skip
+        lanes: Lanes,
+        nodes: Nodes | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Run one operation to its end; on the graph's own nodes unless others are given."""
+        control = self._control[0]
+        status = Status.PAUSED
+        while status != Status.DONE:
+            self._grow(status)
+            game = Game(self.packed, self.plan, self._control)
+            status = Status(
+                run(
+                    operation, budget, game, self._nodes if nodes is None else nodes, lanes,
+                    self._room, self._stack,
+                )
+            )  # fmt: skip
+            if progress is not None:
+                progress(int(control.cursor if operation == Operation.SWEEP else control.nodes))
 
-    def _grow(self, answer: int) -> None:
-        """Give what the compiled code asked for."""
-        if answer == graph.GROW_NODES:
-            self._more_nodes()
-        elif answer == graph.GROW_INDEX:
-            self._check_room(self.bytes + self._index.nbytes)
-            self._index = np.full(2 * len(self._index), -1, np.int32)
-            graph.reindex(int(self.plan[0].words), self.size, self.keys, self._index)
-        elif answer == graph.GROW_STACK:
-            for name in ("_steps", "_frames", "_chain"):
-                array = getattr(self, name)
-                larger = np.zeros(2 * len(array), array.dtype).view(np.recarray)
-                larger[: len(array)] = array
-                setattr(self, name, larger)
-            self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)])
-        elif answer == graph.GROW_PLAN:
+    def _grow(self, status: Status) -> None:
+        """Enlarge what the compiled code found too small."""
+        if status == Status.NODES_FULL:
+            self._enlarge_nodes()
+        elif status == Status.INDEX_FULL:
+            slots = self._nodes.slots
+            self._check_room(self.bytes + slots.nbytes)
+            self._nodes = self._nodes._replace(slots=np.full(2 * len(slots), -1, np.int32))
+            self._fill_index()
+        elif status == Status.STEPS_FULL:
+            room, stack = self._room, self._stack
+            self._room = room._replace(steps=_doubled(room.steps), chain=_doubled(room.chain))
+            keys = np.concatenate([stack.keys, np.zeros_like(stack.keys)])
+            self._stack = stack._replace(frames=_doubled(stack.frames), keys=keys)
+        elif status == Status.NEW_KEY_BITS:
             self._learn_bits()
+        elif status == Status.DONE or status == Status.PAUSED:
+            return
+        else:
+            assert_never(status)
 
-    def _more_nodes(self) -> None:
-        before = len(self.kinds)
+    def _enlarge_nodes(self) -> None:
+        old = self._nodes
+        before = len(old.kinds)
         capacity = int(before * _GROWTH)
-        held = (self.keys, self.kinds, self.counts, self.values, self.chosen)
-        row = sum(array.nbytes for array in held) // before
+        row = (self.bytes - old.slots.nbytes) // before
         self._check_room(self.bytes + row * (capacity - before))
-        self._allocate(capacity)
-        self.keys[:before], self.kinds[:before], self.counts[:before] = held[:3]
-        self.values[:before], self.chosen[:before] = held[3:]
+        self._nodes = _new_nodes(capacity, old.keys.shape[1], old.slots)
+        for larger, array in zip(self._nodes, old, strict=True):
+            if array is not old.slots:
+                cast("NDArray[Any]", larger)[:before] = array
 
     def _check_room(self, wanted: int) -> None:
         if wanted > self.max_bytes:
@@ -364,13 +377,20 @@ class GameGraph:
             )
 
     def _learn_bits(self) -> None:
-        """Have the plan know all bits of `_unknown`, and write the keys anew."""
-        old, keys = self.plan, self.keys
-        self._moves |= self._unknown
-        self.plan = new_plan(old[0].origin, self._moves)
-        self.keys = np.zeros((len(keys), int(self.plan[0].words)), np.uint64)
-        self._keys = np.zeros((len(self._steps), self.keys.shape[1]), np.uint64)
-        top = int(self._control[0].top)
-        graph.repack(old, self.plan, self.size, keys, self.keys, self._steps, top, self._keys)
-        self._index[:] = -1
-        graph.reindex(int(self.plan[0].words), self.size, self.keys, self._index)
+        """Add the bits in `_stack.unknown` to the key plan, and write all keys anew."""
+        origin, moves = self.plan[0].origin, self.plan[0].moves | self._stack.unknown
+        plan = new_plan(origin, moves)
+        words = int(plan[0].words)
+        steps = self._room.steps
+        keys = np.zeros((len(self._nodes.kinds), words), np.uint64)
+        step_keys = np.zeros((len(steps), words), np.uint64)
+        game = Game(self.packed, self.plan, self._control)
+        repack(game, plan, self._nodes.keys, keys, steps, step_keys)
+        self.plan = plan
+        self._nodes = self._nodes._replace(keys=keys)
+        self._stack = self._stack._replace(keys=step_keys)
+        self._fill_index()
+
+    def _fill_index(self) -> None:
+        self._nodes.slots[:] = -1
+        enter_all(int(self.plan[0].words), self.size, self._nodes.keys, self._nodes.slots)

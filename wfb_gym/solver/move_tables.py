@@ -9,8 +9,8 @@ from wfb_gym._records import as_records
 from wfb_gym.opponents.move_tables import MoveTable, MoveTables, no_move_tables, write_moves
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
-from wfb_gym.solver.cache import solved
-from wfb_gym.solver.files import table_digest
+from wfb_gym.solver.solution_files import packed_digest
+from wfb_gym.solver.solving import solve
 
 _CACHE: dict[tuple[str, ...], MoveTables] = {}
 _CACHE_SIZE = 4
@@ -30,7 +30,7 @@ def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
     Raises:
         TooLarge: one has more positions than fit.
     """
-    name = (str(seat), *(table_digest(pack(scenario)) for scenario in scenarios))
+    name = (str(seat), *(packed_digest(pack(scenario)) for scenario in scenarios))
     if name not in _CACHE:
         while len(_CACHE) >= _CACHE_SIZE:
             del _CACHE[next(iter(_CACHE))]
@@ -44,8 +44,8 @@ def _make_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
     storages = []
     end = 0
     for number, scenario in enumerate(scenarios):
-        graph = solved(scenario, notice=sys.stderr).graph
-        own = np.flatnonzero(graph.kinds[: graph.size] == seat)
+        graph = solve(scenario, cache=True, notice=sys.stderr).graph
+        own = np.flatnonzero(graph.kinds == seat)
         move_table = found[number]
         move_table.plan = graph.plan[0]
         move_table.first = 0

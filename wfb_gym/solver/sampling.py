@@ -7,9 +7,9 @@ expanded: the choice is by position, whatever the ways to it. How many did not c
 from how often the others did: if every position was hit by two or three of the sampled ones that
 come before, few were missed; if each was hit once, most were.
 
-A sample's positions are kin, so they meet again more often than strangers would, and the count
-falls short. It does so less the larger the sample is: the growth from a sample of a quarter of
-the size tells how much is still missing (`extrapolated`).
+A sample's positions are related, so their successors coincide more often than those of unrelated
+positions, and the count falls short. It does so less the larger the sample is: the growth from a
+sample of a quarter of the size says how much is still missing (`estimate_count`).
 """
 
 from math import lgamma
@@ -26,7 +26,7 @@ from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.potential import BELOW_PHASE, ranks
 
 UNLIMITED = 1 << 62
-"""Bytes for a graph that holds next to nothing."""
+"""Memory limit of a graph that stores nothing."""
 
 States = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ _KEPT_FOR_CAUSES = 250
 
 
 class Sample(NamedTuple):
-    """What one sample tells.
+    """What one sample says of the game.
 
     Attributes:
         width: positions that were expanded in a group, at most.
@@ -73,8 +73,8 @@ class Sample(NamedTuple):
     weights: Floats
 
 
-def samples_of(battle: Battle) -> list[Sample]:
-    """Samples of growing size of what can follow; the last is the one to believe."""
+def sample_game(battle: Battle) -> list[Sample]:
+    """Return samples of growing size of what can follow; the last is the most reliable."""
     samples = [_sample(battle, _FIRST_WIDTH, _FIRST_EFFORT)]
     first = samples[0]
     if first.exact or first.left:
@@ -93,8 +93,8 @@ def samples_of(battle: Battle) -> list[Sample]:
 _NO_END_IN_SIGHT = 3.0
 
 
-def extrapolated(samples: list[Sample]) -> float:
-    """The count of a sample without end, from that of the last and its growth.
+def estimate_count(samples: list[Sample]) -> float:
+    """Return the number of positions: the last sample's if exact, else extrapolated.
 
     If a count grows with the sample, by a factor g for four times the width, it has about g ** g
     to go: less than twice where the growth is ending, 4 at a growth of 2 (both found by counting
@@ -102,6 +102,8 @@ def extrapolated(samples: list[Sample]) -> float:
     to nothing.
     """
     last = samples[-1]
+    if last.exact:
+        return last.number
     growth = 4.0
     if not last.left and len(samples) > 1:
         growth = max(1.0, last.number / samples[-2].number)
@@ -124,17 +126,17 @@ class _Group:
         self._size = 0
 
     def add(self, hashes: NDArray[np.uint64], hits: Whole, shares: Floats, states: States) -> None:
-        """Take in positions, each once, with hits and what these stand for."""
+        """Add positions, each once, with hits and how many positions these stand for."""
         if self.limit < 1 << 64:
             low = hashes < np.uint64(self.limit)
             hashes, hits, shares, states = hashes[low], hits[low], shares[low], states[low]
         self._parts.append((hashes, hits, shares, states))
         self._size += len(hashes)
         if self._size > 2 * self._room:
-            self.merged()
+            self.merge()
 
-    def merged(self) -> tuple[NDArray[np.uint64], Whole, Floats, States]:
-        """Every position once, in order of hashes, and no more than there is room for."""
+    def merge(self) -> tuple[NDArray[np.uint64], Whole, Floats, States]:
+        """Return every position once, in order of hashes, and no more than there is room for."""
         hashes, hits, shares, states = (
             np.concatenate(column) for column in zip(*self._parts, strict=True)
         )
@@ -151,7 +153,7 @@ class _Group:
 
 
 def _sample(battle: Battle, width: int, most: float) -> Sample:
-    """Go through the game with at most `width` positions of a group.
+    """Sample the game with at most `width` positions of a group.
 
     Args:
         battle: where to begin.
@@ -161,7 +163,7 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
     packed = battle.packed_scenarios
     graph = GameGraph(packed, UNLIMITED, merging=True)
     start = np.zeros(1, STATE)
-    start[0] = graph.taken(battle.state)
+    start[0] = graph.canonical(battle.state)
     origin = _words(start)[0].copy()
     moves = np.zeros(STATE_WORDS, np.uint64)
     groups: dict[int, _Group] = {}
@@ -175,9 +177,9 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
     while groups and effort < most:
         rank = max(groups)
         group = groups.pop(rank)
-        hashes, hits, shares, states = group.merged()
+        hashes, hits, shares, states = group.merge()
         sampled = group.limit / 2**64
-        unseen = _standing_for(hits, shares)
+        unseen = _represented(hits, shares)
         here = float(unseen.sum()) / sampled
         exact &= sampled == 1 and bool((unseen == 1).all()) and len(hashes) <= width
         count += here
@@ -192,7 +194,7 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
         k = 0
         while k < expanded and effort < most:
             end = min(expanded, k + max(1, int(at_once)))
-            steps, counts = graph.ways(states[k:end])
+            steps, counts = graph.successors(states[k:end])
             effort += _STEP_EFFORT * len(steps)
             at_once = min(512.0, 2 * at_once, _STEPS_AT_ONCE * (end - k) / len(steps))
             _spread(packed, steps, counts, weight[k:end], groups, _SPARE * width)
@@ -212,11 +214,11 @@ def _spread(
     groups: dict[int, _Group],
     room: int,
 ) -> None:
-    """Put what can follow some positions into its groups.
+    """Add what can follow some positions to its groups.
 
     Args:
         packed: the packed scenario.
-        steps: from these positions, as `GameGraph.ways` gives them.
+        steps: from these positions, as `GameGraph.successors` returns them.
         counts: of each.
         weights: for how many positions each stands.
         groups: to put them in, by rank.
@@ -267,8 +269,8 @@ _LOG_FACTORIALS: Floats = np.array([lgamma(k + 1.0) for k in range(int(_WAYS[-1]
 _ROUNDS = 40
 
 
-def _standing_for(hits: Whole, shares: Floats) -> Floats:
-    """For how many positions each one that was hit stands, itself and others that were not.
+def _represented(hits: Whole, shares: Floats) -> Floats:
+    """Return how many positions each one that was hit represents: itself and some that were not.
 
     Every position that comes before is among the expanded ones with the same chance: hits by
     shares. A position with `n` ways to it is missed with the chance that none of the `n` is. How

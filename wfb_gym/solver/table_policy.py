@@ -3,16 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._jit import jit
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.solver import decision_kernels
-from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.engine.generator import mix
+from wfb_gym.solver.seat_decisions import SeatDecisions
 
 
 class TablePolicy:
     """Answers observations with the actions of a table; an agent for experiments and opponents.
 
-    Rows are looked up by 64-bit marks. Making the table checks that no two of its observations
-    share one, so that every observation that can come about finds its own action.
+    Observations are looked up by 64-bit hashes. Making the table checks that no two of its
+    observations share one, so that every observation that can come about finds its own action.
 
     Args:
         decisions: of the seat.
@@ -22,13 +23,13 @@ class TablePolicy:
     def __init__(self, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
         self.size = decisions.view.layout.size
         self._salt = np.uint64(0)
-        marks = self._all_marks(decisions)
-        order = np.argsort(marks)
-        while (marks[order][1:] == marks[order][:-1]).any():  # about once in 10**7 tables
+        hashes = self._hash_all(decisions)
+        order = np.argsort(hashes)
+        while (hashes[order][1:] == hashes[order][:-1]).any():  # about once in 10**7 tables
             self._salt += np.uint64(1)
-            marks = self._all_marks(decisions)
-            order = np.argsort(marks)
-        self._marks = marks[order]
+            hashes = self._hash_all(decisions)
+            order = np.argsort(hashes)
+        self._hashes = hashes[order]
         self._actions = decisions.view.codec.index_of[codes[order]]
 
     def act(
@@ -37,24 +38,28 @@ class TablePolicy:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
-        """The table's actions, int64 (k,).
+        """Return the table's actions, int64 (k,).
 
         Args:
             observations: float32 (k, size).
-            action_masks: bool (k, actions), which the table knows itself.
-            positions: are not looked at.
+            action_masks: bool (k, actions); tells the end of the battle.
+            positions: unused.
 
         Raises:
-            ValueError: an observation that the scenario's play never shows.
+            ValueError: An observation that the scenario's play never shows.
         """
         if observations.ndim != 2 or observations.shape[1] != self.size:
             raise ValueError(
                 f"observations: expected shape (k, {self.size}), found {observations.shape}"
             )
-        marks = self._marked(observations)
-        places = np.searchsorted(self._marks, marks)
-        places[places == len(self._marks)] = 0
-        known = self._marks[places] == marks if len(self._marks) else np.zeros(len(marks), bool)
+        hashes = self._hash(observations)
+        places = np.searchsorted(self._hashes, hashes)
+        places[places == len(self._hashes)] = 0
+        known = np.zeros(len(hashes), np.bool_)
+        actions = np.zeros(len(hashes), np.int64)
+        if len(self._hashes):
+            known = self._hashes[places] == hashes
+            actions = np.where(known, self._actions[places], 0)
         ended = ~known & (action_masks[:, 1:].sum(axis=1) == 0)  # only pass is legal: no decision
         if not (known | ended).all():
             row = int(np.flatnonzero(~(known | ended))[0])
@@ -62,16 +67,32 @@ class TablePolicy:
                 f"observations: row {row} is none that the solved scenario shows; the table plays "
                 "one scenario from one seat, with limits fitted to it"
             )
-        return np.where(known, self._actions[places] if len(self._marks) else 0, 0)
+        return actions
 
     __call__ = act
 
-    def _all_marks(self, decisions: SeatDecisions) -> NDArray[np.uint64]:
-        found = [self._marked(observations) for _, observations, _ in decisions.batches()]
+    def _hash_all(self, decisions: SeatDecisions) -> NDArray[np.uint64]:
+        found = [self._hash(observations) for _, observations, _ in decisions.batches()]
         return np.concatenate([np.zeros(0, np.uint64), *found])
 
-    def _marked(self, observations: NDArray[np.float32]) -> NDArray[np.uint64]:
-        marks = np.empty(len(observations), np.uint64)
+    def _hash(self, observations: NDArray[np.float32]) -> NDArray[np.uint64]:
+        hashes = np.empty(len(observations), np.uint64)
         rows = np.ascontiguousarray(observations, np.float32).view(np.uint32)
-        decision_kernels.fingerprints(rows, self._salt, marks)
-        return marks
+        hash_rows(rows, self._salt, hashes)
+        return hashes
+
+
+@jit(nogil=True, forceinline=False)
+def hash_rows(rows: NDArray[np.uint32], salt: np.uint64, hashes: NDArray[np.uint64]) -> None:
+    """Write a 64-bit hash of each row, to look rows up by.
+
+    Args:
+        rows: uint32 (k, size).
+        salt: other hashes for other salts.
+        hashes: uint64 (k,), overwritten.
+    """
+    for row in range(rows.shape[0]):
+        hashed = salt
+        for column in range(rows.shape[1]):
+            hashed = mix(hashed ^ np.uint64(rows[row, column]))
+        hashes[row] = hashed

@@ -32,7 +32,7 @@ UNBOUNDED = 10_000_000
 
 
 def scored(agent: Any, seat: int, scenario: Any = DUEL) -> float:
-    score = solver.normalised_score(solver.solved(scenario), agent, seat).score
+    score = solver.normalised_score(solver.solve(scenario, cache=True), agent, seat).score
     assert score is not None
     return score
 
@@ -64,9 +64,9 @@ def test_room_decides_only_how_far_it_looks(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(expectimax, "new_records", lambda kind, count: records(kind, count // 256))
     tight = ExpectimaxAgent(2)
     monkeypatch.undo()
-    assert len(tight._nodes) == 4
+    assert len(tight._graph.nodes) == 4
     assert np.array_equal(asked.actions_of(tight), wide)
-    assert len(tight._nodes) > 4
+    assert len(tight._graph.nodes) > 4
 
 
 @pytest.mark.parametrize("seat", [0, 1])

@@ -71,6 +71,14 @@ def estimate(packed: PackedScenario, state: State, work: WorkSpace) -> float:
     return float(points + gain(int64(state.active), expected))
 
 
+@jit(forceinline=False)
+def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkSpace) -> float:
+    """Return the estimated points still to come, without casts in phases other than `phase`."""
+    if state.node == Node.END or state.phase != phase:
+        return float(still_paid(packed, state))
+    return float(estimate(packed, state, work))
+
+
 @jit
 def _cast(packed: PackedScenario, state: State, plan: NDArray[np.float64]) -> int:
     """Write what the active side may still bring about; how many spells."""

@@ -1,27 +1,29 @@
 """Monte Carlo tree search: grows a tree of what can follow, mostly along what looks best.
 
 The tree has decision nodes for both sides and chance nodes between them. A simulation goes from
-the root to a decision whose actions nobody tried, and tries each once. On the way the side that
-moves takes the action of the highest upper confidence bound (UCB1; Auer, Cesa-Bianchi and Fischer
-2002; Kocsis and Szepesvári 2006), in points over the range of points seen so far. Dice are rolled
-by the engine's own `sample`, from a generator of the search's own. A new node is worth what
-`wfb_gym.players.search.estimate` says, where dice decide by their chances. The phase's end is the
-horizon.
+the root to a decision whose actions are untried, and tries each once. On the way the side to move
+takes the action of the highest upper confidence bound (UCB1; Auer, Cesa-Bianchi and Fischer 2002;
+Kocsis and Szepesvári 2006), in points over the range of points seen so far. Dice are rolled by the
+engine's own `sample`, from a generator of the search's own. A new node gets the value that
+`wfb_gym.players.search.estimate` supplies; a chance node the mean over its outcomes. The end of
+the phase is the horizon.
 
-On the way back a decision is worth as much as its best action, and dice what their outcomes are
-worth by their chances, those never rolled by the estimate (as in MaxUCT; Keller and Helmert 2013).
-Means over simulations, with the dice of veteran's play behind the tree, need thousands of rolls to
+On the way back the value of a decision is that of its best action, and the value of a chance node
+is the mean over its outcomes, those never rolled by their estimates (as in MaxUCT; Keller and
+Helmert 2013). Means over simulations, with rollouts by veteran's play, need thousands of rolls to
 even out: a wizard lost to a miscast outweighs all that is to be decided.
 
 What a search finds follows from the position and the seed alone: not from its place in a batch.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym._records import Float64, Int64, Record, Records, dtype_of, new_records
-from wfb_gym.encoding.positions import Positions
+from wfb_gym._records import Float64, Int64, Record, Records, new_records
+from wfb_gym.encoding.positions import PositionArrays, Positions
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.chance import chance_outcomes, most_outcomes, sample
 from wfb_gym.engine.generator import Rng, key_of_seed, mix, new_rngs
@@ -32,7 +34,7 @@ from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace, new_states
 from wfb_gym.engine.transition import act, resolve
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import require_positions
-from wfb_gym.players.search.estimate import estimate, still_paid
+from wfb_gym.players.search.estimate import estimate_phase
 from wfb_gym.scenario.sizes import DICE
 
 DEFAULT_SIMULATIONS = 400
@@ -42,7 +44,7 @@ EXPLORATION = 0.3
 NODES_PER_SIMULATION = 16
 EDGES_PER_SIMULATION = 16
 LONGEST = 1 << 10
-"""Nodes on one way through the tree."""
+"""Most nodes on one path through the tree."""
 
 
 class TreeNode(Record):
@@ -51,48 +53,67 @@ class TreeNode(Record):
     state: State
     value: Float64  # points still to come for the first army
     gain: Float64  # points on the way to it
-    chance: Float64  # that its parent's dice lead to it
-    first: Int64  # of its edges, or where dice decide its first child; -1 for none
-    count: Int64  # of its edges; 0 where dice decide, or none was tried yet
+    probability: Float64  # that its parent's dice lead to it
+    first: Int64  # of its edges, or of a chance node its first child; -1 for none
+    count: Int64  # of its edges; 0 at chance nodes and before it is expanded
     visits: Int64
     outcome: Int64  # of its parent's dice
     next: Int64  # its parent's next child; -1 for none
-
-
-NODE = dtype_of(TreeNode)
 
 
 class Edge(Record):
     """An action of a decision."""
 
     code: Int64
-    node: Int64  # that it leads to; -1 if no simulation went there
+    node: Int64  # that it leads to
     visits: Int64
     value: Float64  # points
 
 
 class PathStep(Record):
-    """A node on the way through the tree."""
+    """A node on the path of a simulation."""
 
     node: Int64
-    edge: Int64  # by which the way goes on from a decision
-    before: Float64  # what the node was worth before
+    edge: Int64  # by which the path goes on from a decision
+    before: Float64  # the node's value before the simulation
 
 
-EDGE = dtype_of(Edge)
-PATH_STEP = dtype_of(PathStep)
+class Extent(Record):
+    """How much of a tree's arrays is in use."""
+
+    nodes: Int64
+    edges: Int64
+
+
+class Tree(NamedTuple):
+    """The arrays of a search."""
+
+    nodes: Records[TreeNode]
+    edges: Records[Edge]
+    path: Records[PathStep]
+    extent: Records[Extent]  # (1,)
+
+
+class Scratch(NamedTuple):
+    """What a search needs beside its tree."""
+
+    outcomes: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    beyond: Records[State]  # (1,)
+    rng: Records[Rng]  # (1,)
+    work: Records[WorkSpace]  # (1,)
 
 
 class MctsAgent:
-    """Plays the action that is worth most after its simulations.
+    """Plays the action of the highest value after its simulations.
 
     Args:
         simulations: of each decision, 1 or more.
-        seed: of their dice; None takes another one each time that an agent is made.
+        seed: of their dice; None takes another one for each agent.
         exploration: weight of the confidence bound, more than 0.
 
     Raises:
-        ValueError: an argument is out of range.
+        ValueError: An argument is out of range.
     """
 
     sees_positions = True
@@ -110,18 +131,21 @@ class MctsAgent:
             raise ValueError(f"mcts: expected simulations of 1 or more, found {simulations}")
         if not exploration > 0.0:
             raise ValueError(f"mcts: expected exploration of more than 0, found {exploration}")
-        fresh = int(np.random.default_rng().integers(2**63))
-        self._key = key_of_seed(fresh if seed is None else seed)
+        drawn = int(np.random.default_rng().integers(2**63))
+        self._key = key_of_seed(drawn if seed is None else seed)
         self._simulations = simulations
         self._exploration = float(exploration)
-        self._nodes = new_records(TreeNode, NODES_PER_SIMULATION * simulations + ACTIONS + 1)
-        self._edges = new_records(Edge, EDGES_PER_SIMULATION * simulations + ACTIONS)
-        self._path = new_records(PathStep, LONGEST)
-        room = most_outcomes(DICE, rerolls=True)
-        self._outcomes, self._chances = np.zeros(room, np.int64), np.zeros(room)
-        self._beyond = new_states(1)
-        self._rngs = new_rngs(1)
-        self._scratch = new_work_spaces()
+        self._tree = Tree(
+            new_records(TreeNode, NODES_PER_SIMULATION * simulations + ACTIONS + 1),
+            new_records(Edge, EDGES_PER_SIMULATION * simulations + ACTIONS),
+            new_records(PathStep, LONGEST),
+            new_records(Extent, 1),
+        )
+        outcomes = most_outcomes(DICE, rerolls=True)
+        self._scratch = Scratch(
+            np.zeros(outcomes, np.int64), np.zeros(outcomes), new_states(1), new_rngs(1),
+            new_work_spaces(),
+        )  # fmt: skip
 
     def act(
         self,
@@ -130,13 +154,10 @@ class MctsAgent:
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
         """Choose an action for each row; see `Agent`."""
-        seen = require_positions(positions, "mcts")
-        actions = np.zeros(len(seen), np.int64)
+        asked = require_positions(positions, "mcts").arrays
+        actions = np.zeros(len(asked.states), np.int64)
         _search(
-            self._simulations, self._exploration, self._key, seen.seat, seen.packed_scenarios,
-            seen.scenario,
-            seen.states, seen.codec.index_of, self._nodes, self._edges, self._path, self._outcomes,
-            self._chances, self._beyond, self._rngs, self._scratch,
+            self._simulations, self._exploration, self._key, asked, self._tree, self._scratch,
             actions,
         )  # fmt: skip
         return actions
@@ -147,29 +168,18 @@ def _search(
     simulations: int,
     exploration: float,
     key: np.uint64,
-    seat: int,
-    packed_scenarios: Records[PackedScenario],
-    scenario: NDArray[np.int64],
-    states: Records[State],
-    indices: NDArray[np.int64],
-    nodes: Records[TreeNode],
-    edges: Records[Edge],
-    path: Records[PathStep],
-    outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
-    beyond: Records[State],
-    rngs: Records[Rng],
-    scratch: Records[WorkSpace],
+    positions: PositionArrays,
+    tree: Tree,
+    scratch: Scratch,
     actions: NDArray[np.int64],
 ) -> None:
-    """Write the actions that are worth most, in the rows in which the seat decides."""
-    work = scratch[0]
-    rng = rngs[0]
-    for row in range(states.shape[0]):
-        root = states[row]
-        if not (is_decision(root.node) and root.mover == seat):
+    """Write the best actions in the rows in which the seat decides."""
+    nodes, edges, rng = tree.nodes, tree.edges, scratch.rng[0]
+    for row in range(positions.states.shape[0]):
+        root = positions.states[row]
+        if not (is_decision(root.node) and root.mover == positions.seat):
             continue
-        packed = packed_scenarios[scenario[row]]
+        packed = positions.packed_scenarios[positions.scenario[row]]
         mixed = key
         for word in range(STATE_WORDS):
             mixed = mix(mixed ^ word_of(root, word))
@@ -179,15 +189,15 @@ def _search(
         nodes[0].state = root
         nodes[0].value = 0.0
         _clear(nodes[0])
-        size, top = _open(packed, 0, nodes, 1, edges, 0, outcomes, chances, beyond, work)
+        tree.extent[0].nodes = 1
+        tree.extent[0].edges = 0
+        _expand(packed, 0, tree, scratch)
         low = np.inf
         high = -np.inf
         for _ in range(simulations):
             weight = exploration * (high - low) if high > low else exploration
-            size, top, length = _descend(
-                packed, weight, nodes, size, edges, top, path, outcomes, chances, beyond, rng, work
-            )
-            least, most = _learn(nodes, edges, path, length)
+            length = _descend(packed, weight, tree, scratch)
+            least, most = _back_up(tree, length)
             low = min(low, least)
             high = max(high, most)
         best = 0
@@ -195,7 +205,7 @@ def _search(
         for k in range(1, nodes[0].count):
             if sign * edges[k].value > sign * edges[best].value:
                 best = k
-        actions[row] = indices[edges[best].code]
+        actions[row] = positions.indices[edges[best].code]
 
 
 @jit
@@ -206,93 +216,58 @@ def _clear(node: TreeNode) -> None:
 
 
 @jit(forceinline=False)
-def _open(
-    packed: PackedScenario,
-    here: int,
-    nodes: Records[TreeNode],
-    size: int,
-    edges: Records[Edge],
-    top: int,
-    outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
-    beyond: Records[State],
-    work: WorkSpace,
-) -> tuple[int, int]:
-    """Try every action of a decision once, if there is room; nodes and edges in use then."""
-    node = nodes[here]
+def _expand(packed: PackedScenario, here: int, tree: Tree, scratch: Scratch) -> None:
+    """Try every action of a decision once, if there is room."""
+    node, extent, work = tree.nodes[here], tree.extent[0], scratch.work[0]
+    phase = int64(tree.nodes[0].state.phase)
     count = int64(legal_actions(packed, node.state, work))
-    if top + count > edges.shape[0] or size + count > nodes.shape[0]:
-        return size, top
+    first = extent.edges
+    if first + count > tree.edges.shape[0] or extent.nodes + count > tree.nodes.shape[0]:
+        return
     for k in range(count):
-        edges[top + k].code = work.legal[k]
-    node.first = top
+        tree.edges[first + k].code = work.legal[k]
+    node.first = first
     node.count = count
-    for k in range(top, top + count):
-        edge = edges[k]
-        new = nodes[size]
+    for k in range(first, first + count):
+        edge = tree.edges[k]
+        new = tree.nodes[extent.nodes]
         new.state = node.state
         new.gain = act(packed, new.state, edge.code, work)
         _clear(new)
-        new.value = _first_value(packed, new.state, nodes, outcomes, chances, beyond, work)
-        edge.node = size
+        new.value = _first_value(packed, new.state, phase, scratch)
+        edge.node = extent.nodes
         edge.visits = 1
         edge.value = new.gain + new.value
-        size += 1
+        extent.nodes += 1
+    extent.edges += count
     node.visits = count
-    node.value = _best_value(node, edges)
-    return size, top + count
+    node.value = _best_value(node, tree.edges)
 
 
 @jit(forceinline=False)
-def _first_value(
-    packed: PackedScenario,
-    state: State,
-    nodes: Records[TreeNode],
-    outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
-    beyond: Records[State],
-    work: WorkSpace,
-) -> float:
-    """What a new node is worth; dice are weighed by their chances."""
-    phase = int64(nodes[0].state.phase)
+def _first_value(packed: PackedScenario, state: State, phase: int, scratch: Scratch) -> float:
+    """Return the value of a new node: an estimate, or the mean of those of the dice's outcomes."""
+    work = scratch.work[0]
     if not is_chance(state.node) or state.phase != phase:
-        return float(_guess(packed, state, phase, work))
+        return float(estimate_phase(packed, state, phase, work))
+    outcomes, probabilities = scratch.outcomes, scratch.probabilities
     mean = 0.0
-    for k in range(chance_outcomes(packed, state, outcomes, chances, 0, work)):
-        beyond[0] = state
-        points = resolve(packed, beyond[0], outcomes[k], work)
-        mean += chances[k] * (points + _guess(packed, beyond[0], phase, work))
+    for k in range(chance_outcomes(packed, state, outcomes, probabilities, 0, work)):
+        scratch.beyond[0] = state
+        points = resolve(packed, scratch.beyond[0], outcomes[k], work)
+        value = estimate_phase(packed, scratch.beyond[0], phase, work)
+        mean += probabilities[k] * (points + value)
     return mean
 
 
 @jit(forceinline=False)
-def _guess(packed: PackedScenario, state: State, phase: int, work: WorkSpace) -> float:
-    """Points still to come by the rule of thumb, nothing of the phases after this one."""
-    if state.node == Node.END or state.phase != phase:
-        return float(still_paid(packed, state))
-    return float(estimate(packed, state, work))
-
-
-@jit(forceinline=False)
-def _descend(
-    packed: PackedScenario,
-    weight: float,
-    nodes: Records[TreeNode],
-    size: int,
-    edges: Records[Edge],
-    top: int,
-    path: Records[PathStep],
-    outcomes: NDArray[np.int64],
-    chances: NDArray[np.float64],
-    beyond: Records[State],
-    rng: Rng,
-    work: WorkSpace,
-) -> tuple[int, int, int]:
-    """Go from the root to a decision whose actions nobody tried, and try them.
+def _descend(packed: PackedScenario, weight: float, tree: Tree, scratch: Scratch) -> int:
+    """Go from the root to a decision that is not expanded, and expand it.
 
     Returns:
-        Nodes and edges in use afterwards, and nodes on the way.
+        The number of nodes on the path.
     """
+    nodes, edges, path, extent = tree.nodes, tree.edges, tree.path, tree.extent[0]
     phase = int64(nodes[0].state.phase)
     here = 0
     length = 0
@@ -302,70 +277,81 @@ def _descend(
         length += 1
         node = nodes[here]
         if node.state.node == Node.END or node.state.phase != phase or length == path.shape[0]:
-            return size, top, length
+            return length
         if not is_chance(node.state.node):
             if node.count == 0:
-                size, top = _open(
-                    packed, here, nodes, size, edges, top, outcomes, chances, beyond, work
-                )
-                return size, top, length
-            chosen = _promising(node, edges, weight)
+                _expand(packed, here, tree, scratch)
+                return length
+            chosen = _select(node, edges, weight)
             node.visits += 1
             edges[chosen].visits += 1
             path[length - 1].edge = chosen
             here = int64(edges[chosen].node)
             continue
-        outcome = int64(sample(packed, node.state, rng, work))
+        outcome = int64(sample(packed, node.state, scratch.rng[0], scratch.work[0]))
         here = int64(node.first)
         while here >= 0 and nodes[here].outcome != outcome:
             here = int64(nodes[here].next)
         if here >= 0:
             continue
-        if size == nodes.shape[0]:
-            return size, top, length
-        here = size
-        size += 1
-        new = nodes[here]
-        new.state = node.state
-        new.gain = resolve(packed, new.state, outcome, work)
-        _clear(new)
-        new.outcome = outcome
-        new.next = node.first
-        node.first = here
-        for k in range(chance_outcomes(packed, node.state, outcomes, chances, 0, work)):
-            if outcomes[k] == outcome:
-                new.chance = chances[k]
-        new.value = _guess(packed, new.state, phase, work)
-        if is_chance(new.state.node):
-            new.value = _first_value(packed, new.state, nodes, outcomes, chances, beyond, work)
-            node.value += new.chance * (new.value - _guess(packed, new.state, phase, work))
+        if extent.nodes == nodes.shape[0]:
+            return length
+        here = int64(extent.nodes)
+        extent.nodes += 1
+        _add_child(packed, node, here, outcome, tree, scratch)
+
+
+@jit
+def _add_child(
+    packed: PackedScenario,
+    node: TreeNode,
+    child: int,
+    outcome: int,
+    tree: Tree,
+    scratch: Scratch,
+) -> None:
+    """Write the child of a chance node that an outcome leads to."""
+    work, phase = scratch.work[0], int64(tree.nodes[0].state.phase)
+    outcomes, probabilities = scratch.outcomes, scratch.probabilities
+    new = tree.nodes[child]
+    new.state = node.state
+    new.gain = resolve(packed, new.state, outcome, work)
+    _clear(new)
+    new.outcome = outcome
+    new.next = node.first
+    node.first = child
+    for k in range(chance_outcomes(packed, node.state, outcomes, probabilities, 0, work)):
+        if outcomes[k] == outcome:
+            new.probability = probabilities[k]
+    estimated = estimate_phase(packed, new.state, phase, work)
+    new.value = estimated
+    if is_chance(new.state.node):  # its parent's value took the plain estimate
+        new.value = _first_value(packed, new.state, phase, scratch)
+        node.value += new.probability * (new.value - estimated)
 
 
 @jit(forceinline=False)
-def _learn(
-    nodes: Records[TreeNode], edges: Records[Edge], path: Records[PathStep], length: int
-) -> tuple[float, float]:
-    """Carry the value of the last node back to the root; the range of values on the way."""
+def _back_up(tree: Tree, length: int) -> tuple[float, float]:
+    """Carry the value of the path's last node back to the root; the range of values on it."""
     low = np.inf
     high = -np.inf
-    for k in range(length - 1):
-        place = length - 2 - k
-        node = nodes[path[place].node]
-        after = nodes[path[place + 1].node]
+    for place in range(length - 2, -1, -1):
+        node = tree.nodes[tree.path[place].node]
+        after = tree.nodes[tree.path[place + 1].node]
         if is_chance(node.state.node):
-            node.value += after.chance * (after.value - path[place + 1].before)
+            node.value += after.probability * (after.value - tree.path[place + 1].before)
         else:
-            edge = edges[path[place].edge]
+            edge = tree.edges[tree.path[place].edge]
             edge.value = after.gain + after.value
             low = min(low, edge.value)
             high = max(high, edge.value)
-            node.value = _best_value(node, edges)
+            node.value = _best_value(node, tree.edges)
     return low, high
 
 
 @jit
 def _best_value(node: TreeNode, edges: Records[Edge]) -> float:
-    """What the best action that was tried is worth."""
+    """Return the value of the best action."""
     sign = 1.0 if node.state.mover == 0 else -1.0
     most = -np.inf
     for k in range(node.first, node.first + node.count):
@@ -374,8 +360,8 @@ def _best_value(node: TreeNode, edges: Records[Edge]) -> float:
 
 
 @jit
-def _promising(node: TreeNode, edges: Records[Edge], weight: float) -> int:
-    """The edge of the highest confidence bound for the side that moves."""
+def _select(node: TreeNode, edges: Records[Edge], weight: float) -> int:
+    """Return the edge of the highest confidence bound for the side to move."""
     first = int64(node.first)
     sign = 1.0 if node.state.mover == 0 else -1.0
     logarithm = np.log(float(node.visits))

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import decision_kernels, policies
-from wfb_gym.solver.policies import SeatDecisions
+from wfb_gym.solver import seat_decisions, table_policy
+from wfb_gym.solver.seat_decisions import SeatDecisions
 from wfb_gym.solver.table_policy import TablePolicy
 
 from ..engine.builders import army, miscast, spell, wizard
@@ -252,9 +252,9 @@ def test_what_is_no_policy_is_refused(policy: Any, message: str) -> None:
 
 
 def test_a_bad_answer_in_a_later_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policies, "_ROWS", 7)
+    monkeypatch.setattr(seat_decisions, "_BATCH", 7)
     decisions = SeatDecisions(solved("a duel").full, 0)
-    last = decisions.shown(decisions.nodes[-1:])[0]
+    last = decisions.observe(decisions.nodes[-1:])[0]
 
     def bad(observations: Observations, masks: Masks) -> NDArray[np.int64]:
         wrong = (observations == last).all(axis=1)
@@ -271,7 +271,7 @@ def test_policies_are_asked_about_a_few_decisions_at_a_time(
     solution = solved("a duel")
     expected = [solver.best_response(solution, mixed(0.3), seat).value for seat in (0, 1)]
     table = solution.policy(0)
-    monkeypatch.setattr(policies, "_ROWS", rows)
+    monkeypatch.setattr(seat_decisions, "_BATCH", rows)
     asked: list[int] = []
 
     def few(observations: Observations, masks: Masks) -> Any:
@@ -292,7 +292,7 @@ def test_policies_are_asked_about_a_few_decisions_at_a_time(
         assert max(asked) == rows
         assert sum(asked) == len(decisions.nodes) + 3 * asked[0]
     again = solution.policy(0)
-    assert np.array_equal(again._marks, table._marks)
+    assert np.array_equal(again._hashes, table._hashes)
     assert np.array_equal(again._actions, table._actions)
 
 
@@ -300,7 +300,7 @@ def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
     solution = solved("several wizards")
     for seat in (0, 1):
         decisions = SeatDecisions(solution.full, seat)
-        observations, masks = decisions.shown(decisions.nodes)
+        observations, masks = decisions.observe(decisions.nodes)
         assert len(np.unique(observations, axis=0)) == len(decisions.nodes) > 50
         counts = solution.full.counts[decisions.nodes]
         assert np.array_equal(masks.sum(axis=1), counts)
@@ -310,7 +310,7 @@ def test_a_table_knows_only_its_own_observations() -> None:
     solution = solved("a duel")
     policy = solution.policy(0)
     decisions = SeatDecisions(solution.full, 0)
-    observations, masks = decisions.shown(decisions.nodes)
+    observations, masks = decisions.observe(decisions.nodes)
     strange = observations.copy()
     strange[3] = np.nextafter(strange[3], 2.0)
     with pytest.raises(ValueError, match="row 3 is none that the solved scenario shows"):
@@ -326,15 +326,15 @@ def test_a_table_knows_only_its_own_observations() -> None:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_observations_with_one_mark_are_told_apart_all_the_same(
+def test_observations_with_one_hash_are_told_apart_all_the_same(
     seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     solution = solved("a duel")
     decisions = SeatDecisions(solution.full, seat)
-    observations, masks = decisions.shown(decisions.nodes)
+    observations, masks = decisions.observe(decisions.nodes)
     expected = solution.policy(seat).act(observations, masks)
     salts = []
-    honest = decision_kernels.fingerprints
+    honest = table_policy.hash_rows
 
     def colliding(rows: Any, salt: np.uint64, marks: NDArray[np.uint64]) -> None:
         honest(rows, salt, marks)
@@ -342,20 +342,20 @@ def test_observations_with_one_mark_are_told_apart_all_the_same(
         if salt < 2:
             marks %= np.uint64(16)
 
-    monkeypatch.setattr(decision_kernels, "fingerprints", colliding)
+    monkeypatch.setattr(table_policy, "hash_rows", colliding)
     found = solution.policy(seat)
     assert salts == [0, 1, 2]
     assert np.array_equal(found.act(observations, masks), expected)
     assert salts[-1] == 2
 
 
-def test_marks_depend_on_every_bit_and_on_the_salt() -> None:
+def test_hashes_depend_on_every_bit_and_on_the_salt() -> None:
     rows = np.zeros((40, 7), np.uint32)
     rows[1:, 3] = 1 << (np.arange(39) % 32)
     rows[33:, 5] = 1
     marks = [np.empty(40, np.uint64) for _ in range(2)]
     for salt in (0, 1):
-        decision_kernels.fingerprints(rows, np.uint64(salt), marks[salt])
+        table_policy.hash_rows(rows, np.uint64(salt), marks[salt])
     assert len(np.unique(np.concatenate(marks))) == 80
 
 

@@ -15,8 +15,8 @@ from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import SolutionError, cache, files, game_graph
-from wfb_gym.solver.game_graph import Arrays, GameGraph
+from wfb_gym.solver import SolutionError, game_graph, solution_files, solving
+from wfb_gym.solver.game_graph import GameGraph, SavedGraph
 
 from .small import small, solved, start
 
@@ -64,7 +64,7 @@ def array_of(path: Path, name: str) -> Any:
 def same(one: Any, other: Any) -> bool:
     return all(
         left.dtype == right.dtype and np.array_equal(left, right)
-        for left, right in zip(one.graph.arrays(), other.graph.arrays(), strict=True)
+        for left, right in zip(one.graph.to_saved(), other.graph.to_saved(), strict=True)
     )
 
 
@@ -221,7 +221,7 @@ def test_what_was_solved_under_other_rules_or_is_incomplete_is_refused(
         solver.load(saved)
 
 
-@pytest.mark.parametrize("name", Arrays._fields)
+@pytest.mark.parametrize("name", SavedGraph._fields)
 def test_arrays_that_do_not_fit_together_are_refused(saved: Path, name: str) -> None:
     whole = members(saved)
     array = array_of(saved, name)
@@ -256,7 +256,7 @@ def test_arrays_of_objects_are_never_unpacked(saved: Path) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where solutions are kept, empty."""
-    monkeypatch.setattr(cache, "CACHE_FOLDER", tmp_path)
+    monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
     return tmp_path / "solutions"  # type: ignore[return-value]
 
 
@@ -264,9 +264,9 @@ def test_what_was_solved_before_is_not_solved_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[int] = []
-    first = solver.solved("archmage-duel", progress=told.append)
+    first = solver.solve("archmage-duel", progress=told.append, cache=True)
     assert told
-    digest = files.table_digest(pack(load_scenario("archmage-duel")))
+    digest = solution_files.packed_digest(pack(load_scenario("archmage-duel")))
     assert [each.name for each in folder.iterdir()] == [f"{digest}.zip"]
     told.clear()
     explored = []
@@ -279,13 +279,13 @@ def test_what_was_solved_before_is_not_solved_again(
         return node
 
     monkeypatch.setattr(GameGraph, "explore", counted)
-    again = solver.solved("archmage-duel", progress=told.append)
+    again = solver.solve("archmage-duel", progress=told.append, cache=True)
     assert not told
     assert not any(explored)
     assert same(again, first)
     assert again.value == first.value
     assert 0.0 < again.seconds <= first.seconds
-    assert solver.solved("apprentice").value != first.value
+    assert solver.solve("apprentice", cache=True).value != first.value
     assert len(list(folder.iterdir())) == 2
 
 
@@ -299,13 +299,13 @@ def test_an_interrupted_solution_is_kept_and_goes_on(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        solver.solved("archmage-duel", progress=stop)
+        solver.solve("archmage-duel", progress=stop, cache=True)
     (path,) = folder.iterdir()
     kept = solver.load(path)
     assert 1000 <= kept.graph.size < 1500
     with_header(path, seconds=1000.0)
     told: list[int] = []
-    whole = solver.solved("archmage-duel", progress=told.append)
+    whole = solver.solve("archmage-duel", progress=told.append, cache=True)
     assert told[0] >= kept.graph.size
     fresh = solver.solve("archmage-duel")
     assert whole.value == fresh.value
@@ -313,14 +313,14 @@ def test_an_interrupted_solution_is_kept_and_goes_on(
     assert whole.seconds > 1000.0
     assert solver.load(path).seconds > 1000.0
     told.clear()
-    assert solver.solved("archmage-duel", progress=told.append).value == whole.value
+    assert solver.solve("archmage-duel", progress=told.append, cache=True).value == whole.value
     assert not told
 
 
 def test_long_solving_is_kept_now_and_then(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_graph, "_SLICE", 100)
-    monkeypatch.setattr(cache, "_SAVED_EVERY", -1.0)
-    monkeypatch.setattr(cache, "_TOLD_EVERY", -1.0)
+    monkeypatch.setattr(solving, "_SAVE_EVERY", -1.0)
+    monkeypatch.setattr(solving, "_NOTICE_EVERY", -1.0)
     sizes: list[int] = []
 
     def look(nodes: int) -> None:
@@ -328,7 +328,7 @@ def test_long_solving_is_kept_now_and_then(folder: Path, monkeypatch: pytest.Mon
             sizes.append(solver.load(next(folder.iterdir())).graph.size)
 
     notice = io.StringIO()
-    solver.solved("orc-shaman-hunt", progress=look, notice=notice)
+    solver.solve("orc-shaman-hunt", progress=look, notice=notice, cache=True)
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[-1]
     assert "solving orc-shaman-hunt" in notice.getvalue()
@@ -336,7 +336,7 @@ def test_long_solving_is_kept_now_and_then(folder: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("damage", ["garbage", "other rules", "wrong arrays", "other scenario"])
 def test_a_file_that_is_refused_is_solved_and_written_anew(folder: Path, damage: str) -> None:
-    first = solver.solved("apprentice")
+    first = solver.solve("apprentice", cache=True)
     (path,) = folder.iterdir()
     if damage == "garbage":
         path.write_bytes(b"garbage")
@@ -346,7 +346,7 @@ def test_a_file_that_is_refused_is_solved_and_written_anew(folder: Path, damage:
         rewrite(path, values=npy(np.zeros(3)))
     else:
         solver.solve("orc-shaman-hunt").save(path)
-    again = solver.solved("apprentice")
+    again = solver.solve("apprentice", cache=True)
     assert again.scenario == first.scenario
     assert again.value == first.value
     assert same(solver.load(path), first)
@@ -354,9 +354,9 @@ def test_a_file_that_is_refused_is_solved_and_written_anew(folder: Path, damage:
 
 def test_what_does_not_fit_is_not_kept(folder: Path) -> None:
     with pytest.raises(solver.TooLarge):
-        solver.solved("archmage-duel", max_bytes=160_000)
+        solver.solve("archmage-duel", max_bytes=160_000, cache=True)
     assert not folder.exists() or not list(folder.iterdir())
-    whole = solver.solved("archmage-duel")
+    whole = solver.solve("archmage-duel", cache=True)
     assert whole.value == pytest.approx(9.679397618926652, abs=1e-9)
 
 
@@ -365,5 +365,5 @@ def test_a_folder_that_cannot_be_written_spoils_nothing(
 ) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("in the way")
-    monkeypatch.setattr(cache, "CACHE_FOLDER", blocked)
-    assert solver.solved("apprentice").value == solver.solve("apprentice").value
+    monkeypatch.setattr(solving, "CACHE_FOLDER", blocked)
+    assert solver.solve("apprentice", cache=True).value == solver.solve("apprentice").value

@@ -1,7 +1,7 @@
-"""Solutions in files: one compressed archive each, which says what it is.
+"""The files of solutions: one compressed archive each, which says what it is.
 
-The archive holds a header in JSON and the arrays as NumPy writes them. What cannot be read back
-whole, or was solved under other rules, is refused.
+The archive holds a header in JSON and the arrays as NumPy writes them. A file that cannot be read
+back whole, or was solved under other rules, is refused. `wfb_gym.solver.solution` saves and loads.
 """
 
 import hashlib
@@ -10,15 +10,16 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wfb_gym._jit import rules_digest
+from wfb_gym._records import Records
 from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
-from wfb_gym.solver.game_graph import Arrays, GameGraph
-from wfb_gym.solver.solution import DEFAULT_BYTES, Solution
+from wfb_gym.solver.game_graph import GameGraph, SavedGraph
 
 FORMAT = "wfb_gym solution"
 VERSION = 1
@@ -31,35 +32,39 @@ class SolutionError(ValueError):
     """A file that is no solution, is damaged, or belongs to other rules."""
 
 
-def table_digest(packed: Any) -> str:
-    """Hash of a packed scenario."""
+class SolvedScenario(NamedTuple):
+    """What a file holds: a scenario, its solved positions, and the seconds that solving took."""
+
+    scenario: Scenario
+    graph: GameGraph
+    seconds: float
+
+
+def packed_digest(packed: Records[PackedScenario]) -> str:
+    """Return the hash of a packed scenario."""
     return hashlib.sha256(packed.tobytes()).hexdigest()
 
 
-def save(solution: Solution, path: str | os.PathLike[str]) -> None:
-    """Write a solution to a file, all of it or nothing.
-
-    Args:
-        solution: to keep.
-        path: of the file, which is overwritten.
+def write_solution(solved: SolvedScenario, path: str | os.PathLike[str]) -> None:
+    """Write a file, all of it or nothing; an older one is overwritten.
 
     Raises:
-        OSError: the file cannot be written.
+        OSError: The file cannot be written.
     """
     header = {
         "format": FORMAT,
         "version": VERSION,
         "rules": rules_digest(),
-        "table": table_digest(solution.packed),
-        "seconds": solution.seconds,
-        "scenario": solution.scenario.model_dump_json(),
+        "table": packed_digest(solved.graph.packed),
+        "seconds": solved.seconds,
+        "scenario": solved.scenario.model_dump_json(),
     }
     target = Path(path)
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as archive:
             archive.writestr(_HEADER, json.dumps(header))
-            for name, array in solution.graph.arrays()._asdict().items():
+            for name, array in solved.graph.to_saved()._asdict().items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
         draft.replace(target)
@@ -67,16 +72,16 @@ def save(solution: Solution, path: str | os.PathLike[str]) -> None:
         draft.unlink(missing_ok=True)
 
 
-def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Solution:
-    """Read a solution back.
+def read_solution(path: str | os.PathLike[str], max_bytes: int) -> SolvedScenario:
+    """Read a file.
 
     Args:
-        path: of a file that `save` wrote.
-        max_bytes: memory that its positions may take if more are asked for.
+        path: of a file that `write_solution` wrote.
+        max_bytes: memory that the positions may take if more are solved later.
 
     Raises:
-        FileNotFoundError: there is none.
-        SolutionError: it is no solution, is damaged, or was solved under other rules.
+        FileNotFoundError: There is no such file.
+        SolutionError: It is no solution, is damaged, or was solved under other rules.
     """
     target = Path(path)
     if not target.is_file():
@@ -85,17 +90,16 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
         with zipfile.ZipFile(target) as archive:
             header = json.loads(archive.read(_HEADER))
             _check_header(target, header)
-            arrays = Arrays(*(_array(archive, name) for name in Arrays._fields))
+            saved = SavedGraph(*(_read_array(archive, name) for name in SavedGraph._fields))
             scenario = Scenario.model_validate_json(header["scenario"])
             packed = pack(scenario)
-            if table_digest(packed) != header["table"]:
+            if packed_digest(packed) != header["table"]:
                 raise SolutionError(
                     f"{target}: {scenario.name} was solved with other data than this version's; "
                     "solve it again"
                 )
-            return Solution(
-                scenario, GameGraph.restored(packed, max_bytes, arrays), float(header["seconds"])
-            )
+            graph = GameGraph.from_saved(packed, max_bytes, saved)
+            return SolvedScenario(scenario, graph, float(header["seconds"]))
     except SolutionError:
         raise
     except (
@@ -107,14 +111,14 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
         TypeError,
         OSError,
         RuntimeError,
-    ) as error:  # RuntimeError: asks for a password, or packed in another way
+    ) as error:  # RuntimeError: the archive has a password, or another compression
         raise SolutionError(
             f"{target}: expected a solution that wfb_gym saved, found a damaged or foreign file "
             f"({error})"
         ) from error
 
 
-def _array(archive: zipfile.ZipFile, name: str) -> Any:
+def _read_array(archive: zipfile.ZipFile, name: str) -> Any:
     with archive.open(f"{name}.npy") as member:
         return np.lib.format.read_array(member, allow_pickle=False)
 

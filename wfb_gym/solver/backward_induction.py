@@ -1,0 +1,233 @@
+"""Backward induction over the game graph, compiled: exploring it, and sweeping its values."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.keys import pack_key, unpack_key, word_of
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.state import STATE_WORDS
+from wfb_gym.solver.expansion import expand
+from wfb_gym.solver.graph_arrays import (
+    CHANCE,
+    END,
+    TIE,
+    UNKNOWN,
+    Expansion,
+    Game,
+    Lanes,
+    Nodes,
+    Operation,
+    Play,
+    Stack,
+    Status,
+)
+from wfb_gym.solver.node_index import enter, find_successors, look_up
+
+
+@jit(forceinline=False)
+def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: Expansion) -> None:
+    """Write a node's value in every lane from the values of the nodes that can follow it.
+
+    Args:
+        node: whose row of `nodes.values` and `nodes.chosen` is written.
+        first: the first step that leaves it.
+        end: behind the last.
+        nodes: with the values of the nodes that these steps lead to.
+        lanes: how each army plays in each lane; the values of the actions are written to their
+            weights where a lane is REPORTED.
+        room: with the steps, and the codes of the legal actions.
+    """
+    steps, sums, values, weights = room.steps, room.sums, nodes.values, lanes.weights
+    kind = nodes.kinds[node]
+    count = int64(nodes.counts[node])
+    offset = lanes.offsets[node] if lanes.offsets.shape[0] > 0 else 0
+    for lane in range(lanes.plays.shape[0]):
+        nodes.chosen[node, lane] = -1
+        mean = 0.0
+        if kind == CHANCE:
+            for k in range(first, end):
+                step = steps[k]
+                after = values[step.node, lane] if step.node >= 0 else 0.0
+                mean += step.probability * (step.gain + after)
+            values[node, lane] = mean
+            continue
+        for k in range(count):
+            sums[k] = 0.0
+        for k in range(first, end):
+            step = steps[k]
+            after = values[step.node, lane] if step.node >= 0 else 0.0
+            sums[step.action] += step.probability * (step.gain + after)
+        play = lanes.plays[lane, kind]
+        if play == Play.OPTIMAL or play == Play.REPORTED:
+            sign = 1.0 if kind == 0 else -1.0
+            best = sums[0]
+            preferred = 0
+            for k in range(1, count):
+                if sign * (sums[k] - sums[preferred]) > TIE:
+                    preferred = k
+                if sign * (sums[k] - best) > 0.0:
+                    best = sums[k]
+            values[node, lane] = best
+            nodes.chosen[node, lane] = room.codes[preferred]
+            if play == Play.REPORTED:
+                for k in range(count):
+                    weights[offset + k] = sums[k]
+        elif play == Play.GIVEN:
+            for k in range(count):
+                mean += weights[offset + k] * sums[k]
+            values[node, lane] = mean
+        elif play == Play.UNIFORM:
+            for k in range(count):
+                mean += sums[k]
+            values[node, lane] = mean / count
+        else:
+            raise ValueError("lanes: unknown play")
+
+
+@jit
+def _explore(
+    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, stack: Stack, budget: int
+) -> int:
+    """Search depth first from the frames in use; see `run`."""
+    packed, plan, control = game.packed[0], game.plan[0], game.control[0]
+    steps, frames, work = room.steps, stack.frames, room.work[0]
+    limit = control.nodes + budget
+    words = int64(plan.words)
+    while control.depth > 0:
+        frame = frames[control.depth - 1]
+        if frame.first < 0:
+            if control.nodes >= limit:
+                return Status.PAUSED
+            end, count = expand(packed, steps[frame.step].state, room, control.top)
+            if end < 0:
+                return Status.STEPS_FULL
+            if not find_successors(game, nodes, steps, control.top, end, stack.keys):
+                for k in range(control.top, end):
+                    if steps[k].node == END:
+                        continue  # which is never stored
+                    for word in range(STATE_WORDS):
+                        stack.unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
+                return Status.NEW_KEY_BITS
+            frame.first = control.top
+            frame.cursor = control.top
+            frame.end = end
+            frame.count = count
+            control.top = end
+        while frame.cursor < frame.end:
+            step = steps[frame.cursor]
+            if step.node == UNKNOWN:
+                key = stack.keys[frame.cursor]
+                step.node = look_up(words, step.hash, key, nodes.keys, nodes.slots)
+                if step.node == UNKNOWN:
+                    break
+            frame.cursor += 1
+        if frame.cursor < frame.end:
+            if control.depth == frames.shape[0]:
+                return Status.STEPS_FULL
+            deeper = frames[control.depth]
+            deeper.step = frame.cursor
+            deeper.first = -1
+            control.depth += 1
+            continue
+        if control.nodes == nodes.keys.shape[0]:
+            return Status.NODES_FULL
+        if 2 * (control.nodes + 1) > nodes.slots.shape[0]:
+            return Status.INDEX_FULL
+        node = control.nodes
+        state = steps[frame.step].state
+        pack_key(plan, state, nodes.keys[node])
+        enter(words, node, nodes.keys, nodes.slots)
+        nodes.kinds[node] = CHANCE
+        nodes.counts[node] = frame.count
+        if frame.count > 0:
+            nodes.kinds[node] = state.mover
+            legal_actions(packed, state, work)
+            for k in range(frame.count):
+                room.codes[k] = work.legal[k]
+        _back_up(node, frame.first, frame.end, nodes, lanes, room)
+        control.nodes += 1
+        control.top = frame.first
+        control.depth -= 1
+        if control.depth > 0:
+            steps[frame.step].node = node
+            frames[control.depth - 1].cursor += 1
+    return Status.DONE
+
+
+@jit
+def _sweep(
+    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, keys: NDArray[np.uint64], budget: int
+) -> int:
+    """Compute the values of the next `budget` nodes; see `run`."""
+    packed, plan, control = game.packed[0], game.plan[0], game.control[0]
+    last = min(control.cursor + budget, control.nodes)
+    while control.cursor < last:
+        state = room.steps[0].state
+        unpack_key(plan, nodes.keys[control.cursor], state)
+        end, _ = expand(packed, state, room, 1)
+        if end < 0:
+            return Status.STEPS_FULL
+        find_successors(game, nodes, room.steps, 1, end, keys)
+        _back_up(control.cursor, 1, end, nodes, lanes, room)
+        control.cursor += 1
+    return Status.DONE if control.cursor == control.nodes else Status.PAUSED
+
+
+@jit
+def _expand_all(
+    game: Game, nodes: Nodes, room: Expansion, keys: NDArray[np.uint64], count: int
+) -> int:
+    """Write the steps that leave the first `count` positions; see `run`."""
+    control = game.control[0]
+    control.top = count
+    for k in range(count):
+        first = control.top
+        end, _ = expand(game.packed[0], room.steps[k].state, room, first)
+        if end < 0:
+            return Status.STEPS_FULL
+        control.top = end
+        room.steps[k].node = end
+        find_successors(game, nodes, room.steps, first, end, keys)
+    return Status.DONE
+
+
+@jit(nogil=True, forceinline=False)
+def run(
+    operation: int,
+    budget: int,
+    game: Game,
+    nodes: Nodes,
+    lanes: Lanes,
+    room: Expansion,
+    stack: Stack,
+) -> int:
+    """Do one operation, as far as the budget and the arrays reach.
+
+    One compiled entry serves all operations, since each entry compiles the whole engine.
+
+    - EXPLORE computes every node that can follow the frames in use, and the frames' own.
+    - SWEEP computes the nodes' values anew, in order, from `control.cursor` on.
+    - EXPAND writes the steps that leave the first `budget` steps' positions behind these, one
+      position's after the other's; `node` of each of the first steps is where its own end, and
+      `control.top` where the last do.
+
+    Args:
+        operation: an `Operation`.
+        budget: nodes to compute before it returns PAUSED; positions to EXPAND.
+        game: the scenario and the state of the computation.
+        nodes: the nodes.
+        lanes: the ways to play.
+        room: room for successors.
+        stack: room of the search; holds the missing bits where the status is NEW_KEY_BITS.
+
+    Returns:
+        A `Status`: DONE, PAUSED, or what must grow before the call is repeated.
+    """
+    if operation == Operation.EXPLORE:
+        return int64(_explore(game, nodes, lanes, room, stack, budget))
+    if operation == Operation.SWEEP:
+        return int64(_sweep(game, nodes, lanes, room, stack.keys, budget))
+    if operation == Operation.EXPAND:
+        return int64(_expand_all(game, nodes, room, stack.keys, budget))
+    raise ValueError("operation: unknown")

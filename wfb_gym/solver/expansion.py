@@ -1,0 +1,93 @@
+"""What can follow a position, enumerated with the engine's own operations, compiled."""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.chance import chance_outcomes
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.queries import is_chance, is_decision
+from wfb_gym.engine.state import State
+from wfb_gym.engine.transition import act, resolve
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.solver.graph_arrays import Expansion
+
+INLINE = 3
+"""Consecutive rolls that `expand` writes out as one step; the next roll is a node of its own."""
+
+
+@jit(forceinline=False)
+def expand(packed: PackedScenario, state: State, room: Expansion, first: int) -> tuple[int, int]:
+    """Write the ways that lead from a node to the next ones, action by action.
+
+    Args:
+        packed: the packed scenario.
+        state: a decision or a chance node; not changed.
+        room: whose `steps` are filled from `first`; `codes` hold the legal actions afterwards.
+        first: where to begin.
+
+    Returns:
+        The entry behind the last, or -1 if there is no room; and the number of legal actions.
+    """
+    work = room.work[0]
+    top = first
+    count = 0
+    if is_decision(state.node):
+        count = int64(legal_actions(packed, state, work))
+        for k in range(count):
+            room.codes[k] = work.legal[k]
+        for k in range(count):
+            if top >= room.steps.shape[0]:
+                return -1, count
+            step = room.steps[top]
+            step.state = state
+            step.gain = act(packed, step.state, room.codes[k], work)
+            step.probability = 1.0
+            step.action = k
+            step.rolls = 0
+            if not is_chance(step.state.node):
+                top += 1
+                continue
+            room.chain[0] = step
+            top = _roll_on(packed, room, top)
+            if top < 0:
+                return -1, count
+    else:
+        step = room.chain[0]
+        step.state = state
+        step.gain = 0.0
+        step.probability = 1.0
+        step.action = -1
+        step.rolls = INLINE - 1
+        top = _roll_on(packed, room, top)
+    return top, count
+
+
+@jit(forceinline=False)
+def _roll_on(packed: PackedScenario, room: Expansion, first: int) -> int:
+    """Write what the dice can do from `chain[0]` on; the entry behind the last, or -1."""
+    work = room.work[0]
+    steps, chain = room.steps, room.chain
+    top = first
+    left = 1
+    here = chain[chain.shape[0] - 1]
+    while left > 0:
+        left -= 1
+        here.state = chain[left].state
+        here.gain = chain[left].gain
+        here.probability = chain[left].probability
+        here.action = chain[left].action
+        here.rolls = chain[left].rolls + 1
+        end = int64(chance_outcomes(packed, here.state, room.outcomes, room.probabilities, 0, work))
+        if top + end > steps.shape[0] or left + end >= chain.shape[0]:
+            return -1
+        for k in range(end):
+            step = steps[top]
+            step.state = here.state
+            step.gain = here.gain + resolve(packed, step.state, room.outcomes[k], work)
+            step.probability = here.probability * room.probabilities[k]
+            step.action = here.action
+            step.rolls = here.rolls
+            if here.rolls < INLINE and is_chance(step.state.node):
+                chain[left] = step
+                left += 1
+            else:
+                top += 1
+    return top

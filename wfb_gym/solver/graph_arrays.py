@@ -1,0 +1,157 @@
+"""What the compiled code of the game graph works on: constants, records and tuples of arrays.
+
+Nodes are numbered so that every node comes after all that can follow it: going through them in
+order finds the values of the successors ready. A node is a decision, or a chance node that is
+stored so that its chain of rolls is not written out once for each way into it. A node's
+successors are never stored: the engine enumerates them again, which is quicker than memory.
+
+`wfb_gym.solver.game_graph` owns the arrays and enlarges them.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._records import Float64, Int64, Record, Records, new_records
+from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.engine.chance import most_outcomes
+from wfb_gym.engine.keys import KeyPlan
+from wfb_gym.engine.state import State, WorkSpace, new_work_spaces
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario.sizes import DICE
+
+END = -1
+UNKNOWN = -2
+NEW_BITS = -3
+"""In place of a node's number: the battle is over; the position is not stored; its key needs bits
+that the key plan does not hold."""
+
+CHANCE = 2
+"""Kind of a stored chance node; the kind of a decision is the army that decides, 0 or 1."""
+
+TIE = 1e-9
+"""Points by which an action must be better to be preferred to one of a lower code."""
+
+
+class Operation(IntEnum):
+    """What the compiled entry `backward_induction.run` does."""
+
+    EXPLORE = 0
+    SWEEP = 1
+    EXPAND = 2
+
+
+class Status(IntEnum):
+    """Why `backward_induction.run` returns."""
+
+    DONE = 0
+    PAUSED = 1
+    NODES_FULL = 2
+    INDEX_FULL = 3
+    STEPS_FULL = 4
+    NEW_KEY_BITS = 5
+
+
+class Play(IntEnum):
+    """How an army plays in a lane of a sweep."""
+
+    OPTIMAL = 0  # the best response to the other army's play
+    GIVEN = 1  # the probabilities in `Lanes.weights`
+    UNIFORM = 2  # every legal action with the same probability
+    REPORTED = 3  # OPTIMAL, and writes the actions' values into `Lanes.weights`
+
+
+class Successor(Record):
+    """A way from a node to one that can follow it."""
+
+    state: State
+    probability: Float64
+    gain: Float64  # points on the way, for the first army
+    action: Int64  # which of the legal actions it began with; -1 at a chance node
+    rolls: Int64  # rolls on the way
+    node: Int64  # that it leads to, or END, UNKNOWN, NEW_BITS
+    hash: Int64  # of that node's key
+    candidate: Int64  # the node in the key's first slot of the index, or -1
+
+
+class Frame(Record):
+    """A node under exploration: the step to it, the steps that leave it, and the next of these."""
+
+    step: Int64
+    first: Int64
+    end: Int64
+    cursor: Int64
+    count: Int64
+
+
+class Control(Record):
+    """The state of a computation that returns and is called again."""
+
+    nodes: Int64
+    depth: Int64  # frames in use
+    top: Int64  # steps in use
+    cursor: Int64  # next node of a sweep
+    merging: Int64  # 1: positions that play alike are one node
+
+
+class Game(NamedTuple):
+    """A scenario, and how far its graph has come; arrays of one record each."""
+
+    packed: Records[PackedScenario]
+    plan: Records[KeyPlan]
+    control: Records[Control]
+
+
+class Nodes(NamedTuple):
+    """The nodes' arrays; of a sweep, `values` and `chosen` have a column for each lane."""
+
+    keys: NDArray[np.uint64]  # (capacity, words)
+    slots: NDArray[np.int32]  # (a power of two,): numbers of nodes by hash; -1 where free
+    kinds: NDArray[np.int8]  # (capacity,)
+    counts: NDArray[np.int16]  # (capacity,): legal actions; 0 of chance nodes
+    values: NDArray[np.float64]  # (capacity, lanes): points to come for the first army
+    chosen: NDArray[np.int16]  # (capacity, lanes): code of the best action, or -1
+
+
+class Lanes(NamedTuple):
+    """Ways to play that are evaluated side by side."""
+
+    plays: NDArray[np.int64]  # (lanes, 2): a `Play` for each army
+    weights: NDArray[np.float64]  # (actions of all nodes,): probabilities, or values if REPORTED
+    offsets: NDArray[np.int64]  # (nodes,): where a node's weights begin; empty where unused
+
+
+class Expansion(NamedTuple):
+    """Room for the successors of positions."""
+
+    steps: Records[Successor]
+    chain: Records[Successor]  # scratch: chance nodes to roll on from
+    outcomes: NDArray[np.int64]  # scratch of `chance_outcomes`
+    probabilities: NDArray[np.float64]  # likewise
+    codes: NDArray[np.int64]  # (ACTIONS,): the legal actions of the decision expanded last
+    sums: NDArray[np.float64]  # (ACTIONS,), scratch: their values
+    work: Records[WorkSpace]
+
+
+class Stack(NamedTuple):
+    """Room of the depth-first search."""
+
+    frames: Records[Frame]
+    keys: NDArray[np.uint64]  # (steps, words): keys of the positions that the steps lead to
+    unknown: NDArray[np.uint64]  # (STATE_WORDS,): bits that the key plan lacks
+
+
+def new_expansion(size: int) -> Expansion:
+    """Room for `size` successors."""
+    outcomes = most_outcomes(DICE, rerolls=True)
+    return Expansion(
+        new_records(Successor, size),
+        new_records(Successor, size),
+        np.zeros(outcomes, np.int64),
+        np.zeros(outcomes),
+        np.zeros(ACTIONS, np.int64),
+        np.zeros(ACTIONS),
+        new_work_spaces(),
+    )

@@ -1,0 +1,104 @@
+"""Solving a scenario, and the cache of solutions on disk.
+
+Cached solutions lie beside the compiled code, in a folder that is named after a hash of the
+sources: another version of the rules finds none of them.
+"""
+
+import contextlib
+import time
+from typing import Any, TextIO
+
+from wfb_gym._jit import CACHE_FOLDER
+from wfb_gym.engine.battle import Battle
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
+from wfb_gym.solver.estimation import explore
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress, TooLarge
+from wfb_gym.solver.progress import Bar
+from wfb_gym.solver.solution import Solution, load
+from wfb_gym.solver.solution_files import SolutionError, packed_digest
+
+_SAVE_EVERY = 120.0
+"""Seconds of solving after which the cache gets what was done so far."""
+_NOTICE_EVERY = 2.0
+
+
+def solve(
+    scenario: Any,
+    *,
+    battle: Battle | None = None,
+    max_bytes: int = DEFAULT_BYTES,
+    progress: Progress | None = None,
+    cache: bool = False,
+    notice: TextIO | None = None,
+) -> Solution:
+    """Return exact values and optimal play of a scenario, by expectiminimax over the rules.
+
+    Args:
+        scenario: a bundled name, a path, or a `Scenario`.
+        battle: a position of the scenario to begin with, if it is not its beginning: what comes
+            before is then solved only if it is asked for. Not together with `cache`.
+        max_bytes: memory that the positions may take.
+        progress: called with the number of positions solved so far, now and then. Unless it is
+            given, a bar shows on a terminal if solving takes long; with `cache` there is none.
+        cache: whether to read the solution from disk if the scenario was solved before, to keep
+            it there if not, and to go on where an earlier call was interrupted.
+        notice: gets lines about the progress if solving takes long.
+
+    Raises:
+        TooLarge: The scenario has more positions than fit; names what makes it large.
+        ScenarioError: There is no such scenario, or it is refused.
+        ValueError: A battle together with `cache`.
+    """
+    if cache and battle is not None:
+        raise ValueError("solve: expected a battle or cache=True, found both")
+    began = time.perf_counter()
+    loaded = load_scenario(scenario)
+    solution = Solution(loaded, GameGraph(pack(loaded), max_bytes, merging=True), 0.0)
+    path = CACHE_FOLDER / "solutions" / f"{packed_digest(solution.packed)}.zip"
+    if cache:
+        with contextlib.suppress(OSError, SolutionError):
+            kept = load(path, max_bytes=max_bytes)
+            if packed_digest(kept.packed) == packed_digest(solution.packed):
+                solution = Solution(loaded, kept.graph, kept.seconds)
+    start = battle or Battle(solution.packed)
+    if start.is_over or (cache and solution.graph.find(start.state) >= 0):
+        return solution
+    before = solution.seconds
+    noticed = saved = began
+    bar = Bar(f"solving {loaded.name}")
+
+    def report(nodes: int) -> None:
+        nonlocal noticed, saved
+        now = time.perf_counter()
+        solution.seconds = before + now - began
+        if progress is not None:
+            progress(nodes)
+        elif not cache:
+            bar(nodes)
+        if notice is not None and nodes and now - noticed > _NOTICE_EVERY:
+            noticed = now
+            notice.write(f"wfb_gym: solving {loaded.name}, {nodes:,} positions so far\n")
+        if cache and now - saved > _SAVE_EVERY:
+            saved = now
+            save()
+
+    def save() -> None:
+        with contextlib.suppress(OSError):  # a full disk spoils nothing
+            path.parent.mkdir(parents=True, exist_ok=True)
+            solution.save(path)
+
+    try:
+        explore(solution.graph, loaded, start, report, bar.expect)
+    except TooLarge:
+        raise
+    except BaseException:
+        if cache:
+            save()
+        raise
+    finally:
+        bar.close()
+    solution.seconds = before + time.perf_counter() - began
+    if cache:
+        save()
+    return solution
