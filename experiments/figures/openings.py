@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from wfb_gym.encoding.actions import action_codec, action_meanings
+from wfb_gym.encoding.actions import action_codec, action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.slots import SpellSlot, item_slots, spell_slots
+from wfb_gym.scenario.slots import SpellSlot, spell_slots
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Solution
 
@@ -217,16 +217,10 @@ _PASSES = {
 def _meanings(solution: Solution, army: int) -> dict[int, str]:
     """An army's actions in words, by engine code."""
     scenario = solution.scenario
-    own, enemy = scenario.armies[army], scenario.armies[1 - army]
     limits = fit(solution.packed, army)
-    meanings = action_meanings(
-        limits,
-        items=tuple(slot.item.name for slot in item_slots(own, scenario.catalogue)),
-        wizards=tuple(character.name for character in own.characters),
-        spells=tuple(spell_names(scenario, army)),
-        enemy_spells=tuple(spell_names(scenario, 1 - army)),
-        units=tuple(unit.name for unit in own.units),
-        enemy_units=tuple(unit.name for unit in enemy.units),
-        enemy_wizards=tuple(character.name for character in enemy.characters),
+    own, enemy = (
+        army_names(scenario, each)._replace(spells=tuple(spell_names(scenario, each)))
+        for each in (army, 1 - army)
     )
+    meanings = action_meanings(limits, own, enemy)
     return dict(zip(action_codec(limits).code_of.tolist(), meanings, strict=True))

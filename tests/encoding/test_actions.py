@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import wfb_gym
-from wfb_gym.encoding.actions import action_codec, action_meanings
+from wfb_gym.encoding.actions import ArmyNames, action_codec, action_meanings
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.engine import actions as codes
 from wfb_gym.engine.battle import Battle
@@ -128,7 +128,7 @@ def test_meanings_in_words() -> None:
         ArmyLimits(1, 2, 1), ArmyLimits(0, 1, 0), 2, own_dice=True, rerolls=True, in_play=True
     )
     meanings = action_meanings(
-        limits, items=("Charm",), wizards=("Ann",), spells=("Bolt",), enemy_spells=("Hex",)
+        limits, ArmyNames(("Charm",), ("Ann",), ("Bolt",)), ArmyNames(spells=("Hex",))
     )
     assert meanings == [
         "pass",
@@ -150,9 +150,10 @@ def test_meanings_in_words() -> None:
 def test_meanings_of_targets() -> None:
     limits = Limits(ArmyLimits(2, 0, 0, 2), ArmyLimits(1, 0, 0, 2), 1, targets=True)
     meanings = action_meanings(
-        limits, wizards=("Ann",), units=("Spears",), enemy_units=("Boyz", "Wolves"),
-        enemy_wizards=("Gork",),
-    )  # fmt: skip
+        limits,
+        ArmyNames(wizards=("Ann",), units=("Spears",)),
+        ArmyNames(wizards=("Gork",), units=("Boyz", "Wolves")),
+    )
     assert meanings == [
         "pass",
         "1 die",

@@ -1,12 +1,13 @@
 """The layout of observations: names, bounds, offsets."""
 
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
 
-from wfb_gym.encoding.layout import LAYOUT_OFFSETS, layout
-from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
+from wfb_gym.encoding.layout import FIXED_OFFSETS, KINDS, layout
+from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits, fit
 from wfb_gym.scenario.sizes import MARKS
 
 from ..envs.playing import PHASES, table_of
@@ -55,6 +56,15 @@ def test_names_and_bounds(limits: Limits) -> None:
     assert (table.low <= 0.0).all()
 
 
+def placed(at: Any) -> dict[str, int]:
+    """Offsets of rows and blocks by name, those of both armies among them."""
+    skipped = {*SIDES, *(f"in_{kind}" for kind in KINDS), "length", "n_contacts", "n_units"}
+    found = {name: int(at[name]) for name in at.dtype.names if name not in skipped}
+    for side in SIDES:
+        found |= {f"{side} {name}": int(at[side][name]) for name in at[side].dtype.names}
+    return found
+
+
 @pytest.mark.parametrize("limits", ALL)
 def test_offsets_split_the_vector(limits: Limits) -> None:
     """Blocks lie one after the other and leave nothing over."""
@@ -63,80 +73,97 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
     assert at.length == table.size
     own, enemy = limits.own, limits.opponent
     rare = limits.targets or limits.selection or limits.stored_dice
-    marks = MARKS if limits.marks else 0
+    attempts = limits.in_play or limits.free_spells
     sizes = {
         "node": 11,
-        "rare_node": 3 if rare else 0,
-        "casting": 1,
-        "phases_left": 1,
-        "own_pool": 1,
-        "enemy_pool": 1,
-        "number": 1,
-        "rules": 5,
-        "miscast_stop": 1,
-        "attempt": 3 if limits.in_play or limits.free_spells else 0,
-        "reserve": 1 if limits.own_dice else 0,
-        "row": 2 if limits.free_spells else 0,
-        "faces": 6 if limits.rerolls else 0,
-        "held": 6 if limits.rerolls else 0,
-        "natural_result": 1 if limits.rerolls else 0,
-        "contacts": limits.contacts,
-        "own_wizards": own.wizards * at.wizard_size,
-        "own_spells": own.spells * at.spell_size,
-        "own_items": own.items * at.item_size,
-        "own_units": own.units * at.unit_size,
-        "own_marks": marks,
-        "enemy_wizards": enemy.wizards * at.wizard_size,
-        "enemy_spells": enemy.spells * at.spell_size,
-        "enemy_items": enemy.items * at.item_size,
-        "enemy_units": enemy.units * at.unit_size,
-        "enemy_marks": marks,
+        "rare_node": 3 * rare,
+        **dict.fromkeys(("own_phase", "phases_left", "own_pool", "enemy_pool"), 1),
+        "number_to_match": 1,
+        **dict.fromkeys(("rule_own_dice", "rule_double_six", "rule_one_turn"), 1),
+        **dict.fromkeys(("rule_recast_per_side", "rule_reroll_all", "miscast_stops"), 1),
+        "dispelling": 3 * attempts,
+        "own_dice_committed": 1 * limits.own_dice,
+        "miscast_row": 1 * limits.free_spells,
+        "effect": 1 * limits.free_spells,
+        "faces": 6 * limits.rerolls,
+        "held": 6 * limits.rerolls,
+        "natural_dice": 1 * limits.rerolls,
+        "contact": limits.contacts,
     }
+    for side, army in zip(SIDES, (own, enemy), strict=True):
+        sizes[f"{side} wizards"] = army.wizards * at.in_wizard.stride
+        sizes[f"{side} spells"] = army.spells * at.in_spell.stride
+        sizes[f"{side} items"] = army.items * at.in_item.stride
+        sizes[f"{side} units"] = army.units * at.in_unit.stride
+        sizes[f"{side} mark"] = MARKS * limits.marks
+    offsets = placed(at)
+    assert list(offsets) == list(sizes)
     place = 0
     for block, size in sizes.items():
-        if size:
-            assert at[block] == place, block
+        assert offsets[block] == place if size else offsets[block] in (-1, place), block
         place += size
     assert place == table.size
-    assert at.limit_contacts == limits.contacts
-    assert at.limit_units == own.units + enemy.units
-    alone = ("rare_node", "attempt", "reserve", "row", "faces", "held", "natural_result")
-    for block in (*alone, "own_marks", "enemy_marks"):
-        assert (at[block] == -1) == (sizes[block] == 0)
-    assert (at.wizard_own_dice >= 0) == limits.own_dice
-    assert (at.wizard_aimed >= 0) == limits.targets
-    assert (at.wizard_markers >= 0) == limits.comets
+    assert at.n_contacts == limits.contacts
+    assert at.n_units == own.units + enemy.units
     known = limits.battle or limits.free_spells or limits.selection
-    assert (at.spell_known >= 0) == known
-    assert (at.spell_lasting >= 0) == limits.in_play
-    assert (at.spell_aim >= 0) == (limits.in_play and limits.targets)
-    assert at.wizard_size == 5 + 2 * limits.own_dice + 2 * limits.targets + limits.comets
-    assert at.spell_size == 7 + known + 6 * limits.in_play + (limits.in_play and limits.targets)
-    assert (at.unit_size, at.item_size) == (5, 8)
-    assert set(sizes) < set(LAYOUT_OFFSETS.names or ())
+    optional = {
+        "in_wizard": {"own_dice": limits.own_dice, "joins": limits.own_dice,
+                   "aimed_at": limits.targets, "promise": limits.targets,
+                   "markers": limits.comets},
+        "in_spell": {"known": known, "lies_on": limits.in_play and limits.targets,
+                  **dict.fromkeys(("worth_per_phase", "remains_in_play", "lasts_one_turn",
+                                   "in_play", "fresh", "tried"), limits.in_play)},
+        "in_item": {},
+        "in_unit": {},
+    }  # fmt: skip
+    for kind, shown in optional.items():
+        numbers = [name for name in at[kind].dtype.names if name != "stride"]
+        there = [name for name in numbers if shown.get(name, True)]
+        assert [at[kind][name] for name in there] == list(range(at[kind].stride)), kind
+        assert all(at[kind][name] == -1 for name in numbers if name not in there), kind
 
 
 def test_names_stand_where_the_offsets_say() -> None:
+    """The name of every number follows from the attribute of its offset."""
     table = layout(MOST)
     at = table.offsets[0]
     names = [field.name for field in table.fields]
-    assert names[at.node] == "node nominate"
-    assert names[at.number] == "number to match"
-    assert names[at.faces + 5] == "faces 6"
-    assert names[at.rare_node + 2] == "node store dice"
-    assert names[at.contacts + 15] == "contact 16"
-    assert names[at.own_wizards + at.wizard_size + at.wizard_own_dice] == "own wizard 2 own dice"
-    assert names[at.enemy_wizards + at.wizard_aimed] == "enemy wizard 1 aimed at"
-    assert names[at.own_wizards + 5 * at.wizard_size + at.wizard_markers] == "own wizard 6 markers"
-    assert names[at.enemy_spells + 23 * at.spell_size + 6] == "enemy spell 24 pending"
-    assert names[at.own_spells + at.spell_size + at.spell_aim] == "own spell 2 lies on"
-    assert names[at.own_units + at.unit_size] == "own unit 2 wounds"
-    assert names[at.enemy_units + 9 * at.unit_size + 4] == "enemy unit 10 promise"
-    assert names[at.own_marks + 5] == "own mark 6"
-    assert names[at.enemy_marks] == "enemy mark 1"
-    assert names[at.own_spells + at.spell_known] == "own spell 1 known"
-    assert names[at.own_spells + at.spell_lasting + 3] == "own spell 1 in play"
-    assert names[at.enemy_items + at.item_size] == "enemy item 2 uses"
+    spelled = {
+        "rare_node": "node", "rule_one_turn": "rule one-turn dispels",
+        "rule_reroll_all": "rule re-roll all", "reroll": "re-roll",
+    }  # fmt: skip
+    ends = {
+        "node": "nominate", "rare_node": "target", "dispelling": "cast", "faces": "1", "held": "1",
+        "contact": "1", "own mark": "1", "enemy mark": "1",
+    }  # fmt: skip
+
+    def words(attribute: str) -> str:
+        return spelled.get(attribute, attribute.replace("_", " "))
+
+    for attribute, offset in placed(at).items():
+        owner, _, block = attribute.partition(" ")
+        if block[:-1] not in KINDS:
+            end = ends.get(attribute)
+            assert names[offset] == words(attribute) + (f" {end}" if end else "")
+            continue
+        kind = block[:-1]
+        member = at[f"in_{kind}"]
+        for number in range(getattr(LARGEST, block)):
+            for name in member.dtype.names:
+                if name != "stride":
+                    found = names[offset + number * member.stride + member[name]]
+                    assert found == f"{owner} {kind} {number + 1} {words(name)}"
+
+
+def test_offsets_that_are_constants_are_those_of_every_layout() -> None:
+    fixed = FIXED_OFFSETS[0]
+    for limits in ALL:
+        at = layout(limits).offsets[0]
+        assert (at.in_item, at.in_unit) == (fixed.in_item, fixed.in_unit)
+        for kind in ("in_wizard", "in_spell"):
+            for name in fixed[kind].dtype.names:
+                if name != "stride" and fixed[kind][name] >= 0:
+                    assert at[kind][name] == fixed[kind][name]
 
 
 def test_named_pairs_names_and_values() -> None:

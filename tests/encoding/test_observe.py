@@ -1,8 +1,10 @@
 """Observations: one for each position, inside the bounds, with the numbers that they say."""
 
 import os
+import re
 import subprocess
 import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from wfb_gym.scenario.sizes import ARMIES, TARGETS
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
 from ..engine.builders import game as new_game
 from ..envs.playing import play_randomly, some, table_of
+from .test_layout import MOST
 
 SCENARIOS = wfb_gym.bundled_scenarios()
 FREE = miscast({"kind": "points_lost", "points": 5.0}, {"kind": "free_spell", "limit": "any"})
@@ -53,6 +56,7 @@ class Census:
         self.keys: dict[bytes, bytes] = {}
         self.rows: dict[bytes, bytes] = {}
         self.nodes: set[Node] = set()
+        self.written = np.zeros(eye.layout.size, np.bool_)
 
     def count(self, battle: Battle) -> None:
         row = self.eye.see(battle)
@@ -63,12 +67,14 @@ class Census:
         assert self.keys.setdefault(seen, key) == key, (battle.node, battle.state)
         assert self.rows.setdefault(key, seen) == seen, battle.node
         self.nodes.add(battle.node)
+        self.written |= row != 0.0
 
     def out_of_bounds(self, row: NDArray[np.float32]) -> list[tuple[str, float]]:
         fields = zip(self.eye.layout.fields, row, strict=True)
         return [(f.name, float(v)) for f, v in fields if not f.low <= v <= f.high]
 
 
+@cache
 def custom() -> dict[str, Game]:
     """Scenarios full of what the bundled ones have little of."""
     return {
@@ -108,6 +114,13 @@ def custom() -> dict[str, Game]:
         ),
         **of_units(),
     }
+
+
+CUSTOM = (
+    "free spells", "re-rolls", "7e battle", "miscasts", "aims", "marks", "Comets", "healing",
+    "bound spells", "Daemons", "other wizards", "kept dice", "drawn spells",
+)  # fmt: skip
+"""Names of the scenarios of `custom`: battles are made, and the engine compiled, only in tests."""
 
 
 def of_units() -> dict[str, Game]:
@@ -184,6 +197,14 @@ def bundled(name: str) -> Battle:
     return Battle(table_of(name))
 
 
+@cache
+def census_of(name: str) -> list[Census]:
+    """What both seats see in random games of a scenario, bundled or `custom`."""
+    if name in custom():
+        return census(custom()[name].packed_scenarios, 100, 6)
+    return census(table_of(name), some(name, 150, 3), 5)
+
+
 def census(packed: Any, games: int, seed: int) -> list[Census]:
     counts = [Census(Eye(packed, seat)) for seat in (0, 1)]
     rng = np.random.default_rng(seed)
@@ -195,7 +216,7 @@ def census(packed: Any, games: int, seed: int) -> list[Census]:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_positions_and_observations_are_one_to_one(name: str) -> None:
-    counts = census(table_of(name), some(name, 150, 3), 5)
+    counts = census_of(name)
     assert all(len(count.keys) == len(count.rows) > some(name, 10, 3) for count in counts)
 
 
@@ -211,15 +232,37 @@ RARE = {
 """Nodes that must be met in the scenarios made for them."""
 
 
-@pytest.mark.parametrize("name", list(custom()))
+@pytest.mark.parametrize("name", CUSTOM)
 def test_rare_positions_and_observations_are_one_to_one(name: str) -> None:
-    counts = census(custom()[name].packed_scenarios, 100, 6)
+    counts = census_of(name)
     assert all(len(count.keys) == len(count.rows) > 10 for count in counts)
     assert RARE.get(name, set()) <= counts[0].nodes | counts[1].nodes
 
 
+WRITTEN = (*CUSTOM, "archmage-duel", "grand-conclave", "border-skirmish")
+"""Scenarios that have, together, something to show in every number of an observation."""
+
+
+def kind_of(name: str) -> str:
+    """A field's name without owner and number."""
+    numbered = re.match(r"(?:own|enemy) ((?:wizard|spell|item|unit|mark) \d.*)", name)
+    return re.sub(r"\b\d+\b", "N", numbered[1] if numbered else name)
+
+
+def test_every_number_that_is_declared_is_written() -> None:
+    """What an observation declares and never shows, nobody wrote."""
+    written = {
+        kind_of(field.name)
+        for name in WRITTEN
+        for count in census_of(name)
+        for field, shown in zip(count.eye.layout.fields, count.written, strict=True)
+        if shown
+    }
+    assert written == {kind_of(field.name) for field in layout(MOST).fields}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*SCENARIOS, *custom()])
+@pytest.mark.parametrize("name", [*SCENARIOS, *CUSTOM])
 def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
     packed = custom()[name].packed_scenarios if name in custom() else table_of(name)
     census(packed, 1200 if name in custom() else some(name, 1200, 100), 7)
@@ -306,7 +349,7 @@ def duel(**changes: float) -> dict[str, float]:
     return {**seen, **changes}
 
 
-def told(battle: Battle, seat: int) -> dict[str, float]:
+def shown(battle: Battle, seat: int) -> dict[str, float]:
     """What is not 0 in an observation."""
     return {
         name: value
@@ -316,7 +359,7 @@ def told(battle: Battle, seat: int) -> dict[str, float]:
 
 
 def test_the_duel_at_the_start() -> None:
-    assert told(bundled("archmage-duel"), 0) == pytest.approx(duel(), rel=1e-6)
+    assert shown(bundled("archmage-duel"), 0) == pytest.approx(duel(), rel=1e-6)
 
 
 def test_the_duel_where_dice_are_chosen() -> None:
@@ -324,7 +367,7 @@ def test_the_duel_where_dice_are_chosen() -> None:
     battle.act(FIRST_CAST + 1)
     seen = duel(**{"node pool dice": 1.0, "own spell 2 pending": 1.0})
     del seen["node nominate"]
-    found = told(battle, 0)
+    found = shown(battle, 0)
     # A spell is spent by its nomination: it is open no more.
     for field in ("most dice", "open", "best"):
         seen.pop(f"own spell 2 {field}")
@@ -337,7 +380,7 @@ def test_the_duel_where_it_is_dispelled() -> None:
     battle = bundled("archmage-duel")
     battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
     assert battle.node == Node.DISPEL
-    found = told(battle, 1)
+    found = shown(battle, 1)
     seen = {
         "node dispel": 1.0,
         "phases left": 1 / 12,
@@ -373,8 +416,8 @@ def test_the_scroll_that_is_read_is_gone() -> None:
     battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
     battle.act(battle.legal_actions()[-1])
     assert battle.node == Node.NOMINATE
-    assert "enemy item 1 uses" not in told(battle, 0)
-    assert told(battle, 0)["enemy pool"] == pytest.approx(0.4)
+    assert "enemy item 1 uses" not in shown(battle, 0)
+    assert shown(battle, 0)["enemy pool"] == pytest.approx(0.4)
 
 
 def test_spells_in_play_are_seen() -> None:
@@ -382,13 +425,13 @@ def test_spells_in_play_are_seen() -> None:
         army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0), spell("Bolt")), power_dice=6),
         army(wizard(1), dispel_dice=0),
     )
-    before = told(battle, 0)
+    before = shown(battle, 0)
     assert before["own spell 1 worth per phase"] == pytest.approx(0.03)
     assert before["own spell 1 remains in play"] == 1.0
     assert "own spell 1 in play" not in before
     battle.cast("Ward", 2)
     battle.roll(4, 5)
-    after = told(battle, 0)
+    after = shown(battle, 0)
     assert after["own spell 1 in play"] == 1.0
     assert after["own spell 1 fresh"] == 1.0
     assert "own spell 2 in play" not in after
@@ -398,7 +441,7 @@ def test_best_counts_what_a_spell_still_pays() -> None:
     battle = new_game(
         army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0)), power_dice=3), phases=4
     )
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["own spell 1 best"] == pytest.approx(200 / 216 * (8.0 + 4 * 3.0) / 100)
     assert seen["phases left"] == pytest.approx(4 / 12)
 
@@ -410,7 +453,7 @@ def test_faces_are_seen_where_a_re_roll_is_open() -> None:
     battle.cast("Bolt", 3)
     battle.roll(2, 2, 5)
     assert battle.node == Node.KEEP_CASTING
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["faces 2"] == pytest.approx(0.2)
     assert seen["faces 5"] == pytest.approx(0.1)
     assert "faces 1" not in seen
@@ -433,14 +476,14 @@ STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 
 
 def test_units_are_seen_with_all_their_wounds() -> None:
-    seen = told(skirmish(STRIKE), 0)
+    seen = shown(skirmish(STRIKE), 0)
     wounds = {name: value for name, value in seen.items() if name.endswith("wounds")}
     assert wounds["own unit 1 wounds"] == pytest.approx(5 / 20)
     assert wounds["enemy unit 1 wounds"] == pytest.approx(10 / 20)
     assert wounds["enemy unit 2 wounds"] == pytest.approx(8 / 20)
     assert seen["enemy unit 2 points"] == pytest.approx(0.09)
     assert seen["enemy unit 2 wounds each"] == pytest.approx(0.2)
-    mirrored = told(skirmish(STRIKE), 1)
+    mirrored = shown(skirmish(STRIKE), 1)
     assert mirrored["own unit 2 wounds"] == pytest.approx(8 / 20)
 
 
@@ -448,7 +491,7 @@ def test_each_target_is_seen_with_what_the_spell_promises_there() -> None:
     """3.5 hits that wound two times in three, 6 and 9 points a model."""
     battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
     battle.nominate("Strike")
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["node target"] == 1.0
     assert seen["own spell 1 pending"] == 1.0
     promises = {name: value for name, value in seen.items() if name.endswith("promise")}
@@ -465,7 +508,7 @@ def test_the_target_chosen_is_seen_with_its_promise() -> None:
     battle.aim("Boyz")
     assert battle.node == Node.POOL_DICE
     for seat, owner in ((0, "enemy"), (1, "own")):
-        seen = told(battle, seat)
+        seen = shown(battle, seat)
         found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "promise"))}
         assert found == {
             f"{owner} unit 2 aimed at": 1.0,
@@ -479,16 +522,16 @@ def test_what_a_spell_still_pays_is_part_of_its_promise() -> None:
     )
     battle = skirmish(doom, phases=4)
     battle.nominate("Doom")
-    assert told(battle, 0)["enemy unit 1 promise"] == pytest.approx((1.0 + 4 * 3.0) / 100)
+    assert shown(battle, 0)["enemy unit 1 promise"] == pytest.approx((1.0 + 4 * 3.0) / 100)
 
 
 def test_characters_are_seen_as_targets() -> None:
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
     battle = skirmish(sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
     battle.nominate("Sting")
-    assert told(battle, 0)["enemy wizard 1 promise"] == pytest.approx(0.07)
+    assert shown(battle, 0)["enemy wizard 1 promise"] == pytest.approx(0.07)
     battle.aim("Hero")
-    assert told(battle, 0)["enemy wizard 1 aimed at"] == 1.0
+    assert shown(battle, 0)["enemy wizard 1 aimed at"] == 1.0
 
 
 def test_the_target_of_a_free_spell_is_half_one() -> None:
@@ -503,15 +546,15 @@ def test_the_target_of_a_free_spell_is_half_one() -> None:
     assert battle.node == Node.FREE_SPELL
     battle.act(FIRST_CAST)
     assert battle.node == Node.TARGET
-    seen = told(battle, 1)
+    seen = shown(battle, 1)
     assert seen["node target"] == 1.0
     assert not any("aimed at" in name for name in seen)  # the miscast spell is lost
     assert seen["own spell 1 pending"] == seen["enemy spell 1 pending"] == 1.0
     assert 0.0 < seen["enemy unit 2 promise"] < seen["enemy unit 1 promise"]  # three models, five
     battle.aim("Guard")
     assert battle.node == Node.DISPEL
-    assert told(battle, 0)["own unit 1 aimed at"] == 0.5
-    assert told(battle, 1)["enemy unit 1 aimed at"] == 0.5
+    assert shown(battle, 0)["own unit 1 aimed at"] == 0.5
+    assert shown(battle, 1)["enemy unit 1 aimed at"] == 0.5
 
 
 def test_a_spell_in_play_says_what_it_lies_on() -> None:
@@ -519,8 +562,8 @@ def test_a_spell_in_play_says_what_it_lies_on() -> None:
     battle = skirmish(doom)
     battle.works("Doom", "Boyz")
     codes = 1 + ARMIES * TARGETS
-    assert told(battle, 0)["own spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
-    assert told(battle, 1)["enemy spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
+    assert shown(battle, 0)["own spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
+    assert shown(battle, 1)["enemy spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
 
 
 def test_marks_are_seen_bit_by_bit() -> None:
@@ -531,20 +574,20 @@ def test_marks_are_seen_bit_by_bit() -> None:
         phases=2,
     )
     for seat, owner in ((0, "own"), (1, "enemy")):
-        assert f"{owner} mark 1" not in told(battle, seat)
+        assert f"{owner} mark 1" not in shown(battle, seat)
     battle.works("Curse", "Boyz", wizard=0)
-    assert told(battle, 0)["own mark 1"] == pytest.approx(2 / 65535)
+    assert shown(battle, 0)["own mark 1"] == pytest.approx(2 / 65535)
     battle.nominate("Curse", wizard=1)  # Spears are all that is left to curse
     battle.play([FIRST_DICE + 2, (6, 6)])
-    assert told(battle, 0)["own mark 1"] == pytest.approx(3 / 65535)
-    assert told(battle, 1)["enemy mark 1"] == pytest.approx(3 / 65535)
+    assert shown(battle, 0)["own mark 1"] == pytest.approx(3 / 65535)
+    assert shown(battle, 1)["enemy mark 1"] == pytest.approx(3 / 65535)
 
 
 def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
     battle = skirmish(known("The Comet of Casandora"), phases=3)
-    assert "own wizard 1 markers" not in told(battle, 0)
+    assert "own wizard 1 markers" not in shown(battle, 0)
     battle.works("The Comet of Casandora", "Boyz")
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["own wizard 1 markers"] == pytest.approx(1 / 12)
     assert seen["own spell 1 in play"] == 1.0
     assert "own spell 1 remains in play" not in seen
@@ -556,7 +599,7 @@ def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
         army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
         army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
     )
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["own spell 1 open"] == 1.0
     assert "own spell 1 most dice" not in seen
     assert seen["own spell 1 best"] == pytest.approx(seen["own spell 1 worth"])
@@ -569,12 +612,12 @@ def test_the_item_that_may_keep_dice_is_marked() -> None:
     )
     battle.stop()
     assert battle.node == Node.STORE_DICE
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["node store dice"] == 1.0
     declared = [name for name in seen if name.endswith("declared")]
     assert declared == ["own item 2 declared"]
     battle.act(FIRST_DICE + 2)
-    assert told(battle, 0)["own item 2 uses"] == pytest.approx(2 / 4)
+    assert shown(battle, 0)["own item 2 uses"] == pytest.approx(2 / 4)
 
 
 def test_the_spells_that_were_drawn_are_marked() -> None:
@@ -585,7 +628,7 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
     )
     battle.roll(3, 5)
     assert battle.node == Node.SWAP_SPELL
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["node swap spell"] == 1.0
     pending = [name for name in seen if name.endswith("pending")]
     assert pending == ["own spell 4 pending", "own spell 6 pending"]
@@ -606,8 +649,8 @@ def test_a_loss_is_seen_as_a_loss() -> None:
     )
     for seat in (0, 1):
         Census(Eye(battle.packed_scenarios, seat)).count(battle)
-    assert told(battle, 0)["own spell 1 worth"] < -0.1
-    assert told(battle, 0)["own spell 1 best"] < 0.0
+    assert shown(battle, 0)["own spell 1 worth"] < -0.1
+    assert shown(battle, 0)["own spell 1 best"] < 0.0
 
 
 def test_a_spell_is_worth_its_best_aim_that_is_open_from_the_beginning() -> None:
@@ -615,7 +658,7 @@ def test_a_spell_is_worth_its_best_aim_that_is_open_from_the_beginning() -> None
     battle = skirmish(
         STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
     )
-    seen = told(battle, 0)
+    seen = shown(battle, 0)
     assert seen["own spell 1 worth"] == pytest.approx(3.5 * 2 / 3 * 9 / 100)
 
 

@@ -103,7 +103,7 @@ def transcript(name: str, scenario: str, game: Played) -> str:
     env = raw(name, scenario=scenario, opponent=game.opponent)
     lines = [HEAD.format(name=name, scenario=scenario, opponent=game.opponent)]
     meanings = env.action_meanings()
-    kinds = int(env.batch.layout.offsets[0].casting) + 1  # the node, and whose phase it is
+    kinds = int(env.batch.layout.offsets[0].own_phase) + 1  # the node, and whose phase it is
     nodes: set[bytes] = set()
     for seed in range(game.seeds):
         lines.append(f"seed {seed}\n")

@@ -6,7 +6,7 @@
 | dice | commit n dice; n from 0 where other dice may join or dice may be kept, else from 1 |
 | items | use or declare own item i |
 | re-rolls | re-roll a die that shows 1..6; re-roll all (only with re-roll items) |
-| wizards | own wizard w adds his own dice to a dispel (only with own dice) |
+| wizards | own wizard w adds its own dice to a dispel (only with own dice) |
 | spells | nominate own spell s, take it as the free spell, or swap it for the lore's first |
 | in play | own spell s in play, then the opponent's: end it, or try to dispel it |
 | targets | no target but the spell's own; own units and characters; the opponent's |
@@ -14,13 +14,16 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import ArmyLimits, Limits
+from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine import actions as codes
+from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.slots import item_slots, spell_slots
 
 
 @dataclass(frozen=True)
@@ -83,28 +86,38 @@ def _target_codes(army: ArmyLimits, first: int) -> list[int]:
     return [codes.FIRST_TARGET + 1 + first + index for index in indices]
 
 
+class ArmyNames(NamedTuple):
+    """Names in an army; a number stands in where one is missing."""
+
+    items: tuple[str, ...] = ()
+    wizards: tuple[str, ...] = ()
+    spells: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+
+
+_NO_NAMES = ArmyNames()
+
+
+def army_names(scenario: Scenario, seat: int) -> ArmyNames:
+    """Names in the army of a seat, 0 or 1."""
+    army = scenario.armies[seat]
+    return ArmyNames(
+        items=tuple(slot.item.name for slot in item_slots(army, scenario.catalogue)),
+        wizards=tuple(character.name for character in army.characters),
+        spells=tuple(slot.spell.name for slot in spell_slots(army, scenario.catalogue)),
+        units=tuple(unit.name for unit in army.units),
+    )
+
+
 def action_meanings(
-    limits: Limits,
-    items: tuple[str, ...] = (),
-    wizards: tuple[str, ...] = (),
-    spells: tuple[str, ...] = (),
-    enemy_spells: tuple[str, ...] = (),
-    units: tuple[str, ...] = (),
-    enemy_units: tuple[str, ...] = (),
-    enemy_wizards: tuple[str, ...] = (),
+    limits: Limits, own: ArmyNames = _NO_NAMES, enemy: ArmyNames = _NO_NAMES
 ) -> list[str]:
     """What each action means, in words.
 
     Args:
         limits: of the action space.
-        items: names of own items, wizards, spells and enemy spells follow; numbers stand in
-            where a name is missing.
-        wizards: names of own wizards.
-        spells: names of own spells.
-        enemy_spells: names of the opponent's spells.
-        units: names of own units.
-        enemy_units: names of the opponent's units.
-        enemy_wizards: names of his characters.
+        own: names in the army that acts.
+        enemy: names in the other army.
     """
 
     def name(names: tuple[str, ...], index: int, kind: str) -> str:
@@ -118,29 +131,28 @@ def action_meanings(
             count = code - codes.FIRST_DICE
             meanings.append(f"{count} {'die' if count == 1 else 'dice'}")
         elif code < codes.FIRST_REROLL:
-            meanings.append(f"use {name(items, code - codes.FIRST_ITEM, 'item')}")
+            meanings.append(f"use {name(own.items, code - codes.FIRST_ITEM, 'item')}")
         elif code < codes.REROLL_ALL:
             meanings.append(f"re-roll a {code - codes.FIRST_REROLL + 1}")
         elif code == codes.REROLL_ALL:
             meanings.append("re-roll all")
         elif code < codes.FIRST_CAST:
-            meanings.append(f"own dice of {name(wizards, code - codes.FIRST_WIZARD, 'wizard')}")
+            wizard = name(own.wizards, code - codes.FIRST_WIZARD, "wizard")
+            meanings.append(f"own dice of {wizard}")
         elif code < codes.FIRST_IN_PLAY:
-            meanings.append(f"cast {name(spells, code - codes.FIRST_CAST, 'spell')}")
-        elif code < codes.FIRST_IN_PLAY + SPELLS:
-            own = name(spells, code - codes.FIRST_IN_PLAY, "spell")
-            meanings.append(f"in play: own {own}")
+            meanings.append(f"cast {name(own.spells, code - codes.FIRST_CAST, 'spell')}")
         elif code < codes.FIRST_TARGET:
-            enemy = name(enemy_spells, code - codes.FIRST_IN_PLAY - SPELLS, "spell")
-            meanings.append(f"in play: enemy {enemy}")
+            side, index = divmod(code - codes.FIRST_IN_PLAY, SPELLS)
+            spell = name((own, enemy)[side].spells, index, "spell")
+            meanings.append(f"in play: {SIDES[side]} {spell}")
         elif code == codes.FIRST_TARGET:
             meanings.append("no target")
         else:
             side, index = divmod(code - codes.FIRST_TARGET - 1, TARGETS)
-            known = ((units, wizards), (enemy_units, enemy_wizards))[side]
+            army = (own, enemy)[side]
             if index < UNITS:
-                target = name(known[0], index, "unit")
+                target = name(army.units, index, "unit")
             else:
-                target = name(known[1], index - UNITS, "wizard")
-            meanings.append(f"at {('own', 'enemy')[side]} {target}")
+                target = name(army.wizards, index - UNITS, "wizard")
+            meanings.append(f"at {SIDES[side]} {target}")
     return meanings

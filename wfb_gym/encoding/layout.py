@@ -1,48 +1,128 @@
-"""Layout of an observation: which number stands where, its unit and its bounds.
+"""The observation, declared: what each number means, its scale and bounds, and where it stands.
 
-An observation is one flat float32 vector from a seat. Numbers are scaled, never clipped.
-`layout` builds the table; `wfb_gym.encoding.observe` writes the vectors.
+An observation is one flat float32 vector from a seat. Numbers are scaled, never clipped. The
+classes of offsets below declare it in order: an attribute is a number, or a row of numbers of one
+kind, and its default is what is known of it. Names, bounds and offsets of a `Layout` come
+from there, and so does the documentation; `wfb_gym.encoding.observe` writes to the offsets, and
+networks read by them. A new number is an attribute here and a write there.
 """
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._records import Int64, Record, Records, as_records, dtype_of
-from wfb_gym.encoding.limits import ArmyLimits, Limits
-from wfb_gym.engine.state import (
-    COMMON_DECISIONS,
-    DECISIONS,
-    FIRST_DECISION,
-    DispelAttempt,
-    Node,
+from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
+from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
+from wfb_gym.engine.state import COMMON_DECISIONS, DECISIONS, FIRST_DECISION, DispelAttempt, Node
+from wfb_gym.scenario.sizes import (
+    ARMIES,
+    CONTACT_MODELS,
+    MARKS,
+    MAX_POINTS,
+    PHASES,
+    TARGETS,
+    WIZARDS,
 )
-from wfb_gym.scenario.sizes import ARMIES, DICE, MARKS, MAX_POINTS, PHASES, TARGETS
+from wfb_gym.scenario.sizes import DICE as MOST_DICE
 
-DICE_SCALE = 10.0
-NUMBER_SCALE = 15.0
-POINTS_SCALE = 100.0
-LEVEL_SCALE = 4.0
-WOUNDS_SCALE = 5.0
-COUNT_SCALE = 4.0
-LOCK_SCALE = 16.0
-BONUS_SCALE = 5.0
-CONTACT_SCALE = 20.0
-ROW_SCALE = 12.0
-UNIT_SCALE = 20.0
-CODE_SCALE = float(1 + ARMIES * TARGETS)
-MARK_SCALE = float((1 << TARGETS) - 1)
-MARKER_SCALE = 12.0
 
-_MOST_DICE = DICE / DICE_SCALE
-_MOST_NUMBER = 255 / NUMBER_SCALE
-_MOST_POINTS = MAX_POINTS / POINTS_SCALE
-_MOST_TOTAL_POINTS = (PHASES + 1) * _MOST_POINTS
-_MOST_LOSS = 1000.0 * _MOST_POINTS
-_MOST_COUNT = 255 / COUNT_SCALE
-_MOST_BONUS = 128 / BONUS_SCALE
+class Quantity(NamedTuple):
+    """What a number counts, and how many of it the observation shows as 1."""
+
+    name: str
+    scale: float
+
+
+FLAG = Quantity("flag", 1.0)
+DICE = Quantity("dice", 10.0)
+NUMBER = Quantity("number to match", 15.0)
+POINTS = Quantity("points", 100.0)
+LEVEL = Quantity("level", 4.0)
+WOUNDS = Quantity("wounds", 5.0)
+USES = Quantity("uses", 4.0)
+LOCK = Quantity("lock", 16.0)
+BONUS = Quantity("bonus", 5.0)
+CONTACT = Quantity("models in contact", float(CONTACT_MODELS))
+ROW = Quantity("row", 12.0)
+PHASE = Quantity("phases", float(PHASES))
+UNIT_WOUNDS = Quantity("wounds of a unit", 20.0)
+CHARACTER = Quantity("character", float(WIZARDS))
+CODE = Quantity("target code", float(1 + ARMIES * TARGETS))
+MARK = Quantity("mark", float((1 << TARGETS) - 1))
+MARKER = Quantity("markers", 12.0)
+
+_MOST_LOSS = 1000 * MAX_POINTS
+_MOST_BONUS = 128
+
+
+class When(NamedTuple):
+    """The limits that show a number: any of some switches of `Limits`, or all of them."""
+
+    switches: tuple[str, ...]
+    needs_all: bool = False
+
+    def holds(self, limits: Limits) -> bool:
+        """Whether the limits show the number."""
+        found = [bool(getattr(limits, switch)) for switch in self.switches]
+        return all(found) if self.needs_all else any(found)
+
+    def __str__(self) -> str:
+        return (" and " if self.needs_all else " or ").join(f"`{name}`" for name in self.switches)
+
+
+_ALWAYS = When((), needs_all=True)
+_OWN_DICE = When(("own_dice",))
+_TARGETS = When(("targets",))
+_IN_PLAY = When(("in_play",))
+_FREE_SPELLS = When(("free_spells",))
+_REROLLS = When(("rerolls",))
+
+
+@dataclass(frozen=True)
+class Number:
+    """Declaration of a number of the observation, or of a row of numbers of one kind.
+
+    Attributes:
+        meaning: in words, without the scale.
+        high: greatest value, unscaled.
+        quantity: what it counts.
+        low: least value, unscaled.
+        note: what else there is to say, after the scale.
+        name: where it is not the attribute's with spaces.
+        when: limits that show it.
+        each: of a row, the ends of the names; or the size in `Limits` that says how many.
+        may_lose: it follows a spell's aims where spells are aimed, and may be a loss then.
+    """
+
+    meaning: str
+    high: float = 1.0
+    quantity: Quantity = FLAG
+    low: float = 0.0
+    note: str = ""
+    name: str = ""
+    when: When = _ALWAYS
+    each: tuple[str, ...] | str = ()
+    may_lose: bool = False
+
+    def fields(self, attribute: str, limits: Limits) -> list["Field"]:
+        """The numbers that the limits show."""
+        if not self.when.holds(limits):
+            return []
+        name = self.name or attribute.replace("_", " ")
+        scale = self.quantity.scale
+        low, high = self.low / scale, self.high / scale
+        if self.may_lose and limits.targets:
+            low, high = -_MOST_LOSS / scale, _MOST_LOSS / scale
+        meaning = self.meaning + (f" / {scale:g}" if scale != 1.0 else "")
+        meaning += f"; {self.note}" if self.note else ""
+        field = Field(name, low, high, meaning, self.quantity)
+        if not self.each:
+            return [field]
+        ends = _counted(getattr(limits, self.each)) if isinstance(self.each, str) else self.each
+        return [replace(field, name=f"{name} {end}") for end in ends]
 
 
 @dataclass(frozen=True)
@@ -53,114 +133,191 @@ class Field:
         name: what it is, with its owner.
         low: least value it can take.
         high: greatest value.
-        meaning: unit and scale.
+        meaning: what it says, with the scale.
+        quantity: what it counts.
     """
 
     name: str
     low: float
     high: float
     meaning: str
+    quantity: Quantity
+
+
+def number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
+    """Declare a number as the default of an attribute of a class of offsets; see `Number`."""
+    return Number(meaning, high, quantity, **more)
+
+
+def _counted(count: int) -> tuple[str, ...]:
+    return tuple(str(k + 1) for k in range(count))
+
+
+def _in_words(members: list[Any]) -> tuple[str, ...]:
+    return tuple(member.name.lower().replace("_", " ") for member in members)
+
+
+_NODES = _in_words([Node(FIRST_DECISION + k) for k in range(DECISIONS)])
+_NODE = number("1 at this decision", name="node", each=_NODES[:COMMON_DECISIONS])
+_SWITCH = number("ruleset switch")
+_AIMED_AT = number("1 while the spell being cast is aimed at it, 0.5 a free one", 1.5)
+_PROMISE = number("points of the pending spell, aimed at it", _MOST_LOSS, POINTS, low=-_MOST_LOSS)
+
+
+class WizardOffsets(Record):
+    """Numbers of a wizard, from its first; -1 where the limits leave one out."""
+
+    level: Int64 = number("level", 4, LEVEL, note="0 once it casts no more")
+    wounds: Int64 = number("wounds left", 255, WOUNDS)
+    lock: Int64 = number("why it may not cast or use items", 16, LOCK)
+    can_cast: Int64 = number("1 for a wizard that is ready or rallied")
+    miscast_cost: Int64 = number(
+        "expected points that its miscast costs", _MOST_LOSS, POINTS, low=-_MOST_LOSS
+    )
+    own_dice: Int64 = number("power dice only it may use", MOST_DICE, DICE, when=_OWN_DICE)
+    joins: Int64 = number("1 while its own dice join the pending dispel", when=_OWN_DICE)
+    aimed_at: Int64 = replace(_AIMED_AT, when=_TARGETS)
+    promise: Int64 = replace(_PROMISE, when=_TARGETS)
+    markers: Int64 = number("on this wizard's Comet", 24, MARKER, when=When(("comets",)))
+    stride: Int64  # numbers from one to the next
+
+
+class SpellOffsets(Record):
+    """Numbers of a spell, from its first; -1 where the limits leave one out."""
+
+    wizard: Int64 = number("its wizard's number, from 1,", WIZARDS, CHARACTER)
+    casting_value: Int64 = number("casting value", 15, NUMBER)
+    worth: Int64 = number("points when it takes effect", MAX_POINTS, POINTS, may_lose=True)
+    most_dice: Int64 = number("dice that may be rolled for it now", MOST_DICE, DICE)
+    open: Int64 = number("1 while it may still be attempted this phase")
+    best: Int64 = number(
+        "expected points with the best dice at hand",
+        (PHASES + 1) * MAX_POINTS,
+        POINTS,
+        may_lose=True,
+    )
+    pending: Int64 = number("1 while it is being cast or dispelled")
+    known: Int64 = number(
+        "1 unless it is forgotten", when=When(("battle", "free_spells", "selection"))
+    )
+    worth_per_phase: Int64 = number(
+        "points at each end of phase", MAX_POINTS, POINTS, when=_IN_PLAY, may_lose=True
+    )
+    remains_in_play: Int64 = number("1 if it does", when=_IN_PLAY)
+    lasts_one_turn: Int64 = number("1 if it does", when=_IN_PLAY)
+    in_play: Int64 = number("1 while it is", when=_IN_PLAY)
+    fresh: Int64 = number("1 if it came into play this phase", when=_IN_PLAY)
+    tried: Int64 = number("1 if the player to move has tried to dispel it", when=_IN_PLAY)
+    lies_on: Int64 = number(
+        "code of the target it is in play on",
+        1 + ARMIES * TARGETS,
+        CODE,
+        when=When(("targets", "in_play"), needs_all=True),
+    )
+    stride: Int64  # numbers from one to the next
+
+
+class ItemOffsets(Record):
+    """Numbers of an item, from its first."""
+
+    uses: Int64 = number("uses left", 255, USES)
+    declared: Int64 = number("1 while it helps the pending roll")
+    bearer: Int64 = number(
+        "its bearer's number, from 1,", WIZARDS, CHARACTER, note="0 for the army's own"
+    )
+    extra_dice: Int64 = number("dice it adds to a cast", MOST_DICE, DICE)
+    bonus: Int64 = number(
+        "what its use adds to a roll", 2 * _MOST_BONUS, BONUS, low=-2 * _MOST_BONUS
+    )
+    automatic: Int64 = number("1 if it dispels without a roll")
+    reroll: Int64 = number("0.5 re-rolls one die, 1 all", name="re-roll")
+    lasting_bonus: Int64 = number(
+        "what it adds to each dispel", _MOST_BONUS, BONUS, low=-_MOST_BONUS
+    )
+    stride: Int64  # numbers from one to the next
+
+
+class UnitOffsets(Record):
+    """Numbers of a unit, from its first."""
+
+    wounds: Int64 = number("wounds left of all its models together", 2000, UNIT_WOUNDS)
+    wounds_each: Int64 = number("wounds of one model", 10, WOUNDS)
+    points: Int64 = number("points per model", MAX_POINTS, POINTS)
+    aimed_at: Int64 = _AIMED_AT
+    promise: Int64 = _PROMISE
+    stride: Int64  # numbers from one to the next
+
+
+class ArmyOffsets(Record):
+    """Where the first of an army's wizards, spells, items, units and marks stands."""
+
+    wizards: Int64
+    spells: Int64
+    items: Int64
+    units: Int64
+    mark: Int64 = number(
+        "targets that keep it, as bits",
+        MARK.scale,
+        MARK,
+        each=_counted(MARKS),
+        when=When(("marks",)),
+    )
 
 
 class LayoutOffsets(Record):
-    """Offsets for compiled code; -1 where the limits leave a block out."""
+    """Where each number stands; -1 where the limits leave one out."""
 
-    length: Int64
-    node: Int64
-    rare_node: Int64
-    casting: Int64
-    phases_left: Int64
-    own_pool: Int64
-    enemy_pool: Int64
-    number: Int64
-    rules: Int64
-    miscast_stop: Int64
-    attempt: Int64
-    reserve: Int64
-    row: Int64
-    faces: Int64
-    held: Int64
-    natural_result: Int64
-    contacts: Int64
-    own_wizards: Int64
-    own_spells: Int64
-    own_items: Int64
-    enemy_wizards: Int64
-    enemy_spells: Int64
-    enemy_items: Int64
-    wizard_size: Int64
-    wizard_own_dice: Int64
-    spell_size: Int64
-    spell_known: Int64
-    spell_lasting: Int64
-    item_size: Int64
-    limit_contacts: Int64
-    own_units: Int64
-    enemy_units: Int64
-    unit_size: Int64
-    limit_units: Int64
-    wizard_aimed: Int64
-    wizard_markers: Int64
-    spell_aim: Int64
-    own_marks: Int64
-    enemy_marks: Int64
+    node: Int64 = _NODE
+    rare_node: Int64 = replace(
+        _NODE, each=_NODES[COMMON_DECISIONS:], when=When(("targets", "selection", "stored_dice"))
+    )
+    own_phase: Int64 = number("1 if the observer is the active player")
+    phases_left: Int64 = number("phases still to end", PHASES, PHASE)
+    own_pool: Int64 = number("shared dice of the observer", MOST_DICE, DICE)
+    enemy_pool: Int64 = number("shared dice of the enemy", MOST_DICE, DICE)
+    number_to_match: Int64 = number("to dispel", 255, NUMBER)
+    rule_own_dice: Int64 = _SWITCH
+    rule_double_six: Int64 = _SWITCH
+    rule_one_turn: Int64 = replace(_SWITCH, name="rule one-turn dispels")
+    rule_recast_per_side: Int64 = _SWITCH
+    rule_reroll_all: Int64 = replace(_SWITCH, name="rule re-roll all")
+    miscast_stops: Int64 = number("chance that a miscast ends casting")
+    dispelling: Int64 = number(
+        "1 if so",
+        each=_in_words([attempt for attempt in DispelAttempt if attempt != DispelAttempt.NONE]),
+        when=When(("in_play", "free_spells")),
+    )
+    own_dice_committed: Int64 = number("to this roll", MOST_DICE, DICE, when=_OWN_DICE)
+    miscast_row: Int64 = number("row", 36, ROW, when=_FREE_SPELLS)
+    effect: Int64 = number("done", 48, ROW, when=_FREE_SPELLS)
+    faces: Int64 = number(
+        "dice that may be re-rolled", MOST_DICE, DICE, each=_counted(6), when=_REROLLS
+    )
+    held: Int64 = number(
+        "dice that have been re-rolled", MOST_DICE, DICE, each=_counted(6), when=_REROLLS
+    )
+    natural_dice: Int64 = number("0 plain, 1/3 miscast, 2/3 irresistible", when=_REROLLS)
+    contact: Int64 = number("models left in base contact", CONTACT_MODELS, CONTACT, each="contacts")
+    own: ArmyOffsets
+    enemy: ArmyOffsets
+    in_wizard: WizardOffsets  # within a wizard's numbers, from their first; so are the next three
+    in_spell: SpellOffsets
+    in_item: ItemOffsets
+    in_unit: UnitOffsets
+    length: Int64  # of the observation
+    n_contacts: Int64
+    n_units: Int64  # of both armies
 
 
 LAYOUT_OFFSETS = dtype_of(LayoutOffsets)
-
-WIZARD_FIELDS = (
-    Field("level", 0.0, 1.0, "level / 4; 0 once he casts no more"),
-    Field("wounds", 0.0, 255 / WOUNDS_SCALE, "wounds left / 5"),
-    Field("lock", 0.0, 1.0, "why he may not cast or use items / 16"),
-    Field("can cast", 0.0, 1.0, "1 for a wizard who is ready or rallied"),
-    Field("miscast cost", -_MOST_LOSS, _MOST_LOSS, "expected points a miscast of his costs / 100"),
-)
-OWN_DICE_FIELDS = (
-    Field("own dice", 0.0, _MOST_DICE, "power dice only he may use / 10"),
-    Field("joins", 0.0, 1.0, "1 while his own dice join the pending dispel"),
-)
-SPELL_FIELDS = (
-    Field("wizard", 0.0, 1.0, "its wizard's number, from 1, / 6"),
-    Field("casting value", 0.0, 1.0, "casting value / 15"),
-    Field("worth", 0.0, _MOST_POINTS, "points when it takes effect / 100"),
-    Field("most dice", 0.0, _MOST_DICE, "dice that may be rolled for it now / 10"),
-    Field("open", 0.0, 1.0, "1 while it may still be attempted this phase"),
-    Field("best", 0.0, _MOST_TOTAL_POINTS, "expected points with the best dice at hand / 100"),
-    Field("pending", 0.0, 1.0, "1 while it is being cast or dispelled"),
-)
-_PROMISED = ("worth", "best", "worth per phase")
-"""Fields of a spell that follow from its aims where it is aimed: they may be high, or a loss."""
-AIMED_FIELDS = (
-    Field("aimed at", 0.0, 1.5, "1 while the spell being cast is aimed at it, 0.5 a free one"),
-    Field("promise", -_MOST_LOSS, _MOST_LOSS, "points of the pending spell, aimed at it / 100"),
-)
-MARKER_FIELDS = (Field("markers", 0.0, 2.0, "on this wizard's Comet / 12"),)
-UNIT_FIELDS = (
-    Field("wounds", 0.0, 2000 / UNIT_SCALE, "wounds left of all its models together / 20"),
-    Field("wounds each", 0.0, 2.0, "wounds of one model / 5"),
-    Field("points", 0.0, _MOST_POINTS, "points per model / 100"),
-    *AIMED_FIELDS,
-)
-ON_FIELDS = (Field("lies on", 0.0, 1.0, "code of the target it is in play on / 33"),)
-KNOWN_FIELDS = (Field("known", 0.0, 1.0, "1 unless it is forgotten"),)
-LASTING_FIELDS = (
-    Field("worth per phase", 0.0, _MOST_POINTS, "points at each end of phase / 100"),
-    Field("remains in play", 0.0, 1.0, "1 if it does"),
-    Field("lasts one turn", 0.0, 1.0, "1 if it does"),
-    Field("in play", 0.0, 1.0, "1 while it is"),
-    Field("fresh", 0.0, 1.0, "1 if it came into play this phase"),
-    Field("tried", 0.0, 1.0, "1 if the player to move has tried to dispel it"),
-)
-ITEM_FIELDS = (
-    Field("uses", 0.0, _MOST_COUNT, "uses left / 4"),
-    Field("declared", 0.0, 1.0, "1 while it helps the pending roll"),
-    Field("bearer", 0.0, 1.0, "its bearer's number, from 1, / 6; 0 for the army's own"),
-    Field("extra dice", 0.0, _MOST_DICE, "dice it adds to a cast / 10"),
-    Field("bonus", -2 * _MOST_BONUS, 2 * _MOST_BONUS, "what its use adds to a roll / 5"),
-    Field("automatic", 0.0, 1.0, "1 if it dispels without a roll"),
-    Field("re-roll", 0.0, 1.0, "0.5 re-rolls one die, 1 all"),
-    Field("lasting bonus", -_MOST_BONUS, _MOST_BONUS, "what it adds to each dispel / 5"),
-)
+_MEMBERS = {
+    "wizard": WizardOffsets,
+    "spell": SpellOffsets,
+    "item": ItemOffsets,
+    "unit": UnitOffsets,
+}
+KINDS = tuple(_MEMBERS)
+"""What armies consist of."""
 
 
 @dataclass(frozen=True)
@@ -199,132 +356,50 @@ class Layout:
         return {f.name: float(v) for f, v in zip(self.fields, observation, strict=True)}
 
 
-class _Builder:
-    def __init__(self) -> None:
-        self.fields: list[Field] = []
-        self.offsets = np.zeros(1, LAYOUT_OFFSETS)
-        for name in LAYOUT_OFFSETS.names or ():
-            self.offsets[name] = -1
-
-    def block(self, key: str, fields: list[Field]) -> None:
-        self.offsets[key] = len(self.fields)
-        self.fields.extend(fields)
+def _add_fields(record: type, limits: Limits, fields: list[Field], offsets: NDArray[Any]) -> None:
+    """Append the numbers that a class declares, and write where each of them stands."""
+    for name, declared in vars(record).items():
+        if isinstance(declared, Number):
+            added = declared.fields(name, limits)
+            offsets[name] = len(fields) if added else -1
+            fields += added
 
 
-def _army(builder: _Builder, owner: str, army: ArmyLimits, limits: Limits) -> None:
-    def many(kind: str, count: int, fields: tuple[Field, ...]) -> list[Field]:
-        return [
-            Field(f"{owner} {kind} {i + 1} {f.name}", f.low, f.high, f.meaning)
-            for i in range(count)
-            for f in fields
+def _add_army(
+    owner: str, army: ArmyLimits, limits: Limits, fields: list[Field], offsets: Records[Any]
+) -> None:
+    """Append an army's numbers: its wizards, spells, items, units, and what else it declares."""
+    at = offsets[owner]
+    for kind in KINDS:
+        at[f"{kind}s"] = len(fields)
+        members: list[Field] = []
+        _add_fields(_MEMBERS[kind], limits, members, offsets[f"in_{kind}"])
+        offsets[f"in_{kind}"]["stride"] = len(members)
+        fields += [
+            replace(field, name=f"{owner} {kind} {number} {field.name}")
+            for number in _counted(getattr(army, f"{kind}s"))
+            for field in members
         ]
-
-    wizard = _wizard_fields(limits)
-    spell = _spell_fields(limits)
-    builder.block(f"{owner}_wizards", many("wizard", army.wizards, wizard))
-    builder.block(f"{owner}_spells", many("spell", army.spells, spell))
-    builder.block(f"{owner}_items", many("item", army.items, ITEM_FIELDS))
-    builder.block(f"{owner}_units", many("unit", army.units, UNIT_FIELDS))
-    if limits.marks:
-        marks = [
-            Field(f"{owner} mark {m + 1}", 0.0, 1.0, "targets that keep it, as bits / 65535")
-            for m in range(MARKS)
-        ]
-        builder.block(f"{owner}_marks", marks)
-
-
-def _wizard_fields(limits: Limits) -> tuple[Field, ...]:
-    own_dice = OWN_DICE_FIELDS if limits.own_dice else ()
-    aimed = AIMED_FIELDS if limits.targets else ()
-    return WIZARD_FIELDS + own_dice + aimed + (MARKER_FIELDS if limits.comets else ())
-
-
-def _shows_known(limits: Limits) -> bool:
-    return limits.battle or limits.free_spells or limits.selection
-
-
-def _spell_fields(limits: Limits) -> tuple[Field, ...]:
-    known = KNOWN_FIELDS if _shows_known(limits) else ()
-    lasting = LASTING_FIELDS if limits.in_play else ()
-    fields = SPELL_FIELDS + known + lasting
-    if limits.targets:
-        fields = tuple(_promising(field) for field in fields)
-    return fields + (ON_FIELDS if _shows_aims(limits) else ())
-
-
-def _promising(field: Field) -> Field:
-    """The field with the bounds of an aim's promise, where it shows one."""
-    if field.name not in _PROMISED:
-        return field
-    return replace(field, low=-_MOST_LOSS, high=_MOST_LOSS)
-
-
-def _shows_aims(limits: Limits) -> bool:
-    return limits.targets and limits.in_play
-
-
-def _one(name: str, high: float, meaning: str, low: float = 0.0) -> list[Field]:
-    return [Field(name, low, high, meaning)]
+    first = len(fields)
+    _add_fields(ArmyOffsets, limits, fields, at)
+    fields[first:] = [replace(field, name=f"{owner} {field.name}") for field in fields[first:]]
 
 
 @lru_cache(maxsize=64)
 def layout(limits: Limits) -> Layout:
     """Layout of the observations that `limits` size."""
-    builder = _Builder()
-    names = [Node(FIRST_DECISION + k).name.lower().replace("_", " ") for k in range(DECISIONS)]
-    nodes = [Field(f"node {name}", 0.0, 1.0, "1 at this decision") for name in names]
-    builder.block("node", nodes[:COMMON_DECISIONS])
-    if limits.targets or limits.selection or limits.stored_dice:
-        builder.block("rare_node", nodes[COMMON_DECISIONS:])
-    builder.block("casting", _one("own phase", 1.0, "1 if the observer is the active player"))
-    builder.block("phases_left", _one("phases left", 1.0, "phases still to end / 12"))
-    builder.block("own_pool", _one("own pool", _MOST_DICE, "shared dice of the observer / 10"))
-    builder.block("enemy_pool", _one("enemy pool", _MOST_DICE, "shared dice of the enemy / 10"))
-    builder.block("number", _one("number to match", _MOST_NUMBER, "to dispel / 15"))
-    switches = ("own dice", "double six", "one-turn dispels", "recast per side", "re-roll all")
-    builder.block("rules", [Field(f"rule {s}", 0.0, 1.0, "ruleset switch") for s in switches])
-    builder.block("miscast_stop", _one("miscast stops", 1.0, "chance that a miscast ends casting"))
-    if limits.in_play or limits.free_spells:
-        kinds = [kind.name.lower().replace("_", " ") for kind in DispelAttempt if kind]
-        builder.block("attempt", [Field(f"dispelling {k}", 0.0, 1.0, "1 if so") for k in kinds])
-    if limits.own_dice:
-        builder.block("reserve", _one("own dice committed", _MOST_DICE, "to this roll / 10"))
-    if limits.free_spells:
-        row = [Field("miscast row", 0.0, 3.0, "row / 12"), Field("effect", 0.0, 4.0, "done / 12")]
-        builder.block("row", row)
-    if limits.rerolls:
-        for key, what in (("faces", "may be re-rolled"), ("held", "have been re-rolled")):
-            dice = [
-                Field(f"{key} {f}", 0.0, _MOST_DICE, f"dice that {what} / 10") for f in range(1, 7)
-            ]
-            builder.block(key, dice)
-        builder.block(
-            "natural_result", _one("natural dice", 1.0, "0 plain, 1/3 miscast, 2/3 irresistible")
-        )
-    contacts = [
-        Field(f"contact {g + 1}", 0.0, 1.0, "models left in base contact / 20")
-        for g in range(limits.contacts)
-    ]
-    builder.block("contacts", contacts)
-    _army(builder, "own", limits.own, limits)
-    _army(builder, "enemy", limits.opponent, limits)
-    offsets = builder.offsets
-    offsets["length"] = len(builder.fields)
-    offsets["limit_contacts"] = limits.contacts
-    wizard, spell = _wizard_fields(limits), _spell_fields(limits)
-    offsets["wizard_size"] = len(wizard)
-    offsets["spell_size"] = len(spell)
-    offsets["unit_size"] = len(UNIT_FIELDS)
-    offsets["limit_units"] = limits.own.units + limits.opponent.units
-    for key, fields, block, shown in (
-        ("wizard_own_dice", wizard, OWN_DICE_FIELDS, limits.own_dice),
-        ("wizard_aimed", wizard, AIMED_FIELDS, limits.targets),
-        ("wizard_markers", wizard, MARKER_FIELDS, limits.comets),
-        ("spell_known", spell, KNOWN_FIELDS, _shows_known(limits)),
-        ("spell_lasting", spell, LASTING_FIELDS, limits.in_play),
-        ("spell_aim", spell, ON_FIELDS, _shows_aims(limits)),
-    ):
-        if shown:
-            offsets[key] = [field.name for field in fields].index(block[0].name)
-    offsets["item_size"] = len(ITEM_FIELDS)
-    return Layout(tuple(builder.fields), as_records(LayoutOffsets, offsets))
+    fields: list[Field] = []
+    offsets = new_records(LayoutOffsets, 1)
+    _add_fields(LayoutOffsets, limits, fields, np.asarray(offsets))
+    for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True):
+        _add_army(side, army, limits, fields, offsets)
+    offsets["length"] = len(fields)
+    offsets["n_contacts"] = limits.contacts
+    offsets["n_units"] = limits.own.units + limits.opponent.units
+    return Layout(tuple(fields), offsets)
+
+
+FIXED_OFFSETS = layout(Limits(ArmyLimits(), ArmyLimits(), dice=1)).offsets
+"""Offsets that no limits change, as constants for compiled code: where the numbers of a wizard and
+a spell stand that precede all optional ones, and all numbers of an item and a unit. The others are
+those of the smallest layout here, and -1 where they are optional."""

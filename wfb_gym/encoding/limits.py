@@ -5,14 +5,24 @@ fixed sizes. They are relative to a seat: `own` is the learner's army.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import asdict, dataclass, fields, replace
 
 from wfb_gym._records import Records
 from wfb_gym.packing import records
-from wfb_gym.packing.records import Duration, EffectKind, PackedScenario
+from wfb_gym.packing.records import (
+    Duration,
+    EffectKind,
+    PackedArmy,
+    PackedItem,
+    PackedScenario,
+    PackedSpell,
+    PackedWizard,
+)
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario import sizes
+
+SIDES = ("own", "enemy")
+"""Whose things are, as a seat sees them: the owners in names of fields and of actions."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ class Limits:
         _check("contacts", self.contacts, sizes.CONTACTS)
 
     def swapped(self, dice: int) -> "Limits":
-        """The same limits from the other seat, with that seat's most dice of one action."""
+        """Return the limits from the other seat, with that seat's most dice of one action."""
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
 
 
@@ -90,141 +100,133 @@ def _check(name: str, value: int, most: int, least: int = 0) -> None:
         raise ValueError(f"limits: {name}: expected {least}..{most}, found {value}")
 
 
-def _army(record: Any, index: int) -> ArmyLimits:
-    army = record.armies[index]
-    return ArmyLimits(
-        int(army.n_wizards), int(army.n_spells), int(army.n_items), _units(record, index)
-    )
-
-
-def _units(record: Any, index: int) -> int:
-    """Units of an army, where anything could ever happen to one of them."""
-    touched = [record.contacts[g].unit for g in range(int(record.n_contacts))]
-    focal = [record.armies[a].wizards[w].daemons for a in range(2) for w in range(sizes.WIZARDS)]
-    matter = record.targets or any(touched) or any(focal)
-    return int(record.armies[index].n_units) if matter else 0
-
-
-def _wizards(army: Any) -> list[Any]:
-    return [army.wizards[w] for w in range(int(army.n_wizards))]
-
-
-def _items(army: Any) -> list[Any]:
-    return [army.items[i] for i in range(int(army.n_items))]
-
-
-def _spells(army: Any) -> list[Any]:
-    return [army.spells[s] for s in range(int(army.n_spells))]
-
-
-def _power(army: Any, own_dice: bool) -> int:
-    """Most dice in the army's shared power pool."""
-    if army.fixed_power != records.GENERATED:
-        return int(army.fixed_power) + sum(int(i.stores) for i in _items(army))
-    dice = int(army.base_power) + sum(int(i.power_dice + i.stores) for i in _items(army))
-    if not own_dice:
-        dice += sum(int(w.level) for w in _wizards(army) if w.makes_dice)
-    return dice
-
-
-def _reserves(army: Any, own_dice: bool) -> list[int]:
-    """Most own dice of each wizard."""
-    reserves = []
-    for wizard in _wizards(army):
-        if wizard.reserve != records.GENERATED:
-            reserves.append(int(wizard.reserve))
-        else:
-            reserves.append(int(wizard.bearer_dice) + (int(wizard.level) if own_dice else 0))
-    return reserves
-
-
-def _dispel(army: Any) -> int:
-    more = sum(int(i.takes_power + i.store_either * i.stores) for i in _items(army))
-    if army.fixed_dispel != records.GENERATED:
-        return int(army.fixed_dispel) + more
-    dice = more + int(army.base_dispel) + sum(int(i.dispel_dice) for i in _items(army))
-    return dice + sum(int(w.dispel_dice) for w in _wizards(army) if w.makes_dice)
-
-
-def _has_in_play(record: Any) -> bool:
-    return any(
-        spell.duration != Duration.INSTANT
-        for army in (record.armies[0], record.armies[1])
-        for spell in _spells(army)
-    )
-
-
-def _has_free_spell(record: Any) -> bool:
-    rows = [record.miscast_rows[r] for r in range(int(record.n_miscast_rows))]
-    effects = [record.effects[int(r.first) + k] for r in rows for k in range(int(r.count))]
-    frees = any(effect.kind == EffectKind.FREE_SPELL for effect in effects)
-    casters = range(2) if record.phases > 1 else range(1)
-    return frees and any(record.armies[1 - a].n_spells > 0 for a in casters)
-
-
-def _most_dice(record: Any, seat: int) -> int:
-    """Most dice that one action of the seat can commit."""
-    army = record.armies[seat]
-    own_dice = bool(record.own_dice)
-    reserves = _reserves(army, own_dice)
-    most = 1
-    if record.phases > 1 or seat == 1:
-        most = max(most, _dispel(army))
-    if record.phases > 1:  # an item may keep more dice than one cast takes
-        most = max([most, *(int(i.stores) for i in _items(army))])
-    if record.phases > 1 or seat == 0:
-        caps = [
-            most_casting_dice(int(w.level)) + int(w.extra_dice_cap)
-            for w in _wizards(army)
-            if w.level > 0
-        ]
-        power = max([_power(army, own_dice), *reserves])
-        answers = _has_in_play(record) or _has_free_spell(record)
-        most = max(most, power if answers else min(power, max(caps, default=1)))
-    return min(sizes.DICE, most)
-
-
 def fit(packed: Records[PackedScenario], seat: int) -> Limits:
-    """The smallest limits that show a scenario.
+    """Return the smallest limits that show a scenario.
 
     Args:
         packed: packed scenario, shape (1,).
         seat: 0 for the first army, the caster; 1 for the other.
     """
-    record = packed[0]
-    armies = (record.armies[0], record.armies[1])
+    scenario = packed[0]
+    armies = (scenario.armies[0], scenario.armies[1])
+    items = [item for army in armies for item in _items(army)]
     return Limits(
-        own=_army(record, seat),
-        opponent=_army(record, 1 - seat),
-        dice=_most_dice(record, seat),
-        contacts=int(record.n_contacts),
-        own_dice=any(
-            dice > 0
-            for a in range(2)
-            for dice in _reserves(record.armies[a], bool(record.own_dice))
-        ),
-        rerolls=any(
-            i.reroll_cast or i.reroll_dispel for a in range(2) for i in _items(record.armies[a])
-        ),
-        in_play=_has_in_play(record),
-        free_spells=_has_free_spell(record),
-        battle=bool(record.phases > 1),
-        targets=bool(record.targets),
-        resistance=bool(record.targets) and any(map(_resists, armies)),
+        own=_army_limits(scenario, seat),
+        opponent=_army_limits(scenario, 1 - seat),
+        dice=_most_dice(scenario, seat),
+        contacts=int(scenario.n_contacts),
+        own_dice=any(sum(_reserves(army, scenario.own_dice)) > 0 for army in armies),
+        rerolls=any(item.reroll_cast or item.reroll_dispel for item in items),
+        in_play=_has_in_play(scenario),
+        free_spells=_has_free_spell(scenario),
+        battle=bool(scenario.phases > 1),
+        targets=bool(scenario.targets),
+        resistance=bool(scenario.targets) and any(map(_resists, armies)),
         marks=any(spell.mark for army in armies for spell in _spells(army)),
-        comets=bool(record.delayed),
-        selection=bool(record.draws),
-        stored_dice=bool(record.stores),
+        comets=bool(scenario.delayed),
+        selection=bool(scenario.draws),
+        stored_dice=bool(scenario.stores),
     )
 
 
-def _resists(army: Any) -> bool:
-    units = [army.units[u].magic_resistance for u in range(int(army.n_units))]
-    return any(units) or any(w.magic_resistance for w in _wizards(army))
+def _wizards(army: PackedArmy) -> list[PackedWizard]:
+    return [army.wizards[w] for w in range(army.n_wizards)]
+
+
+def _spells(army: PackedArmy) -> list[PackedSpell]:
+    return [army.spells[s] for s in range(army.n_spells)]
+
+
+def _items(army: PackedArmy) -> list[PackedItem]:
+    return [army.items[i] for i in range(army.n_items)]
+
+
+def _army_limits(scenario: PackedScenario, index: int) -> ArmyLimits:
+    army = scenario.armies[index]
+    units = army.n_units if _units_matter(scenario) else 0
+    return ArmyLimits(int(army.n_wizards), int(army.n_spells), int(army.n_items), int(units))
+
+
+def _units_matter(scenario: PackedScenario) -> bool:
+    """Whether anything could ever happen to a unit."""
+    touched = [scenario.contacts[g].unit for g in range(scenario.n_contacts)]
+    focal = [w.daemons for a in range(sizes.ARMIES) for w in scenario.armies[a].wizards]
+    return bool(scenario.targets or any(touched) or any(focal))
+
+
+def _power(army: PackedArmy, own_dice: int) -> int:
+    """Most dice in the army's shared power pool."""
+    stored = sum(int(item.stores) for item in _items(army))
+    if army.fixed_power != records.GENERATED:
+        return int(army.fixed_power) + stored
+    dice = int(army.base_power) + stored + sum(int(item.power_dice) for item in _items(army))
+    if not own_dice:
+        dice += sum(int(wizard.level) for wizard in _wizards(army) if wizard.makes_dice)
+    return dice
+
+
+def _reserves(army: PackedArmy, own_dice: int) -> list[int]:
+    """Most own dice of each wizard."""
+    return [
+        int(wizard.reserve)
+        if wizard.reserve != records.GENERATED
+        else int(wizard.bearer_dice) + (int(wizard.level) if own_dice else 0)
+        for wizard in _wizards(army)
+    ]
+
+
+def _dispel(army: PackedArmy) -> int:
+    """Most dice in the army's dispel pool."""
+    dice = sum(int(i.takes_power + i.store_either * i.stores) for i in _items(army))
+    if army.fixed_dispel != records.GENERATED:
+        return int(army.fixed_dispel) + dice
+    dice += int(army.base_dispel) + sum(int(item.dispel_dice) for item in _items(army))
+    return dice + sum(int(wizard.dispel_dice) for wizard in _wizards(army) if wizard.makes_dice)
+
+
+def _most_dice(scenario: PackedScenario, seat: int) -> int:
+    """Most dice that one action of the seat can commit."""
+    army = scenario.armies[seat]
+    most = 1
+    if scenario.phases > 1 or seat == 1:
+        most = max(most, _dispel(army))
+    if scenario.phases > 1:  # an item may keep more dice than one cast takes
+        most = max([most, *(int(item.stores) for item in _items(army))])
+    if scenario.phases > 1 or seat == 0:
+        caps = [
+            most_casting_dice(int(wizard.level)) + int(wizard.extra_dice_cap)
+            for wizard in _wizards(army)
+            if wizard.level > 0
+        ]
+        power = max([_power(army, scenario.own_dice), *_reserves(army, scenario.own_dice)])
+        answers = _has_in_play(scenario) or _has_free_spell(scenario)
+        most = max(most, power if answers else min(power, max(caps, default=1)))
+    return min(sizes.DICE, most)
+
+
+def _has_in_play(scenario: PackedScenario) -> bool:
+    return any(
+        spell.duration != Duration.INSTANT
+        for a in range(sizes.ARMIES)
+        for spell in _spells(scenario.armies[a])
+    )
+
+
+def _has_free_spell(scenario: PackedScenario) -> bool:
+    rows = [scenario.miscast_rows[r] for r in range(scenario.n_miscast_rows)]
+    effects = [scenario.effects[row.first + k] for row in rows for k in range(row.count)]
+    frees = any(effect.kind == EffectKind.FREE_SPELL for effect in effects)
+    casters = range(2) if scenario.phases > 1 else range(1)
+    return frees and any(scenario.armies[1 - a].n_spells > 0 for a in casters)
+
+
+def _resists(army: PackedArmy) -> bool:
+    units = [army.units[u].magic_resistance for u in range(army.n_units)]
+    return any(units) or any(wizard.magic_resistance for wizard in _wizards(army))
 
 
 def union(limits: Sequence[Limits]) -> Limits:
-    """The smallest limits that show everything that any of `limits` shows."""
+    """Return the smallest limits that show everything that any of `limits` shows."""
 
     def army(side: str) -> ArmyLimits:
         sizes = [getattr(each, side) for each in limits]
@@ -240,26 +242,32 @@ def union(limits: Sequence[Limits]) -> Limits:
     return Limits(own=army("own"), opponent=army("opponent"), **rest)
 
 
+def _sizes_by_name(limits: Limits) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, value in asdict(limits).items():
+        if isinstance(value, dict):
+            found |= {f"{name}.{kind}": size for kind, size in value.items()}
+        else:
+            found[name] = value
+    return found
+
+
 def check_covers(limits: Limits, packed: Records[PackedScenario], seat: int) -> None:
-    """Refuse limits that a scenario exceeds.
+    """Raise if a scenario exceeds the limits.
+
+    Args:
+        limits: of the spaces.
+        packed: packed scenario, shape (1,).
+        seat: 0 or 1.
 
     Raises:
         ValueError: names every size that is too small, and what the scenario needs.
     """
-    needed = fit(packed, seat)
-    covering = union([limits, needed])
-    short = []
-    for name in ("own", "opponent"):
-        for field in fields(ArmyLimits):
-            given = getattr(getattr(limits, name), field.name)
-            wanted = getattr(getattr(covering, name), field.name)
-            if given < wanted:
-                short.append(f"{name}.{field.name}: the scenario needs {wanted}, found {given}")
-    for field in fields(Limits):
-        if field.name in ("own", "opponent"):
-            continue
-        given, wanted = getattr(limits, field.name), getattr(covering, field.name)
-        if given != wanted:
-            short.append(f"{field.name}: the scenario needs {wanted}, found {given}")
+    found = _sizes_by_name(limits)
+    short = [
+        f"{name}: the scenario needs {needed}, found {found[name]}"
+        for name, needed in _sizes_by_name(fit(packed, seat)).items()
+        if found[name] < needed
+    ]
     if short:
         raise ValueError("limits: " + "; ".join(short))

@@ -1,4 +1,6 @@
-"""One seat's view of scenarios: how it is called, and how it is shown positions."""
+"""One seat's view of scenarios: its layout and codec, and what it observes at positions."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,22 @@ from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_decision
 from wfb_gym.engine.state import State, WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario
+
+
+class ViewArrays(NamedTuple):
+    """A view for compiled code.
+
+    Attributes:
+        packed_scenarios: packed scenarios, shape (n,).
+        offsets: of the layout, shape (1,).
+        static: fixed part of each scenario's observations, float32 (n, size).
+        index_of: index of each engine code in the action space, int64 (ACTIONS,).
+    """
+
+    packed_scenarios: Records[PackedScenario]
+    offsets: Records[LayoutOffsets]
+    static: NDArray[np.float32]
+    index_of: NDArray[np.int64]
 
 
 class View:
@@ -41,10 +59,17 @@ class View:
         for packed, row in zip(packed_scenarios, self.static, strict=True):
             write_static(packed, seat, self.layout.offsets[0], row)
 
+    @property
+    def arrays(self) -> ViewArrays:
+        """The view for compiled code."""
+        return ViewArrays(
+            self.packed_scenarios, self.layout.offsets, self.static, self.codec.index_of
+        )
+
     def show(
         self, scenario: NDArray[np.int64], states: Records[State]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """What the seat sees at positions.
+        """Return what the seat sees at positions.
 
         Args:
             scenario: which of the scenarios each is of, int64 (k,).
@@ -56,33 +81,29 @@ class View:
         """
         observations = np.empty((len(states), self.layout.size), np.float32)
         masks = np.zeros((len(states), self.codec.n), np.bool_)
-        _show(
-            self.packed_scenarios, scenario, states, self.seat, self.layout.offsets, self.static,
-            self.codec.index_of, new_work_spaces(), observations, masks,
-        )  # fmt: skip
+        _show(self.arrays, scenario, states, self.seat, new_work_spaces(), observations, masks)
         return observations, masks
 
 
 @jit(nogil=True, forceinline=False)
 def _show(
-    packed_scenarios: Records[PackedScenario],
+    view: ViewArrays,
     scenario: NDArray[np.int64],
     states: Records[State],
     seat: int,
-    offsets: Records[LayoutOffsets],
-    static: NDArray[np.float32],
-    indices: NDArray[np.int64],
     scratch: Records[WorkSpace],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
 ) -> None:
     work = scratch[0]
+    at = view.offsets[0]
     for k in range(states.shape[0]):
         which = scenario[k]
         state = states[k]
-        observe(packed_scenarios[which], state, seat, offsets[0], static[which], observations[k])
+        packed = view.packed_scenarios[which]
+        observe(packed, state, seat, at, view.static[which], observations[k])
         if not is_decision(state.node) or state.mover != seat:
             masks[k, 0] = True
             continue
-        for j in range(legal_actions(packed_scenarios[which], state, work)):
-            masks[k, indices[work.legal[j]]] = True
+        for j in range(legal_actions(packed, state, work)):
+            masks[k, view.index_of[work.legal[j]]] = True

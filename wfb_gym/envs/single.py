@@ -7,8 +7,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.encoding.meanings import meanings_of
 from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
@@ -212,7 +212,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def action_meanings(self) -> list[str]:
         """What each action means in this scenario, in words."""
         scenario = self.batch.scenarios[int(self.batch.envs.scenario[0])]
-        return meanings_of(scenario, self.seat, self.limits)
+        own, enemy = army_names(scenario, self.seat), army_names(scenario, 1 - self.seat)
+        return action_meanings(self.limits, own, enemy)
 
     def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """An observation with its fields' names."""

@@ -21,8 +21,8 @@ except ImportError as error:
         'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb_gym[openspiel]"'
     ) from error
 
+from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
-from wfb_gym.encoding.meanings import meanings_of
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import most_outcomes
@@ -109,9 +109,10 @@ class _Book:
         self._known: dict[bytes, Position] = {}
         self.opened = battle.points
         self.first = self.position(battle)
+        names = [army_names(scenario, seat) for seat in range(_ARMIES)]
         self.meanings = [
-            _told_apart(meanings_of(scenario, seat, self.views[seat].limits))
-            for seat in range(_ARMIES)
+            _told_apart(action_meanings(view.limits, names[view.seat], names[1 - view.seat]))
+            for view in self.views
         ]
 
     def position(self, battle: Battle) -> Position:

@@ -1,4 +1,4 @@
-"""Players whose decisions a small network makes, from a .npz file."""
+"""Players whose decisions a network of `wfb_gym.players.network` makes, from a .npz file."""
 
 from pathlib import Path
 from typing import Any
@@ -8,36 +8,39 @@ import torch
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
+from wfb_gym.encoding.actions import action_codec
+from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import check_covers
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.network import PolicyNetwork, load_network
 
-_ROWS = 1 << 12
+_BATCH = 1 << 12
 """Decisions that go through the network at once."""
 
 
 class NetworkAgent:
     """A network that takes its likeliest legal action.
 
-    One that learned a single scenario reads observations of just that size. One that learned many
-    (`limits` of its own) sees positions instead, and shows them to itself in its own sizes, so
-    that it plays in any environment whose scenarios its limits cover.
+    One that learned a single scenario takes observations of just that size. One that learned many
+    (`limits` of its own) sees positions instead and encodes them in its own sizes, so that it plays
+    in any environment whose scenarios its limits cover.
 
     Args:
         path: of the .npz file, or the network itself.
         seat: that it plays, where `path` is a network.
+        general: whether it learned many scenarios, where `path` is a network.
 
     Attributes:
-        about: what is told in the file: seat, scenario, command, scores.
-        limits: sizes of what it sees.
+        about: what the file says: seat, scenario, command, scores.
+        limits: sizes of its observations and actions.
         seat: that it plays: 0 or 1.
-        sees_positions: whether it shows itself positions.
+        sees_positions: whether it encodes positions itself.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no network's.
+        ValueError: the file holds no network.
     """
 
     def __init__(
@@ -60,15 +63,15 @@ class NetworkAgent:
         action_masks: NDArray[np.bool_],
         positions: Positions | None = None,
     ) -> NDArray[np.int64]:
-        """The likeliest legal action in each row."""
+        """Return the likeliest legal action in each row; see `Agent`."""
         if not self.sees_positions:
-            return self._best(observations, action_masks)
+            return self._likeliest(observations, action_masks)
         if positions is None:
             raise ValueError(f"{self.name}: it plays many scenarios and needs to see positions")
         if positions.seat != self.seat:
             raise ValueError(f"{self.name}: it plays seat {self.seat}, not {positions.seat}")
         view = self._view_of(positions.packed_scenarios)
-        own = self._best(*view.show(positions.scenario, positions.states))
+        own = self._likeliest(*view.show(positions.scenario, positions.states))
         return positions.codec.index_of[view.codec.code_of[own]]
 
     def _view_of(self, packed_scenarios: Records[PackedScenario]) -> View:
@@ -88,29 +91,24 @@ class NetworkAgent:
             self._view = View(packed_scenarios, self.seat, self.limits)
         return self._view
 
-    def _best(
+    def _likeliest(
         self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
-        codec_size = sum(count for _, count in self._ranges().values())
-        expected = (self.network.reading.points.shape[0], codec_size)
-        if (observations.shape[1], masks.shape[1]) != expected:
+        expected = (layout(self.limits).size, action_codec(self.limits).n)
+        found = (observations.shape[1], masks.shape[1])
+        if found != expected:
             raise ValueError(
                 f"{self.name}: it learned observations of size {expected[0]} and {expected[1]} "
-                f"actions, found {observations.shape[1]} and {masks.shape[1]}; play it in the "
-                f"scenario and seat that it learned ({self.about.get('scenario', 'unknown')})"
+                f"actions, found {found[0]} and {found[1]}; play it in the scenario and seat that "
+                f"it learned ({self.about.get('scenario', 'unknown')})"
             )
         chosen = np.empty(len(observations), np.int64)
         with torch.no_grad():
-            for first in range(0, len(observations), _ROWS):
-                rows = slice(first, first + _ROWS)
-                preferences, _ = self.network(
-                    torch.from_numpy(np.ascontiguousarray(observations[rows])),
-                    torch.from_numpy(np.ascontiguousarray(masks[rows])),
+            for first in range(0, len(observations), _BATCH):
+                batch = slice(first, first + _BATCH)
+                log_probs, _ = self.network(
+                    torch.from_numpy(np.ascontiguousarray(observations[batch])),
+                    torch.from_numpy(np.ascontiguousarray(masks[batch])),
                 )
-                chosen[rows] = preferences.argmax(1).numpy()
+                chosen[batch] = log_probs.argmax(1).numpy()
         return chosen
-
-    def _ranges(self) -> dict[str, tuple[int, int]]:
-        from wfb_gym.encoding.actions import action_codec
-
-        return action_codec(self.limits).ranges
