@@ -5,7 +5,7 @@ SEATS = ("caster", "dispeller")
 
 
 def seat_number(seat: int | str) -> int:
-    """The number of a seat, given as a name or a number.
+    """Return the number of a seat, given as a name or a number.
 
     Args:
         seat: 0 or "caster", 1 or "dispeller".

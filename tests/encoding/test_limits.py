@@ -182,7 +182,7 @@ def test_own_limits_cover(name: str, seat: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "expected"),
     [
         (Limits(ArmyLimits(1, 3, 0), ArmyLimits(1, 0, 1), 5), ["own.spells", "needs 4, found 3"]),
         (Limits(ArmyLimits(0, 4, 0), ArmyLimits(1, 0, 1), 5), ["own.wizards", "needs 1, found 0"]),
@@ -190,10 +190,10 @@ def test_own_limits_cover(name: str, seat: int) -> None:
         (Limits(ArmyLimits(1, 4, 0), ArmyLimits(1, 0, 1), 4), ["dice", "needs 5, found 4"]),
     ],
 )
-def test_what_is_too_small_is_named(limits: Limits, told: list[str]) -> None:
+def test_what_is_too_small_is_named(limits: Limits, expected: list[str]) -> None:
     with pytest.raises(ValueError, match="limits") as caught:
         check_covers(limits, table_of("archmage-duel"), 0)
-    assert all(part in str(caught.value) for part in told)
+    assert all(part in str(caught.value) for part in expected)
     assert str(caught.value).count("needs") == 1
 
 
@@ -207,7 +207,7 @@ def test_switches_that_are_missing_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("build", "told"),
+    ("build", "expected"),
     [
         (lambda: ArmyLimits(wizards=7), r"wizards: expected 0\.\.6, found 7"),
         (lambda: ArmyLimits(wizards=-1), r"wizards: expected 0\.\.6, found -1"),
@@ -219,6 +219,6 @@ def test_switches_that_are_missing_are_named() -> None:
         (lambda: Limits(ArmyLimits(), ArmyLimits(), 1, contacts=17), r"contacts: .*0\.\.16"),
     ],
 )
-def test_impossible_sizes_are_refused(build: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_impossible_sizes_are_refused(build: Any, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         build()

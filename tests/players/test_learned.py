@@ -29,7 +29,7 @@ GENERAL = ("orc-shaman-hunt", "grand-conclave")
 def network_for(scenario: str, seat: int, shape: str, width: int = 16) -> PolicyNetwork:
     torch.manual_seed(0)
     network = PolicyNetwork(fit(pack(load_scenario(scenario)), seat), shape, width)
-    with torch.no_grad():  # as if it had learned: preferences of some strength
+    with torch.no_grad():  # as if it had learned: logits of some size
         for weights in network.parameters():
             weights.mul_(1.5).add_(0.05 * torch.randn_like(weights))
     return network
@@ -39,18 +39,18 @@ def network_for(scenario: str, seat: int, shape: str, width: int = 16) -> Policy
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("scenario", [DUEL, "seventh-edition-duel", "border-skirmish"])
 def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) -> None:
-    asked = met(scenario, seat)
+    shown = met(scenario, seat)
     network = network_for(scenario, seat, shape)
     with torch.no_grad():
-        log_chances, values = network(
-            torch.from_numpy(asked.observations), torch.from_numpy(asked.masks)
+        log_probs, values = network(
+            torch.from_numpy(shown.observations), torch.from_numpy(shown.masks)
         )
-    chances = log_chances.exp().numpy()
-    assert (chances[~asked.masks] == 0.0).all()
-    assert chances.sum(1) == pytest.approx(1.0, abs=1e-5)
+    probabilities = log_probs.exp().numpy()
+    assert (probabilities[~shown.masks] == 0.0).all()
+    assert probabilities.sum(1) == pytest.approx(1.0, abs=1e-5)
     assert np.isfinite(values.numpy()).all()
-    chosen = NetworkAgent(network, seat).act(asked.observations, asked.masks)
-    assert asked.masks[np.arange(len(chosen)), chosen].all()
+    chosen = NetworkAgent(network, seat).act(shown.observations, shown.masks)
+    assert shown.masks[np.arange(len(chosen)), chosen].all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -62,12 +62,12 @@ def test_a_file_holds_the_network(shape: str, tmp_path: Path) -> None:
     again, about = load_network(path)
     assert about["score"] == 12.5
     assert again.limits == network.limits
-    asked = met(DUEL, 1)
+    shown = met(DUEL, 1)
     agent = make_agent(path, seat=1)
     assert isinstance(agent, NetworkAgent)
     assert agent.seat == 1
-    expected = NetworkAgent(network, 1).act(asked.observations, asked.masks)
-    assert np.array_equal(agent.act(asked.observations, asked.masks), expected)
+    expected = NetworkAgent(network, 1).act(shown.observations, shown.masks)
+    assert np.array_equal(agent.act(shown.observations, shown.masks), expected)
 
 
 def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
 
 def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:
     agent = NetworkAgent(network_for(DUEL, 0, "flat"), 0)
-    asked = met("orc-shaman-hunt", 0)
+    shown = met("orc-shaman-hunt", 0)
     with pytest.raises(ValueError, match="it learned observations of size 68 and"):
-        agent.act(asked.observations, asked.masks)
+        agent.act(shown.observations, shown.masks)
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +103,9 @@ def general() -> NetworkAgent:
 def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
     general: NetworkAgent, scenario: str
 ) -> None:
-    asked = met(scenario, 0)
-    chosen = general.act(asked.observations, asked.masks, asked.positions)
-    assert asked.masks[np.arange(len(chosen)), chosen].all()
+    shown = met(scenario, 0)
+    chosen = general.act(shown.observations, shown.masks, shown.positions)
+    assert shown.masks[np.arange(len(chosen)), chosen].all()
     env: Any = gym.make("wfb_gym/Dispeller-v0", scenario=scenario, opponent=general)
     env.reset(seed=0)
     exact = solver.normalised_score(scenario, general, 0)
@@ -115,15 +115,15 @@ def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
 def test_a_general_player_refuses_what_is_larger_than_what_it_learned(
     general: NetworkAgent,
 ) -> None:
-    asked = met("border-skirmish", 0)
+    shown = met("border-skirmish", 0)
     with pytest.raises(ValueError, match=r"it learned smaller scenarios; limits: .*own\.units"):
-        general.act(asked.observations, asked.masks, asked.positions)
+        general.act(shown.observations, shown.masks, shown.positions)
 
 
 def test_a_general_player_needs_positions_of_its_own_seat(general: NetworkAgent) -> None:
-    asked = met(DUEL, 0)
+    shown = met(DUEL, 0)
     with pytest.raises(ValueError, match="needs to see positions"):
-        general.act(asked.observations, asked.masks)
+        general.act(shown.observations, shown.masks)
     other = met(DUEL, 1)
     with pytest.raises(ValueError, match="it plays seat 0, not 1"):
         general.act(other.observations, other.masks, other.positions)
@@ -148,7 +148,7 @@ def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:
 
 
 def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
-    """Chances of the opening nominations by the spell's name, and of stopping."""
+    """Probabilities of the opening nominations by the spell's name, and of stopping."""
     from wfb_gym.engine.battle import Battle
 
     packed = pack(scenario)
@@ -157,12 +157,12 @@ def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
     states = as_records(State, np.asarray(battle.state).reshape(1))
     observations, masks = view.show(np.zeros(1, np.int64), states)
     with torch.no_grad():
-        log_chances, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
-    chances = log_chances.exp().numpy()[0]
+        log_probs, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
+    probabilities = log_probs.exp().numpy()[0]
     first, count = view.codec.ranges["spells"]
     names = [spell.name for spell in scenario.caster.wizards[0].spells]
-    return {"stop": float(chances[0])} | dict(
-        zip(names, chances[first : first + count].tolist(), strict=True)
+    return {"stop": float(probabilities[0])} | dict(
+        zip(names, probabilities[first : first + count].tolist(), strict=True)
     )
 
 
@@ -182,13 +182,13 @@ def test_points_have_no_unit(shape: str) -> None:
 def test_the_order_of_spells_does_not_matter_to_entities() -> None:
     plain = spells_game({"Spark": 10.0, "Bolt": 20.0, "Storm": 40.0})
     turned = spells_game({"Storm": 40.0, "Spark": 10.0, "Bolt": 20.0})
-    chances = {}
+    probabilities = {}
     for shape in SHAPES:
         torch.manual_seed(3)
         network = PolicyNetwork(fit(pack(plain), 0), shape, 32)
         with torch.no_grad():
             for weights in network.parameters():
                 weights.add_(0.2 * torch.randn_like(weights))
-        chances[shape] = opening(plain, network), opening(turned, network)
-    assert chances["entities"][0] == pytest.approx(chances["entities"][1], abs=1e-5)
-    assert chances["flat"][0] != pytest.approx(chances["flat"][1], abs=1e-3)
+        probabilities[shape] = opening(plain, network), opening(turned, network)
+    assert probabilities["entities"][0] == pytest.approx(probabilities["entities"][1], abs=1e-5)
+    assert probabilities["flat"][0] != pytest.approx(probabilities["flat"][1], abs=1e-3)

@@ -48,7 +48,7 @@ class ActionCodec:
 
 @lru_cache(maxsize=64)
 def action_codec(limits: Limits) -> ActionCodec:
-    """Codec of the action space that `limits` size."""
+    """Return the codec of the action space that `limits` size."""
     least = 0 if limits.own_dice or limits.resistance or limits.stored_dice else 1
     own, enemy = limits.own.spells, limits.opponent.spells
     parts: list[tuple[str, list[int]]] = [
@@ -81,7 +81,7 @@ def action_codec(limits: Limits) -> ActionCodec:
 
 
 def _target_codes(army: ArmyLimits, first: int) -> list[int]:
-    """Codes of an army's units, then of its characters."""
+    """Return codes of an army's units, then of its characters."""
     indices = [*range(army.units), *(UNITS + w for w in range(army.wizards))]
     return [codes.FIRST_TARGET + 1 + first + index for index in indices]
 
@@ -99,7 +99,7 @@ _NO_NAMES = ArmyNames()
 
 
 def army_names(scenario: Scenario, seat: int) -> ArmyNames:
-    """Names in the army of a seat, 0 or 1."""
+    """Return the names in the army of a seat, 0 or 1."""
     army = scenario.armies[seat]
     return ArmyNames(
         items=tuple(slot.item.name for slot in item_slots(army, scenario.catalogue)),
@@ -112,7 +112,7 @@ def army_names(scenario: Scenario, seat: int) -> ArmyNames:
 def action_meanings(
     limits: Limits, own: ArmyNames = _NO_NAMES, enemy: ArmyNames = _NO_NAMES
 ) -> list[str]:
-    """What each action means, in words.
+    """Return what each action means, in words.
 
     Args:
         limits: of the action space.

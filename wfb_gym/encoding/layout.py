@@ -2,9 +2,9 @@
 
 An observation is one flat float32 vector from a seat. Numbers are scaled, never clipped. The
 classes of offsets below declare it in order: an attribute is a number, or a row of numbers of one
-kind, and its default is what is known of it. Names, bounds and offsets of a `Layout` come
-from there, and so does the documentation; `wfb_gym.encoding.observe` writes to the offsets, and
-networks read by them. A new number is an attribute here and a write there.
+kind, and its default says what it means. Names, bounds and offsets of a `Layout` come from there,
+and so does the documentation; `wfb_gym.encoding.observe` writes to the offsets, and networks read
+by them. A new number is an attribute here and a write there.
 """
 
 from dataclasses import dataclass, replace
@@ -69,9 +69,6 @@ class When(NamedTuple):
         found = [bool(getattr(limits, switch)) for switch in self.switches]
         return all(found) if self.needs_all else any(found)
 
-    def __str__(self) -> str:
-        return (" and " if self.needs_all else " or ").join(f"`{name}`" for name in self.switches)
-
 
 _ALWAYS = When((), needs_all=True)
 _OWN_DICE = When(("own_dice",))
@@ -108,7 +105,12 @@ class Number:
     may_lose: bool = False
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
-        """The numbers that the limits show."""
+        """Return the numbers that the limits show.
+
+        Args:
+            attribute: that declares them.
+            limits: of the observation.
+        """
         if not self.when.holds(limits):
             return []
         name = self.name or attribute.replace("_", " ")
@@ -145,7 +147,7 @@ class Field:
 
 
 def number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
-    """Declare a number as the default of an attribute of a class of offsets; see `Number`."""
+    """Return a `Number`, to be the default of an attribute of a class of offsets."""
     return Number(meaning, high, quantity, **more)
 
 
@@ -348,7 +350,11 @@ class Layout:
         return np.array([field.high for field in self.fields], np.float32)
 
     def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
-        """An observation, shape (size,), as a mapping from field names to values."""
+        """Return an observation, shape (size,), as a mapping from field names to values.
+
+        Raises:
+            ValueError: the observation has another shape.
+        """
         if observation.shape != (self.size,):
             raise ValueError(
                 f"observation: expected shape ({self.size},), found {observation.shape}"
@@ -387,7 +393,7 @@ def _add_army(
 
 @lru_cache(maxsize=64)
 def layout(limits: Limits) -> Layout:
-    """Layout of the observations that `limits` size."""
+    """Return the layout of the observations that `limits` size."""
     fields: list[Field] = []
     offsets = new_records(LayoutOffsets, 1)
     _add_fields(LayoutOffsets, limits, fields, np.asarray(offsets))
@@ -400,6 +406,6 @@ def layout(limits: Limits) -> Layout:
 
 
 FIXED_OFFSETS = layout(Limits(ArmyLimits(), ArmyLimits(), dice=1)).offsets
-"""Offsets that no limits change, as constants for compiled code: where the numbers of a wizard and
-a spell stand that precede all optional ones, and all numbers of an item and a unit. The others are
-those of the smallest layout here, and -1 where they are optional."""
+"""Offsets that no limits change, as constants for compiled code: the numbers of a wizard and of a
+spell before their first optional one, and all numbers of an item and a unit. Others are -1 here,
+or do not hold for every layout."""

@@ -148,14 +148,14 @@ def _army_limits(scenario: PackedScenario, index: int) -> ArmyLimits:
 
 
 def _units_matter(scenario: PackedScenario) -> bool:
-    """Whether anything could ever happen to a unit."""
+    """Return whether anything could ever happen to a unit."""
     touched = [scenario.contacts[g].unit for g in range(scenario.n_contacts)]
     focal = [w.daemons for a in range(sizes.ARMIES) for w in scenario.armies[a].wizards]
     return bool(scenario.targets or any(touched) or any(focal))
 
 
 def _power(army: PackedArmy, own_dice: int) -> int:
-    """Most dice in the army's shared power pool."""
+    """Return the most dice in the army's shared power pool."""
     stored = sum(int(item.stores) for item in _items(army))
     if army.fixed_power != records.GENERATED:
         return int(army.fixed_power) + stored
@@ -166,7 +166,7 @@ def _power(army: PackedArmy, own_dice: int) -> int:
 
 
 def _reserves(army: PackedArmy, own_dice: int) -> list[int]:
-    """Most own dice of each wizard."""
+    """Return the most own dice of each wizard."""
     return [
         int(wizard.reserve)
         if wizard.reserve != records.GENERATED
@@ -176,7 +176,7 @@ def _reserves(army: PackedArmy, own_dice: int) -> list[int]:
 
 
 def _dispel(army: PackedArmy) -> int:
-    """Most dice in the army's dispel pool."""
+    """Return the most dice in the army's dispel pool."""
     dice = sum(int(i.takes_power + i.store_either * i.stores) for i in _items(army))
     if army.fixed_dispel != records.GENERATED:
         return int(army.fixed_dispel) + dice
@@ -185,7 +185,7 @@ def _dispel(army: PackedArmy) -> int:
 
 
 def _most_dice(scenario: PackedScenario, seat: int) -> int:
-    """Most dice that one action of the seat can commit."""
+    """Return the most dice that one action of the seat can commit."""
     army = scenario.armies[seat]
     most = 1
     if scenario.phases > 1 or seat == 1:

@@ -75,7 +75,7 @@ class NetworkAgent:
         return positions.codec.index_of[view.codec.code_of[own]]
 
     def _view_of(self, packed_scenarios: Records[PackedScenario]) -> View:
-        """How the seat sees those scenarios, in the sizes that it learned.
+        """Return how the seat sees those scenarios, in the sizes that it learned.
 
         Raises:
             ValueError: a scenario is larger than those.

@@ -180,7 +180,7 @@ class Pointer(nn.Module):
 
 
 def _pointer_name(key: str) -> str:
-    """Name of the pointer for a range of actions: none of a method of `nn.ModuleDict`."""
+    """Return a pointer's name; a range's own may be that of a method of `nn.ModuleDict`."""
     return "to_" + key.replace(" ", "_")
 
 
@@ -230,13 +230,13 @@ class Entities(nn.Module):
         self.at_wizards = Pointer(half, whole, width)
 
     def _members(self, features: Tensor, side: str, kind: str) -> Tensor:
-        """An army's members of a kind, (k, members, numbers)."""
+        """Return an army's members of a kind, (k, members, numbers)."""
         first, count, size = self.blocks[side, kind]
         return features[:, first : first + count * size].view(len(features), count, size)
 
     @staticmethod
     def _with_side(members: Tensor, side: str) -> Tensor:
-        """Members with one number more: whose they are."""
+        """Append to each member whose it is."""
         flag = torch.full((*members.shape[:2], 1), float(side == "enemy"))
         return torch.cat([members, flag], 2)
 
@@ -288,7 +288,7 @@ class Entities(nn.Module):
         return self._logits(encoded_members, hidden), self.value(hidden)[:, 0]
 
     def _logits(self, members: dict[tuple[str, str], Tensor], hidden: Tensor) -> Tensor:
-        """Logits of all actions, in the order of the action space."""
+        """Return logits of all actions, in the order of the action space."""
         counts = [self.ranges[key][1] for key in self.flat]
         flat = dict(zip(self.flat, self.heads(hidden).split(counts, 1), strict=True))
         out = []
