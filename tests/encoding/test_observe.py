@@ -88,6 +88,27 @@ def custom() -> dict[str, Game]:
             army(wizard(3, spell("Bolt", 8), items=["Luckstone"]), power_dice=6),
             army(wizard(2, items=["Luckstone"]), dispel_dice=3),
         ),
+        "charms": new_game(
+            army(
+                wizard(3, spell("Bolt", 8), items=["Power Stone", "Charm"]),
+                wizard(2, spell("Spark", 5), items=["Starwood Staff"], name="Second"),
+                power_dice=8,
+            ),
+            army(wizard(2, items=["Charm", "Staff of Sorcery"]), dispel_dice=4),
+            items=[
+                {
+                    "name": "Charm",
+                    "uses": 3,
+                    "reroll": {"of": "both", "dice": "one", "changes_natural": True},
+                    "when_casting": {"bonus": 1},
+                }
+            ],
+        ),
+        "7e duel": new_game(
+            army(wizard(4, spell("Storm", 11)), wizard(2, spell("Spark", 4), name="Second")),
+            army(wizard(1, lasting("Curse", 7, 0.0, in_play=True))),
+            ruleset="7e",
+        ),
         "7e battle": new_game(
             army(wizard(3, lasting("Ward", 5, worth_per_phase=2.0), spell("Bolt", 7))),
             army(
@@ -117,8 +138,8 @@ def custom() -> dict[str, Game]:
 
 
 CUSTOM = (
-    "free spells", "re-rolls", "7e battle", "miscasts", "aims", "marks", "Comets", "healing",
-    "bound spells", "Daemons", "other wizards", "kept dice", "drawn spells",
+    "free spells", "re-rolls", "charms", "7e duel", "7e battle", "miscasts", "aims", "marks",
+    "Comets", "healing", "bound spells", "Daemons", "other wizards", "kept dice", "drawn spells",
 )  # fmt: skip
 """Names of the scenarios of `custom`: battles are made, and the engine compiled, only in tests."""
 
