@@ -12,8 +12,8 @@ import pytest
 from experiments.common import batch_player, play
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
-from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset, Status
 from wfb_gym.generating import Generated
 from wfb_gym.packing import pack
 from wfb_gym.players.baselines import ScriptedAgent
@@ -44,7 +44,7 @@ def duel() -> Solution:
 
 
 def batch_of(scenarios: Any, seat: int, opponent: Any, num_envs: int = 64, **keys: Any) -> Batch:
-    return Batch(num_envs, scenarios, seat, opponent, keys.get("limits"), kernel.SAME_STEP, 1.0)
+    return Batch(num_envs, scenarios, seat, opponent, keys.get("limits"), Autoreset.SAME_STEP, 1.0)
 
 
 def played(batch: Batch, steps: int, seed: int = 7) -> list[Any]:
@@ -112,7 +112,7 @@ def test_the_optimal_chooser_plays_the_best_action_at_every_position(
         for env, code in zip(envs.batch.envs, codes, strict=True):
             battle = battles[int(env.scenario)]
             battle._states[0] = env.state
-            if battle.is_decision() and env.status == kernel.RUNNING:
+            if battle.is_decision() and env.status == Status.LEARNER_DECIDES:
                 met += 1
                 assert solutions[int(env.scenario)].best_action(battle) == code
         observations, *_ = envs.step(actions)

@@ -77,7 +77,7 @@ def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) 
         members = np.concatenate([one.members for one in shown])
         assert np.array_equal(np.sort(members), np.arange(64))
         for seat, (view, one) in enumerate(zip(turns.views, shown, strict=True)):
-            states = as_records(State, turns._battles.state[one.members])
+            states = as_records(State, turns.envs.state[one.members])
             assert (states.mover == seat).all()
             observations, masks = view.show(turns.playing[one.members], states)
             assert np.array_equal(observations, one.observations)

@@ -368,7 +368,7 @@ def test_unseeded_environments_have_dice_of_their_own() -> None:
     for _ in range(2):
         env: Any = interop.raw_env()
         env.reset()
-        keys.add(int(env._game._battles["rng"]["key"][0]))
+        keys.add(int(env._game.envs["rng"]["key"][0]))
     assert len(keys) == 2
 
 

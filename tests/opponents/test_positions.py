@@ -9,8 +9,8 @@ from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions, ask_policy, sees_positions
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE, new_work_spaces
-from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
@@ -40,7 +40,7 @@ class Blind:
 
 
 def batch_against(opponent: Any, seat: int = 0, num_envs: int = 16) -> Batch:
-    batch = Batch(num_envs, SCENARIOS, seat, opponent, None, kernel.SAME_STEP, 1.0)
+    batch = Batch(num_envs, SCENARIOS, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
     batch.seed(range(num_envs))
     return batch
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from wfb_gym._records import as_records
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.engine.state import State
-from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.players.interface import Agent
 
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
 @cache
 def met(scenario: str, seat: int, steps: int = 6, num_envs: int = 32) -> Asked:
     """Decisions of a seat in battles some steps on, and battles that are over."""
-    batch = Batch(num_envs, scenario, seat, "random", None, kernel.DISABLED, 1.0)
+    batch = Batch(num_envs, scenario, seat, "random", None, Autoreset.DISABLED, 1.0)
     batch.seed(range(7, 7 + num_envs))
     out = batch.reset(np.ones(num_envs, np.bool_))
     seen = [Asked(out.observations, out.masks, batch.positions())]

@@ -8,8 +8,8 @@ import pytest
 
 from experiments.common import play
 from wfb_gym import solver
-from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.players.baselines import DETERMINISTIC, RandomAgent, ScriptedAgent
 from wfb_gym.players.registry import make_agent
 
@@ -18,7 +18,7 @@ PLAYED = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-sk
 
 def played(opponent: Any, scenario: Any, seat: int, steps: int = 20) -> list[Any]:
     """What a batch gives while the learner plays as good as at random."""
-    batch = Batch(32, scenario, seat, opponent, None, kernel.SAME_STEP, 1.0)
+    batch = Batch(32, scenario, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
     batch.seed(range(3, 35))
     out = batch.reset(np.ones(32, np.bool_))
     seen: list[Any] = [out.observations, out.masks]

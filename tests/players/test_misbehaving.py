@@ -8,8 +8,8 @@ import pytest
 
 from experiments.common import play
 from wfb_gym import solver
-from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.players.baselines import RandomAgent
 
 from .misbehaving import SPOILERS, Misbehaving, misbehaving, slow
@@ -21,7 +21,7 @@ def test_a_bad_opponent_is_refused_and_the_batch_stays_as_it_was(
     name: str, sees_positions: bool
 ) -> None:
     agent = Misbehaving(SPOILERS[name][0], after=3, sees_positions=sees_positions)
-    batch = Batch(16, "archmage-duel", 0, agent, None, kernel.SAME_STEP, 1.0)
+    batch = Batch(16, "archmage-duel", 0, agent, None, Autoreset.SAME_STEP, 1.0)
     batch.seed(range(16))
     out = batch.reset(np.ones(16, np.bool_))
     learner = RandomAgent(3)

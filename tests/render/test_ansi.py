@@ -133,7 +133,7 @@ def test_pictures_are_drawn_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert env.render().shape == (4, 5, 3)
     ((name, key, words, seat),) = calls
     assert (name, seat) == ("archmage-duel", 1)
-    assert key == env.batch.watch.narrated(env.batch, 0).visible.key()
+    assert key == env.batch.watcher.narrated(env.batch, 0).visible.key()
     assert words[0].startswith("Archmage begins to cast")
 
 
@@ -178,7 +178,7 @@ def test_no_mode_no_frames() -> None:
     envs = gym.make_vec(IDS[0], num_envs=2)
     envs.reset(seed=0)
     assert envs.render() is None
-    assert envs.unwrapped.batch.watch is None  # type: ignore[attr-defined]
+    assert envs.unwrapped.batch.watcher is None  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])

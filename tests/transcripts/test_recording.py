@@ -7,7 +7,7 @@ import pytest
 
 from tests.envs.playing import IDS, PHASES, episode, highest, pick, picks, raw, same
 from tests.envs.test_generated import SMALL
-from wfb_gym.envs.watching import Watch
+from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.generating import Generated
 from wfb_gym.scenario import bundled_scenarios
 
@@ -18,25 +18,25 @@ Calls = list[tuple[int, Any]]
 
 def spy_on_generators(env: Any) -> Calls:
     """The environment's watch, with the generators that it plays with kept for the test."""
-    watch: Watch = env.batch.watch
+    watch: BatchWatcher = env.batch.watcher
     kept: Calls = []
-    of_member = watch._rng
+    of_member = watch._env_before
 
     def keep(member: int) -> Any:
         kept.append((member, of_member(member)))
         return kept[-1][1]
 
-    watch._rng = keep  # type: ignore[method-assign]
+    watch._env_before = keep  # type: ignore[method-assign]
     return kept
 
 
 def check(batch: Any, kept: Calls, start: int) -> None:
     """What was described since `start` ended where the kernel did."""
-    for member, rng in kept[start:]:
-        narrated = batch.watch._narrated[member]
+    for member, env in kept[start:]:
+        narrated = batch.watcher._narrated[member]
         if batch.envs.status[member] == 0 or narrated.battle.is_over:
             assert narrated.battle.key() == batch.envs["state"][member].tobytes()
-            assert rng.tobytes() == batch.envs["rng"][member].tobytes()
+            assert env.rng.tobytes() == batch.envs["rng"][member].tobytes()
 
 
 def play(name: str, steps: int = STEPS, **keys: Any) -> int:
@@ -45,13 +45,13 @@ def play(name: str, steps: int = STEPS, **keys: Any) -> int:
     kept = spy_on_generators(env)
     observation, info = env.reset(seed=11)
     check(env.batch, kept, 0)
-    events = len(env.batch.watch.events[0])
-    opened = env.batch.watch._narrated[0].battle.points
+    events = len(env.batch.watcher.events[0])
+    opened = env.batch.watcher._narrated[0].battle.points
     sign = 1.0 if env.seat == 0 else -1.0
     for _ in range(steps):
         start = len(kept)
         observation, reward, done, _, info = env.step(pick(observation, info["action_mask"]))
-        described = env.batch.watch.events[0]
+        described = env.batch.watcher.events[0]
         assert len(kept) == start + 1
         check(env.batch, kept, start)
         assert reward == pytest.approx(sign * (opened + sum(event.points for event in described)))
@@ -59,7 +59,7 @@ def play(name: str, steps: int = STEPS, **keys: Any) -> int:
         events += len(described)
         if done:
             observation, info = env.reset()
-            opened = env.batch.watch._narrated[0].battle.points
+            opened = env.batch.watcher._narrated[0].battle.points
     return events
 
 
@@ -139,7 +139,7 @@ def test_a_state_that_was_put_in_is_shown_as_it_is() -> None:
     assert env.render() != at_first
     env.set_state(state)
     assert env.render().splitlines()[-1] == at_first.splitlines()[-1]
-    assert env.batch.watch.events[0] == ()
+    assert env.batch.watcher.events[0] == ()
 
 
 def test_faces_are_known_where_their_number_is_fixed() -> None:
@@ -148,7 +148,7 @@ def test_faces_are_known_where_their_number_is_fixed() -> None:
     seen: list[int] = []
     for _ in range(200):
         observation, _, done, _, info = env.step(pick(observation, info["action_mask"]))
-        for event in env.batch.watch.events[0]:
+        for event in env.batch.watcher.events[0]:
             if event.kind == "roll":
                 assert event.faces
                 seen.extend(event.faces)

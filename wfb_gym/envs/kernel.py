@@ -1,8 +1,12 @@
-"""The batched advance: play each environment on until its learner must decide.
+"""The compiled driver of episodes: play each environment on until its learner must decide.
 
-Compiled loops over a range of environments; `wfb_gym.envs.batch` owns the arrays and decides
-which ranges run where. No rule lives here: everything goes through the engine's operations.
+`wfb_gym.envs.driver` owns the arrays and decides which environments are driven where. No rule lives
+here: everything goes through the engine's operations. `advance` and `draw_episode` fix the order in
+which dice and choices are drawn; `wfb_gym.envs.watching` calls `draw_episode` too.
 """
+
+from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +20,36 @@ from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, State, WorkSpace
 from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list
-from wfb_gym.opponents.move_tables import MoveTable
+from wfb_gym.opponents.move_tables import MoveTables
 from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.packing.records import PackedScenario
 
-NEXT_STEP = 0
-SAME_STEP = 1
-DISABLED = 2
-"""Autoreset modes as the kernel knows them."""
 
-PREPARE = 0
-RESTART = 1
-STEP = 2
-RESUME = 3
-LOOK = 4
-"""What `drive` does: work out first positions, begin episodes, play the learner's actions, play
-an external opponent's, or only show. One compiled entry for all, since each entry compiles the
-whole engine."""
+class Autoreset(IntEnum):
+    """When an ended episode begins anew; Gymnasium's `AutoresetMode`."""
 
-RUNNING = 0
-DONE = 1
-WAITING = 2
-FRESH = 3
-"""Status of an environment: the learner's turn; the episode is over; an external opponent's
-turn in the middle of a step, or in an episode that has just begun."""
+    NEXT_STEP = 0
+    SAME_STEP = 1
+    DISABLED = 2
+
+
+class Operation(IntEnum):
+    """What `drive` does. One compiled entry for all, since each compiles the whole engine."""
+
+    PREPARE = 0  # work out the scenarios' first positions
+    RESET = 1  # begin episodes
+    STEP = 2  # play the learner's actions
+    ANSWER = 3  # play an external opponent's actions
+    OBSERVE = 4  # only write observations and masks
+
+
+class Status(IntEnum):
+    """Where an environment stands between two calls of `drive`."""
+
+    LEARNER_DECIDES = 0
+    DONE = 1
+    OPPONENT_DECIDES = 2  # in the middle of the learner's step
+    OPPONENT_OPENS = 3  # in an episode in which the learner has not acted yet
 
 
 class Environment(Record):
@@ -47,7 +57,7 @@ class Environment(Record):
 
     state: State
     rng: Rng
-    carry: Float64  # points won since the learner's last reward, by the first army
+    unpaid: Float64  # points won since the learner's last reward, by the first army
     scenario: Int64
     opponent: Int64  # member of the pool that plays this episode
     status: Int8
@@ -67,16 +77,89 @@ class FirstPosition(Record):
 START = dtype_of(FirstPosition)
 
 
+class Game(NamedTuple):
+    """What a batch plays, and against whom.
+
+    Attributes:
+        envs: the environments, changed in place.
+        packed_scenarios: packed scenarios.
+        starts: their first positions.
+        redraw: draw a scenario for each episode; else an environment keeps its own.
+        pool: opponents by number (`wfb_gym.opponents.scripted`), int64; one is drawn for each
+            episode if there are several.
+        move_tables: of optimal opponents.
+        mode: a member of `Autoreset`.
+        scale: reward per point.
+    """
+
+    envs: Records[Environment]
+    packed_scenarios: Records[PackedScenario]
+    starts: Records[FirstPosition]
+    redraw: bool
+    pool: NDArray[np.int64]
+    move_tables: MoveTables
+    mode: int
+    scale: float
+
+
+class SeatView(NamedTuple):
+    """How one seat sees the battles and acts in them, as compiled code takes a `View`.
+
+    Attributes:
+        seat: 0 or 1.
+        codes: engine code of each action, int64 (actions,).
+        indices: action of each engine code, int64.
+        offsets: of the layout, shape (1,).
+        static: fixed part of each scenario's observations, float32 (n, size).
+    """
+
+    seat: int
+    codes: NDArray[np.int64]
+    indices: NDArray[np.int64]
+    offsets: Records[LayoutOffsets]
+    static: NDArray[np.float32]
+
+
+class Moves(NamedTuple):
+    """What is played: environments, int64 (k,), and their actions, int64.
+
+    STEP takes an index of the action space for each environment of the batch, ANSWER an engine
+    code for each of the k members; other operations take no actions.
+    """
+
+    members: NDArray[np.int64]
+    actions: NDArray[np.int64]
+
+
+class Step(NamedTuple):
+    """What one step of a batch gives.
+
+    Attributes:
+        observations: float32, (n, size).
+        masks: bool, (n, actions).
+        rewards: float64, (n,), the learner's, in points over `points_per_reward`.
+        terminations: bool, (n,).
+        illegal: bool, (n,): an illegal action was replaced.
+        final: float32, (n, size); rows where `terminations` in SAME_STEP mode, else undefined;
+            valid until the next step.
+    """
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.bool_]
+    rewards: NDArray[np.float64]
+    terminations: NDArray[np.bool_]
+    illegal: NDArray[np.bool_]
+    final: NDArray[np.float32]
+
+
 @jit(forceinline=False)
 def advance(
     packed: PackedScenario,
     state: State,
     rng: Rng,
     seat: int,
-    policy: int,
+    opponent: ScriptedPlayer,
     count: int,
-    move_table: MoveTable,
-    move_storage: NDArray[np.uint64],
     work: WorkSpace,
 ) -> tuple[float, int]:
     """Go on until the learner or an external opponent must decide, or the battle ends.
@@ -86,10 +169,8 @@ def advance(
         state: changed in place.
         rng: the environment's generator.
         seat: the learner's army.
-        policy: who plays the other army, as `opponents.scripted.choose_action` takes it.
+        opponent: who plays the other army.
         count: how many actions `work.legal` lists for the state, 0 if it is no decision.
-        move_table: the scenario's book of moves, for an opponent that reads one.
-        move_storage: that holds it.
         work: scratch; lists the actions of whoever must decide.
 
     Returns:
@@ -98,10 +179,9 @@ def advance(
     points = 0.0
     while True:
         if count > 0:
-            if state.mover == seat or policy == Scripted.EXTERNAL:
+            if state.mover == seat or opponent.number == Scripted.EXTERNAL:
                 return points, count
-            player = ScriptedPlayer(policy, move_table, move_storage)
-            action = choose_action(player, packed, state, work, count, rng)
+            action = choose_action(opponent, packed, state, work, count, rng)
             gained, count = act_and_list(packed, state, action, work)
         elif FIRST_CHANCE <= state.node <= LAST_CHANCE:
             outcome = sample(packed, state, rng, work)
@@ -112,63 +192,69 @@ def advance(
 
 
 @jit
-def restart(
-    env: Environment,
-    packed_scenarios: Records[PackedScenario],
-    starts: Records[FirstPosition],
-    redraw: bool,
-    pool: NDArray[np.int64],
-    seat: int,
-    move_tables: Records[MoveTable],
-    move_storage: NDArray[np.uint64],
-    work: WorkSpace,
-) -> int:
+def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int) -> None:
+    """Draw an episode's scenario, then its opponent, from the environment's generator.
+
+    Args:
+        env: changed in place.
+        redraw: whether the scenario is drawn.
+        scenarios: how many there are.
+        opponents: how many there are; of one, none is drawn.
+    """
+    if redraw:
+        env.scenario = next_choice(env.rng, scenarios)
+    if opponents > 1:
+        env.opponent = next_choice(env.rng, opponents)
+
+
+def find_opponent(env: Environment, game: Game) -> ScriptedPlayer:
+    """Return who plays the other seat in an environment's episode."""
+    tables = game.move_tables.tables
+    table = tables[env.scenario % tables.shape[0]]
+    return ScriptedPlayer(game.pool[env.opponent], table, game.move_tables.storage)
+
+
+_opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot return records
+
+
+@jit
+def restart(env: Environment, game: Game, seat: int, work: WorkSpace) -> int:
     """Begin the next episode of an environment and go on to its first decision.
 
     Args:
-        env: the environment.
-        packed_scenarios: packed scenarios.
-        starts: their first positions (`START`).
-        redraw: draw a scenario for the episode; else the environment keeps its own.
-        pool: opponents, by number; one is drawn for the episode if there are several.
+        env: changed in place.
+        game: what is played.
         seat: the learner's army.
-        move_tables: of moves, by scenario; a single one may stand for all.
-        move_storage: that holds them.
         work: scratch; lists the actions of whoever must decide.
 
     Returns:
         How many actions `work.legal` lists.
     """
-    if redraw:
-        env.scenario = next_choice(env.rng, starts.shape[0])
-    start = starts[env.scenario]
+    draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
+    start = game.starts[env.scenario]
     env.state = start.state
-    if pool.shape[0] > 1:
-        env.opponent = next_choice(env.rng, pool.shape[0])
     state = env.state
-    packed = packed_scenarios[env.scenario]
+    packed = game.packed_scenarios[env.scenario]
     count = start.count
     if count > 0:
         count = legal_actions(packed, state, work)
-    move_table = move_tables[env.scenario % move_tables.shape[0]]
-    gained, count = advance(
-        packed, state, env.rng, seat, pool[env.opponent], count, move_table, move_storage, work
-    )
-    env.carry = start.points + gained
-    env.status = FRESH if count > 0 and state.mover != seat else RUNNING
+    gained, count = advance(packed, state, env.rng, seat, _opponent_of(env, game), count, work)
+    env.unpaid = start.points + gained
+    opens = count > 0 and state.mover != seat
+    env.status = Status.OPPONENT_OPENS if opens else Status.LEARNER_DECIDES
     return int64(count)
 
 
 @jit
 def prepare(packed: PackedScenario, start: FirstPosition, work: WorkSpace) -> None:
-    """Work out the first position of a scenario, so that a reset is no more than a copy."""
+    """Work out the first position of a scenario, so that a reset only copies it."""
     start.points = begin(packed, start.state, work)
     start.count = legal_actions(packed, start.state, work)
 
 
 @jit
-def admitted(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
-    """The index to play: an illegal one becomes the lowest legal one, pass if pass is legal."""
+def legal_or_lowest(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
+    """Return the index to play: an illegal one becomes the lowest legal one, pass if legal."""
     if allowed[i, index]:
         return index
     lowest = 0
@@ -181,7 +267,7 @@ def admitted(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
 def write_mask(
     row: int, count: int, work: WorkSpace, indices: NDArray[np.int64], allowed: NDArray[np.bool_]
 ) -> None:
-    """Write one row of masks; where nothing is to decide, pass is legal."""
+    """Write one row of masks; where there is no decision, pass is legal."""
     for k in range(allowed.shape[1]):
         allowed[row, k] = False
     for k in range(count):
@@ -191,19 +277,19 @@ def write_mask(
 
 
 @jit(nogil=True, forceinline=False)
-def first_faults(
+def first_invalid(
     actions: NDArray[np.int64], allowed: NDArray[np.bool_], envs: Records[Environment]
 ) -> tuple[int, int]:
-    """First row whose action lies outside the space, and first whose action is illegal; or -1.
+    """Return the first row whose action is outside the space and the first illegal one, or -1.
 
-    Where an episode is over, any action will do.
+    Where an episode is over, every action is accepted.
     """
     outside = -1
     illegal = -1
     for i in range(actions.shape[0]):
         if actions[i] < 0 or actions[i] >= allowed.shape[1]:
             outside = i if outside < 0 else outside
-        elif not allowed[i, actions[i]] and envs[i].status == RUNNING:
+        elif not allowed[i, actions[i]] and envs[i].status == Status.LEARNER_DECIDES:
             illegal = i if illegal < 0 else illegal
     return outside, illegal
 
@@ -213,115 +299,98 @@ def drive(
     operation: int,
     low: int,
     high: int,
-    members: NDArray[np.int64],
-    actions: NDArray[np.int64],
-    mode: int,
-    envs: Records[Environment],
-    packed_scenarios: Records[PackedScenario],
-    starts: Records[FirstPosition],
-    redraw: bool,
-    pool: NDArray[np.int64],
-    seat: int,
-    scale: float,
-    codes: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    offsets: Records[LayoutOffsets],
-    static: NDArray[np.float32],
-    allowed: NDArray[np.bool_],
-    observations: NDArray[np.float32],
-    rewards: NDArray[np.float64],
-    terminations: NDArray[np.bool_],
-    illegal: NDArray[np.bool_],
-    final: NDArray[np.float32],
-    move_tables: Records[MoveTable],
-    move_storage: NDArray[np.uint64],
+    moves: Moves,
+    game: Game,
+    view: SeatView,
+    out: Step,
     scratch: Records[WorkSpace],
 ) -> int:
-    """Do one operation for `members[low:high]`; every output is written once.
+    """Do one operation for `moves.members[low:high]`; every output is written once.
 
-    Outputs stand in the rows of their environments, but LOOK fills rows from `low` on. RESUME
-    takes engine codes as actions, one for each member; STEP takes indices of the action space,
-    one for each environment. Rewards are the learner's, in points times `scale`. In SAME_STEP
-    mode the last observation of an ended episode goes to `final`. Environments that wait for an
-    external opponent have no observation yet.
+    Outputs stand in the rows of their environments, but OBSERVE fills rows from `low` on. In
+    SAME_STEP mode the last observation of an ended episode goes to `out.final`. Environments that
+    wait for an external opponent have no observation yet.
+
+    Args:
+        operation: a member of `Operation`.
+        low: first member.
+        high: behind the last one.
+        moves: what is played, and where; for PREPARE the scenarios.
+        game: what is played, and against whom.
+        view: the learner's; of OBSERVE, any seat's.
+        out: overwritten.
+        scratch: shape (1,).
 
     Returns:
-        How many environments wait.
+        How many environments wait for an external opponent.
     """
     work = scratch[0]
-    at = offsets[0]
+    at = view.offsets[0]
+    seat = view.seat
     waiting = 0
-    if operation == PREPARE:
+    if operation == Operation.PREPARE:
         for j in range(low, high):
-            prepare(packed_scenarios[j], starts[j], work)
+            prepare(game.packed_scenarios[j], game.starts[j], work)
         return 0
     for j in range(low, high):
-        i = members[j]
+        i = moves.members[j]
         row = i
-        env = envs[i]
+        env = game.envs[i]
         state = env.state
-        packed = packed_scenarios[env.scenario]
+        packed = game.packed_scenarios[env.scenario]
         count = 0
         code = -1
-        fresh = operation == RESTART
+        begins = False
         paid = False
-        if operation == STEP:
-            rewards[i] = 0.0
-            terminations[i] = False
-            illegal[i] = False
-            if env.status == DONE:
-                terminations[i] = mode == DISABLED
-                fresh = mode != DISABLED  # NEXT_STEP: this call only resets
+        if operation == Operation.STEP:
+            out.rewards[i] = 0.0
+            out.terminations[i] = False
+            out.illegal[i] = False
+            if env.status == Status.DONE:
+                out.terminations[i] = game.mode == Autoreset.DISABLED
+                begins = game.mode != Autoreset.DISABLED  # NEXT_STEP: this call only resets
             else:
                 paid = True
-                index = admitted(i, actions[i], allowed)
-                illegal[i] = index != actions[i]
+                index = legal_or_lowest(i, moves.actions[i], out.masks)
+                out.illegal[i] = index != moves.actions[i]
                 if state.node != Node.END:
-                    code = codes[index]
-        elif operation == RESUME:
-            code = actions[j]
-            paid = env.status == WAITING
-        elif operation == LOOK:
+                    code = view.codes[index]
+        elif operation == Operation.ANSWER:
+            code = moves.actions[j]
+            paid = env.status == Status.OPPONENT_DECIDES
+        elif operation == Operation.OBSERVE:
             row = j
             if state.mover == seat:
                 count = legal_actions(packed, state, work)
+        elif operation == Operation.RESET:
+            begins = True
+        else:
+            raise AssertionError("the driver has no such operation")
         if code >= 0:
             first, count = act_and_list(packed, state, code, work)
-            move_table = move_tables[env.scenario % move_tables.shape[0]]
-            gained, count = advance(
-                packed,
-                state,
-                env.rng,
-                seat,
-                pool[env.opponent],
-                count,
-                move_table,
-                move_storage,
-                work,
-            )
-            env.carry += first + gained
+            opponent = _opponent_of(env, game)
+            gained, count = advance(packed, state, env.rng, seat, opponent, count, work)
+            env.unpaid += first + gained
             if count > 0 and state.mover != seat:
-                env.status = WAITING if paid else FRESH
+                env.status = Status.OPPONENT_DECIDES if paid else Status.OPPONENT_OPENS
                 waiting += 1
                 continue
-            env.status = RUNNING
+            env.status = Status.LEARNER_DECIDES
         if paid:
-            rewards[i] = env.carry * (scale if seat == 0 else -scale)
-            env.carry = 0.0
+            out.rewards[i] = env.unpaid * (game.scale if seat == 0 else -game.scale)
+            env.unpaid = 0.0
             if state.node == Node.END:
-                terminations[i] = True
-                env.status = DONE
-                if mode == SAME_STEP:
-                    observe(packed, state, seat, at, static[env.scenario], final[i])
-                    fresh = True
-        if fresh:
-            count = restart(
-                env, packed_scenarios, starts, redraw, pool, seat, move_tables, move_storage, work
-            )
-            packed = packed_scenarios[env.scenario]
-            if env.status == FRESH:
+                out.terminations[i] = True
+                env.status = Status.DONE
+                if game.mode == Autoreset.SAME_STEP:
+                    observe(packed, state, seat, at, view.static[env.scenario], out.final[i])
+                    begins = True
+        if begins:
+            count = restart(env, game, seat, work)
+            packed = game.packed_scenarios[env.scenario]
+            if env.status == Status.OPPONENT_OPENS:
                 waiting += 1
                 continue
-        observe(packed, state, seat, at, static[env.scenario], observations[row])
-        write_mask(row, count, work, indices, allowed)
+        observe(packed, state, seat, at, view.static[env.scenario], out.observations[row])
+        write_mask(row, count, work, view.indices, out.masks)
     return waiting

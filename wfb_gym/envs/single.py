@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.envs import kernel
-from wfb_gym.envs.batch import Batch, Step
+from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, frames, watch
+from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, draw_frames, watch
 from wfb_gym.players.interface import Opponent
 
 
@@ -104,7 +104,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     ) -> None:
         check_render_mode(render_mode)
         self.batch = Batch(
-            1, scenario, self.seat, opponent, limits, kernel.DISABLED, points_per_reward
+            1, scenario, self.seat, opponent, limits, Autoreset.DISABLED, points_per_reward
         )
         self.render_mode = render_mode
         if render_mode is not None:
@@ -201,7 +201,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             return None
         if self._mask is None:
             raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
-        return frames(self.batch, self.render_mode)[0]
+        return draw_frames(self.batch, self.render_mode)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, bool (n,); at least one."""

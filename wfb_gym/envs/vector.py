@@ -14,18 +14,18 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.envs import kernel
-from wfb_gym.envs.batch import Batch, Step
+from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.infos import StepInfos
+from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, frames, watch
+from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, draw_frames, watch
 from wfb_gym.players.interface import Opponent
 
 _MODES = {
-    AutoresetMode.NEXT_STEP: kernel.NEXT_STEP,
-    AutoresetMode.SAME_STEP: kernel.SAME_STEP,
-    AutoresetMode.DISABLED: kernel.DISABLED,
+    AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
+    AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
+    AutoresetMode.DISABLED: Autoreset.DISABLED,
 }
 
 
@@ -164,10 +164,10 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """
         if self._masks is None:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
-        out = self.batch.step(self.batch.taken(actions, self.strict))
+        out = self.batch.step(self.batch.validated_actions(actions, self.strict))
         self._masks = out.masks
         infos = self._infos(out.masks, out.illegal)
-        if self.batch.mode == kernel.SAME_STEP:
+        if self.batch.mode == Autoreset.SAME_STEP:
             infos = self._with_final(infos, out)
         truncations = np.zeros(self.num_envs, np.bool_)
         return out.observations, out.rewards, out.terminations, truncations, infos
@@ -185,7 +185,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             return None
         if self._masks is None:
             raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
-        return frames(self.batch, self.render_mode)
+        return draw_frames(self.batch, self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions of each environment, bool (n, actions); at least one in each row."""

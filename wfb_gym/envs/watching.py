@@ -1,10 +1,11 @@
-"""Environments with a render mode: what happens in each step, described and drawn.
+"""Battles that are rendered: what happens in each step, in words and drawn.
 
-The kernel plays to the learner's next decision at once. Who looks plays the same again, with a copy
-of the generator from before the step (`wfb_gym.transcripts.recording`). Nothing of this is imported
-unless an environment is made with a render mode.
+The kernel plays to the learner's next decision at once. A watcher plays the same again, with a copy
+of the environment from before the step (`wfb_gym.transcripts.recording`). What tells and draws is
+imported only if an environment is made with a render mode.
 """
 
+import sys
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -12,29 +13,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._records import as_records
+from wfb_gym._records import Records, as_records
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.generator import Rng, next_choice
-from wfb_gym.engine.state import Node
-from wfb_gym.envs import kernel
-from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer
+from wfb_gym.engine.generator import Rng
+from wfb_gym.engine.state import Node, State
+from wfb_gym.envs.kernel import Autoreset, Environment, Status, draw_episode, find_opponent
+from wfb_gym.opponents.scripted import Scripted
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario import Scenario
 
 if TYPE_CHECKING:
     from wfb_gym.envs.batch import Batch
     from wfb_gym.transcripts import Event, NarratedBattle
     from wfb_gym.transcripts.recording import ChooseAction
 
-_DRAWN_BY = {
+_RENDERERS = {
     "ansi": ("wfb_gym.render.ansi", "frame"),
     "rgb_array": ("wfb_gym.render.picture", "picture"),
 }
-RENDER_MODES = tuple(_DRAWN_BY)
+RENDER_MODES = tuple(_RENDERERS)
+TERMINAL_RENDER_MODES = ("human", *RENDER_MODES)
+"""Modes of environments that write by themselves: "human" prints what "ansi" returns."""
 FPS = 2
-"""Frames a second of a film: a reader needs his time."""
+"""Frames per second of a film, slow enough to read."""
 
 
 def check_render_mode(mode: str | None) -> None:
-    """Refuse a mode that there is none of.
+    """Raise if the render mode is unknown.
 
     Raises:
         ValueError: it is neither None nor one of `RENDER_MODES`.
@@ -43,13 +48,29 @@ def check_render_mode(mode: str | None) -> None:
         raise ValueError(f"render_mode: expected None, {', '.join(RENDER_MODES)}, found {mode!r}")
 
 
+def draw_frame(
+    mode: str, narrated: "NarratedBattle", events: Sequence["Event"], seat: int = 0
+) -> Any:
+    """Draw what has happened and where both sides stand: a string, or a picture as an array.
+
+    Args:
+        mode: of `RENDER_MODES`.
+        narrated: the battle.
+        events: since the last frame.
+        seat: whose side is shown first.
+    """
+    module, function = _RENDERERS[mode]
+    draw = getattr(import_module(module), function)
+    return draw(narrated.scenario, narrated.visible, events, seat=seat)
+
+
 def watch(batch: "Batch") -> None:
-    """Look at a batch from now on."""
-    batch.watch = Watch(batch.num_envs)
+    """Follow a batch from now on."""
+    batch.watcher = BatchWatcher(batch.num_envs)
 
 
-def frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
-    """What there is to see of each environment of a batch that is watched.
+def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
+    """Draw a frame of each environment of a batch that is watched.
 
     Args:
         batch: that `watch` was called for.
@@ -58,19 +79,67 @@ def frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
     Returns:
         Strings, or pictures, uint8 (height, width, 3).
     """
-    assert batch.watch is not None
-    module, function = _DRAWN_BY[mode]
-    draw = getattr(import_module(module), function)
-    shown = []
-    for member in range(batch.num_envs):
-        narrated = batch.watch.narrated(batch, member)
-        events = batch.watch.events[member]
-        shown.append(draw(narrated.scenario, narrated.visible, events, seat=batch.seat))
-    return tuple(shown)
+    watcher = batch.watcher
+    assert watcher is not None
+    return tuple(
+        draw_frame(mode, watcher.narrated(batch, member), watcher.events[member], batch.seat)
+        for member in range(batch.num_envs)
+    )
 
 
-class Watch:
-    """Tells what happens in the environments of a batch.
+class BattleWatcher:
+    """Follows one battle whose seats are both played from outside.
+
+    Args:
+        mode: one of `TERMINAL_RENDER_MODES`.
+    """
+
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+        self._narrated: Any = None
+        self._events: list[Any] = []
+
+    def begin(
+        self, scenario: Scenario, packed: Records[PackedScenario], state: State, points: float
+    ) -> None:
+        """Start at the first decision of a battle.
+
+        Args:
+            scenario: that is played.
+            packed: it, packed, shape (1,).
+            state: the position.
+            points: won so far, as the first army sees them.
+        """
+        from wfb_gym.transcripts.narrator import NarratedBattle
+
+        self._narrated, self._events = NarratedBattle(scenario, packed), []
+        self._narrated.set_state(state, points)
+
+    def follow(self, code: int, rng: Rng) -> None:
+        """Follow an action, up to the next decision or the end.
+
+        Args:
+            code: the engine's.
+            rng: a copy of the generator from before; moves on.
+        """
+        from wfb_gym.transcripts.recording import play_on
+
+        self._events = [self._narrated.act(code)]
+        self._events += play_on(self._narrated, rng, (None, None))
+
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """Return a frame as the mode has it: words, a picture uint8 (height, width, 3), or None."""
+        printed = self.mode == "human"
+        frame = draw_frame("ansi" if printed else self.mode, self._narrated, self._events)
+        if not printed:
+            drawn: str | NDArray[np.uint8] = frame
+            return drawn
+        sys.stdout.write(f"{frame}\n\n")
+        return None
+
+
+class BatchWatcher:
+    """Follows what happens in the environments of a batch.
 
     Attributes:
         events: of each environment's last step, in order.
@@ -80,33 +149,33 @@ class Watch:
         self.events: list[Sequence[Event]] = [()] * num_envs
         self._narrated: list[NarratedBattle | None] = [None] * num_envs
 
-    def begin(self, batch: "Batch") -> None:
-        """A step or a reset is about to happen."""
+    def begin_step(self, batch: "Batch") -> None:
+        """Copy what is needed of the batch before a step or a reset."""
         self._envs = batch.envs.copy()
         self._allowed = batch.allowed.copy()
         self._answers: list[list[int]] = [[] for _ in self.events]
 
-    def answered(self, members: NDArray[np.int64], codes: NDArray[np.int64]) -> None:
-        """External opponents have chosen these engine codes in these environments."""
+    def add_answers(self, members: NDArray[np.int64], codes: NDArray[np.int64]) -> None:
+        """Note the engine codes that external opponents chose in these environments."""
         for member, code in zip(members.tolist(), codes.tolist(), strict=True):
             self._answers[member].append(code)
 
-    def tell_reset(self, batch: "Batch", chosen: NDArray[np.bool_]) -> None:
-        """The chosen environments, bool (n,), have been reset."""
+    def follow_reset(self, batch: "Batch", chosen: NDArray[np.bool_]) -> None:
+        """Follow the reset of the chosen environments, bool (n,)."""
         for member in np.flatnonzero(chosen).tolist():
-            self.events[member] = self._restarted(batch, member, self._rng(member))
+            self.events[member] = self._follow_restart(batch, member, self._env_before(member))
 
-    def tell_step(self, batch: "Batch", actions: NDArray[np.int64]) -> None:
-        """Every environment has played an action, int64 (n,)."""
+    def follow_step(self, batch: "Batch", actions: NDArray[np.int64]) -> None:
+        """Follow a step in which every environment played an action, int64 (n,)."""
         for member, action in enumerate(actions.tolist()):
-            self.events[member] = self._stepped(batch, member, action)
+            self.events[member] = self._follow_action(batch, member, action)
 
     def narrated(self, batch: "Batch", member: int) -> "NarratedBattle":
-        """The battle of an environment as it stands in the batch."""
+        """Return the battle of an environment as it stands in the batch."""
         return self._at(batch, member, batch.envs)
 
     def _at(self, batch: "Batch", member: int, envs: Any) -> "NarratedBattle":
-        """The battle of an environment; a new one where it was set to another state."""
+        """Return an environment's battle; a new one where `set_state` has moved it."""
         state = envs["state"][member]
         narrated = self._narrated[member]
         if narrated is None or narrated.battle.key() != state.tobytes():
@@ -118,55 +187,49 @@ class Watch:
     def _new(self, batch: "Batch", member: int, scenario: int) -> "NarratedBattle":
         from wfb_gym.transcripts.narrator import NarratedBattle
 
-        narrated = NarratedBattle(batch.scenarios[scenario], batch.one(scenario))
+        narrated = NarratedBattle(batch.scenarios[scenario], batch.packed_scenario(scenario))
         self._narrated[member] = narrated
         return narrated
 
-    def _rng(self, member: int) -> Any:
-        """The generator as it was before the step."""
-        return as_records(Rng, self._envs["rng"][member : member + 1].copy())[0]
+    def _env_before(self, member: int) -> Environment:
+        """Copy an environment as it was before the step; its generator moves on with the copy."""
+        return as_records(Environment, self._envs[member : member + 1].copy())[0]
 
-    def _stepped(self, batch: "Batch", member: int, action: int) -> "list[Event]":
-        before = self._envs[member]
-        rng = self._rng(member)
+    def _follow_action(self, batch: "Batch", member: int, action: int) -> "list[Event]":
+        before = self._env_before(member)
         events: list[Event] = []
-        if before.status == kernel.DONE:
-            return events if batch.mode == kernel.DISABLED else self._restarted(batch, member, rng)
+        if before.status == Status.DONE:
+            if batch.mode == Autoreset.DISABLED:
+                return events
+            return self._follow_restart(batch, member, before)
         narrated = self._at(batch, member, self._envs)
         if before.state.node != Node.END:
             legal = self._allowed[member]
-            index = action if legal[action] else int(legal.argmax())  # kernel.admitted
+            index = action if legal[action] else int(legal.argmax())  # kernel.legal_or_lowest
             events.append(narrated.act(int(batch.codec.code_of[index])))
-            events += self._play_on(batch, narrated, rng, member, self._envs)
-        if narrated.battle.is_over and batch.mode == kernel.SAME_STEP:
-            events += self._restarted(batch, member, rng)
+            events += self._follow_on(batch, member, before)
+        if narrated.battle.is_over and batch.mode == Autoreset.SAME_STEP:
+            events += self._follow_restart(batch, member, before)
         return events
 
-    def _restarted(self, batch: "Batch", member: int, rng: Any) -> "list[Event]":
-        """The next episode has begun; the kernel drew scenario and opponent first."""
-        if batch.redraw:
-            next_choice(rng, len(batch.scenarios))
-        if len(batch.pool) > 1:
-            next_choice(rng, len(batch.pool))
-        narrated = self._new(batch, member, int(batch.envs["scenario"][member]))
-        return self._play_on(batch, narrated, rng, member, batch.envs)
+    def _follow_restart(self, batch: "Batch", member: int, env: Environment) -> "list[Event]":
+        draw_episode(env, batch.redraw, len(batch.scenarios), len(batch.game.pool))
+        self._new(batch, member, int(env.scenario))
+        return self._follow_on(batch, member, env)
 
-    def _play_on(
-        self, batch: "Batch", narrated: "NarratedBattle", rng: Any, member: int, envs: Any
-    ) -> "list[Event]":
+    def _follow_on(self, batch: "Batch", member: int, env: Environment) -> "list[Event]":
         from wfb_gym.transcripts.recording import play_on, scripted_chooser
 
-        kind = int(batch.pool[envs["opponent"][member]])
+        narrated = self._narrated[member]
+        assert narrated is not None
         answers = self._answers[member]
 
-        def play_answer(battle: Battle, rng: Rng) -> int:
+        def next_answer(battle: Battle, rng: Rng) -> int:
             return answers.pop(0)  # others may be left for an episode that begins in this step
 
-        opponent: ChooseAction = play_answer
-        if kind != Scripted.EXTERNAL:
-            tables = batch.move_tables
-            move_table = tables[int(envs["scenario"][member]) % len(tables)]
-            scripted = ScriptedPlayer(kind, move_table, batch.move_storage)
+        scripted = find_opponent(env, batch.game)
+        opponent: ChooseAction = next_answer
+        if scripted.number != Scripted.EXTERNAL:
             opponent = scripted_chooser(scripted)
         players = (None, opponent) if batch.seat == 0 else (opponent, None)
-        return list(play_on(narrated, rng, players))
+        return list(play_on(narrated, env.rng, players))

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import logger, spaces
 from numpy.typing import NDArray
 
-from wfb_gym._records import Records, as_records
+from wfb_gym._records import as_records
 from wfb_gym.engine.generator import Rng
 
 try:
@@ -26,18 +26,12 @@ except ImportError as error:
     ) from error
 
 from wfb_gym.encoding.limits import Limits, union
-from wfb_gym.engine.chance import sample
-from wfb_gym.engine.generator import RNG
-from wfb_gym.engine.queries import is_chance
-from wfb_gym.engine.state import new_states
-from wfb_gym.engine.transition import act, resolve
 from wfb_gym.envs.battles import BATTLE
-from wfb_gym.envs.kernel import admitted
+from wfb_gym.envs.kernel import legal_or_lowest
 from wfb_gym.envs.scenario_set import ScenarioLike
-from wfb_gym.envs.self_play import BEGIN, Decisions, SelfPlayBatch
+from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.envs.watching import FPS
-from wfb_gym.interop.watching import RENDER_MODES, Watcher
+from wfb_gym.envs.watching import FPS, TERMINAL_RENDER_MODES, BattleWatcher
 
 ILLEGAL_REWARD = -1.0
 """Reward of an illegal action where `env` and `parallel_env` end the game on it."""
@@ -52,43 +46,20 @@ _BATTLE_AGENTS = ("army_0", "army_1")
 
 
 class _Game(SelfPlayBatch):
-    """One battle that stops where `SelfPlayBatch` would go on: with the position it ended in."""
+    """One battle, which stays where it ends."""
 
     def __init__(self, scenario: ScenarioLike, limits: SomeLimits) -> None:
         pair = (limits, limits) if isinstance(limits, Limits) else limits
-        super().__init__(1, scenario, None if pair == FITTED else pair)
+        super().__init__(1, scenario, None if pair == FITTED else pair, autoreset=False)
         if limits is None:
             both = union([view.limits for view in self.views])
-            super().__init__(1, scenario, (both, both))
-        self.last_states = new_states(1)
-        self.dice_before = self.dice()
-        self.code = 0
-
-    def dice(self) -> Records[Rng]:
-        """A copy of the generator, `engine.generator.RNG` (1,)."""
-        return as_records(Rng, self._battles["rng"].copy().view(RNG))
-
-    def begin(self) -> tuple[Decisions, Decisions]:
-        """Begin another battle; the dice go on as they come."""
-        return self._run(BEGIN)
+            super().__init__(1, scenario, (both, both), autoreset=False)
 
     def play_one(self, seat: int, action: int) -> tuple[Decisions, Decisions]:
-        """Play the decision of an army; the position it ended in, if it did, is `last_states`."""
-        states, self.dice_before = self._battles["state"].copy(), self.dice()
-        packed = self.packed_scenarios[int(self.playing[0])]
+        """Play the decision of an army."""
         actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
         actions[seat] = np.array([action], np.int64)
-        shown = self.play(actions[0], actions[1])
-        self.code = int(self._codes[0])
-        if self.ended[0]:
-            # By now `SelfPlayBatch` is in the next battle: the end of this one is played once more.
-            self.last_states[:] = states
-            rng, state = self.dice_before.copy()[0], self.last_states[0]
-            work = self._scratch[0]
-            act(packed, state, self.code, work)
-            while is_chance(state.node):
-                resolve(packed, state, int(sample(packed, state, rng, work)), work)
-        return shown
+        return self.play(actions[0], actions[1])
 
 
 class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
@@ -126,7 +97,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     metadata: dict[str, Any] = {
         "name": "magic_phase_v0",
-        "render_modes": list(RENDER_MODES),
+        "render_modes": list(TERMINAL_RENDER_MODES),
         "render_fps": FPS,
         "is_parallelizable": False,
     }
@@ -149,13 +120,13 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             raise ValueError(f"render_mode: expected {expected}, found {render_mode!r}")
         if not points_per_reward > 0:
             raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
-        self._made_of = {
+        self._arguments = {
             "scenario": scenario, "limits": limits, "points_per_reward": points_per_reward,
             "strict": strict, "observe_mask": observe_mask, "idle_pass": idle_pass,
             "render_mode": render_mode,
         }  # fmt: skip
         self.render_mode = render_mode
-        self._watcher = None if render_mode is None else Watcher(render_mode)
+        self._watcher = None if render_mode is None else BattleWatcher(render_mode)
         self._game = _Game(scenario, limits)
         self._scale = 1.0 / points_per_reward
         self._strict = strict
@@ -178,7 +149,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.agents: list[str] = []
         self._shown: tuple[Decisions, Decisions] | None = None
         self._scenario = 0
-        self._begun_again = False
+        self._is_over = False
 
     # --- spaces ----------------------------------------------------------------------------
 
@@ -199,13 +170,10 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             seed: keys the dice; None goes on with the dice as they come.
             options: ignored.
         """
-        if seed is not None or self._shown is None:
-            fresh = int(np.random.default_rng().integers(2**63)) if seed is None else seed
-            self._shown = self._game.reset(fresh)
-        elif not self._begun_again:
-            self._shown = self._game.begin()
-        # Else the next battle has begun where the last one ended.
-        self._begun_again = False
+        if seed is None and self._shown is None:
+            seed = int(np.random.default_rng().integers(2**63))
+        self._shown = self._game.reset(seed)
+        self._is_over = False
         self._scenario = int(self._game.playing[0])
         self._opened = float(self._game.opened[0])
         self.agents = self.possible_agents[:]
@@ -215,7 +183,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.truncations = dict.fromkeys(self.agents, False)
         self._illegal = dict.fromkeys(self.agents, False)
         self._skip_agent_selection = None
-        self._tell()
+        self._announce_turn()
         self._watch_from_here(self._opened)
 
     def _watch_from_here(self, points: float) -> None:
@@ -245,16 +213,19 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
                 f"action: expected a member of {self._action_spaces[seat]}, found {action!r}"
             )
         masks = self._shown[seat].masks
-        played = int(admitted(0, int(action), masks))
+        played = int(legal_or_lowest(0, int(action), masks))
         self._illegal[agent] = played != action
         if self._illegal[agent] and self._strict:
             raise ValueError(
                 f"action {action} of {agent} is illegal: "
                 f"expected one of {np.flatnonzero(masks[0]).tolist()}"
             )
-        self._shown = self._game.play_one(seat, played)
+        game = self._game
+        rng = game.envs["rng"].copy()
+        self._shown = game.play_one(seat, played)
         if self._watcher is not None:
-            self._watcher.follow(self._game.code, self._game.dice_before.copy())
+            code = int(game.views[seat].codec.code_of[played])
+            self._watcher.follow(code, as_records(Rng, rng)[0])
         gained = (float(self._game.points[0]) + self._opened) * self._scale
         self._opened = 0.0
         first, second = self.possible_agents
@@ -262,14 +233,14 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.rewards = {first: gained, second: 0.0 - gained}
         self._accumulate_rewards()
         if self._game.ended[0]:
-            self._begun_again = True
+            self._is_over = True
             self.terminations = dict.fromkeys(self.agents, True)
-        self._tell()
+        self._announce_turn()
 
-    def _tell(self) -> None:
-        """Say whose turn it is, and what is legal."""
+    def _announce_turn(self) -> None:
+        """Set whose turn it is, and what is legal."""
         assert self._shown is not None
-        mover = 0 if self._begun_again or len(self._shown[0].members) else 1
+        mover = 0 if self._is_over or len(self._shown[0].members) else 1
         self.agent_selection = self.possible_agents[mover]
         self.infos = {
             agent: {"action_mask": self._mask(seat), "illegal_action": self._illegal[agent]}
@@ -280,9 +251,9 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         """Legal actions of a seat, int8 (n,)."""
         mask = np.zeros(int(self._action_spaces[seat].n), np.int8)
         assert self._shown is not None
-        if not self._begun_again and len(self._shown[seat].members):
+        if not self._is_over and len(self._shown[seat].members):
             mask[:] = self._shown[seat].masks[0]
-        elif self._begun_again or self._idle_pass:
+        elif self._is_over or self._idle_pass:
             mask[0] = 1
         return mask
 
@@ -305,7 +276,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if self._shown is None:
             raise RuntimeError("call reset() before looking")
         members = np.zeros(1, np.int64)
-        states = self._game.last_states if self._begun_again else self._game.states(members)
+        states = self._game.states(members)
         scenario = np.full(1, self._scenario, np.int64)
         shown, _ = self._game.views[seat].show(scenario, states)
         seen: NDArray[np.float32] = shown[0]
@@ -323,7 +294,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             return None
         if self._shown is None:
             raise RuntimeError("call reset() before render()")
-        return self._watcher.show()
+        return self._watcher.render()
 
     def close(self) -> None:
         """Nothing to close."""
@@ -331,23 +302,20 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     # --- copies ----------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy goes on from; the arrays that do not change are made again."""
-        told = {"_game", "_shown", "_action_spaces", "_observation_spaces", "state_space"}
-        kept = {name: value for name, value in vars(self).items() if name not in told}
+        """Return what a copy goes on from; the arrays that do not change are made again."""
+        derived = {"_game", "_shown", "_action_spaces", "_observation_spaces", "state_space"}
+        kept = {name: value for name, value in vars(self).items() if name not in derived}
         begun = self._shown is not None
         return {
             "episode": kept,
             "battles": self._game.get_state() if begun else None,
-            "last": self._game.last_states.tobytes(),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state["episode"]["_made_of"])  # type: ignore[misc]
+        self.__init__(**state["episode"]["_arguments"])  # type: ignore[misc]
         self.__dict__.update(state["episode"])
         if state["battles"] is not None:
             self._shown = self._game.set_state(state["battles"])
-        last = np.frombuffer(bytearray(state["last"]), self._game.last_states.dtype)
-        self._game.last_states[:] = last
 
 
 def _mask_space(actions: int) -> spaces.Box:

@@ -18,8 +18,8 @@ except ImportError as error:
     ) from error
 
 from wfb_gym.encoding.limits import Limits
-from wfb_gym.envs import kernel
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.players.interface import Opponent
@@ -65,7 +65,7 @@ class PhaseVecEnv(VecEnv):
             seat_number(seat),
             opponent,
             limits,
-            kernel.SAME_STEP,
+            Autoreset.SAME_STEP,
             points_per_reward,
         )
         self.limits = self.batch.limits
@@ -107,7 +107,7 @@ class PhaseVecEnv(VecEnv):
         """
         if self._masks is None:
             raise RuntimeError("call reset() before step()")
-        self._actions = self.batch.taken(actions)
+        self._actions = self.batch.validated_actions(actions)
 
     def step_wait(
         self,

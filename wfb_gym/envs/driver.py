@@ -1,0 +1,195 @@
+"""The arrays of a batch and the compiled driver that plays them; for one learner or for both seats.
+
+`wfb_gym.envs.batch` drives with a learner in one seat, `wfb_gym.envs.self_play` asks both seats.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import announce_compiling, entry_point
+from wfb_gym._records import Records, new_records
+from wfb_gym.encoding.limits import Limits, check_covers, fit, union
+from wfb_gym.encoding.positions import Positions, copy_states
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.generator import key_of_seed
+from wfb_gym.engine.state import new_work_spaces
+from wfb_gym.envs import kernel
+from wfb_gym.envs.kernel import Autoreset, Moves, Operation, Step
+from wfb_gym.envs.scenario_set import ScenarioSet
+from wfb_gym.envs.thread_pool import THREAD_POOL, Task
+from wfb_gym.opponents.move_tables import MoveTables
+from wfb_gym.packing.records import PackedScenario
+
+MIN_CHUNK = 512
+"""Fewest environments that a thread takes at a time; a batch of four such chunks is the smallest
+that gains more by a second thread than the hand-over costs (measured)."""
+CHUNKS_PER_THREAD = 4
+"""Chunks that each thread would take if all were alike: room to even out a busy core."""
+_NO_ACTIONS = np.zeros(0, np.int64)
+
+
+def fitted_limits(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
+    """Return the smallest limits of a seat that cover all scenarios."""
+    return union([fit(packed_scenarios[k : k + 1], seat) for k in range(len(packed_scenarios))])
+
+
+def make_view(packed_scenarios: Records[PackedScenario], seat: int, limits: Limits) -> View:
+    """Make a seat's view of scenarios.
+
+    Raises:
+        ValueError: a scenario exceeds the limits.
+    """
+    for k in range(len(packed_scenarios)):
+        check_covers(limits, packed_scenarios[k : k + 1], seat)
+    return View(packed_scenarios, seat, limits)
+
+
+class EpisodeDriver:
+    """Environments that are driven together.
+
+    Args:
+        num_envs: how many, 1 or more.
+        scenarios: what they play.
+        view: the learner's.
+        pool: opponents by number (`wfb_gym.opponents.scripted`).
+        move_tables: for optimal opponents.
+        mode: when ended episodes begin anew.
+        scale: reward per point.
+
+    Attributes:
+        envs: `kernel.ENVIRONMENT` records, shape (n,).
+        scenarios: that are played.
+        packed_scenarios: packed.
+        redraw: whether each episode draws its scenario.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        scenarios: ScenarioSet,
+        view: View,
+        pool: Sequence[int],
+        move_tables: MoveTables,
+        mode: Autoreset,
+        scale: float,
+    ) -> None:
+        self.num_envs, self.mode, self.view, self.scale = num_envs, mode, view, scale
+        self.scenarios, self.packed_scenarios, self.redraw, _ = scenarios
+        count = len(self.packed_scenarios)
+        self.envs = new_records(kernel.Environment, num_envs)
+        self.envs.scenario = np.arange(num_envs) % count
+        self.game = kernel.Game(
+            self.envs, self.packed_scenarios, new_records(kernel.FirstPosition, count),
+            bool(self.redraw), np.array(pool, np.int64), move_tables, int(mode), float(scale),
+        )  # fmt: skip
+        self._scratch = new_work_spaces(THREAD_POOL.size)
+        self._members = np.arange(num_envs)
+        self._final = np.empty((num_envs, view.layout.size), np.float32)
+        self._seat_view = _as_seat_view(view)
+        out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
+        announce_compiling(kernel.drive)
+        self._kernel: Any = kernel.drive
+        self._drive(Operation.PREPARE, np.arange(count), _NO_ACTIONS, out)
+        self._kernel = entry_point(kernel.drive)
+
+    def seed(self, seeds: Sequence[int | None]) -> None:
+        """Key environments' generators with their own seeds, and count from 0; None leaves one."""
+        chosen = [i for i, seed in enumerate(seeds) if seed is not None]
+        rngs = self.envs["rng"]
+        rngs["key"][chosen] = [key_of_seed(seed) for seed in seeds if seed is not None]
+        rngs["dice"][chosen] = 0
+        rngs["choices"][chosen] = 0
+
+    def _new_step(self, masks: NDArray[np.bool_]) -> Step:
+        """Allocate what a step gives, but for the masks."""
+        count = self.num_envs
+        return Step(
+            np.empty((count, self.view.layout.size), np.float32),
+            masks,
+            np.empty(count),
+            np.empty(count, np.bool_),
+            np.empty(count, np.bool_),
+            self._final,
+        )
+
+    def _drive(
+        self,
+        operation: Operation,
+        members: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        out: Step,
+    ) -> int:
+        """Drive some environments; returns how many wait for an external opponent."""
+        moves = Moves(members, actions)
+        return int(
+            self._kernel(
+                operation.value, 0, len(members), moves, self.game, self._seat_view, out,
+                self._scratch,
+            )
+        )  # fmt: skip
+
+    def _drive_all(self, actions: NDArray[np.int64], out: Step) -> int:
+        """Play the learner's actions, on several threads where that pays."""
+        if self.num_envs < 4 * MIN_CHUNK or THREAD_POOL.size == 1:
+            return self._drive(Operation.STEP, self._members, actions, out)
+        chunk = max(MIN_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * THREAD_POOL.size))
+        return THREAD_POOL.run(self._chunk_task(actions, out), self.num_envs, chunk)
+
+    def _chunk_task(self, actions: NDArray[np.int64], out: Step) -> Task:
+        moves, step = Moves(self._members, actions), Operation.STEP.value
+
+        def task(low: int, high: int, thread: int) -> int:
+            scratch = self._scratch[thread : thread + 1]
+            return int(
+                self._kernel(step, low, high, moves, self.game, self._seat_view, out, scratch)
+            )
+
+        return task
+
+    def observe(
+        self, members: NDArray[np.int64], view: View
+    ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Return observations (k, size) and masks (k, actions) of a seat; pass where it waits."""
+        observations = np.empty((len(members), view.layout.size), np.float32)
+        masks = np.empty((len(members), view.codec.n), np.bool_)
+        none = np.zeros(0, np.bool_)
+        out = Step(observations, masks, np.zeros(0), none, none, self._final[:0])
+        self._kernel(
+            Operation.OBSERVE.value, 0, len(members), Moves(members, _NO_ACTIONS), self.game,
+            _as_seat_view(view), out, self._scratch,
+        )  # fmt: skip
+        return observations, masks
+
+    def positions_of(self, members: NDArray[np.int64], view: View) -> Positions:
+        """Return what a planner in a seat may see of some environments."""
+        states = copy_states(self.envs["state"], members)
+        return Positions(
+            self.packed_scenarios, self.envs.scenario[members], states, view.seat, view.codec
+        )
+
+    def load_envs(self, state: bytes, what: str) -> None:
+        """Overwrite the environments with the bytes of others.
+
+        Args:
+            state: of equally many environments.
+            what: what an error message calls them.
+
+        Raises:
+            ValueError: their number differs.
+        """
+        if len(state) != self.envs.nbytes:
+            raise ValueError(
+                f"state: expected {self.envs.nbytes} bytes for {self.num_envs} {what}, "
+                f"found {len(state)}"
+            )
+        self.envs[:] = np.frombuffer(state, kernel.ENVIRONMENT)
+
+
+def _as_seat_view(view: View) -> kernel.SeatView:
+    codec = view.codec
+    return kernel.SeatView(
+        view.seat, codec.code_of, codec.index_of, view.layout.offsets, view.static
+    )
