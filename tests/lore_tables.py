@@ -1,7 +1,7 @@
 """The cells of docs/lores.md that follow from data/lores.toml, so that the page cannot drift."""
 
 from wfb_gym.scenario.effects import Damage, Worth
-from wfb_gym.scenario.lores import LoreSpell, lore_spells
+from wfb_gym.scenario.spells import LoreSpell, lore_spells
 
 CAST_AT = {
     "enemy_unit": "enemy unit",

@@ -19,7 +19,7 @@ from wfb_gym.encoding.layout import Field, layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.scenario.lores import find_lore_spell
+from wfb_gym.scenario.spells import find_lore_spell
 from wfb_gym.seats import SEATS, seat_number
 
 ENVIRONMENTS = page("environments.md")

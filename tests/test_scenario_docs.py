@@ -14,20 +14,21 @@ from pydantic import BaseModel
 from tests.pages import blocks, page, rows_of, sections
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict, sizes
-from wfb_gym.scenario.army import Army, Character, Hero, Runesmith, Unit, Wizard
+from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.battlefield import OPAQUE, Battlefield, Terrain
-from wfb_gym.scenario.characters import BaseContact
+from wfb_gym.scenario.characters import BaseContact, Character, Hero, Runesmith, Wizard
 from wfb_gym.scenario.effects import (
     Damage,
-    Effect,
     Hits,
     Near,
     Need,
+    SpellEffect,
     Target,
     TerrainKind,
     Trait,
     TroopType,
     Worth,
+    WorthOverride,
 )
 from wfb_gym.scenario.fields import Number, Pair, Whole
 from wfb_gym.scenario.items import (
@@ -39,14 +40,6 @@ from wfb_gym.scenario.items import (
     WhenDispelling,
     bundled_items,
 )
-from wfb_gym.scenario.miscasts import Effect as MiscastEffect
-from wfb_gym.scenario.miscasts import (
-    MiscastRow,
-    MiscastTable,
-    bundled_miscast_table,
-    bundled_miscast_tables,
-)
-from wfb_gym.scenario.models import Scenario
 from wfb_gym.scenario.profiles import (
     ArmyList,
     CharacterProfile,
@@ -54,10 +47,18 @@ from wfb_gym.scenario.profiles import (
     army_list,
     bundled_armies,
 )
-from wfb_gym.scenario.ruleset import Switches, bundled_ruleset
+from wfb_gym.scenario.rulesets import (
+    MiscastEffect,
+    MiscastRow,
+    MiscastTable,
+    Switches,
+    bundled_miscast_table,
+    bundled_miscast_tables,
+    bundled_ruleset,
+)
+from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.spells import Spell
-from wfb_gym.scenario.units import BASES
-from wfb_gym.scenario.worths import Worths
+from wfb_gym.scenario.units import BASES, Unit
 
 SCENARIOS = page("scenarios.md")
 MODELS: dict[str, type[BaseModel]] = {
@@ -71,11 +72,11 @@ MODELS: dict[str, type[BaseModel]] = {
     "Runesmiths only": Runesmith,
     "Base contact": BaseContact,
     "Spells": Spell,
-    "What a spell does": Effect,
+    "What a spell does": SpellEffect,
     "`damage`": Damage,
     "`worth`": Worth,
     "`near`": Near,
-    "Worths": Worths,
+    "Worths": WorthOverride,
     "Army lists": ArmyList,
     "Units of a list": UnitProfile,
     "Characters of a list": CharacterProfile,

@@ -20,8 +20,7 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.scenario_set import generated_limits, packed_together
-from wfb_gym.generating import Generated, Generation
-from wfb_gym.generating.pools import Split
+from wfb_gym.generating import Generated, Generation, Split
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import ARMIES

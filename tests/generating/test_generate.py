@@ -14,15 +14,13 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from wfb_gym.generating import Generation, generate, spent
-from wfb_gym.generating.carrying import BOUND, OF_LISTS, RUNE, SCROLL, STONE
-from wfb_gym.generating.muster import slots_of
-from wfb_gym.geometry import outlines, placement_problems
+from wfb_gym.generating import Generation, army_cost, generate
+from wfb_gym.generating.characters import BOUND, OF_LISTS, RUNE, SCROLL, STONE
+from wfb_gym.generating.options import slots_of
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.lores import lore_spells
 from wfb_gym.scenario.profiles import (
     ArmyList,
     army_list,
@@ -31,6 +29,7 @@ from wfb_gym.scenario.profiles import (
     unit_profiles,
 )
 from wfb_gym.scenario.slots import item_slots, spell_slots
+from wfb_gym.scenario.spells import lore_spells
 
 SEEDS = range(300)
 LORES = tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
@@ -72,7 +71,7 @@ def slot_of(who: Character) -> str | None:
 
 
 def check_points_and_slots(scenario: Scenario, army: Army, options: Generation) -> None:
-    assert 0.9 * options.points <= spent(scenario, army) <= options.points
+    assert 0.9 * options.points <= army_cost(scenario, army) <= options.points
     slots = slots_of(options.points)
     units = Counter(unit_profiles()[str(unit.profile)].slot for unit in army.units)
     assert units["core"] >= slots.core
@@ -108,7 +107,7 @@ def check_wizards(scenario: Scenario, army: Army, options: Generation) -> None:
         else:
             assert wizard.daemon_unit is not None
             assert wizard.level == 1
-        if not wizard.rolled:
+        if not wizard.rolls_spells:
             more = sum(scenario.catalogue[name].extra_spells for name in wizard.items)
             assert len(wizard.spells) == min(6, wizard.level + more)
 
@@ -136,7 +135,7 @@ def check_items(scenario: Scenario, army: Army) -> None:
 
 def check_combats(scenario: Scenario) -> None:
     """Units in combat touch an enemy; all others keep an inch from theirs."""
-    shapes = outlines(scenario)
+    shapes = scenario.deployment.outlines()
     sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
     for (own, army), (theirs, _) in (sides, sides[::-1]):
         for unit in army.units:
@@ -162,7 +161,7 @@ def check(scenario: Scenario, options: Generation) -> None:
     assert ready
     assert scenario_from_dict(scenario.model_dump()) == scenario
     if options.battlefield:
-        assert placement_problems(scenario) == []
+        assert scenario.deployment.misplacements() == []
         check_combats(scenario)
     packed = pack(scenario)[0]
     assert int(packed.armies[0].n_spells) > 0
@@ -277,7 +276,7 @@ def test_every_kind_of_opposition_occurs() -> None:
 
 
 def test_spells_are_rolled_and_fixed() -> None:
-    rolled = [wizard.rolled for _, army in armies() for wizard in army.wizards]
+    rolled = [wizard.rolls_spells for _, army in armies() for wizard in army.wizards]
     assert 0.1 < sum(rolled) / len(rolled) < 0.9
     assert {wizard.level for _, army in armies() for wizard in army.wizards} == {1, 2, 3, 4}
 
@@ -330,7 +329,7 @@ def test_daemons_are_met_casting_from_their_own_table() -> None:
         army = scenario.dispeller
         assert people_of(army).name == "Daemons"
         assert army.wizards
-        assert {scenario.table_name_of(army, wizard) for wizard in army.wizards} == {"daemons"}
+        assert {scenario.miscast_table_of(army, wizard) for wizard in army.wizards} == {"daemons"}
 
 
 def test_wizards_are_met_who_are_no_daemons() -> None:

@@ -97,7 +97,7 @@ def test_progress_is_told_only_where_it_takes_long(
     Generated(count=2, options=options).scenarios()
     assert capsys.readouterr().err == ""
     clock = itertools.count(0.0, 1.5)
-    monkeypatch.setattr("wfb_gym.generating.pools.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
     Generated(count=4, first=10, options=options).scenarios()
     assert capsys.readouterr() == (
         "",

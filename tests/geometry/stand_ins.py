@@ -1,10 +1,12 @@
-"""Scenarios as the battlefield reads them, without what it does not ask."""
+"""Deployments of units and characters that have no more than what geometry reads."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
-from wfb_gym.scenario.effects import Damage, Effect, Near
+from wfb_gym.geometry import Aim, Deployment, Strike, Verdict
+from wfb_gym.scenario.battlefield import aim_rules_of, deployment_of
+from wfb_gym.scenario.effects import Damage, Near, SpellEffect
 
 MM = 25.4
 """Bases of this size are an inch across, which makes numbers easy to reckon."""
@@ -28,12 +30,6 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class SpellOf:
-    name: str
-    effect: Effect | None
-
-
-@dataclass(frozen=True)
 class Character:
     name: str = "Karl"
     position: tuple[float, float] | None = None
@@ -47,7 +43,10 @@ class Character:
     unit: str | None = None
     daemon_unit: str | None = None
     items: tuple[str, ...] = ()
-    candidate_spells: tuple[SpellOf, ...] = ()
+
+    @property
+    def stands_in(self) -> str | None:
+        return self.unit or self.daemon_unit
 
 
 @dataclass(frozen=True)
@@ -71,28 +70,20 @@ class Terrain:
 
 
 @dataclass(frozen=True)
-class Table:
+class Field:
     width: float = 72.0
     depth: float = 48.0
     terrain: tuple[Terrain, ...] = ()
 
 
-@dataclass(frozen=True)
-class Scenario:
-    caster: Army = field(default_factory=Army)
-    dispeller: Army = field(default_factory=Army)
-    battlefield: Table | None = field(default_factory=Table)
-    ruleset: str = "6e"
-
-
-def scenario(
+def deployment(
     ours: tuple[Unit | Character, ...] = (),
     theirs: tuple[Unit | Character, ...] = (),
     terrain: tuple[Terrain, ...] = (),
     *,
-    table: bool = True,
+    battlefield: bool = True,
     ruleset: str = "6e",
-) -> Scenario:
+) -> Deployment:
     """A battle of these units and characters, the first army casting."""
     armies = [
         Army(
@@ -101,42 +92,58 @@ def scenario(
         )
         for side in (ours, theirs)
     ]
-    return Scenario(armies[0], armies[1], Table(terrain=terrain) if table else None, ruleset)
+    field = Field(terrain=terrain) if battlefield else None
+    return deployment_of(cast(Any, armies), cast(Any, field), ruleset)
 
 
-def effect(target: str = "enemy_unit", reach: int | None = 24, **keys: Any) -> Effect:
+def aim(where: Deployment, army: int, character: int, effect: SpellEffect) -> Aim:
+    """A character of an army with a spell."""
+    return Aim(where, where.pieces[16 * army + 10 + character], aim_rules_of(effect))
+
+
+def verdicts(where: Deployment, army: int, character: int, effect: SpellEffect) -> list[Verdict]:
+    return aim(where, army, character, effect).verdicts()
+
+
+def strikes(
+    where: Deployment, army: int, character: int, effect: SpellEffect, target: int | None
+) -> list[Strike]:
+    return aim(where, army, character, effect).strikes(target)
+
+
+def effect(target: str = "enemy_unit", reach: int | None = 24, **keys: Any) -> SpellEffect:
     """An effect; one with nothing else said does a D6 hits, or heals friends."""
     if not {"damage", "worth", "heals"} & set(keys):
         if target in ("enemy_unit", "enemy_model", "enemy_area"):
             keys["damage"] = Damage(hits="D6", strength=4)
         else:
             keys["worth"] = {"points": 5.0}
-    return Effect.model_validate({"target": target, "range_inches": reach, **keys})
+    return SpellEffect.model_validate({"target": target, "range_inches": reach, **keys})
 
 
-def missile(target: str = "enemy_unit", reach: int = 24, **keys: Any) -> Effect:
+def missile(target: str = "enemy_unit", reach: int = 24, **keys: Any) -> SpellEffect:
     return effect(target, reach, sight=True, missile=True, **keys)
 
 
-def template(inches: float = 3.0, partial: int | None = 4) -> Effect:
+def template(inches: float = 3.0, partial: int | None = 4) -> SpellEffect:
     damage = Damage(hits="template", strength=3, template=inches, partial=partial)
     return effect(reach=None, damage=damage)
 
 
-def line(length: int = 18) -> Effect:
+def line(length: int = 18) -> SpellEffect:
     return effect("line", length, damage=Damage(hits="line", strength=4))
 
 
-def comet() -> Effect:
+def comet() -> SpellEffect:
     damage = Damage(hits="2D6", strength=4, delayed=True, radius="D6 per marker")
     return effect("point", None, damage=damage)
 
 
-def front_rank() -> Effect:
+def front_rank() -> SpellEffect:
     damage = Damage(hits="front_rank", strength=4)
     return effect(sight=True, needs="front_rank", damage=damage)
 
 
-def wood_spell(**keys: Any) -> Effect:
+def wood_spell(**keys: Any) -> SpellEffect:
     near = Near(terrain=("wood",), within=12, otherwise=6, extra="D6")
     return effect(reach=None, near=near, **keys)

@@ -3,14 +3,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.geometry.stand_ins import Character, Unit, scenario
+from tests.geometry.stand_ins import (
+    Character,
+    Unit,
+    deployment,
+)
+from wfb_gym.geometry import Deployment
 from wfb_gym.geometry.formation import bases_of, blocks_of, cells, frame_at
-from wfb_gym.geometry.pieces import roster
-from wfb_gym.geometry.survey import Survey
 
 
-def centres(survey: Survey, code: int) -> list[list[float]]:
-    bases = survey.bases(code)
+def centres(where: Deployment, code: int) -> list[list[float]]:
+    bases = where.bases(code)
     found: list[list[float]] = bases.frame.world(bases.centres).round(6).tolist()
     return found
 
@@ -22,26 +25,26 @@ def test_facing_turns_clockwise_from_growing_y() -> None:
 
 
 def test_ranks_stand_behind_the_position_of_the_front_edge() -> None:
-    survey = Survey(scenario((Unit(models=4, frontage=2, position=(10.0, 20.0)),)))
-    assert centres(survey, 0) == [[9.5, 19.5], [10.5, 19.5], [9.5, 18.5], [10.5, 18.5]]
+    where = deployment((Unit(models=4, frontage=2, position=(10.0, 20.0)),))
+    assert centres(where, 0) == [[9.5, 19.5], [10.5, 19.5], [9.5, 18.5], [10.5, 18.5]]
 
 
 def test_a_turned_unit_has_its_ranks_behind_its_front_all_the_same() -> None:
     unit = Unit(models=2, frontage=1, position=(10.0, 20.0), facing=90.0)
-    assert centres(Survey(scenario((unit,))), 0) == [[9.5, 20.0], [8.5, 20.0]]
+    assert centres(deployment((unit,)), 0) == [[9.5, 20.0], [8.5, 20.0]]
 
 
 def test_bases_are_measured_in_millimetres() -> None:
     unit = Unit(models=2, frontage=2, position=(10.0, 20.0), base=(20.0, 40.0))
-    bases = Survey(scenario((unit,))).bases(0)
+    bases = deployment((unit,)).bases(0)
     assert bases.half == pytest.approx([10 / 25.4, 20 / 25.4])
     assert bases.centres[0] == pytest.approx([-10 / 25.4, -20 / 25.4])
 
 
 def test_the_last_rank_stands_in_the_middle_when_it_is_short() -> None:
-    survey = Survey(scenario((Unit(models=7, frontage=5, position=(10.0, 20.0)),)))
-    assert centres(survey, 0)[5:] == [[10.0, 18.5], [9.0, 18.5]]
-    blocks = blocks_of(survey.pieces[0])
+    where = deployment((Unit(models=7, frontage=5, position=(10.0, 20.0)),))
+    assert centres(where, 0)[5:] == [[10.0, 18.5], [9.0, 18.5]]
+    blocks = blocks_of(where.pieces[0])
     assert blocks.tolist() == [[[-2.5, -1.0], [2.5, 0.0]], [[-1.5, -2.0], [0.5, -1.0]]]
 
 
@@ -63,7 +66,7 @@ def test_the_blocks_of_a_unit_are_its_bases_and_places_of_its_characters(
 ) -> None:
     characters = [Character(name=str(i), unit="Boyz") for i in range(joined)]
     unit = Unit(models=models, frontage=frontage, position=(30.0, 30.0))
-    pieces = roster(scenario((unit, *characters)))
+    pieces = deployment((unit, *characters)).pieces
     low, high = blocks_of(pieces[0]).transpose(1, 0, 2)
     assert (high - low).prod(axis=1).sum() == pytest.approx(models + joined)
     for code in pieces:
@@ -74,39 +77,39 @@ def test_the_blocks_of_a_unit_are_its_bases_and_places_of_its_characters(
 
 def test_a_character_stands_in_the_middle_of_the_front_rank_of_his_unit() -> None:
     unit = Unit(models=5, frontage=3, position=(10.0, 20.0))
-    survey = Survey(scenario((unit, Character(unit="Boyz"), Character("Hans", unit="Boyz"))))
-    assert centres(survey, 10) == [[10.0, 19.5]]
-    assert centres(survey, 11) == [[9.0, 19.5]]
-    assert centres(survey, 0) == [[11, 19.5], [10, 18.5], [9, 18.5], [11, 18.5], [10, 17.5]]
+    where = deployment((unit, Character(unit="Boyz"), Character("Hans", unit="Boyz")))
+    assert centres(where, 10) == [[10.0, 19.5]]
+    assert centres(where, 11) == [[9.0, 19.5]]
+    assert centres(where, 0) == [[11, 19.5], [10, 18.5], [9, 18.5], [11, 18.5], [10, 17.5]]
 
 
 def test_a_larger_base_of_a_character_stands_flush_with_the_front() -> None:
     unit = Unit(models=5, frontage=5, position=(10.0, 20.0))
     rider = Character(unit="Boyz", base=(25.4, 50.8))
-    assert centres(Survey(scenario((unit, rider))), 10) == [[10.0, 19.0]]
+    assert centres(deployment((unit, rider)), 10) == [[10.0, 19.0]]
 
 
 def test_a_dead_character_takes_no_place_in_his_unit() -> None:
     unit = Unit(models=5, frontage=5, position=(10.0, 20.0))
-    survey = Survey(scenario((unit, Character(unit="Boyz", status="dead"))))
-    assert centres(survey, 0)[0] == [10.0, 19.5]
+    where = deployment((unit, Character(unit="Boyz", status="dead")))
+    assert centres(where, 0)[0] == [10.0, 19.5]
 
 
 def test_the_focal_model_of_daemons_is_the_middle_model_of_their_front_rank() -> None:
     unit = Unit("Horrors", 10, 5, (10.0, 20.0), base=(50.8, 50.8))
-    survey = Survey(scenario((unit, Character(daemon_unit="Horrors"))))
-    assert centres(survey, 10) == [[10.0, 19.0]] == centres(survey, 0)[:1]
-    assert len(centres(survey, 0)) == 10
+    where = deployment((unit, Character(daemon_unit="Horrors")))
+    assert centres(where, 10) == [[10.0, 19.0]] == centres(where, 0)[:1]
+    assert len(centres(where, 0)) == 10
 
 
 def test_engagement_is_shared_by_a_unit_and_all_who_stand_in_it() -> None:
     unit = Unit(models=5, position=(10.0, 20.0))
     fighting = Character(unit="Boyz", in_combat=True)
-    pieces = roster(scenario((unit, fighting, Character("Hans", unit="Boyz"))))
+    pieces = deployment((unit, fighting, Character("Hans", unit="Boyz"))).pieces
     assert all(piece.engaged for piece in pieces.values())
 
 
 def test_a_magic_item_of_a_character_is_in_his_unit() -> None:
     unit = Unit(models=5, position=(10.0, 20.0))
-    assert roster(scenario((unit, Character(unit="Boyz", items=("Wand",)))))[0].magic_item
-    assert not roster(scenario((unit, Character(unit="Boyz"))))[0].magic_item
+    assert deployment((unit, Character(unit="Boyz", items=("Wand",)))).pieces[0].magic_item
+    assert not deployment((unit, Character(unit="Boyz"))).pieces[0].magic_item

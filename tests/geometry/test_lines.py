@@ -1,7 +1,13 @@
 import pytest
 
-from tests.geometry.stand_ins import Character, Unit, line, scenario
-from wfb_gym.geometry import strikes, verdicts
+from tests.geometry.stand_ins import (
+    Character,
+    Unit,
+    deployment,
+    line,
+    strikes,
+    verdicts,
+)
 
 KARL = Character(position=(36.0, 10.0))  # base to y 10: a line straight ahead reaches y 28
 
@@ -13,7 +19,7 @@ def foe(name: str = "Foe", y: float = 20.0, models: int = 4, frontage: int = 1, 
 
 def hits(ours: tuple[Unit | Character, ...], theirs: tuple[Unit | Character, ...],
          target: int = 16) -> dict[int, tuple[int, ...] | None]:  # fmt: skip
-    found = strikes(scenario(ours, theirs), 0, 0, line(), 18, target)
+    found = strikes(deployment(ours, theirs), 0, 0, line(), target)
     return {strike.victim: strike.hits for strike in found}
 
 
@@ -61,25 +67,23 @@ def test_a_line_may_not_touch_an_engaged_unit() -> None:
     fight = foe("Fight", 24.0, models=1, in_combat=True)
     assert list(hits((KARL,), (wide, fight))) == [16]
     before = foe("Fight", 15.0, models=9, frontage=9, in_combat=True)
-    verdict = verdicts(scenario((KARL,), (foe(), before)), 0, 0, line(), 18)[0]
+    verdict = verdicts(deployment((KARL,), (foe(), before)), 0, 0, line())[0]
     reason = "is reached by no line of 18 inches past close combat"
     assert verdict == (16, False, reason, False)
     assert hits((KARL,), (foe(), before)) == {}
 
 
 def test_a_target_beyond_the_end_of_every_line_is_out_of_range() -> None:
-    assert [v.legal for v in verdicts(scenario((KARL,), (foe(y=27.99),)), 0, 0, line(), 18)] == [
-        True
-    ]
-    (verdict,) = verdicts(scenario((KARL,), (foe(y=28.1),)), 0, 0, line(), 18)
+    assert [v.legal for v in verdicts(deployment((KARL,), (foe(y=27.99),)), 0, 0, line())] == [True]
+    (verdict,) = verdicts(deployment((KARL,), (foe(y=28.1),)), 0, 0, line())
     assert verdict.reason == "is 18.1 inches away: out of range, which is 18"
 
 
 def test_a_target_near_enough_that_only_a_longer_line_reaches_is_no_target() -> None:
-    # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of his base to that
-    # corner 11.4 and 14.78: 18.67, of which 0.63 lie on his base and 18.04 do not.
+    # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of its base to that
+    # corner 11.4 and 14.78: 18.67, of which 0.63 lie on its base and 18.04 do not.
     aside = Unit("Foe", 1, 1, (47.9, 24.28), 180.0)
-    (verdict,) = verdicts(scenario((KARL,), (aside,)), 0, 0, line(), 18)
+    (verdict,) = verdicts(deployment((KARL,), (aside,)), 0, 0, line())
     assert not verdict.legal
     assert verdict.reason == "is reached by no line of 18 inches past close combat"
 
@@ -110,13 +114,12 @@ def test_the_focal_model_of_daemons_is_struck_as_one_of_its_unit() -> None:
 
 
 def test_without_a_battlefield_a_line_strikes_one_model_of_each_rank() -> None:
-    here = scenario((Character(),), (Unit("Foe", 12, 5), Unit("More")), table=False)
-    (strike,) = strikes(here, 0, 0, line(), 18, 16)
+    here = deployment((Character(),), (Unit("Foe", 12, 5), Unit("More")), battlefield=False)
+    (strike,) = strikes(here, 0, 0, line(), 16)
     assert strike == (16, (0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3), None, 0.0, False)
 
 
 def test_without_a_battlefield_no_line_has_a_direction() -> None:
-    from wfb_gym.geometry.survey import Survey
 
     with pytest.raises(ValueError, match="no direction"):
-        Survey(scenario((Character(),), table=False)).lines(10, 18)
+        deployment((Character(),), battlefield=False).lines(10, 18)

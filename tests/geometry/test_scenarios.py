@@ -1,10 +1,18 @@
-"""The scenario models as they are: what they give is what the battlefield reads."""
+"""Geometry on scenarios as they are written."""
+
+import gc
 
 import pytest
 
-from wfb_gym.geometry import explain, strikes, verdicts
-from wfb_gym.geometry.results import Verdict
-from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
+from wfb_gym.geometry import Verdict
+from wfb_gym.scenario import (
+    Scenario,
+    ScenarioError,
+    TargetRow,
+    explain_targets,
+    scenario_from_dict,
+)
+from wfb_gym.scenario.scenario import _DEPLOYMENTS
 
 
 def written(y: float = 30.0) -> dict[str, object]:
@@ -59,7 +67,7 @@ def test_a_written_scenario_is_judged() -> None:
     here = scenario()
     effect = here.caster.wizards[0].spells[0].effect
     assert effect is not None
-    assert verdicts(here, 0, 0, effect, effect.range_inches) == [
+    assert here.aim(0, 0, effect).verdicts() == [
         Verdict(16, True, "", False),
         Verdict(17, False, "is out of sight behind Old Wood", False),
         Verdict(26, False, "stands in Boyz", True),
@@ -70,7 +78,7 @@ def test_a_written_line_strikes_the_ranks_before_it() -> None:
     here = scenario(20.0)
     effect = here.caster.wizards[0].spells[1].effect
     assert effect is not None
-    unit, hero = strikes(here, 0, 0, effect, effect.range_inches, 16)
+    unit, hero = here.aim(0, 0, effect).strikes(16)
     assert hero.hits == (0, 1)
     assert unit.hits is not None
     # 26 places in ranks of five: through the middle four models and the hero, aslant some more.
@@ -78,7 +86,7 @@ def test_a_written_line_strikes_the_ranks_before_it() -> None:
 
 
 def test_a_wizard_who_rolls_his_spells_may_ask_about_all_of_his_lore() -> None:
-    rows = explain(scenario(), 0, "Fiend", "Steed of Shadows")
+    rows = explain_targets(scenario(), 0, "Fiend", "Steed of Shadows")
     assert [row.legal for row in rows] == [False, False]
     assert rows[1].reason == "a Daemon may not leave its unit by magic"
 
@@ -89,3 +97,43 @@ def test_units_that_overlap_are_refused_with_their_keys() -> None:
     (problem,) = refused.value.problems
     assert problem.key == "dispeller.units[0].position"
     assert problem.found == "Boyz over Karl (caster.wizards[0])"
+
+
+def test_targets_are_explained_for_people() -> None:
+    here = scenario()
+    assert explain_targets(here, 0, "Karl", "Fire Ball") == [
+        TargetRow("Boyz", True, ""),
+        TargetRow("Mob", False, "is out of sight behind Old Wood"),
+        TargetRow(
+            "Hans", False, "stands in Boyz; once it stands alone the spell may be cast at it"
+        ),
+    ]
+
+
+def test_a_spell_of_fixed_worth_needs_no_target() -> None:
+    document = written()
+    wizards = document["caster"]["wizards"]  # type: ignore[index]
+    wizards[0]["spells"] = [{"name": "Charm", "casting_value": 5, "worth": 10.0}]
+    fixed = TargetRow("nobody", True, "its worth is fixed, so that it needs no target")
+    assert explain_targets(scenario_from_dict(document), 0, "Karl", "Charm") == [fixed]
+
+
+def test_unknown_names_are_refused_with_the_known_ones() -> None:
+    here = scenario()
+    with pytest.raises(ValueError, match="expected one of Karl, Fiend, found Hans"):
+        explain_targets(here, 0, "Hans", "Fire Ball")
+    with pytest.raises(ValueError, match="Karl: expected one of Fire Ball, Burning Head, found"):
+        explain_targets(here, 0, "Karl", "Charm")
+    with pytest.raises(ValueError, match="Hans: expected one of no spells, found Fire Ball"):
+        explain_targets(here, 1, "Hans", "Fire Ball")
+
+
+def test_a_scenario_is_measured_once_and_forgotten_with_it() -> None:
+    where = scenario()
+    key = id(where)
+    assert where.deployment is where.deployment
+    assert where.deployment is not scenario().deployment
+    assert key in _DEPLOYMENTS
+    del where
+    gc.collect()
+    assert key not in _DEPLOYMENTS

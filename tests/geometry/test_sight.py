@@ -5,18 +5,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.geometry.stand_ins import Character, Terrain, Unit, scenario
+from tests.geometry.stand_ins import (
+    Character,
+    Terrain,
+    Unit,
+    deployment,
+)
 from wfb_gym.geometry.formation import frame_at
-from wfb_gym.geometry.survey import Survey
 
 GUARD = Unit("Guard", 5, 5, (36.0, 10.0))
-KARL = Character(unit="Guard")  # at x 36, his base from y 9 to 10
+KARL = Character(unit="Guard")  # at x 36, its base from y 9 to 10
 ENEMY = 16
 
 
 def unseen(*theirs: Unit | Character, terrain: tuple[Terrain, ...] = (), viewer: Unit = GUARD,
            others: tuple[Unit | Character, ...] = ()) -> str:  # fmt: skip
-    return Survey(scenario((viewer, KARL, *others), theirs, terrain)).unseen(10, ENEMY)
+    return deployment((viewer, KARL, *others), theirs, terrain).reason_unseen(10, ENEMY)
 
 
 def target(x: float = 36.0, y: float = 30.0, wide: int = 1) -> Unit:
@@ -30,8 +34,8 @@ def test_a_model_sees_what_stands_before_it() -> None:
 def test_the_front_arc_is_45_degrees_to_each_side() -> None:
     # From (36, 9.5) the arc's edge runs through (56.5, 30) and the base's corner is 1 inch wide.
     assert unseen(target(57.0 - 0.1)) == ""
-    assert unseen(target(58.0 + 0.1)) == "is outside his front arc"
-    assert unseen(target(36.0, 1.0)) == "is outside his front arc"
+    assert unseen(target(58.0 + 0.1)) == "is outside the caster's front arc"
+    assert unseen(target(36.0, 1.0)) == "is outside the caster's front arc"
 
 
 def test_one_base_partly_in_the_arc_is_enough() -> None:
@@ -40,10 +44,10 @@ def test_one_base_partly_in_the_arc_is_enough() -> None:
 
 def test_skirmishers_and_lone_characters_see_all_round() -> None:
     behind = target(36.0, 3.0)
-    assert unseen(behind) == "is outside his front arc"
+    assert unseen(behind) == "is outside the caster's front arc"
     assert unseen(behind, viewer=Unit("Guard", 5, 5, (36.0, 10.0), skirmish=True)) == ""
     lone = Character(position=(36.0, 10.0))
-    assert Survey(scenario((lone,), (behind,))).unseen(10, ENEMY) == ""
+    assert deployment((lone,), (behind,)).reason_unseen(10, ENEMY) == ""
 
 
 @pytest.mark.parametrize("side", ["friend", "enemy"])
@@ -107,22 +111,22 @@ def test_a_turned_wood_blocks_where_it_lies() -> None:
 
 
 def test_his_own_unit_does_not_block_his_sight() -> None:
-    # As the second of two characters in a file he stands behind the first.
+    # As the second of two characters in a file it stands behind the first.
     narrow = Unit("Guard", 3, 1, (36.0, 10.0))
     second = Character("Hans", unit="Guard")
-    survey = Survey(scenario((narrow, KARL, second), (target(),)))
-    assert survey.unseen(11, ENEMY) == ""
+    survey = deployment((narrow, KARL, second), (target(),))
+    assert survey.reason_unseen(11, ENEMY) == ""
 
 
 def test_a_target_does_not_hide_itself_nor_the_character_whose_unit_is_gone() -> None:
     crowd = Unit("Target", 10, 1, (36.0, 30.0), 180.0)
-    survey = Survey(scenario((GUARD, KARL), (crowd, Character("Foe", unit="Target"))))
-    assert survey.unseen(10, ENEMY) == ""
-    assert survey.unseen(10, ENEMY + 10, (ENEMY,)) == ""
+    survey = deployment((GUARD, KARL), (crowd, Character("Foe", unit="Target")))
+    assert survey.reason_unseen(10, ENEMY) == ""
+    assert survey.reason_unseen(10, ENEMY + 10, (ENEMY,)) == ""
 
 
 @given(st.floats(10.0, 62.0), st.floats(14.0, 40.0), st.floats(0.0, 359.0), st.floats(0.0, 359.0))
-def test_sight_does_not_change_when_the_whole_table_is_turned(
+def test_sight_does_not_change_when_the_whole_battlefield_is_turned(
     x: float, y: float, facing: float, turn: float
 ) -> None:
     """Lone models, so that sight is a matter of what lies between them."""
@@ -142,5 +146,5 @@ def test_sight_does_not_change_when_the_whole_table_is_turned(
         karl = Character(position=move((36.0, 10.0)), facing=extra)
         foe = Unit("Target", 1, 1, move((x, y)), facing + extra)
         wall = Unit("Wall", 6, 6, move((38.0, 20.0)), 30.0 + extra)
-        answers.append(Survey(scenario((karl,), (foe, wall))).unseen(10, ENEMY))
+        answers.append(deployment((karl,), (foe, wall)).reason_unseen(10, ENEMY))
     assert answers[0] == answers[1]

@@ -7,14 +7,15 @@ from tests.geometry.stand_ins import (
     Terrain,
     Unit,
     comet,
+    deployment,
     effect,
     front_rank,
     line,
     missile,
-    scenario,
+    strikes,
     wood_spell,
 )
-from wfb_gym.geometry import Strike, strikes
+from wfb_gym.geometry import Strike
 
 KARL = Character(position=(36.0, 10.0))
 
@@ -25,22 +26,22 @@ def foe(name: str = "Foe", y: float = 20.0, x: float = 36.0, models: int = 5,
 
 
 def test_a_spell_with_dice_of_its_own_strikes_its_target() -> None:
-    where = scenario((KARL,), (foe(), Character("Hans", unit="Foe")))
-    assert strikes(where, 0, 0, missile(), 24, 16) == [Strike(16, None, None, 0.0, False)]
+    where = deployment((KARL,), (foe(), Character("Hans", unit="Foe")))
+    assert strikes(where, 0, 0, missile(), 16) == [Strike(16, None, None, 0.0, False)]
     model = missile("enemy_model")
-    assert strikes(where, 0, 0, model, 24, 26) == [Strike(26, None, None, 0.0, False)]
+    assert strikes(where, 0, 0, model, 26) == [Strike(26, None, None, 0.0, False)]
 
 
 def test_a_wall_of_fire_strikes_as_many_as_the_front_rank_still_holds() -> None:
-    where = scenario((KARL,), (Unit("Foe", 7, 5, (36.0, 20.0), 180.0),))
-    (strike,) = strikes(where, 0, 0, front_rank(), 24, 16)
+    where = deployment((KARL,), (Unit("Foe", 7, 5, (36.0, 20.0), 180.0),))
+    (strike,) = strikes(where, 0, 0, front_rank(), 16)
     assert strike == Strike(16, (0, 1, 2, 3, 4, 5, 5, 5), None, 0.0, False)
 
 
 def test_a_wall_of_fire_strikes_the_characters_in_the_front_rank_too() -> None:
     unit = Unit("Foe", 7, 5, (36.0, 20.0), 180.0)
-    where = scenario((KARL,), (unit, Character("Champion", unit="Foe")))
-    found = strikes(where, 0, 0, front_rank(), 24, 16)
+    where = deployment((KARL,), (unit, Character("Champion", unit="Foe")))
+    found = strikes(where, 0, 0, front_rank(), 16)
     assert found == [
         Strike(16, (0, 1, 2, 3, 4, 4, 4, 4), None, 0.0, False),
         Strike(26, (0, 1), None, 0.0, False),
@@ -48,10 +49,10 @@ def test_a_wall_of_fire_strikes_the_characters_in_the_front_rank_too() -> None:
 
 
 def test_a_spell_on_the_caster_strikes_him_and_one_on_the_player_nobody() -> None:
-    assert strikes(scenario((KARL,)), 0, 0, effect("caster", None), None, None) == [
+    assert strikes(deployment((KARL,)), 0, 0, effect("caster", None), None) == [
         Strike(10, None, None, 0.0, False)
     ]
-    assert strikes(scenario((KARL,)), 0, 0, effect("player", None), None, None) == []
+    assert strikes(deployment((KARL,)), 0, 0, effect("player", None), None) == []
 
 
 def test_a_storm_strikes_every_visible_unengaged_enemy_in_range() -> None:
@@ -64,31 +65,31 @@ def test_a_storm_strikes_every_visible_unengaged_enemy_in_range() -> None:
         Character("Lone", (36.0, 14.0), 180.0),
         Character("Hidden", unit="Seen"),
     )
-    where = scenario((guard, Character(unit="Guard")), theirs)
-    seen = strikes(where, 0, 0, effect("enemy_area", 12, sight=True), 12, None)
+    where = deployment((guard, Character(unit="Guard")), theirs)
+    seen = strikes(where, 0, 0, effect("enemy_area", 12, sight=True), None)
     assert [strike.victim for strike in seen] == [16, 26]
-    unseen = strikes(where, 0, 0, effect("enemy_area", 12), 12, None)
+    unseen = strikes(where, 0, 0, effect("enemy_area", 12), None)
     assert [strike.victim for strike in unseen] == [16, 18, 26]
 
 
 def test_an_area_spell_spares_what_it_does_not_work_on() -> None:
-    where = scenario((KARL,), (foe(traits=("undead",)), foe("More", 15.0)))
+    where = deployment((KARL,), (foe(traits=("undead",)), foe("More", 15.0)))
     drain = effect("enemy_area", 12, not_on=["undead"])
-    assert [strike.victim for strike in strikes(where, 0, 0, drain, 12, None)] == [17]
+    assert [strike.victim for strike in strikes(where, 0, 0, drain, None)] == [17]
 
 
 def test_a_friendly_area_holds_the_caster_who_stands_alone_and_the_units_near_him() -> None:
     friends = (foe("Near", 15.0), foe("Far", 40.0), foe("Fights", 15.0, x=42.0, in_combat=True))
-    where = scenario((KARL, *friends), (foe("Enemy", 20.0, x=30.0),))
-    found = strikes(where, 0, 0, effect("friendly_area", 12), 12, None)
+    where = deployment((KARL, *friends), (foe("Enemy", 20.0, x=30.0),))
+    found = strikes(where, 0, 0, effect("friendly_area", 12), None)
     assert [strike.victim for strike in found] == [0, 10]
 
 
 def test_without_a_battlefield_an_area_spell_reaches_every_unengaged_enemy() -> None:
     theirs = (Unit("A"), Unit("B", in_combat=True), Character("Hans"))
-    where = scenario((Character(),), theirs, table=False)
+    where = deployment((Character(),), theirs, battlefield=False)
     storm = effect("enemy_area", 12, sight=True)
-    assert [strike.victim for strike in strikes(where, 0, 0, storm, 12, None)] == [16, 26]
+    assert [strike.victim for strike in strikes(where, 0, 0, storm, None)] == [16, 26]
 
 
 def test_a_comet_measures_from_the_middle_of_its_target_to_all_units_of_both_sides() -> None:
@@ -99,8 +100,8 @@ def test_a_comet_measures_from_the_middle_of_its_target_to_all_units_of_both_sid
         Character("Lone", (40.0, 19.0), 0.0),  # its nearest corner is (39.5, 19)
         Character("Hidden", unit="Foe"),
     )
-    where = scenario((KARL, Unit("Friend", 5, 5, (36.0, 30.5))), theirs)
-    found = strikes(where, 0, 0, comet(), None, 16)
+    where = deployment((KARL, Unit("Friend", 5, 5, (36.0, 30.5))), theirs)
+    found = strikes(where, 0, 0, comet(), 16)
     distances = {strike.victim: strike.distance for strike in found}
     assert distances == {
         0: pytest.approx(8.5),
@@ -114,41 +115,41 @@ def test_a_comet_measures_from_the_middle_of_its_target_to_all_units_of_both_sid
 
 def test_the_middle_of_a_unit_with_a_short_last_rank_is_that_of_its_full_rectangle() -> None:
     theirs = (Unit("Foe", 6, 5, (36.0, 20.0), 180.0), Character("Lone", (36.0, 25.0), 180.0))
-    found = strikes(scenario((KARL,), theirs), 0, 0, comet(), None, 16)
+    found = strikes(deployment((KARL,), theirs), 0, 0, comet(), 16)
     assert found[-1].distance == pytest.approx(4.0)  # from y 21 to y 25
 
 
 def test_a_comet_aimed_at_a_character_whose_unit_is_gone_falls_on_him() -> None:
-    where = scenario((KARL,), (foe(), Character("Hans", unit="Foe")))
-    found = {s.victim: s.distance for s in strikes(where, 0, 0, comet(), None, 26)}
+    where = deployment((KARL,), (foe(), Character("Hans", unit="Foe")))
+    found = {s.victim: s.distance for s in strikes(where, 0, 0, comet(), 26)}
     assert found[26] == 0.0
 
 
 def test_without_a_battlefield_a_comet_reaches_its_target_alone() -> None:
-    where = scenario((Character(), Unit("Own")), (Unit("A"), Unit("B")), table=False)
-    found = {s.victim: s.distance for s in strikes(where, 0, 0, comet(), None, 17)}
+    where = deployment((Character(), Unit("Own")), (Unit("A"), Unit("B")), battlefield=False)
+    found = {s.victim: s.distance for s in strikes(where, 0, 0, comet(), 17)}
     assert found == {0: inf, 10: inf, 16: inf, 17: 0.0}
 
 
 def test_a_unit_that_touches_the_terrain_of_a_spell_is_marked() -> None:
     wood = Terrain("Old Wood", "wood", (29.5, 20.5), (8.0, 6.0))  # to x 33.5, where it begins
-    (strike,) = strikes(scenario((KARL,), (foe(),), (wood,)), 0, 0, wood_spell(), None, 16)
+    (strike,) = strikes(deployment((KARL,), (foe(),), (wood,)), 0, 0, wood_spell(), 16)
     assert strike.touches
     aside = Terrain("Old Wood", "wood", (29.4, 20.5), (8.0, 6.0))
-    (strike,) = strikes(scenario((KARL,), (foe(),), (aside,)), 0, 0, wood_spell(), None, 16)
+    (strike,) = strikes(deployment((KARL,), (foe(),), (aside,)), 0, 0, wood_spell(), 16)
     assert not strike.touches
-    (strike,) = strikes(scenario((KARL,), (foe(y=15.0),)), 0, 0, wood_spell(), None, 16)
+    (strike,) = strikes(deployment((KARL,), (foe(y=15.0),)), 0, 0, wood_spell(), 16)
     assert not strike.touches
-    (strike,) = strikes(scenario((KARL,), (foe(),), (wood,)), 0, 0, missile(), 24, 16)
+    (strike,) = strikes(deployment((KARL,), (foe(),), (wood,)), 0, 0, missile(), 16)
     assert not strike.touches
 
 
 def test_a_wizard_who_cannot_cast_strikes_nobody() -> None:
-    where = scenario((Character(status="off_table"),), (foe(),))
-    assert strikes(where, 0, 0, effect("enemy_area", 12), 12, None) == []
+    where = deployment((Character(status="off_table"),), (foe(),))
+    assert strikes(where, 0, 0, effect("enemy_area", 12), None) == []
 
 
 @pytest.mark.parametrize("spell", [missile(), line(), comet()])
 def test_a_spell_at_a_target_needs_one(spell: object) -> None:
-    with pytest.raises(ValueError, match="needs one"):
-        strikes(scenario((KARL,), (foe(),)), 0, 0, spell, 18, None)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="expected a target"):
+        strikes(deployment((KARL,), (foe(),)), 0, 0, spell, None)  # type: ignore[arg-type]

@@ -5,10 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.geometry.stand_ins import Character, Unit, scenario, template
-from wfb_gym.geometry import strikes, verdicts
+from tests.geometry.stand_ins import (
+    Character,
+    Unit,
+    deployment,
+    strikes,
+    template,
+    verdicts,
+)
 from wfb_gym.geometry.formation import Bases, Floats, cells, frame_at
-from wfb_gym.geometry.templates import Placing, covered, place
+from wfb_gym.geometry.templates import Placing, covered, place_template
 
 KARL = Character(position=(36.0, 6.0))
 
@@ -33,34 +39,34 @@ def grid_best(bases: Bases, radius: float, barred: Bases | None = None) -> tuple
 
 def test_only_bases_wholly_covered_count_as_hit() -> None:
     # 3 inches across on inch bases: the four around a corner reach 1.41 from it.
-    found = place(block(4, 2), 3.0, [])
+    found = place_template(block(4, 2), 3.0, [])
     assert found.hits == (0, 1, 2, 3, 4)
     assert found.partial == (0, 0, 0, 0, 0)
 
 
 def test_a_template_of_three_inches_covers_four_bases_of_an_inch_and_touches_twelve() -> None:
-    found = place(block(25, 5), 3.0, [])
+    found = place_template(block(25, 5), 3.0, [])
     assert (found.hits[25], found.partial[25]) == (4, 12) == grid_best(block(25, 5), 1.5)
 
 
-def test_each_number_of_models_left_has_its_own_best_place() -> None:
-    found = place(block(20, 5), 3.0, [])
+def test_each_number_of_models_left_has_its_own_best_place_template() -> None:
+    found = place_template(block(20, 5), 3.0, [])
     for n in (1, 5, 6, 8, 13, 20):
-        fewer = place(
+        fewer = place_template(
             Bases(*block(20, 5)[:1], block(20, 5).centres[:n], block(20, 5).half), 3.0, []
         )
         assert found.hits[n] == fewer.hits[n]
 
 
-def test_a_base_larger_than_the_template_is_only_touched() -> None:
-    found = place(block(1, 1, 3.0, 3.0), 3.0, [])
+def test_a_base_larger_than_the_template_is_only_touches_any() -> None:
+    found = place_template(block(1, 1, 3.0, 3.0), 3.0, [])
     assert (found.hits, found.partial) == ((0, 0), (0, 1))
 
 
 def test_a_base_that_just_fits_is_covered() -> None:
     side = 3.0 / math.sqrt(2)
-    assert place(block(1, 1, side, side), 3.0, []).hits == (0, 1)
-    assert place(block(1, 1, side + 0.001, side), 3.0, []).hits == (0, 0)
+    assert place_template(block(1, 1, side, side), 3.0, []).hits == (0, 1)
+    assert place_template(block(1, 1, side + 0.001, side), 3.0, []).hits == (0, 0)
 
 
 @settings(max_examples=25, deadline=None)
@@ -75,7 +81,7 @@ def test_no_place_on_a_fine_grid_covers_more_bases(
     models: int, frontage: int, width: float, depth: float, inches: float
 ) -> None:
     bases = block(models, frontage, width, depth)
-    found = place(bases, inches, [])
+    found = place_template(bases, inches, [])
     assert found.hits[-1] >= grid_best(bases, inches / 2)[0]
 
 
@@ -84,7 +90,7 @@ def test_no_place_on_a_fine_grid_covers_more_bases(
 def test_a_template_never_hits_more_models_than_are_left(
     models: int, frontage: int, width: float, inches: float
 ) -> None:
-    found = place(block(models, frontage, width), inches, [])
+    found = place_template(block(models, frontage, width), inches, [])
     assert len(found.hits) == len(found.partial) == models + 1
     both = list(zip(found.hits, found.partial, strict=True))
     assert all(hits + partial <= n for n, (hits, partial) in enumerate(both))
@@ -94,7 +100,7 @@ def test_a_template_never_hits_more_models_than_are_left(
 def placed_beside(gap: float) -> tuple[Placing, Floats, Bases]:
     bases = block(9, 3)
     barred = Bases(bases.frame, np.add(bases.centres, [3.0 + gap, 0.0]), bases.half)
-    found = place(bases, 3.0, [barred])
+    found = place_template(bases, 3.0, [barred])
     assert found.centre is not None
     return found, found.centre, barred
 
@@ -109,12 +115,12 @@ def test_a_template_never_touches_a_barred_base(gap: float) -> None:
 
 def test_a_spell_with_a_template_spares_engaged_units_and_friends_beside_its_target() -> None:
     theirs = Unit("Theirs", 10, 5, (36.0, 30.0), 180.0)
-    free = strikes(scenario((KARL,), (theirs,)), 0, 0, template(), None, 16)
+    free = strikes(deployment((KARL,), (theirs,)), 0, 0, template(), 16)
     fight = Unit("Fight", 10, 5, (36.0, 32.0), 180.0, in_combat=True)
     friend = Unit("Friend", 5, 5, (41.0, 30.0), 180.0)
-    near = scenario((KARL, friend), (theirs, fight))
-    assert [verdict.legal for verdict in verdicts(near, 0, 0, template(), None)] == [True, False]
-    cramped = strikes(near, 0, 0, template(), None, 16)
+    near = deployment((KARL, friend), (theirs, fight))
+    assert [verdict.legal for verdict in verdicts(near, 0, 0, template())] == [True, False]
+    cramped = strikes(near, 0, 0, template(), 16)
     assert [strike.victim for strike in cramped] == [16]
     assert cramped[0].hits is not None
     assert free[0].hits is not None
@@ -129,15 +135,15 @@ def test_a_target_wedged_in_among_engaged_units_leaves_no_place_for_the_template
         for name, place in (("a", (33.0, 31.0)), ("b", (39.0, 31.0)), ("c", (36.0, 32.0)))
     ]
     front = Unit("d", 5, 5, (36.0, 30.0), in_combat=True)
-    crowd = scenario((KARL,), (theirs, *around, front))
+    crowd = deployment((KARL,), (theirs, *around, front))
     reason = "leaves no place for the template that spares friends and close combat"
-    assert verdicts(crowd, 0, 0, template(), None)[0][1:] == (False, reason, False)
+    assert verdicts(crowd, 0, 0, template())[0][1:] == (False, reason, False)
 
 
 def test_a_template_strikes_whatever_else_of_the_enemy_lies_under_it() -> None:
     pair = Unit("Pair", 2, 2, (36.0, 30.0), 180.0)
     hero = Character("Foe", (36.0, 31.0), 180.0)
-    (unit, lone) = strikes(scenario((KARL,), (pair, hero)), 0, 0, template(), None, 16)
+    (unit, lone) = strikes(deployment((KARL,), (pair, hero)), 0, 0, template(), 16)
     assert (unit.victim, unit.hits, unit.partial) == (16, (0, 1, 2), (0, 0, 0))
     assert lone.victim == 26
     assert lone.hits is not None
@@ -147,13 +153,13 @@ def test_a_template_strikes_whatever_else_of_the_enemy_lies_under_it() -> None:
 
 def test_without_a_rule_for_models_touched_these_are_safe() -> None:
     theirs = Unit("Theirs", 10, 5, (36.0, 30.0), 180.0)
-    (strike,) = strikes(scenario((KARL,), (theirs,)), 0, 0, template(partial=None), None, 16)
+    (strike,) = strikes(deployment((KARL,), (theirs,)), 0, 0, template(partial=None), 16)
     assert strike.partial is None
 
 
 def test_without_a_battlefield_a_template_hits_only_its_target_as_its_formation_lies() -> None:
     theirs, more = Unit("Theirs", 10, 5), Unit("More", 10, 5)
-    here = scenario((Character(),), (theirs, more), table=False)
-    (strike,) = strikes(here, 0, 0, template(), None, 16)
-    assert strike.hits == place(block(10, 5), 3.0, []).hits
+    here = deployment((Character(),), (theirs, more), battlefield=False)
+    (strike,) = strikes(here, 0, 0, template(), 16)
+    assert strike.hits == place_template(block(10, 5), 3.0, []).hits
     assert strike.hits[10] == 4

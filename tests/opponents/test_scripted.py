@@ -17,7 +17,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, ScriptedPlayer, choose_action
 from wfb_gym.players.registry import resolve_opponents
-from wfb_gym.scenario.lores import lore_spells
+from wfb_gym.scenario.spells import lore_spells
 
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
 from ..engine.builders import game as new_game

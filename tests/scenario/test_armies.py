@@ -5,11 +5,8 @@ from functools import cache
 
 import pytest
 
-from wfb_gym.geometry import outlines, verdicts
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.army import Army
-from wfb_gym.scenario.lores import lore_spells
-from wfb_gym.scenario.models import Scenario
 from wfb_gym.scenario.profiles import (
     CharacterProfile,
     UnitProfile,
@@ -18,6 +15,8 @@ from wfb_gym.scenario.profiles import (
     character_profiles,
     unit_profiles,
 )
+from wfb_gym.scenario.scenario import Scenario
+from wfb_gym.scenario.spells import lore_spells
 
 LIMITS = {
     "border-skirmish": 1000,
@@ -42,7 +41,7 @@ DEPLOYED = 12.0
 """Inches from a long edge of the table within which no front stands."""
 
 
-def spent(scenario: Scenario, army: Army) -> float:
+def army_cost(scenario: Scenario, army: Army) -> float:
     """Points of units, characters and items."""
     points = sum(unit.models * unit.points for unit in army.units)
     for character in army.characters:
@@ -188,7 +187,7 @@ def test_every_battle_of_the_package_is_looked_at_here() -> None:
 def test_armies_fit_their_points(name: str) -> None:
     scenario = load_scenario(name)
     for army in scenario.armies:
-        assert 0.95 * LIMITS[name] <= spent(scenario, army) <= LIMITS[name], army.name
+        assert 0.95 * LIMITS[name] <= army_cost(scenario, army) <= LIMITS[name], army.name
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -232,7 +231,7 @@ def test_fronts_stand_clear_of_the_long_edges(name: str) -> None:
 @pytest.mark.parametrize("name", LIMITS)
 def test_units_in_combat_touch_an_enemy_and_no_others_do(name: str) -> None:
     scenario = load_scenario(name)
-    shapes = outlines(scenario)
+    shapes = scenario.deployment.outlines()
     sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
     fighting = 0
     for (own, army), (theirs, _) in (sides, sides[::-1]):
@@ -252,7 +251,7 @@ def test_every_wizard_has_something_to_cast_at(name: str) -> None:
                 verdict
                 for spell in wizard.candidate_spells
                 if spell.effect is not None
-                for verdict in verdicts(scenario, side, index, spell.effect, spell.range_inches)
+                for verdict in scenario.aim(side, index, spell.effect).verdicts()
                 if verdict.legal
             ]
             assert legal, wizard.name
@@ -307,7 +306,7 @@ def test_units_of_daemons_cast() -> None:
         "the-shattered-gate",
     }
     for scenario, army, wizard in hosts:
-        assert scenario.table_name_of(army, wizard) == "daemons"
+        assert scenario.miscast_table_of(army, wizard) == "daemons"
 
 
 def test_both_editions_are_played() -> None:
@@ -334,7 +333,7 @@ def test_a_wizard_is_locked_in_combat_whose_missiles_are_barred() -> None:
     scenario = load_scenario("dawn-at-grimmwald")
     army = scenario.caster
     index, wizard = next(
-        (i, wizard) for i, wizard in enumerate(army.wizards) if army.engaged(wizard)
+        (i, wizard) for i, wizard in enumerate(army.wizards) if army.is_engaged(wizard)
     )
     assert {contact.owner for contact in scenario.contacts_of(0, index)} == {0, 1}
     assert wizard.name == "Astromancer"
@@ -344,7 +343,7 @@ def test_a_wizard_is_locked_in_combat_whose_missiles_are_barred() -> None:
     )
     missile = next(spell for spell in locked[1].spells if spell.effect and spell.effect.missile)
     assert missile.effect is not None
-    found = verdicts(light, 1, locked[0], missile.effect, missile.range_inches)
+    found = light.aim(1, locked[0], missile.effect).verdicts()
     assert not any(verdict.legal for verdict in found)
 
 

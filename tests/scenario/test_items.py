@@ -6,7 +6,7 @@ import pytest
 
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.items import Bound, Item, Stores, bundled_items
-from wfb_gym.scenario.lores import find_lore_spell
+from wfb_gym.scenario.spells import find_lore_spell
 
 ZAP = {"name": "Zap", "target": "enemy_unit", "damage": {"hits": "1", "strength": 6}}
 

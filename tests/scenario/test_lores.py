@@ -6,16 +6,16 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
+from wfb_gym.scenario.documents import validate
 from wfb_gym.scenario.effects import (
     EFFECT_KEYS,
     Damage,
-    Effect,
+    SpellEffect,
     TroopType,
     effect_of,
 )
 from wfb_gym.scenario.errors import ScenarioError
-from wfb_gym.scenario.lores import LoreSpell, find_lore_spell, lore_spells
-from wfb_gym.scenario.validating import validated
+from wfb_gym.scenario.spells import LoreSpell, find_lore_spell, lore_spells
 
 # name | target | range | what is asked of it | hits
 FACTS = """
@@ -93,7 +93,7 @@ NEAR = {
 }
 
 
-def asked(effect: Effect) -> str:
+def asked(effect: SpellEffect) -> str:
     words = [
         "missile" if effect.missile else "",
         "sight" if effect.sight else "",
@@ -106,7 +106,7 @@ def asked(effect: Effect) -> str:
     return " ".join(filter(None, words)) or "-"
 
 
-def done(effect: Effect) -> str:
+def done(effect: SpellEffect) -> str:
     damage = effect.damage
     words = ["heals" if effect.heals else ""]
     if damage is not None:
@@ -171,8 +171,8 @@ def test_what_does_no_damage_has_a_worth_with_its_reason() -> None:
 def test_only_what_stays_in_play_pays_phase_by_phase() -> None:
     for spell in lore_spells():
         if spell.worth is not None:
-            assert spell.worth.lasting == (spell.duration != "instant"), spell.name
-            assert not (spell.worth.lasting and (spell.worth.points or spell.worth.share))
+            assert spell.worth.is_lasting == (spell.duration != "instant"), spell.name
+            assert not (spell.worth.is_lasting and (spell.worth.points or spell.worth.share))
 
 
 def test_worths_are_of_the_size_of_a_missiles_damage() -> None:
@@ -188,7 +188,7 @@ def test_worths_are_of_the_size_of_a_missiles_damage() -> None:
 def test_effect_is_the_rows_own_keys() -> None:
     for spell in lore_spells():
         effect = spell.effect
-        assert type(effect) is Effect
+        assert type(effect) is SpellEffect
         assert {key: getattr(effect, key) for key in EFFECT_KEYS} == {
             key: getattr(spell, key) for key in EFFECT_KEYS
         }
@@ -210,10 +210,10 @@ NEAR_WOOD = {"terrain": ["wood"], "within": 12, "otherwise": 6}
 
 
 def test_defaults_of_an_effect() -> None:
-    effect = validated(Effect, HEX, "spell")
+    effect = validate(SpellEffect, HEX, "spell")
     assert (effect.engaged, effect.sight, effect.missile, effect.once) == ("no",) + (False,) * 3
     assert (effect.only, effect.not_on, effect.needs, effect.near) == ((), (), None, None)
-    damage = validated(Damage, BOLT, "spell")
+    damage = validate(Damage, BOLT, "spell")
     assert (damage.armour_save, damage.ward_save) == (True, True)
     assert (damage.flaming, damage.automatic, damage.delayed) == (False,) * 3
 
@@ -223,7 +223,7 @@ def test_combat_is_not_asked_of_the_caster_or_a_point(target: str) -> None:
     row: dict[str, Any] = {"target": target, "worth": {"points": 5.0}}
     if target == "point":
         row["damage"] = COMET
-    assert validated(Effect, row, "spell").engaged == "either"
+    assert validate(SpellEffect, row, "spell").engaged == "either"
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_combat_is_not_asked_of_the_caster_or_a_point(target: str) -> None:
     ],
 )
 def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:
-    assert validated(Effect, row, "spell").target == row["target"]
+    assert validate(SpellEffect, row, "spell").target == row["target"]
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:
 )
 def test_effects_that_are_refused(row: dict[str, Any], message: str) -> None:
     with pytest.raises(ScenarioError) as error:
-        validated(Effect, row, "spell")
+        validate(SpellEffect, row, "spell")
     assert str(error.value).startswith(f"spell: {message}")
     assert len(error.value.problems) == 1
 
@@ -359,7 +359,7 @@ def test_effects_that_are_refused(row: dict[str, Any], message: str) -> None:
 )
 def test_damage_that_is_refused(damage: dict[str, Any], message: str) -> None:
     with pytest.raises(ScenarioError) as error:
-        validated(Effect, {"target": "enemy_unit", "damage": damage}, "spell")
+        validate(SpellEffect, {"target": "enemy_unit", "damage": damage}, "spell")
     assert str(error.value).startswith(f"spell: damage.{message}")
     assert len(error.value.problems) == 1
 
@@ -394,18 +394,18 @@ def lore_row(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_rows_of_a_lore_that_are_refused(changes: Mapping[str, Any], message: str) -> None:
-    assert validated(LoreSpell, lore_row(), "lores.toml").worth is not None
+    assert validate(LoreSpell, lore_row(), "lores.toml").worth is not None
     with pytest.raises(ScenarioError) as error:
-        validated(LoreSpell, lore_row(**changes), "lores.toml")
+        validate(LoreSpell, lore_row(**changes), "lores.toml")
     assert str(error.value).startswith(f"lores.toml: {message}")
 
 
 def test_effect_of_looks_at_its_own_keys_only() -> None:
     row = {**MISSILE, "name": "Bolt", "casting_value": 8}
-    assert effect_of(row) == Effect.model_validate(MISSILE)
+    assert effect_of(row) == SpellEffect.model_validate(MISSILE)
 
 
 def test_documents_are_immutable() -> None:
-    effect = Effect.model_validate(MISSILE)
+    effect = SpellEffect.model_validate(MISSILE)
     with pytest.raises(ValidationError):
         effect.sight = False

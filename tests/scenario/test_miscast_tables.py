@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
-from wfb_gym.scenario.miscasts import MiscastTable, bundled_miscast_table, bundled_miscast_tables
+from wfb_gym.scenario.rulesets import MiscastTable, bundled_miscast_table, bundled_miscast_tables
 
 SIX = [{"roll": [1, 6]}]
 
@@ -153,12 +153,12 @@ def test_a_wizards_table_goes_before_his_armys_and_that_before_the_rulesets(
 ) -> None:
     scenario = battle(wizard, army, **rules)
     anna, otto = scenario.caster.wizards[0], scenario.dispeller.wizards[0]
-    assert scenario.table_name_of(scenario.caster, anna) == expected
-    assert scenario.table_name_of(scenario.dispeller, otto) == rules.get("miscast_table", "6e")
+    assert scenario.miscast_table_of(scenario.caster, anna) == expected
+    assert scenario.miscast_table_of(scenario.dispeller, otto) == rules.get("miscast_table", "6e")
 
 
 def test_the_rulesets_table_comes_first_among_those_in_use() -> None:
-    tables = battle("daemons", "gut-magic").tables_in_use
+    tables = battle("daemons", "gut-magic").miscast_tables_in_use
     assert list(tables) == ["6e", "daemons"]
     assert tables["daemons"] == bundled_miscast_table("daemons")
 

@@ -137,8 +137,8 @@ def test_the_whole_unit_stands_on_the_battlefield() -> None:
     assert scenario(units=[unit(position=[2, 20])]).caster.units[0].position == (2.0, 20.0)
     # Five bases of 20 mm are 3.94 inches wide, 1.97 to either side of the middle.
     assert refused(units=[unit(position=[1, 20])]) == (
-        "scenario: caster.units[0].position: expected a place on the table, "
-        "found 0.97 inches of Boyz off the table"
+        "scenario: caster.units[0].position: expected a place on the battlefield, "
+        "found 0.97 inches of Boyz off the battlefield"
     )
 
 
@@ -156,7 +156,7 @@ def test_no_two_units_stand_in_one_place() -> None:
 def test_who_is_in_a_unit_stands_where_it_does(key: str, value: object) -> None:
     boyz, found = unit(position=[30, 20]), "[30.0, 20.0]" if key == "position" else "90.0"
     assert refused(units=[boyz], wizards=[wizard(unit="Boyz", **{key: value})]) == (
-        f"scenario: caster.wizards[0].{key}: expected no value, as he stands where his unit does, "
+        f"scenario: caster.wizards[0].{key}: expected no value, as it stands where its unit does, "
         f"found {found}"
     )
     joined = scenario(units=[boyz], wizards=[wizard(unit="Boyz")])
@@ -167,6 +167,6 @@ def test_who_is_in_a_unit_stands_where_it_does(key: str, value: object) -> None:
 def test_who_is_not_on_the_table_has_no_place(status: str, words: str) -> None:
     assert scenario(wizards=[wizard(status=status)]).caster.wizards[0].position is None
     assert refused(wizards=[wizard(status=status, position=[1, 1])]) == (
-        f"scenario: caster.wizards[0].position: expected no value, as he is {words}, "
+        f"scenario: caster.wizards[0].position: expected no value, as it is {words}, "
         "found [1.0, 1.0]"
     )

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from wfb_gym.scenario import Scenario, ScenarioError, profiles, scenario_from_dict
-from wfb_gym.scenario.lores import lore_spells
 from wfb_gym.scenario.profiles import (
     army_list,
     bundled_armies,
     character_profiles,
     unit_profiles,
 )
+from wfb_gym.scenario.spells import lore_spells
 
 
 def scenario(**caster: Any) -> Scenario:

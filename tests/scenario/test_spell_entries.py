@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.scenario import ScenarioError, scenario_from_dict
-from wfb_gym.scenario.lores import find_lore_spell, lore_spells
-from wfb_gym.scenario.spells import Spell, spells_of_lore
+from wfb_gym.scenario.spells import Spell, find_lore_spell, lore_spells, spells_of_lore
 
 BOYZ = {"name": "Boyz", "models": 20, "toughness": 4, "points": 5}
 HIT = {"target": "enemy_unit", "damage": {"hits": "D6", "strength": 5}}
@@ -49,7 +48,7 @@ def bolt(**keys: Any) -> str:
 def test_a_lores_spell_takes_its_effect_from_the_lore() -> None:
     ball, found = spell(name="Fire Ball"), find_lore_spell("Fire Ball")
     assert found is not None
-    assert (ball.effect, ball.range_inches) == (found.effect, 24)
+    assert (ball.effect, found.range_inches) == (found.effect, 24)
     assert (ball.lore, ball.casting_value, ball.duration) == ("Fire", 5, "instant")
     assert (ball.worth, ball.worth_per_phase) == (0.0, 0.0)
     assert ball.picks_target
@@ -58,7 +57,7 @@ def test_a_lores_spell_takes_its_effect_from_the_lore() -> None:
 @pytest.mark.parametrize("worth", [0, 20])
 def test_a_lores_spell_with_a_worth_has_no_effect(worth: float) -> None:
     ball = spell(name="Fire Ball", worth=worth)
-    assert (ball.effect, ball.range_inches, ball.worth) == (None, None, worth)
+    assert (ball.effect, ball.worth) == (None, worth)
     assert not ball.picks_target
 
 
@@ -81,7 +80,7 @@ def test_an_inline_spell_has_the_keys_of_an_effect() -> None:
     assert (own.effect.target, own.effect.sight, own.effect.missile) == ("enemy_unit", True, True)
     assert own.effect.damage is not None
     assert (own.effect.damage.hits, own.effect.damage.strength) == ("D6", 5)
-    assert (own.range_inches, own.worth, own.lore) == (24, 0.0, None)
+    assert (own.effect.range_inches, own.worth, own.lore) == (24, 0.0, None)
 
 
 def test_an_inline_spell_may_have_a_worth_beside_damage() -> None:

@@ -188,7 +188,7 @@ def test_two_armies_may_use_one_name() -> None:
 
 def test_a_character_joins_a_unit_of_his_army() -> None:
     assert refused({"units": [BOYZ]}, wizards=[wizard(unit="Boyz")]) == (
-        "scenario: caster.wizards[0].unit: expected a unit of his army (there are none), "
+        "scenario: caster.wizards[0].unit: expected a unit of its army (there are none), "
         'found "Boyz"'
     )
     army = scenario(units=[BOYZ], wizards=[wizard(unit="Boyz")]).caster
@@ -199,25 +199,25 @@ def test_a_character_joins_a_unit_of_his_army() -> None:
 def test_a_character_flees_with_his_unit() -> None:
     fleeing = unit(fleeing=True)
     army = scenario(units=[fleeing], wizards=[wizard(unit="Boyz", status="fleeing")]).caster
-    assert army.wizards[0].fleeing
+    assert army.wizards[0].is_fleeing
     assert refused(units=[fleeing], wizards=[wizard(unit="Boyz")]) == (
-        'scenario: caster.wizards[0].status: expected "fleeing", as his unit flees, found "ready"'
+        'scenario: caster.wizards[0].status: expected "fleeing", as its unit flees, found "ready"'
     )
     assert refused(units=[BOYZ], wizards=[wizard(unit="Boyz", status="fleeing")]) == (
-        "scenario: caster.wizards[0].status: expected another, as his unit does not flee, "
+        "scenario: caster.wizards[0].status: expected another, as its unit does not flee, "
         'found "fleeing"'
     )
 
 
 def test_the_dead_do_not_flee_with_their_unit() -> None:
     army = scenario(units=[unit(fleeing=True)], wizards=[wizard(unit="Boyz", status="dead")]).caster
-    assert not army.wizards[0].fleeing
+    assert not army.wizards[0].is_fleeing
     assert army.companions(army.units[0]) == ()
 
 
 def test_who_is_off_the_table_stands_in_no_unit() -> None:
     assert refused(units=[BOYZ], wizards=[wizard(unit="Boyz", status="off_table")]) == (
-        'scenario: caster.wizards[0].unit: expected no unit, as he is off the table, found "Boyz"'
+        'scenario: caster.wizards[0].unit: expected no unit, as it is off the table, found "Boyz"'
     )
 
 
@@ -243,10 +243,10 @@ def test_a_unit_and_those_in_it_fight_together(
             wizard(name="Carla"),
         ],
     ).caster
-    assert [army.engaged(each) for each in army.units] == [True, False]
-    assert [army.engaged(who) for who in army.characters] == [True, True, False]
+    assert [army.is_engaged(each) for each in army.units] == [True, False]
+    assert [army.is_engaged(who) for who in army.characters] == [True, True, False]
 
 
 def test_a_lone_character_may_fight() -> None:
     army = scenario(wizards=[wizard(in_combat=True), wizard(name="Berta")]).caster
-    assert [army.engaged(who) for who in army.wizards] == [True, False]
+    assert [army.is_engaged(who) for who in army.wizards] == [True, False]

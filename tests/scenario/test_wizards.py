@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
-from wfb_gym.scenario.contacts import ContactGroup
+from wfb_gym.scenario.army import ContactGroup
 from wfb_gym.scenario.sizes import SPELLS
 
 BOYZ = {"name": "Boyz", "models": 20, "toughness": 4, "armour_save": 6, "points": 5}
@@ -59,7 +59,7 @@ def test_a_unit_of_daemons_is_a_wizard() -> None:
 def test_a_unit_of_daemons_brings_its_own_values(key: str, value: object, found: str) -> None:
     daemon = wizard(daemon_unit="Horrors", **{key: value})
     assert refused(units=[HORRORS], wizards=[daemon]) == (
-        f"scenario: caster.wizards[0].{key}: expected no value, as the unit that he is has it, "
+        f"scenario: caster.wizards[0].{key}: expected no value, as the unit that it is has it, "
         f"found {found}"
     )
 
@@ -73,7 +73,7 @@ def test_a_casting_unit_has_the_trait_daemons() -> None:
 
 def test_a_unit_of_daemons_exists() -> None:
     assert refused(units=[HORRORS], wizards=[wizard(daemon_unit="Horors")]) == (
-        "scenario: caster.wizards[0].daemon_unit: expected a unit of his army (did you mean "
+        "scenario: caster.wizards[0].daemon_unit: expected a unit of its army (did you mean "
         'Horrors?), found "Horors"'
     )
 
@@ -89,7 +89,7 @@ def test_a_unit_of_daemons_is_one_wizard() -> None:
 def test_a_wizard_stands_in_one_unit() -> None:
     both = wizard(daemon_unit="Horrors", unit="Boyz")
     assert refused(units=[HORRORS, BOYZ], wizards=[both]) == (
-        'scenario: caster.wizards[0].unit: expected no unit beside the one that he is, found "Boyz"'
+        'scenario: caster.wizards[0].unit: expected no unit beside the one that it is, found "Boyz"'
     )
 
 
@@ -97,8 +97,8 @@ def test_a_wizard_stands_in_one_unit() -> None:
 def test_a_unit_of_daemons_is_on_the_table(status: str) -> None:
     daemon = wizard(daemon_unit="Horrors", status=status)
     assert refused(units=[HORRORS], wizards=[daemon]) == (
-        'scenario: caster.wizards[0].status: expected "ready", "rallied" or "fleeing", as he is '
-        f'a unit on the table, found "{status}"'
+        'scenario: caster.wizards[0].status: expected "ready", "rallied" or "fleeing", as it is '
+        f'a unit on the battlefield, found "{status}"'
     )
 
 
@@ -168,7 +168,7 @@ def test_who_stands_alone_or_is_dead_touches_nobody() -> None:
         ),
         (
             {"side": "own", "models": 1, "unit": "Boys"},
-            'unit: expected a unit of his own army (did you mean Boyz?), found "Boys"',
+            'unit: expected a unit of its own army (did you mean Boyz?), found "Boys"',
         ),
         (
             {"side": "enemy", "models": 1, "unit": "Boyz"},
@@ -190,7 +190,7 @@ def test_models_in_contact_belong_to_their_unit(group: dict[str, Any], message: 
 
 def test_a_wizard_with_a_lore_rolls_his_spells() -> None:
     anna = scenario(wizards=[wizard(lore="Death", spells=[])]).caster.wizards[0]
-    assert anna.rolled
+    assert anna.rolls_spells
     assert anna.spells == ()
     assert [spell.name for spell in anna.candidate_spells] == [
         "Dark Hand of Death",
@@ -205,14 +205,14 @@ def test_a_wizard_with_a_lore_rolls_his_spells() -> None:
 
 def test_a_wizard_without_a_lore_knows_what_is_listed() -> None:
     plain, listing = scenario(wizards=[wizard(), wizard(name="B", spells=[WARD])]).caster.wizards
-    assert not plain.rolled
+    assert not plain.rolls_spells
     assert plain.candidate_spells == ()
     assert listing.candidate_spells == listing.spells
 
 
 def test_a_lore_and_a_list_of_spells_exclude_each_other() -> None:
     assert refused(wizards=[wizard(lore="Fire", spells=[WARD])]) == (
-        "scenario: caster.wizards[0].spells: expected no spells, as he rolls them on his lore, "
+        "scenario: caster.wizards[0].spells: expected no spells, as it rolls them on its lore, "
         "found 1 of them"
     )
 
@@ -249,5 +249,5 @@ def test_a_wizard_who_rolls_takes_the_room_of_six_spells() -> None:
     rolling = [wizard(name=str(i), lore="Fire") for i in range(SPELLS // 6 + 1)]
     assert refused(wizards=rolling) == (
         f"scenario: caster.wizards: expected at most {SPELLS} spells in an army, six for a "
-        f"wizard who rolls his, found {6 * len(rolling)}"
+        f"wizard who rolls its spells, found {6 * len(rolling)}"
     )

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from wfb_gym.scenario import Scenario
-    from wfb_gym.scenario.army import Army, Unit
+    from wfb_gym.scenario.army import Army
+    from wfb_gym.scenario.units import Unit
 
 _Polygon = list[tuple[float, float]]
 
@@ -70,8 +71,6 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
     from matplotlib.figure import Figure
     from matplotlib.patches import Polygon
 
-    from wfb_gym.geometry import outlines
-
     field = scenario.battlefield
     assert field is not None
     figure = Figure(figsize=(12, 12 * field.depth / field.width + 0.6), layout="constrained")
@@ -79,7 +78,7 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
     axes.set_xlim(0, field.width)
     axes.set_ylim(0, field.depth)
     axes.set_aspect("equal")
-    shapes = outlines(scenario)
+    shapes = scenario.deployment.outlines()
     kinds = {terrain.name: terrain.kind for terrain in field.terrain}
     for name, shape in shapes["terrain"].items():
         polygons = _polygons(shape)

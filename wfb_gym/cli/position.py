@@ -20,8 +20,8 @@ from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.fields import one_of
-from wfb_gym.scenario.lores import lore_spells
 from wfb_gym.scenario.sizes import DICE
+from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"
@@ -259,7 +259,7 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
     changed: dict[str, Any] = {}
     for kind in ("wizards", "runesmiths", "heroes"):
         changed[kind] = [
-            each.model_copy(update={"items": keep(each.items)}) if each.active else each
+            each.model_copy(update={"items": keep(each.items)}) if each.is_active else each
             for each in getattr(army, kind)
         ]
     own = keep(army.items)

@@ -43,8 +43,7 @@ def _explain(options: argparse.Namespace) -> list[dict[str, Any]]:
         ScenarioError: there is no such scenario, or it is refused.
         ValueError: no spell is selected.
     """
-    from wfb_gym.geometry import explain
-    from wfb_gym.scenario import load_scenario
+    from wfb_gym.scenario import explain_targets, load_scenario
 
     scenario = load_scenario(options.scenario)
     found = []
@@ -58,7 +57,7 @@ def _explain(options: argparse.Namespace) -> list[dict[str, Any]]:
                 )
                 if spell.effect is None or any(ask not in (None, name) for ask, name in wanted):
                     continue
-                rows = explain(scenario, seat_number(side), wizard.name, spell.name)
+                rows = explain_targets(scenario, seat_number(side), wizard.name, spell.name)
                 found.append(
                     {
                         "side": side,

@@ -10,7 +10,7 @@ from wfb_gym.engine.spells import close_bound, close_spells, end_spells_at, end_
 from wfb_gym.engine.state import State
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Lock, PackedScenario
-from wfb_gym.scenario.sizes import MOST_WOUNDS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import MAX_WOUNDS, TARGETS, UNITS
 
 
 @jit(forceinline=False)
@@ -92,5 +92,5 @@ def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> 
     left = int(state.wounds[army, wizard])
     if left == 0 or entry.daemons:
         return 0.0
-    state.wounds[army, wizard] = min(MOST_WOUNDS, left + 1)
+    state.wounds[army, wizard] = min(MAX_WOUNDS, left + 1)
     return gain(army, entry.points_per_wound if left < entry.wounds else 0.0)

@@ -1,13 +1,20 @@
-"""Random battles: legal scenarios of two armies on a table, each from a seed.
+"""Random battles: legal scenarios of two armies on a battlefield, each from a seed.
 
-`generate` makes one, `Generation` says what it is to be like. `Generated` names many at once, of
-the seeds for training or of those for tests, which share none. Scenarios are checked as any
-other; nothing here plays or packs them.
+`generate` makes one; `Generation` says what it is to be like. `Generated` stands for many at once,
+with seeds for training or for tests, which share none. Scenarios are checked as any other; nothing
+here plays or packs them.
 """
 
-from wfb_gym.generating.making import generate, spent
 from wfb_gym.generating.options import Generation, Sizes
-from wfb_gym.generating.pools import TEST_SEEDS, TRAIN_SEEDS, Generated, seeds
+from wfb_gym.generating.scenarios import (
+    TEST_SEEDS,
+    TRAIN_SEEDS,
+    Generated,
+    Split,
+    army_cost,
+    generate,
+    seeds,
+)
 
 __all__ = [
     "TEST_SEEDS",
@@ -15,7 +22,8 @@ __all__ = [
     "Generated",
     "Generation",
     "Sizes",
+    "Split",
+    "army_cost",
     "generate",
     "seeds",
-    "spent",
 ]

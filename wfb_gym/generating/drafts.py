@@ -1,35 +1,38 @@
-"""Armies while they are being made: units and characters that still change.
+"""Armies while they are being made, and the scenario document that they become in the end."""
 
-What becomes of them in the end is a scenario, which `writing` makes.
-"""
-
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from wfb_gym.generating.options import DAEMONS, DWARFS, Generation
+from wfb_gym.generating.primitives import DEPTH, WIDTH
+from wfb_gym.geometry import INCH
 from wfb_gym.scenario.items import bundled_items
-from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile
+from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list
 from wfb_gym.scenario.units import SINGLE_MODELS
+from wfb_gym.seats import SEATS
 
-INCH = 25.4
-"""Millimetres."""
 BANNER_POINTS = (15.0, 25.0, 40.0)
-"""A magic banner, by the Magic Resistance that it gives (ours)."""
+"""Cost of a magic banner, by the Magic Resistance that it gives (ours)."""
+_DAEMONS_MISCASTS = "daemons"
+_KEYS = {"wizard": "wizards", "hero": "heroes"}
 
 
 @dataclass(eq=False)
-class Troop:
+class UnitDraft:
     """A unit.
 
     Attributes:
-        profile: its own.
-        name: of its own in the army.
+        profile: its profile.
+        name: unique in the army.
         models: how many.
         banner: Magic Resistance of its magic banner, 0 for one that gives none; None without.
-        focal: it casts as a wizard.
+        casts: it is a wizard: a unit of Horrors.
         frontage: models in the front rank.
-        skirmish: it stands loosely.
+        skirmish: it skirmishes.
         engaged: it fights in close combat.
         fleeing: it flees.
-        joined: characters in it.
+        joined: number of characters in it.
         position: centre of its front edge, in inches.
         facing: degrees clockwise.
     """
@@ -38,7 +41,7 @@ class Troop:
     name: str
     models: int
     banner: int | None = None
-    focal: bool = False
+    casts: bool = False
     frontage: int = 1
     skirmish: bool = False
     engaged: bool = False
@@ -48,7 +51,7 @@ class Troop:
     facing: int = 0
 
     @property
-    def single(self) -> bool:
+    def has_single_models(self) -> bool:
         """Whether it is a war machine, a chariot or a monster."""
         return self.profile.troop in SINGLE_MODELS
 
@@ -62,21 +65,21 @@ class Troop:
 
 
 @dataclass(eq=False)
-class Leader:
-    """A character, or the unit of Daemons that is one.
+class CharacterDraft:
+    """A character, or the wizard that a unit of Horrors is.
 
     Attributes:
-        profile: his own; None for a unit that casts.
-        points: what he costs, his items aside.
+        profile: its profile; None for a unit that casts.
+        points: its cost without its items.
         level: of a wizard; 0 for others.
         lore: of a wizard; empty for others.
-        name: of his own in the army.
-        items: names of what he carries.
-        spells: what a wizard knows; empty where he rolls it.
-        rolled: a wizard rolls his spells when the battle begins.
-        troop: the unit that he is in, or is.
-        status: as a scenario has it.
-        position: of the middle of his base's front edge, in inches, where he stands alone.
+        name: unique in the army.
+        items: names of what it carries.
+        spells: what a wizard knows; empty where it rolls its spells.
+        rolled: a wizard rolls its spells when the battle begins.
+        unit: the unit that it is in, or is.
+        status: as in a scenario.
+        position: of the middle of its base's front edge, in inches, where it stands alone.
         facing: degrees clockwise.
     """
 
@@ -88,71 +91,144 @@ class Leader:
     items: list[str] = field(default_factory=list)
     spells: list[str] = field(default_factory=list)
     rolled: bool = False
-    troop: Troop | None = None
+    unit: UnitDraft | None = None
     status: str = "ready"
     position: tuple[float, float] = (0.0, 0.0)
     facing: int = 0
 
     @property
-    def wizard(self) -> bool:
-        """Whether he casts."""
+    def is_wizard(self) -> bool:
+        """Whether it casts."""
         return self.level > 0
 
     @property
     def kind(self) -> str:
-        """What he is to the magic phase."""
+        """What it is to the magic phase."""
         return "wizard" if self.profile is None else self.profile.kind
 
     @property
-    def lord(self) -> bool:
-        """Whether he takes the place of a lord."""
+    def is_lord(self) -> bool:
+        """Whether it takes the place of a lord."""
         return self.profile is not None and self.profile.slot == "lord"
 
     @property
-    def alone(self) -> bool:
-        """Whether he has a place of his own on the table."""
-        return self.troop is None and self.status != "off_table"
+    def is_alone(self) -> bool:
+        """Whether it has a place of its own on the battlefield."""
+        return self.unit is None and self.status != "off_table"
 
     @property
     def cost(self) -> float:
-        """Points, his items included."""
+        """Points, its items included."""
         return self.points + sum(bundled_items()[name].points for name in self.items)
 
     @property
     def extent(self) -> tuple[float, float]:
-        """Width and depth of his base in inches."""
+        """Width and depth of its base in inches."""
         width, depth = (20.0, 20.0) if self.profile is None else self.profile.base
         return width / INCH, depth / INCH
 
 
 @dataclass(eq=False)
-class Host:
+class ArmyDraft:
     """An army.
 
     Attributes:
-        people: name of its list.
-        leaders: its characters, in the order of a scenario: wizards, Runesmiths, heroes.
-        troops: its units.
+        list_name: of its army list.
+        characters: in the order of a scenario: wizards, Runesmiths, heroes.
+        units: its units.
     """
 
-    people: str
-    leaders: list[Leader]
-    troops: list[Troop]
+    list_name: str
+    characters: list[CharacterDraft]
+    units: list[UnitDraft]
 
-    @property
-    def cost(self) -> float:
-        """Points of all."""
-        units = sum(
-            troop.models * troop.profile.points
-            + (0.0 if troop.banner is None else BANNER_POINTS[troop.banner])
-            for troop in self.troops
-        )
-        return units + sum(leader.cost for leader in self.leaders)
+    def wizards_in(self, unit: UnitDraft) -> list[CharacterDraft]:
+        """The wizards in a unit, or that it is."""
+        return [who for who in self.characters if who.is_wizard and who.unit is unit]
 
 
-def numbered(names: list[str]) -> list[str]:
-    """The names, with a number behind each that stood there before."""
+def number_names(names: list[str]) -> list[str]:
+    """Return the names, each repeated one with a number behind it."""
     return [
         name if name not in names[:i] else f"{name} {names[:i].count(name) + 1}"
         for i, name in enumerate(names)
     ]
+
+
+def scenario_document(
+    seed: int,
+    options: Generation,
+    armies: Sequence[ArmyDraft],
+    terrain: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """The document of a scenario, as a person would write it.
+
+    Args:
+        seed: of the scenario.
+        options: of the generator.
+        armies: both armies.
+        terrain: of the battlefield.
+    """
+    names = " against ".join(army_list(army.list_name).name for army in armies)
+    document: dict[str, Any] = {
+        "name": f"generated-{seed}",
+        "description": f"{names}, {options.points} points a side.",
+        "ruleset": options.ruleset,
+        "phases": options.phases,
+    }
+    if options.battlefield:
+        document["battlefield"] = {"width": WIDTH, "depth": DEPTH, "terrain": tuple(terrain)}
+    for key, army in zip(SEATS, armies, strict=True):
+        document[key] = _army_table(army, options.battlefield)
+    return document
+
+
+def _army_table(draft: ArmyDraft, has_places: bool) -> dict[str, Any]:
+    army: dict[str, Any] = {
+        "name": army_list(draft.list_name).name,
+        "dwarf": draft.list_name == DWARFS,
+    }
+    if draft.list_name == DAEMONS:
+        army["miscast_table"] = _DAEMONS_MISCASTS
+    for who in draft.characters:
+        key = _KEYS.get(who.kind, "runesmiths")
+        army[key] = (*army.get(key, ()), _character_table(who, has_places))
+    army["units"] = tuple(_unit_table(unit, has_places) for unit in draft.units)
+    return army
+
+
+def _character_table(who: CharacterDraft, has_places: bool) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": who.name, "status": who.status}
+    if who.profile is not None:
+        entry["profile"] = who.profile.name
+    if who.is_wizard:
+        entry["level"] = who.level
+        if who.rolled:
+            entry["lore"] = who.lore
+        else:
+            entry["spells"] = tuple({"name": name, "lore": who.lore} for name in who.spells)
+    if who.items:
+        entry["items"] = tuple(who.items)
+    if who.unit is not None:
+        entry["daemon_unit" if who.profile is None else "unit"] = who.unit.name
+    elif has_places and who.is_alone:
+        entry |= {"position": who.position, "facing": float(who.facing)}
+    return entry
+
+
+def _unit_table(unit: UnitDraft, has_places: bool) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "profile": unit.profile.name,
+        "name": unit.name,
+        "models": unit.models,
+        "frontage": unit.frontage,
+        "skirmish": unit.skirmish,
+        "in_combat": unit.engaged,
+        "fleeing": unit.fleeing,
+    }
+    if unit.banner is not None:
+        resistance = max(unit.banner, unit.profile.magic_resistance)
+        entry |= {"magic_item": True, "magic_resistance": resistance}
+    if has_places:
+        entry |= {"position": unit.position, "facing": float(unit.facing)}
+    return entry

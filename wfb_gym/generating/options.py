@@ -1,23 +1,49 @@
-"""What a caller may ask of generated scenarios, and the sizes that they then keep to."""
+"""What a caller may ask of generated scenarios, and what army lists can field for it.
 
+Nothing here is drawn at random.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
-from wfb_gym.scenario.errors import Problem, ScenarioError, shown
+from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.fields import one_of
-from wfb_gym.scenario.lores import lore_spells
-from wfb_gym.scenario.profiles import bundled_armies
-from wfb_gym.scenario.ruleset import Edition
+from wfb_gym.scenario.profiles import (
+    ArmyList,
+    CharacterProfile,
+    UnitProfile,
+    army_list,
+    bundled_armies,
+)
+from wfb_gym.scenario.rulesets import Edition
 from wfb_gym.scenario.sizes import ITEMS, PHASES, UNITS, WIZARDS
+from wfb_gym.scenario.spells import lore_names
 
-LEAST_POINTS = 500
-MOST_POINTS = 2000
-FEWEST_UNITS = 3
-FEWEST_SPELLS = 4
+MIN_ARMY_POINTS = 500
+MAX_ARMY_POINTS = 2000
+MIN_UNITS = 3
+MIN_SPELLS = 4
 """Spells of a wizard of the highest level."""
-MOST_SPELLS = 12
-"""Two wizards who roll on a whole lore. The packed arrays have room for 24, but not for as many
-that each take notice of what they were cast at before (`wfb_gym.packing.records.MARKS`)."""
+MAX_SPELLS = 12
+"""Two wizards who roll on a whole lore. Packed scenarios have room for 24, but for fewer marks of
+spells that do not stack on one target (`wfb_gym.scenario.sizes.MARKS`)."""
+MIN_SPENT_SHARE = 0.9
+"""Share of its points that an army spends at least."""
+MAX_CHARACTERS_SHARE = 0.5
+"""Share of its points that an army spends on characters and their items at most (ours)."""
+LORD_FROM = 1000
+"""Points from which an army may have a lord (ours: in print 2000, where wizards of levels 3 and 4
+would be rare)."""
+LARGE_FROM = 2000
+DWARFS = "dwarfs"
+DAEMONS = "daemons"
+HORRORS = "Horrors"
+HORRORS_CHAMPION_POINTS = 49.0
+"""Points of the champion who makes a unit of Horrors a wizard of level 1."""
+HORRORS_LORES = "Lord of Change"
+"""The character whose lores Horrors have too (ours)."""
 _WHERE = "generation"
 
 Opposition = Literal["any", "wizards", "dwarfs", "daemons", "none"]
@@ -29,7 +55,7 @@ class Sizes(NamedTuple):
     Attributes:
         characters: wizards, Runesmiths, Runelords and heroes.
         units: units.
-        spells: spells, six for a wizard who rolls his, bound ones among them.
+        spells: spells, six for a wizard who rolls its spells, bound ones among them.
         items: kinds of item, counted by bearer.
     """
 
@@ -37,10 +63,6 @@ class Sizes(NamedTuple):
     units: int
     spells: int
     items: int
-
-
-def _lores() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +78,7 @@ class Generation:
         opposition: what the second army brings against magic: "wizards" of any list but the
             Daemons, "dwarfs" with runes, "daemons" who cast, "none" (no wizards, no items and
             no Dwarfs: two dispel dice), or "any" of these.
-        battlefield: whether there is a table; else every target is in range and in sight.
+        battlefield: whether there is a battlefield; else every target is in range and in sight.
         wizards: most wizards of an army, 1 to 6; also most Runesmiths and Runelords.
         characters: most characters of an army, its wizards among them, 1 to 6.
         units: most units of an army, 3 to 10.
@@ -64,8 +86,8 @@ class Generation:
         items: most kinds of item of an army, counted by bearer, 0 to 8.
 
     Raises:
-        ScenarioError: a value out of range, an unknown name, or wishes that no army fulfils;
-            the message names them all.
+        ScenarioError: a value is out of range, a name is unknown, or no army can be made of the
+            options; the message names every problem.
     """
 
     points: int = 1000
@@ -82,31 +104,29 @@ class Generation:
     items: int = 4
 
     def __post_init__(self) -> None:
-        """Checks each value, then whether armies can be made of them all."""
+        """Check each value, then whether armies can be made of all of them."""
         problems = [
-            *self._number("points", LEAST_POINTS, MOST_POINTS),
-            *self._number("phases", 1, PHASES),
-            *self._number("characters", 1, WIZARDS),
-            *self._number("wizards", 1, WIZARDS),
-            *self._number("units", FEWEST_UNITS, UNITS),
-            *self._number("spells", FEWEST_SPELLS, MOST_SPELLS),
-            *self._number("items", 0, ITEMS),
-            *self._choice("ruleset", get_args(Edition)),
-            *self._choice("opposition", get_args(Opposition)),
-            *self._names("lores", _lores(), "a lore"),
-            *self._names("armies", bundled_armies(), "an army list"),
+            *self._number_problems("points", MIN_ARMY_POINTS, MAX_ARMY_POINTS),
+            *self._number_problems("phases", 1, PHASES),
+            *self._number_problems("characters", 1, WIZARDS),
+            *self._number_problems("wizards", 1, WIZARDS),
+            *self._number_problems("units", MIN_UNITS, UNITS),
+            *self._number_problems("spells", MIN_SPELLS, MAX_SPELLS),
+            *self._number_problems("items", 0, ITEMS),
+            *self._choice_problems("ruleset", get_args(Edition)),
+            *self._choice_problems("opposition", get_args(Opposition)),
+            *self._name_problems("lores", lore_names(), "a lore"),
+            *self._name_problems("armies", bundled_armies(), "an army list"),
         ]
         if not isinstance(self.battlefield, bool):
-            problems.append(Problem("battlefield", "true or false", shown(self.battlefield)))
+            problems.append(Problem("battlefield", "true or false", format_value(self.battlefield)))
         if problems:
             raise ScenarioError(_WHERE, problems)
         if not self.lores:
-            object.__setattr__(self, "lores", _lores())
+            object.__setattr__(self, "lores", lore_names())
         if not self.armies:
             object.__setattr__(self, "armies", bundled_armies())
-        from wfb_gym.generating.muster import unfulfilled  # which reads these options
-
-        if problems := unfulfilled(self):
+        if problems := _army_problems(self):
             raise ScenarioError(_WHERE, problems)
 
     @property
@@ -114,24 +134,159 @@ class Generation:
         """The sizes that every scenario of these options keeps to, in both armies."""
         return Sizes(self.characters, self.units, self.spells, self.items)
 
-    def _number(self, key: str, low: int, high: int) -> list[Problem]:
+    def _number_problems(self, key: str, low: int, high: int) -> list[Problem]:
         value = getattr(self, key)
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             return []
-        return [Problem(key, f"a whole number from {low} to {high}", shown(value))]
+        return [Problem(key, f"a whole number from {low} to {high}", format_value(value))]
 
-    def _choice(self, key: str, known: tuple[str, ...]) -> list[Problem]:
+    def _choice_problems(self, key: str, known: tuple[str, ...]) -> list[Problem]:
         value = getattr(self, key)
         if value in known:
             return []
-        return [Problem(key, one_of(known, str(value), "a known value"), shown(value))]
+        return [Problem(key, one_of(known, str(value), "a known value"), format_value(value))]
 
-    def _names(self, key: str, known: tuple[str, ...], kind: str) -> list[Problem]:
+    def _name_problems(self, key: str, known: tuple[str, ...], kind: str) -> list[Problem]:
         values = getattr(self, key)
         if not isinstance(values, tuple):
-            return [Problem(key, "a tuple of names", shown(values))]
+            return [Problem(key, "a tuple of names", format_value(values))]
         return [
-            Problem(f"{key}[{i}]", one_of(known, str(value), kind), shown(value))
+            Problem(f"{key}[{i}]", one_of(known, str(value), kind), format_value(value))
             for i, value in enumerate(values)
             if value not in known or value in values[:i]
         ]
+
+
+class Slots(NamedTuple):
+    """How many of each an army may have (ours, after the usual table of the 6th edition).
+
+    Attributes:
+        characters: most characters; units that cast do not count.
+        lords: most lords among them.
+        core: fewest core units.
+        special: most special units.
+        rare: most rare units.
+    """
+
+    characters: int
+    lords: int
+    core: int
+    special: int
+    rare: int
+
+
+def slots_of(points: int) -> Slots:
+    """The slots of an army of that many points."""
+    if points < LARGE_FROM:
+        return Slots(3, int(points >= LORD_FROM), 2, 3, 1)
+    return Slots(4, 1, 3, 4, 2)
+
+
+class WizardOption(NamedTuple):
+    """A wizard that an army list offers.
+
+    Attributes:
+        profile: its profile; None for a unit of Horrors.
+        level: 1 to 4.
+        points: its cost.
+        lores: that it may choose.
+    """
+
+    profile: CharacterProfile | None
+    level: int
+    points: float
+    lores: tuple[str, ...]
+
+    @property
+    def is_lord(self) -> bool:
+        """Whether it takes the place of a lord."""
+        return self.profile is not None and self.profile.slot == "lord"
+
+
+@lru_cache(maxsize=256)
+def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, ...]:
+    """The wizards that an army list offers, in its order.
+
+    Args:
+        list_name: of the army list.
+        options: whose points, lores and room for spells hold.
+    """
+    found = []
+    for profile in army_list(list_name).characters:
+        if profile.kind != "wizard" or not isinstance(profile.points, dict):
+            continue
+        lores = tuple(lore for lore in profile.lores if lore in options.lores)
+        for level, points in profile.points.items():
+            found.append(WizardOption(profile, int(level), points, lores))
+            if list_name == DAEMONS and profile.name == HORRORS_LORES and int(level) == 4:
+                found.append(WizardOption(None, 1, HORRORS_CHAMPION_POINTS, lores))
+    budget, slots = MAX_CHARACTERS_SHARE * options.points, slots_of(options.points)
+    return tuple(
+        each
+        for each in found
+        if each.lores
+        and each.points <= budget
+        and each.level <= options.spells
+        and (slots.lords or not each.is_lord)
+    )
+
+
+def max_points(unit: UnitProfile) -> float:
+    """Points of the unit with as many models as it may have."""
+    return unit.max_models * unit.points
+
+
+def min_points(unit: UnitProfile) -> float:
+    """Points of the unit with as few models as it may have."""
+    return unit.min_models * unit.points
+
+
+def first_army_lists(options: Generation) -> tuple[str, ...]:
+    """Army lists whose wizards can be the first to cast."""
+    return tuple(name for name in options.armies if wizard_options(name, options))
+
+
+def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
+    """Army lists that can be an opposition of a kind other than "any"."""
+    if kind == "dwarfs":
+        return tuple(name for name in options.armies if name == DWARFS)
+    if kind == "none":
+        return tuple(name for name in options.armies if name != DWARFS)
+    of_daemons = kind == "daemons"
+    return tuple(name for name in first_army_lists(options) if (name == DAEMONS) == of_daemons)
+
+
+def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
+    """The most points that an army list can spend on so many units."""
+    profiles: ArmyList = army_list(list_name)
+    dearest = {
+        slot: max((max_points(unit) for unit in profiles.units if unit.slot == slot), default=0.0)
+        for slot in ("core", "special", "rare")
+    }
+    chosen = [dearest["core"]] * slots.core
+    rest = [dearest["special"]] * slots.special + [dearest["rare"]] * slots.rare
+    rest += [dearest["core"]] * units
+    return sum(chosen) + sum(sorted(rest, reverse=True)[: units - len(chosen)])
+
+
+def _army_problems(options: Generation) -> list[Problem]:
+    """Options, each right by itself, that no army satisfies."""
+    problems = []
+    slots = slots_of(options.points)
+    needed = MIN_SPENT_SHARE * options.points
+
+    def lists_too_cheap(units: int) -> Sequence[str]:
+        return [name for name in options.armies if _max_unit_points(name, slots, units) < needed]
+
+    if lacking := lists_too_cheap(options.units):
+        enough = (n for n in range(options.units, UNITS) if not lists_too_cheap(n))
+        fewest = next(enough, UNITS)
+        expected = f"at least {fewest}, as {options.points} points of {', '.join(lacking)} need"
+        problems.append(Problem("units", expected, str(options.units)))
+    if not first_army_lists(options):
+        expected = "one with wizards for these points, spells and lores"
+        problems.append(Problem("armies", expected, ", ".join(options.armies)))
+    elif options.opposition != "any" and not second_army_lists(options.opposition, options):
+        expected = f"one for the opposition {format_value(options.opposition)}"
+        problems.append(Problem("armies", expected, ", ".join(options.armies)))
+    return problems

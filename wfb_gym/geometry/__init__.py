@@ -1,26 +1,33 @@
-"""The table: where units and characters stand, whom a spell may be cast at, and what it strikes.
+"""Where units and characters stand, whom a spell may be cast at, and what it strikes.
 
-`verdicts` and `strikes` answer for one spell of one character; `explain` says it to people;
-`placement_problems` and `outlines` look at the table as a whole. A target's code is
-16 * army + index: of unit i the index is i, of character j it is 10 + j. Dice are not rolled
-here, and how much damage a strike does is not reckoned.
+Everything works on the plain records of `pieces`; `Deployment` holds those of one battle, and
+`Aim` answers for one spell of one character. No dice are rolled here, and no damage is computed.
 
-shapely is imported when a scenario with a battlefield is first asked about.
+shapely is imported when there is a battlefield to measure on.
 """
 
-from wfb_gym.geometry.explaining import Row, explain
-from wfb_gym.geometry.legality import verdicts
-from wfb_gym.geometry.results import Strike, Verdict
-from wfb_gym.geometry.striking import strikes
-from wfb_gym.geometry.table import outlines, placement_problems
+from wfb_gym.geometry.aim import Aim
+from wfb_gym.geometry.deployment import Deployment
+from wfb_gym.geometry.pieces import (
+    INCH,
+    AimRules,
+    Misplacement,
+    NearTerrain,
+    Piece,
+    Strike,
+    TerrainPiece,
+    Verdict,
+)
 
 __all__ = [
-    "Row",
+    "INCH",
+    "Aim",
+    "AimRules",
+    "Deployment",
+    "Misplacement",
+    "NearTerrain",
+    "Piece",
     "Strike",
+    "TerrainPiece",
     "Verdict",
-    "explain",
-    "outlines",
-    "placement_problems",
-    "strikes",
-    "verdicts",
 ]

@@ -1,7 +1,7 @@
-"""Where the bases of a unit stand: ranks and files, in the unit's own frame and on the table.
+"""Where the bases of a unit stand: ranks and files, in its own frame and on the battlefield.
 
 Plain NumPy: templates and lines are exact on these bases, also without a battlefield. What needs
-polygons (distances, sight, overlaps) is in `ground`.
+polygons (distances, sight, overlaps) is in `polygons`.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ Floats = NDArray[np.float64]
 TOLERANCE = 0.01
 """Pieces nearer than this touch, and overlap only by more, in inches."""
 ROUNDING = 1e-9
-"""Of distances that are compared with a range, in inches."""
+"""Tolerance of distances that are compared with a range, in inches."""
 _CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
 
 
 class Frame(NamedTuple):
-    """A frame on the table: where its origin lies and which way it looks.
+    """A frame on the battlefield: where its origin lies and which way it looks.
 
     Attributes:
         origin: in inches.
@@ -32,25 +32,25 @@ class Frame(NamedTuple):
     axes: Floats
 
     def world(self, local: Floats) -> Floats:
-        """Places on the table of points (..., 2) in the frame."""
+        """Places on the battlefield of points (..., 2) in the frame."""
         placed: Floats = local @ self.axes + self.origin
         return placed
 
     def local(self, world: Floats) -> Floats:
-        """Points in the frame of places (..., 2) on the table."""
-        return self.turned(world - self.origin)
+        """Points in the frame of places (..., 2) on the battlefield."""
+        return self.local_directions(world - self.origin)
 
-    def turned(self, directions: Floats) -> Floats:
-        """Directions (..., 2) on the table as the frame sees them."""
+    def local_directions(self, directions: Floats) -> Floats:
+        """Directions in the frame of directions (..., 2) on the battlefield."""
         seen: Floats = directions @ self.axes.T
         return seen
 
 
 def frame_at(position: tuple[float, float] | None, facing: float) -> Frame:
-    """The frame of whatever stands there.
+    """The frame of a piece.
 
     Args:
-        position: in inches; None for the origin, where nobody asks.
+        position: in inches; None for the origin.
         facing: degrees clockwise from growing y.
     """
     turn = np.deg2rad(facing)
@@ -63,8 +63,8 @@ class Bases(NamedTuple):
 
     Attributes:
         frame: at the middle of the piece's front edge, looking forward.
-        centres: (n, 2) in the frame. The first k are where k models stand that are left: the
-            rear rank loses its models first, and from its ends.
+        centres: (n, 2) in the frame. The first k are those of the last k models: the rear rank
+            loses its models first, and from its ends.
         half: half the width and half the depth of one base.
     """
 
@@ -73,7 +73,7 @@ class Bases(NamedTuple):
     half: Floats
 
     def corners(self) -> Floats:
-        """(n, 4, 2) corners on the table."""
+        """(n, 4, 2) corners on the battlefield."""
         return self.frame.world(self.centres[:, None, :] + _CORNERS * self.half)
 
 
@@ -104,14 +104,14 @@ def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
     width, depth = piece.base
     frame = frame_at(piece.position, piece.facing)
     half = np.array([width / 2, depth / 2])
-    if piece.unit:
+    if piece.is_unit:
         first = len(piece.joined)
         places = cells(piece.frontage, first + piece.models)[first:]
         return Bases(frame, (places - [0, -0.5]) * [width, -depth], half)
     if piece.host is None:
         return Bases(frame, np.array([[0.0, -depth / 2]]), half)
     unit = pieces[piece.host]
-    at = len(unit.joined) if piece.focal else unit.joined.index(piece.code)
+    at = len(unit.joined) if piece.is_focal else unit.joined.index(piece.code)
     step, rank = cells(unit.frontage, at + 1)[at]
     centre = [step * unit.base[0], -rank * unit.base[1] - depth / 2]
     return Bases(frame, np.array([centre]), half)
@@ -140,14 +140,14 @@ def blocks_of(piece: Piece) -> Floats:
     return np.array(blocks)
 
 
-def rectangles(frame: Frame, blocks: Floats, shrunk: float = 0.0) -> Floats:
-    """(n, 4, 2) corners on the table of the blocks of a frame.
+def rectangles(frame: Frame, blocks: Floats, margin: float = 0.0) -> Floats:
+    """(n, 4, 2) corners on the battlefield of the blocks of a frame.
 
     Args:
         frame: that the blocks lie in.
         blocks: (n, 2, 2) as `blocks_of` gives them.
-        shrunk: inches that each side is drawn in.
+        margin: inches by which each side is moved inwards.
     """
-    low, high = blocks[:, 0] + shrunk, blocks[:, 1] - shrunk
+    low, high = blocks[:, 0] + margin, blocks[:, 1] - margin
     centre, half = (low + high) / 2, (high - low) / 2
     return frame.world(centre[:, None, :] + _CORNERS * half[:, None, :])

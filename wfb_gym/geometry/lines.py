@@ -15,9 +15,9 @@ from wfb_gym.geometry.pieces import Piece
 _EDGE = 1e-6
 """A line that runs along a base's edge, or nearer to it than this, does not cross the base."""
 _TRIED = 720
-"""Directions all round that are tried beside those between corners."""
-_SAME = 1e-6
-"""Points by which two directions must differ to be told apart."""
+"""Number of directions all round that are tried beside those between corners."""
+_EQUAL = 1e-6
+"""Points by which the scores of two directions must differ to count as different."""
 
 
 class Line(NamedTuple):
@@ -35,21 +35,21 @@ class Line(NamedTuple):
 class Lines:
     """All lines of one length that a caster can send.
 
-    The line begins at the edge of his base, on a ray from its middle (ours).
+    A line begins at the edge of the caster's base, on a ray from its middle (ours).
     """
 
     def __init__(
         self, pieces: Mapping[int, Piece], bases: Mapping[int, Bases], caster: int, length: float
     ) -> None:
-        """Looks at every direction worth a try.
+        """Find what the line crosses in every direction worth a try.
 
         Which bases a ray crosses changes only where it passes a corner: so one direction between
-        each two corners will do, and some more for what lies at the end of the line.
+        each two corners is enough, and some more for what lies at the end of the line.
 
         Args:
             pieces: all pieces.
-            bases: of those on the table.
-            caster: his code.
+            bases: of those on the battlefield.
+            caster: its code.
             length: of the line, in inches.
         """
         self._pieces = pieces
@@ -60,7 +60,7 @@ class Lines:
         reach = length + float(np.hypot(*own.half))
         near: dict[int, NDArray[np.bool_]] = {}
         for code, some in bases.items():
-            if code == caster or pieces[code].focal:
+            if code == caster or pieces[code].is_focal:
                 continue
             away = np.hypot(*(some.frame.local(self._from) - some.centres).T)
             close = away <= reach + float(np.hypot(*some.half))
@@ -68,7 +68,7 @@ class Lines:
                 near[code] = close
         self._directions = self._tried(near)
         with np.errstate(divide="ignore"):
-            ahead = own.half / np.abs(own.frame.turned(self._directions))
+            ahead = own.half / np.abs(own.frame.local_directions(self._directions))
         start = ahead.min(axis=1)
         self._crossed: dict[int, NDArray[np.bool_]] = {}
         for code, close in near.items():
@@ -98,7 +98,7 @@ class Lines:
         if not len(able):
             return None
         score = self._score[able]
-        able = able[score >= score.max() - _SAME]
+        able = able[score >= score.max() - _EQUAL]
         bases = self._bases[target]
         towards = bases.frame.world(bases.centres.mean(axis=0)) - self._from
         best = able[np.argmax(self._directions[able] @ towards)]
@@ -140,7 +140,7 @@ class Lines:
     ) -> NDArray[np.bool_]:
         """(k, n) whether the line in each direction crosses each of the bases that are close."""
         apart = bases.centres[close] - bases.frame.local(self._from)
-        way = bases.frame.turned(self._directions)[:, None, :]
+        way = bases.frame.local_directions(self._directions)[:, None, :]
         half = bases.half - _EDGE
         with np.errstate(divide="ignore", invalid="ignore"):
             one, other = (apart - half) / way, (apart + half) / way

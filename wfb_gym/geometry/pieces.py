@@ -1,16 +1,13 @@
-"""Units and characters as pieces on the table: what spells ask about them, without geometry."""
+"""The plain records that geometry works on: pieces, terrain, what a spell asks, what it answers.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+`wfb_gym.scenario.battlefield` makes them from a scenario.
+"""
 
-from wfb_gym.geometry.reading import Army, Character, Scenario, Unit
-from wfb_gym.geometry.results import SIDE, UNITS
-from wfb_gym.seats import SEATS
+from dataclasses import dataclass
+from typing import NamedTuple
 
 INCH = 25.4
 """Millimetres."""
-_SINGLE = ("chariot", "monster", "war_machine")
-_ABSENT = {"dead": "dead", "off_table": "off the table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,16 +15,16 @@ class Piece:
     """A unit, or a character.
 
     Attributes:
-        code: army * 16 + index.
+        code: identifies it on the battlefield; codes of the first army are the lower ones.
         army: 0 or 1.
         key: its place in the scenario.
-        name: of its own in the army.
-        unit: whether it is a unit.
+        name: unique in the army.
+        is_unit: whether it is a unit.
         models: how many; 1 for a character.
         frontage: models in the front rank.
         base: width and depth of one base, in inches.
         points: per model.
-        position: middle of the front edge, in inches; None where it stands nowhere of its own.
+        position: middle of the front edge, in inches; None where it has no place of its own.
         facing: degrees clockwise from growing y.
         troop: type of the models.
         traits: what spells ask about it.
@@ -37,7 +34,7 @@ class Piece:
         magic_item: it carries one, or a character in it does.
         absent: why it is not there, "dead" or "off the table"; empty where it is.
         host: code of the unit that a character stands in; None for one alone, and for units.
-        focal: the character is his unit: a focal model of Daemons.
+        is_focal: the character is its unit: a focal model of Daemons.
         joined: codes of the characters in the unit, focal models aside.
     """
 
@@ -45,7 +42,7 @@ class Piece:
     army: int
     key: str
     name: str
-    unit: bool
+    is_unit: bool
     models: int
     frontage: int
     base: tuple[float, float]
@@ -60,98 +57,129 @@ class Piece:
     magic_item: bool
     absent: str = ""
     host: int | None = None
-    focal: bool = False
+    is_focal: bool = False
     joined: tuple[int, ...] = ()
 
     @property
-    def targetable(self) -> bool:
+    def is_targetable(self) -> bool:
         """Whether it counts as a unit of its own: a unit, or a character who stands alone."""
         return not self.absent and self.host is None
 
 
-def roster(scenario: Scenario) -> dict[int, Piece]:
-    """All units and characters of both armies, by code and in its order."""
-    pieces: dict[int, Piece] = {}
-    for side, (key, army) in enumerate(
-        zip(SEATS, (scenario.caster, scenario.dispeller), strict=True)
-    ):
-        pieces |= _army(army, side, key)
-    return dict(sorted(pieces.items()))
+class TerrainPiece(NamedTuple):
+    """A rectangular piece of terrain.
+
+    Attributes:
+        name: for people.
+        kind: wood, hill and so on.
+        position: its centre, in inches.
+        size: width and depth in inches, before it is turned.
+        facing: how far it is turned, in degrees clockwise.
+        blocks_sight: whether no line of sight passes through it.
+    """
+
+    name: str
+    kind: str
+    position: tuple[float, float]
+    size: tuple[float, float]
+    facing: float
+    blocks_sight: bool
 
 
-def host_name(character: Character) -> str | None:
-    """Name of the unit that he stands in, or whose focal model he is; None for one alone."""
-    daemons: str | None = getattr(character, "daemon_unit", None)
-    return character.unit if daemons is None else daemons
+class NearTerrain(NamedTuple):
+    """Terrain that a spell's range is measured from.
+
+    Attributes:
+        kinds: of terrain that will do.
+        within: inches from such terrain.
+        otherwise: inches from the caster where the battlefield has none of it.
+    """
+
+    kinds: tuple[str, ...]
+    within: float
+    otherwise: float
 
 
-def _army(army: Army, side: int, key: str) -> dict[int, Piece]:
-    units = {unit.name: SIDE * side + i for i, unit in enumerate(army.units)}
-    inside: dict[int, dict[int, Character]] = {code: {} for code in units.values()}
-    pieces = {}
-    first = SIDE * side + UNITS
-    for code, (below, character) in enumerate(army.keyed_characters(), first):
-        name = host_name(character)
-        host = None if name is None or character.status in _ABSENT else units[name]
-        if host is not None:
-            inside[host][code] = character
-        home = None if host is None else army.units[host - SIDE * side]
-        pieces[code] = _character(character, code, f"{key}.{below}", home, host)
-    for i, unit in enumerate(army.units):
-        code = SIDE * side + i
-        pieces[code] = _unit(unit, code, f"{key}.units[{i}]", inside[code])
-    for code, piece in pieces.items():  # what he shares with his unit and those in it
-        if piece.host is not None and pieces[piece.host].engaged and not piece.engaged:
-            pieces[code] = replace(piece, engaged=True)
-    return pieces
+class AimRules(NamedTuple):
+    """What a spell asks of its caster and its target, and which models it strikes.
+
+    Values are as in `wfb_gym.scenario.effects.SpellEffect`.
+
+    Attributes:
+        target: what it is cast at, or strikes.
+        range_inches: from the caster; None for the whole battlefield.
+        sight: the caster must see the target.
+        missile: it is a magic missile.
+        engaged: whether the target must be in close combat: "no", "only" or "either".
+        caster_engaged: the caster must be in close combat.
+        only: troop types that it can be cast at; empty for all.
+        not_on: traits that keep it off.
+        needs: what else the target must be or have.
+        near: terrain that its range is measured from.
+        hits: dice for the number of hits, or which models are struck; None without damage.
+        template: diameter in inches, where models under a template are struck.
+        partial: whether models that the template only touches may be struck.
+    """
+
+    target: str
+    range_inches: float | None
+    sight: bool
+    missile: bool
+    engaged: str
+    caster_engaged: bool
+    only: tuple[str, ...]
+    not_on: tuple[str, ...]
+    needs: str | None
+    near: NearTerrain | None
+    hits: str | None
+    template: float | None
+    partial: bool
 
 
-def _unit(unit: Unit, code: int, key: str, inside: Mapping[int, Character]) -> Piece:
-    joined = [c for c, who in inside.items() if getattr(who, "daemon_unit", None) is None]
-    return Piece(
-        code=code,
-        army=code // SIDE,
-        key=key,
-        name=unit.name,
-        unit=True,
-        models=unit.models,
-        frontage=unit.frontage,
-        base=(unit.base[0] / INCH, unit.base[1] / INCH),
-        points=unit.points,
-        position=unit.position,
-        facing=unit.facing,
-        troop=unit.troop,
-        traits=frozenset(unit.traits),
-        engaged=unit.in_combat or any(who.in_combat for who in inside.values()),
-        fleeing=unit.fleeing,
-        all_round=unit.skirmish or unit.troop in _SINGLE or unit.models == 1,
-        magic_item=unit.magic_item or any(who.items for who in inside.values()),
-        joined=tuple(joined),
-    )
+class Verdict(NamedTuple):
+    """Whether a spell may be cast at a target.
+
+    Attributes:
+        target: its code; None for spells on the caster, its player or an area.
+        legal: whether it may be.
+        reason: why not, in plain words; empty where it is legal.
+        alone: for a character inside a unit: it is legal once that unit is gone.
+    """
+
+    target: int | None
+    legal: bool
+    reason: str
+    alone: bool
 
 
-def _character(who: Character, code: int, key: str, home: Unit | None, host: int | None) -> Piece:
-    focal = home is not None and getattr(who, "daemon_unit", None) is not None
-    base = home.base if home is not None and focal else who.base
-    return Piece(
-        code=code,
-        army=code // SIDE,
-        key=key,
-        name=who.name,
-        unit=False,
-        models=1,
-        frontage=1,
-        base=(base[0] / INCH, base[1] / INCH),
-        points=who.points,
-        position=who.position if home is None else home.position,
-        facing=who.facing if home is None else home.facing,
-        troop=who.troop,
-        traits=frozenset(who.traits),
-        engaged=who.in_combat or (home is not None and home.in_combat),
-        fleeing=who.status == "fleeing" or (home is not None and home.fleeing),
-        all_round=home is None,
-        magic_item=bool(who.items),
-        absent=_ABSENT.get(who.status, ""),
-        host=host,
-        focal=focal,
-    )
+class Strike(NamedTuple):
+    """One unit or character that a spell reaches.
+
+    Attributes:
+        victim: its code.
+        hits: at index n the models struck for certain while n are left; None where the spell
+            brings its own number of hits.
+        partial: likewise the models that a template only touches; None where those are safe.
+        distance: inches from the point aimed at, for a spell that strikes around a point later.
+        touches: it touches the terrain that the spell's range is measured from.
+    """
+
+    victim: int
+    hits: tuple[int, ...] | None = None
+    partial: tuple[int, ...] | None = None
+    distance: float = 0.0
+    touches: bool = False
+
+
+class Misplacement(NamedTuple):
+    """A piece that stands where it cannot.
+
+    Attributes:
+        piece: which one.
+        other: the earlier piece that it overlaps; None where it is not all on the battlefield.
+        beyond: inches of it that are off the battlefield; 0 where it overlaps another.
+    """
+
+    piece: Piece
+    other: Piece | None
+    beyond: float

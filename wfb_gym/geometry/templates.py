@@ -13,20 +13,21 @@ from wfb_gym.geometry.formation import Bases, Floats
 
 _ROUNDING = 1e-9
 _TOUCH = 1e-6
-"""A base that reaches less than this under a template is not touched, in inches."""
+"""A base that reaches less far under a template is not touched, in inches."""
 _GRID = 0.1
-"""Between places that are tried beside those where a circle meets corners, in inches."""
+"""Inches between places that are tried beside those where a circle meets corners."""
 _CHUNK = 4_000_000
-"""Pairs of a place and a base that are looked at in one go."""
+"""Pairs of a place and a base that are computed at once."""
 
 
 class Placing(NamedTuple):
     """The best places for a template on one target.
 
     Attributes:
-        centre: for the target at full strength, on the table; None where every place is barred.
+        centre: on the battlefield, for the target at full strength; None where every place is
+            barred.
         hits: at index n the bases wholly covered while n models are left.
-        partial: likewise those partly covered.
+        partial: likewise the bases partly covered.
     """
 
     centre: Floats | None
@@ -40,7 +41,7 @@ def covered(
     """Which bases a template covers wholly, and which only partly.
 
     Args:
-        centres: (k, 2) of the template, on the table.
+        centres: (k, 2) of the template, on the battlefield.
         radius: of the template, in inches.
         bases: n of them.
 
@@ -54,7 +55,7 @@ def covered(
     return wholly, (nearest < (radius - _TOUCH) ** 2) & ~wholly
 
 
-def touched(centres: Floats, radius: float, bases: Bases) -> NDArray[np.bool_]:
+def touches_any(centres: Floats, radius: float, bases: Bases) -> NDArray[np.bool_]:
     """(k,) whether a template there touches any of the bases."""
     away = np.abs(bases.frame.local(centres)[:, None, :] - bases.centres)
     nearest = (np.maximum(away - bases.half, 0.0) ** 2).sum(axis=2)
@@ -62,16 +63,16 @@ def touched(centres: Floats, radius: float, bases: Bases) -> NDArray[np.bool_]:
     return reached
 
 
-def counted(mask: NDArray[np.bool_]) -> tuple[int, ...]:
-    """At index n how many of the first n entries are true."""
+def count_each(mask: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Count at index n how many of the first n entries are true."""
     return (0, *(int(count) for count in np.cumsum(mask)))
 
 
-def place(target: Bases, diameter: float, barred: Sequence[Bases]) -> Placing:
-    """Finds where a template covers most bases of a target wholly, and of those places most partly.
+def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> Placing:
+    """Find where a template wholly covers most bases of a target, and among those partly most.
 
     The player places it anew for a unit that has lost models: so each number of models left has
-    the best place of its own.
+    its own best place.
 
     Args:
         target: whose bases count.
@@ -123,12 +124,12 @@ def _free(centres: Floats, radius: float, barred: Sequence[Bases]) -> NDArray[np
     """(k,) whether a template there touches none of the barred bases."""
     free = np.ones(len(centres), np.bool_)
     for bases in barred:
-        free &= ~touched(centres, radius, bases)
+        free &= ~touches_any(centres, radius, bases)
     return free
 
 
 def _places(target: Bases, radius: float) -> Floats:
-    """Places worth a try, on the table.
+    """(k, 2) places worth a try, on the battlefield.
 
     A set of bases can be covered wholly if the discs around all their corners have a point in
     common; then two of these circles meet at such a point, unless the set has one place only.

@@ -1,16 +1,29 @@
-"""Spells with targets in packed form: each aim that the battlefield allows, and what it strikes.
+"""Spells with targets in packed form: each legal aim, and what it strikes.
 
-Who may be aimed at is the battlefield's to say (`wfb_gym.geometry`), what hits do is the
-rules' (`wfb_gym.rules.damage`); here the two meet, once, when a scenario is packed.
+`wfb_gym.geometry` says who may be aimed at and which models are struck, `wfb_gym.rules.damage`
+what hits do; this module brings them together once, when a scenario is packed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from wfb_gym.geometry import Strike, strikes, verdicts
-from wfb_gym.packing.records import HIT_DICE, UNBOUNDED, HitDice, Opening
+from wfb_gym._records import Records, new_records
+from wfb_gym.geometry import Aim, Strike, Verdict
+from wfb_gym.packing.pack import packed_save
+from wfb_gym.packing.records import (
+    HIT_DICE,
+    UNBOUNDED,
+    HitDice,
+    Opening,
+    PackedAim,
+    PackedArmy,
+    PackedScenario,
+    PackedSpell,
+    PackedStrike,
+)
 from wfb_gym.rules.damage import (
     Hit,
     hit_chance,
@@ -21,26 +34,29 @@ from wfb_gym.rules.damage import (
     wounds_pmf,
 )
 from wfb_gym.rules.dice import FACES
-from wfb_gym.scenario.army import Army, Character, Unit, Wizard
-from wfb_gym.scenario.effects import Damage, Effect
+from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.battlefield import target_code
+from wfb_gym.scenario.characters import Character, Wizard
+from wfb_gym.scenario.effects import Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
-from wfb_gym.scenario.models import Scenario
+from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import (
     AIMS,
     HITS,
     MARKS,
     MARKS_PER_WORD,
-    MOST_WOUNDS,
-    NO_SAVE,
+    MAX_WOUNDS,
     PMFS,
     STRIKES,
     TARGETS,
     UNITS,
 )
-from wfb_gym.scenario.slots import SpellSlot, spell_slots
+from wfb_gym.scenario.slots import SpellSlot, marked_spells, spell_slots
+from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 
-_MOST_MARKERS = 12
+_MAX_MARKERS = 12
+"""Markers of a Comet beyond which it is as good as certain to have landed."""
 
 
 class _Victim(NamedTuple):
@@ -54,37 +70,41 @@ class _Victim(NamedTuple):
     points: float
     traits: tuple[str, ...]
 
-    @property
-    def worth(self) -> float:
-        return self.points * self.models
+
+def _unit_of_daemons(army: Army, who: Unit | Character) -> Unit | None:
+    """The unit of Daemons that a wizard is; None for other characters and for units."""
+    if isinstance(who, Wizard) and who.daemon_unit is not None:
+        return army.unit_of(who)
+    return None
 
 
-def _save(save: int | None) -> int:
-    return NO_SAVE if save is None else save
+def _target(army: Army, index: int) -> Unit | Character:
+    """The target of that index in an army."""
+    return army.units[index] if index < UNITS else army.characters[index - UNITS]
 
 
 def _victim(army: Army, index: int) -> _Victim:
-    """The target of that index; a character's points stand by the wound, as they are lost."""
-    if index < UNITS:
-        unit: Unit = army.units[index]
-        return _Victim(
-            unit.toughness, _save(unit.armour_save), _save(unit.ward_save),
-            unit.wounds, unit.models, unit.points, unit.traits,
-        )  # fmt: skip
-    who: Character = army.characters[index - UNITS]
-    own_unit = army.unit_of(who)
-    if isinstance(who, Wizard) and who.daemon_unit is not None and own_unit is not None:
-        return _victim(army, army.units.index(own_unit))
-    return _Victim(
-        who.toughness, _save(who.armour_save), _save(who.ward_save),
-        1, who.wounds, who.points / who.wounds, who.traits,
-    )  # fmt: skip
+    """The target of that index; a character's points are by the wound, as they are lost."""
+    target = _target(army, index)
+    who = _unit_of_daemons(army, target) or target
+    saves = packed_save(who.armour_save), packed_save(who.ward_save)
+    if isinstance(who, Unit):
+        return _Victim(who.toughness, *saves, who.wounds, who.models, who.points, who.traits)
+    points = who.points / who.wounds
+    return _Victim(who.toughness, *saves, 1, who.wounds, points, who.traits)
+
+
+def _name_and_points(army: Army, index: int) -> tuple[str, float]:
+    """Name of a target, and the points of all its models."""
+    target = _target(army, index)
+    who = _unit_of_daemons(army, target) or target
+    return target.name, who.points * (who.models if isinstance(who, Unit) else 1)
 
 
 class _Pool:
-    """Entries of one packed array, equal runs shared."""
+    """Entries of one packed array; equal runs of values share their entries."""
 
-    def __init__(self, array: Any, size: int, what: str) -> None:
+    def __init__(self, array: NDArray[Any], size: int, what: str) -> None:
         self._array = array
         self._size = size
         self._what = what
@@ -92,7 +112,7 @@ class _Pool:
         self._used = 0
 
     def add(self, values: Any) -> int:
-        """Place of a run of values; equal runs have one place."""
+        """Add a run of values unless it is known; return its first index."""
         run = np.asarray(values, self._array.dtype)
         key = run.tobytes()
         if key not in self._known:
@@ -105,216 +125,235 @@ class _Pool:
         return self._known[key]
 
 
+class _OpenAim(NamedTuple):
+    """An aim that is or may become legal."""
+
+    packed_target: int
+    opening: Opening
+    target: int | None
+
+
 class AimPacker:
     """Fills the aims of both armies, and the strikes that they share."""
 
-    def __init__(self, record: Any, scenario: Scenario) -> None:
-        self._record = record
-        self._scenario = scenario
-        self._armies = (scenario.caster, scenario.dispeller)
-        self._pmfs = _Pool(record["pmfs"], PMFS, "chances of casualties in all")
-        self._hits = _Pool(record["hits"], HITS, "numbers of models struck in all")
-        self._strikes = _Pool(record["strikes"], STRIKES, "units struck by all spells together")
+    def __init__(self, packed: PackedScenario, scenario: Scenario) -> None:
+        self._packed = packed
+        self.scenario = scenario
+        self._slots = [spell_slots(army, scenario.catalogue) for army in scenario.armies]
+        self._pmfs = _Pool(packed["pmfs"], PMFS, "chances of casualties in all")
+        self._hits = _Pool(packed["hits"], HITS, "numbers of models struck in all")
+        self._strikes = _Pool(packed["strikes"], STRIKES, "units struck by all spells together")
 
     def pack(self) -> None:
-        """Fill the table's aims, strikes, laws and marks."""
-        for army, side in enumerate(self._armies):
-            target = self._record["armies"][army]
-            slots = spell_slots(side, self._scenario.catalogue)
-            marks = self._marks(army, slots)
+        """Fill the packed scenario's aims, strikes, distributions and marks."""
+        for army, slots in enumerate(self._slots):
+            packed = self._packed.armies[army]
+            marks = self._marks(army)
             used = 0
             for index, slot in enumerate(slots):
-                if slot.spell.effect is None:
+                effect = slot.spell.effect
+                if effect is None:
                     continue
-                spell = target["spells"][index]
-                spell["targeted"] = True
-                self._record["targets"] = True
-                spell["gains_wound"] = slot.spell.effect.gains_wound
-                spell["heals"] = slot.spell.effect.heals
-                target["healing"] |= int(slot.spell.effect.heals) << index
+                self._packed.targets = True
+                spell = packed.spells[index]
+                spell.targeted = True
+                spell.gains_wound = effect.gains_wound
+                spell.heals = effect.heals
+                packed.healing |= int(effect.heals) << index
                 if slot.spell.identity in marks:
-                    mark = marks[slot.spell.identity]
-                    spell["mark"] = mark + 1
-                    if slot.spell.effect.once:
+                    mark = marks.index(slot.spell.identity)
+                    spell.mark = mark + 1
+                    if effect.once:
                         word, place = divmod(mark, MARKS_PER_WORD)
-                        bits = ((1 << TARGETS) - 1) << (place * TARGETS)
-                        target["staying"][word] |= bits
-                used = self._pack_spell(target, army, index, slot, used)
-            target["n_aims"] = used
+                        packed.staying[word] |= ((1 << TARGETS) - 1) << (place * TARGETS)
+                used = _SpellAims(self, army, index, slot, effect).pack(packed, used)
+            packed.n_aims = used
 
-    def _marks(self, army: int, slots: Sequence[SpellSlot]) -> dict[tuple[str, str | None], int]:
-        """Marks of the spells that do not stack on one target.
-
-        Those whose effect stays for the battle, and those of one turn that two wizards know:
-        flat states do not add up.
-        """
-        identities = [slot.spell.identity for slot in slots]
-        marked: dict[tuple[str, str | None], int] = {}
-        for slot in slots:
-            effect, identity = slot.spell.effect, slot.spell.identity
-            if effect is None or identity in marked:
-                continue
-            flat = slot.spell.duration == "instant" and effect.damage is None and not effect.heals
-            if effect.once or (flat and identities.count(identity) > 1):
-                marked[identity] = len(marked)
+    def _marks(self, army: int) -> list[tuple[str, str | None]]:
+        """Identities of the spells that have a mark, in the order of their marks."""
+        marked = marked_spells([slot.spell for slot in self._slots[army]])
         if len(marked) > MARKS:
-            key = SEATS[army]
             expected = f"at most {MARKS} spells that do not stack on one target"
-            raise ScenarioError("scenario", [Problem(f"{key}.wizards", expected, str(len(marked)))])
+            problem = Problem(f"{SEATS[army]}.wizards", expected, str(len(marked)))
+            raise ScenarioError("scenario", [problem])
         return marked
 
-    def _pack_spell(self, target: Any, army: int, index: int, slot: SpellSlot, used: int) -> int:
-        """Fill one spell's aims from row `used` on; the row behind the last."""
-        spell = slot.spell
-        effect = spell.effect
-        assert effect is not None
-        found = verdicts(self._scenario, army, slot.wizard, effect, spell.range_inches)
-        lying = self._lies_on(army, slot)
-        aims: list[tuple[int, Opening, int | None]] = []
-        for verdict in found:
-            opening = Opening.ALWAYS
-            if verdict.target is None and effect.target.endswith("_area"):
-                if effect.damage is not None and not self._struck(army, slot, effect, None):
-                    continue  # nobody around to be struck
-            if not verdict.legal:
-                if verdict.target is None or verdict.target != lying:
-                    if not verdict.alone:
-                        continue
-                    opening = Opening.ALONE
-                else:
-                    opening = Opening.ALONE if verdict.alone else Opening.NEVER
-            aims.append((_code(army, verdict.target), opening, verdict.target))
-        aims.sort()
+    def add_pmf(self, pmf: NDArray[np.float64]) -> int:
+        """Add a distribution of wounds; return its first index."""
+        return self._pmfs.add(pmf)
+
+    def add_hits(self, hits: tuple[int, ...]) -> int:
+        """Add numbers of models struck; return their first index."""
+        return self._hits.add(hits)
+
+    def add_strikes(self, rows: Records[PackedStrike]) -> int:
+        """Add the strikes of one aim; return their first index."""
+        return self._strikes.add(rows)
+
+    def gains_wounds(self, army: int, index: int) -> bool:
+        """Whether the target is a character with a spell that gains it wounds."""
+        return any(
+            UNITS + slot.wizard == index
+            and slot.spell.effect is not None
+            and slot.spell.effect.gains_wound
+            for slot in self._slots[army]
+        )
+
+
+class _SpellAims:
+    """Fills the aims of one spell."""
+
+    def __init__(
+        self, packer: AimPacker, army: int, index: int, slot: SpellSlot, effect: SpellEffect
+    ) -> None:
+        self._packer = packer
+        self._scenario = packer.scenario
+        self._armies = self._scenario.armies
+        self._army = army
+        self._index = index
+        self._slot = slot
+        self._effect = effect
+        self._aim: Aim = self._scenario.aim(army, slot.wizard, effect)
+
+    def pack(self, packed: PackedArmy, used: int) -> int:
+        """Fill the spell's aims from row `used` on; return the row behind the last."""
+        spell: PackedSpell = packed.spells[self._index]
+        lying = self._target_in_play()
+        aims = sorted(self._open_aims(lying))
         if used + len(aims) > AIMS:
-            key = SEATS[army]
             expected = f"at most {AIMS} pairs of a spell and a target"
-            raise ScenarioError("scenario", [Problem(f"{key}.wizards", expected, "more of them")])
-        record = target["spells"][index]
-        record["first_aim"] = used
-        record["n_aims"] = len(aims)
-        promises = []
-        for k, (code, opening, absolute) in enumerate(aims):
-            row = target["aims"][used + k]
-            row["target"] = code
-            row["open"] = opening
-            self._fill_aim(row, target["reach"][index], army, slot, effect, absolute)
-            promises.append(row["promise"] + row["worth_per_phase"] * self._phases_paid(spell))
-            if spell.in_play and absolute == lying:
-                record["in_play_aim"] = k + 1
-        ranked = sorted(range(len(aims)), key=lambda k: -promises[k])
+            problem = Problem(f"{SEATS[self._army]}.wizards", expected, "more of them")
+            raise ScenarioError("scenario", [problem])
+        spell.first_aim = used
+        spell.n_aims = len(aims)
+        instant = self._slot.spell.duration == "instant"
+        phases_paid = 1 if instant else min(2, self._scenario.phases)
+        values = []
+        for k, (packed_target, opening, target) in enumerate(aims):
+            row: PackedAim = packed.aims[used + k]
+            row.target = packed_target
+            row.open = opening
+            self._fill_aim(row, packed.reach[self._index], target)
+            values.append(row.promise + row.worth_per_phase * phases_paid)
+            if self._slot.spell.in_play and target == lying:
+                spell.in_play_aim = k + 1
+        ranked = sorted(range(len(aims)), key=lambda k: -values[k])
         for k, best in enumerate(ranked):
-            target["aims"][used + k]["ranked"] = best
+            packed.aims[used + k].ranked = best
         if ranked:
             # What may be aimed at from the beginning goes before what may be later, or never.
-            best = next((k for k in ranked if aims[k][1] == Opening.ALWAYS), ranked[0])
-            record["worth"] = target["aims"][used + best]["promise"]
-            record["worth_per_phase"] = target["aims"][used + best]["worth_per_phase"]
+            best = next((k for k in ranked if aims[k].opening == Opening.ALWAYS), ranked[0])
+            spell.worth = packed.aims[used + best].promise
+            spell.worth_per_phase = packed.aims[used + best].worth_per_phase
         return used + len(aims)
 
-    def _phases_paid(self, spell: Any) -> int:
-        return 1 if spell.duration == "instant" else min(2, self._scenario.phases)
+    @property
+    def _is_on_area(self) -> bool:
+        return self._effect.target.endswith("_area")
 
-    def _lies_on(self, army: int, slot: SpellSlot) -> int | None:
+    def _open_aims(self, lying: int | None) -> Iterator[_OpenAim]:
+        """The aims that are legal, may become legal, or are those of a spell in play.
+
+        Args:
+            lying: code of the target that the spell lies on when the battle begins.
+        """
+        for verdict in self._aim.verdicts():
+            if verdict.target is None and self._is_on_area:
+                if self._effect.damage is not None and not self._strikes(None):
+                    continue  # nobody around to be struck
+            opening = _opening_of(verdict, lying)
+            if opening is not None:
+                yield _OpenAim(self._packed_target(verdict.target), opening, verdict.target)
+
+    def _target_in_play(self) -> int | None:
         """Code of the target that the spell lies on when the battle begins."""
-        name = slot.spell.in_play_on
+        name = self._slot.spell.in_play_on
         if name is None:
             return None
-        effect = slot.spell.effect
-        assert effect is not None
-        side = army if effect.target.startswith("friendly") else 1 - army
+        friendly = self._effect.target.startswith("friendly")
+        side = self._army if friendly else 1 - self._army
         owner = self._armies[side]
         index = owner.unit_index(name)
         if index is None:
-            names = [who.name for who in owner.characters]
-            index = UNITS + names.index(name)
-        return side * TARGETS + index
+            index = UNITS + [who.name for who in owner.characters].index(name)
+        return target_code(side, index)
 
-    def _fill_aim(
-        self, row: Any, reach: Any, army: int, slot: SpellSlot, effect: Effect, target: int | None
-    ) -> None:
-        name, points = self._named(target)
-        struck = self._struck(army, slot, effect, target)
-        if target is None and effect.target.endswith("_area"):
-            points = sum(
-                _victim(self._armies[s.victim // TARGETS], s.victim % TARGETS).worth for s in struck
-            )
-        parts = self._scenario.worth_of(slot.spell, name)
-        row["worth"] = parts["points"] + parts["share"] * points
-        row["worth_per_phase"] = parts["points_per_phase"] + parts["share_per_phase"] * points
-        mean = float(row["worth"])
-        if effect.damage is not None:
-            rows = np.zeros(len(struck), self._record["strikes"].dtype)
-            for strike, entry in zip(struck, rows, strict=True):
-                mean += self._fill_strike(entry, reach, army, effect, strike)
-            row["first_strike"] = self._strike_run(rows)
-            row["n_strikes"] = len(rows)
-        row["promise"] = mean
-
-    def _strike_run(self, rows: Any) -> int:
-        return self._strikes.add(rows) if len(rows) else 0
-
-    def _struck(
-        self, army: int, slot: SpellSlot, effect: Effect, target: int | None
-    ) -> list[Strike]:
-        picked = effect.damage is not None or effect.target.endswith("_area")
-        if not picked:
-            return []
-        return strikes(self._scenario, army, slot.wizard, effect, slot.spell.range_inches, target)
-
-    def _named(self, target: int | None) -> tuple[str | None, float]:
-        """Name and points of a target."""
+    def _packed_target(self, target: int | None) -> int:
+        """The target as `PackedAim.target` has it, from the seat of the spell's owner."""
         if target is None:
-            return None, 0.0
-        army, index = self._armies[target // TARGETS], target % TARGETS
-        if index < UNITS:
-            unit = army.units[index]
-            return unit.name, unit.points * unit.models
-        who = army.characters[index - UNITS]
-        own_unit = army.unit_of(who)
-        if isinstance(who, Wizard) and who.daemon_unit is not None and own_unit is not None:
-            return who.name, own_unit.points * own_unit.models
-        return who.name, who.points
+            return 0
+        side, index = divmod(target, TARGETS)
+        return 1 + index + (0 if side == self._army else TARGETS)
+
+    def _strikes(self, target: int | None) -> list[Strike]:
+        """What the spell strikes, where that matters."""
+        if self._effect.damage is None and not self._is_on_area:
+            return []
+        return self._aim.strikes(target)
+
+    def _fill_aim(self, row: PackedAim, reach: NDArray[np.int16], target: int | None) -> None:
+        """Fill one aim; `reach` has the most wounds by victim."""
+        name, points = None, 0.0
+        if target is not None:
+            name, points = _name_and_points(self._armies[target // TARGETS], target % TARGETS)
+        strikes = self._strikes(target)
+        if target is None and self._is_on_area:
+            victims = [self._victim(strike) for strike in strikes]
+            points = sum(victim.points * victim.models for victim in victims)
+        parts = self._scenario.worth_of(self._slot.spell, name)
+        row.worth = parts["points"] + parts["share"] * points
+        row.worth_per_phase = parts["points_per_phase"] + parts["share_per_phase"] * points
+        mean = float(row.worth)
+        if self._effect.damage is not None:
+            rows = new_records(PackedStrike, len(strikes))
+            for strike, entry in zip(strikes, rows, strict=True):
+                mean += self._fill_strike(entry, reach, self._effect.damage, strike)
+            row.first_strike = self._packer.add_strikes(rows) if len(rows) else 0
+            row.n_strikes = len(rows)
+        row.promise = mean
+
+    def _victim(self, strike: Strike) -> _Victim:
+        return _victim(self._armies[strike.victim // TARGETS], strike.victim % TARGETS)
 
     def _fill_strike(
-        self, row: Any, reach: Any, army: int, effect: Effect, strike: Strike
+        self, row: PackedStrike, reach: NDArray[np.int16], damage: Damage, strike: Strike
     ) -> float:
-        """Fill a strike; the points it is expected to win its owner."""
-        damage = effect.damage
-        assert damage is not None
+        """Fill a strike; return the points that its owner can expect to win by it."""
+        effect, packer = self._effect, self._packer
         side, index = divmod(strike.victim, TARGETS)
-        victim = _victim(self._armies[side], index)
-        hit, per = _hit(damage, victim)
+        victim = self._victim(strike)
+        hit, per_hit = _hit(damage, victim)
         chance = float(hit_chance(hit))
         total = victim.wounds * victim.models
-        most = victim.wounds if effect.target == "enemy_model" and index < UNITS else total
-        row["victim"] = strike.victim
-        row["wounds_per_hit"] = per
-        row["alone"] = index >= UNITS and effect.target in ("enemy_area", "point")
-        row["distance"] = strike.distance
+        row.victim = strike.victim
+        row.wounds_per_hit = per_hit
+        row.alone = index >= UNITS and effect.target in ("enemy_area", "point")
+        row.distance = strike.distance
         _fill_hit(row, hit)
-        row["pmf"] = row["hits"] = row["touched"] = -1
+        row.pmf = row.hits = row.touched = -1
         if strike.hits is None:
+            most = victim.wounds if effect.target == "enemy_model" and index < UNITS else total
+            if packer.gains_wounds(side, index):  # it may have more than it began with
+                most = MAX_WOUNDS
             extra = effect.near.extra if effect.near is not None and strike.touches else None
-            if self._steals_wounds(side, index):  # he may have more than he began with
-                most = MOST_WOUNDS
-            pmf = _trimmed(wounds_pmf(hits_pmf(damage.hits, extra), chance, per, most))
-            row["dice"] = HIT_DICE[damage.hits]
-            row["extra_dice"] = HitDice.NONE if extra is None else HIT_DICE[extra]
-            row["pmf"] = self._pmfs.add(pmf)
-            row["pmf_size"] = len(pmf)
+            pmf = wounds_pmf(hits_pmf(damage.hits, extra), chance, per_hit, most)
+            pmf = pmf[: int(np.flatnonzero(pmf)[-1]) + 1]
+            row.dice = HIT_DICE[damage.hits]
+            row.extra_dice = HitDice.NONE if extra is None else HIT_DICE[extra]
+            row.pmf = packer.add_pmf(pmf)
+            row.pmf_size = len(pmf)
             longest = len(pmf) - 1
         else:
-            row["dice"] = HitDice.MODELS
-            row["chance"] = chance
-            row["hits"] = self._hits.add(strike.hits)
+            row.dice = HitDice.MODELS
+            row.chance = chance
+            row.hits = packer.add_hits(strike.hits)
             struck = struck_pmf(strike.hits[-1])
             if strike.partial is not None and damage.partial is not None:
-                touched = (FACES + 1 - damage.partial) / FACES * chance
-                row["touched_on"] = damage.partial
-                row["touched"] = self._hits.add(strike.partial)
-                row["touched_chance"] = touched
+                row.touched_on = damage.partial
+                row.touched = packer.add_hits(strike.partial)
+                row.touched_chance = (FACES + 1 - damage.partial) / FACES * chance
                 struck = struck_pmf(strike.hits[-1], strike.partial[-1], damage.partial)
-            pmf = wounds_pmf(struck, chance, per, total)
+            pmf = wounds_pmf(struck, chance, per_hit, total)
             longest = UNBOUNDED
         if not damage.delayed and reach[strike.victim] != UNBOUNDED:
             reach[strike.victim] = (
@@ -324,31 +363,29 @@ class AimPacker:
             float(p) * models_lost(total, k, victim.wounds) * victim.points
             for k, p in enumerate(pmf)
         )
-        lost *= _lands(strike.distance) if damage.delayed else 1.0
-        return lost if side != army else -lost
-
-    def _steals_wounds(self, army: int, index: int) -> bool:
-        """Whether the target is a character with a spell that gains him wounds."""
-        return any(
-            UNITS + slot.wizard == index
-            and slot.spell.effect is not None
-            and slot.spell.effect.gains_wound
-            for slot in spell_slots(self._armies[army], self._scenario.catalogue)
-        )
+        lost *= _comet_reaches(strike.distance) if damage.delayed else 1.0
+        return lost if side != self._army else -lost
 
 
-def _code(army: int, target: int | None) -> int:
-    """The target's code as actions have it, from the seat of the spell's owner."""
-    if target is None:
-        return 0
-    side, index = divmod(target, TARGETS)
-    return 1 + index + (0 if side == army else TARGETS)
+def _opening_of(verdict: Verdict, lying: int | None) -> Opening | None:
+    """When the target may be aimed at; None for an aim that is never needed.
+
+    Args:
+        verdict: on the target.
+        lying: code of the target that the spell lies on when the battle begins.
+    """
+    if verdict.legal:
+        return Opening.ALWAYS
+    if verdict.alone:
+        return Opening.ALONE
+    in_play = verdict.target is not None and verdict.target == lying
+    return Opening.NEVER if in_play else None
 
 
 def _hit(damage: Damage, victim: _Victim) -> tuple[Hit, int]:
     """One hit on the victim, and the wounds it takes if nothing saves.
 
-    What a flammable model has no wounds for is lost with it.
+    Surplus wounds of a flammable model are lost with it.
     """
     strength = damage.strength
     if damage.strength_by_armour is not None:
@@ -366,28 +403,23 @@ def _hit(damage: Damage, victim: _Victim) -> tuple[Hit, int]:
     return hit, min(2, victim.wounds) if burns else 1
 
 
-def _fill_hit(row: Any, hit: Hit) -> None:
-    row["strength"] = hit.strength or 0
-    row["toughness"] = hit.toughness
-    row["armour_save"] = hit.armour_save
-    row["ward_save"] = hit.ward_save
-    row["armour_allowed"] = hit.armour_allowed
-    row["ward_allowed"] = hit.ward_allowed
-    row["automatic"] = hit.automatic
+def _fill_hit(row: PackedStrike, hit: Hit) -> None:
+    row.strength = hit.strength or 0
+    row.toughness = hit.toughness
+    row.armour_save = hit.armour_save
+    row.ward_save = hit.ward_save
+    row.armour_allowed = hit.armour_allowed
+    row.ward_allowed = hit.ward_allowed
+    row.automatic = hit.automatic
 
 
-def _trimmed(pmf: Any) -> Any:
-    """The law without the numbers of wounds behind the last that can happen."""
-    return pmf[: int(np.flatnonzero(pmf)[-1]) + 1]
+def _comet_reaches(distance: float) -> float:
+    """Probability that a Comet which nobody dispels reaches so far when it lands.
 
-
-def _lands(distance: float) -> float:
-    """Chance that a Comet which nobody dispels reaches so far when it lands.
-
-    It lands with k markers with a chance of 1 / 2**k, and reaches D6 inches a marker.
+    It lands with k markers with probability 1 / 2**k, and reaches D6 inches a marker.
     """
-    reach = 0.0
-    for markers in range(1, _MOST_MARKERS + 1):
-        reached = sum(die * markers >= distance for die in range(1, FACES + 1)) / FACES
-        reach += reached / 2.0**markers
-    return reach
+    probability = 0.0
+    for markers in range(1, _MAX_MARKERS + 1):
+        reaches = sum(die * markers >= distance for die in range(1, FACES + 1)) / FACES
+        probability += reaches / 2.0**markers
+    return probability

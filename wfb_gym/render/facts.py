@@ -15,10 +15,10 @@ from wfb_gym.engine.strikes import current_strike
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.army import Unit
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS
 from wfb_gym.scenario.slots import SpellSlot
+from wfb_gym.scenario.units import Unit
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase
 from wfb_gym.transcripts.narrator import Event
 from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, faces_on_table

@@ -1,7 +1,7 @@
 """What a person writes: armies, wizards, spells, items and rules, checked.
 
 `load_scenario` reads a file or a bundled scenario, `scenario_from_dict` takes one from Python.
-`wfb_gym.packing` makes of it the arrays that the engine reads.
+`wfb_gym.packing` turns it into the arrays that the engine reads.
 """
 
 from wfb_gym.scenario.errors import Problem, ScenarioError
@@ -10,13 +10,15 @@ from wfb_gym.scenario.loading import (
     load_scenario,
     scenario_from_dict,
 )
-from wfb_gym.scenario.models import Scenario
+from wfb_gym.scenario.scenario import Scenario, TargetRow, explain_targets
 
 __all__ = [
     "Problem",
     "Scenario",
     "ScenarioError",
+    "TargetRow",
     "bundled_scenarios",
+    "explain_targets",
     "load_scenario",
     "scenario_from_dict",
 ]

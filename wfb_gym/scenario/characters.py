@@ -1,6 +1,6 @@
-"""Characters: wizards, Runesmiths and Runelords, fighting heroes, and the models around them.
+"""Characters: wizards, Runesmiths and Runelords, fighting heroes, and the models they touch.
 
-Units are `units`; what a character and his army are to each other is `army`.
+Units are in `units`; checks that need the whole army are in `army`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,20 +9,20 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from wfb_gym.scenario.effects import TroopType
-from wfb_gym.scenario.errors import Problem, refusal, shown
+from wfb_gym.scenario.errors import Problem, format_value, raise_problems
 from wfb_gym.scenario.fields import (
     Base,
     Characteristic,
     Dice,
-    Document,
     Facing,
     Flag,
     Name,
     Points,
     Position,
     Save,
+    StrictModel,
     Whole,
-    named_twice,
+    duplicate_name_problems,
 )
 from wfb_gym.scenario.profiles import (
     Kind,
@@ -41,22 +41,22 @@ _OF_A_MODEL = ("toughness", "armour_save", "ward_save", "points")
 _OF_A_DAEMON = ("profile", "wounds", *_OF_A_MODEL)
 
 
-def _written(document: Document, keys: tuple[str, ...], whose: str) -> list[Problem]:
-    """A problem for each of the keys that the document says and its unit says for it."""
+def _written_problems(model: StrictModel, keys: tuple[str, ...], whose: str) -> list[Problem]:
+    """A problem for each of the keys that are written although the unit says them."""
     return [
-        Problem(key, f"no value, as {whose} has it", shown(getattr(document, key)))
+        Problem(key, f"no value, as {whose} has it", format_value(getattr(model, key)))
         for key in keys
-        if key in document.model_fields_set
+        if key in model.model_fields_set
     ]
 
 
-class BaseContact(Document):
-    """Like models in base contact with a character, his mount among them.
+class BaseContact(StrictModel):
+    """Equal models in base contact with a character, its mount among them.
 
     Attributes:
-        side: whether they are of his own army or of the enemy's.
-        unit: the unit of that army that they belong to; it says what follows below, and loses
-            the models that are hit. None for models that stand for themselves.
+        side: whether they are of its own army or of the enemy's.
+        unit: the unit of that army that they belong to; it has the characteristics below, and
+            loses the models that are hit. None for models of no unit.
         models: how many.
         toughness: of each.
         armour_save: D6 needed; None for none.
@@ -74,8 +74,8 @@ class BaseContact(Document):
 
     @model_validator(mode="after")
     def _unit_says_the_rest(self) -> Self:
-        if self.unit is not None and (problems := _written(self, _OF_A_MODEL, "its unit")):
-            raise refusal(problems)
+        if self.unit is not None:
+            raise_problems(_written_problems(self, _OF_A_MODEL, "its unit"))
         return self
 
     @model_serializer(mode="wrap")
@@ -84,34 +84,34 @@ class BaseContact(Document):
         return dumped if self.unit is None else _without(dumped, _OF_A_MODEL)
 
 
-class Character(Document):
+class Character(StrictModel):
     """What wizards, Runesmiths, Runelords and heroes have in common.
 
     Attributes:
         profile: of ``data/armies``, for what is not written here.
-        name: of his own in the army.
+        name: unique in the army.
         status: fleeing and dead ones bring no dice and use no items; one off the table does
             both, but does not cast.
-        points: what he costs; a lost wound loses its share.
+        points: its cost; a lost wound loses its share.
         toughness: of the model.
         wounds: of the model.
         armour_save: D6 needed; None for none.
         ward_save: D6 needed; None for none.
-        in_combat: he fights in close combat.
-        unit: the unit of his army that he has joined; None where he stands alone.
-        position: of the middle of his base's front edge, in inches; None without a battlefield,
-            or where his unit stands.
-        facing: where he looks, in degrees clockwise from growing y.
+        in_combat: it fights in close combat.
+        unit: the unit of its army that it has joined; None where it stands alone.
+        position: of the middle of its base's front edge, in inches; None without a battlefield,
+            or in a unit.
+        facing: where it looks, in degrees clockwise from growing y.
         base: width and depth in millimetres.
         troop: type of the model.
-        traits: what spells ask about him.
-        magic_resistance: dispel dice against a spell that targets him or his unit.
+        traits: what spells ask about it.
+        magic_resistance: dispel dice against a spell that targets it or its unit.
         base_contact: groups of models in base contact.
-        items: names of the items he carries; a name as often as he has the item.
+        items: names of the items it carries; a name as often as it has the item.
     """
 
     kinds: ClassVar[tuple[Kind, ...]]
-    """Kinds of profile that he may have."""
+    """Kinds of profile that it may have."""
 
     profile: Name | None = None
     name: Name
@@ -133,53 +133,56 @@ class Character(Document):
     items: Items = ()
 
     @property
-    def alive(self) -> bool:
-        """Whether he is not dead."""
+    def is_alive(self) -> bool:
+        """Whether it is not dead."""
         return self.status != "dead"
 
     @property
-    def active(self) -> bool:
-        """Whether he brings dice and uses items: neither fleeing nor dead (S0)."""
-        return self.alive and not self.fleeing
+    def is_active(self) -> bool:
+        """Whether it brings dice and uses items: neither fleeing nor dead (S0)."""
+        return self.is_alive and not self.is_fleeing
 
     @property
-    def fleeing(self) -> bool:
-        """Whether he flees, alone or with the unit that he stands in."""
+    def is_fleeing(self) -> bool:
+        """Whether it flees, alone or with the unit that it stands in."""
         return self.status == "fleeing"
 
     @property
-    def on_table(self) -> bool:
-        """Whether he stands on the battlefield."""
+    def is_on_battlefield(self) -> bool:
+        """Whether it stands on the battlefield."""
         return self.status not in ("dead", "off_table")
 
     @property
     def stands_in(self) -> str | None:
-        """Name of the unit that he has joined, or that he is; None where he stands alone."""
+        """Name of the unit that it has joined, or that it is; None where it stands alone."""
         return self.unit
 
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
-        """What his profile brings, then what his troop type does."""
+        """Complete the table from its profile, then from its troop type."""
         if not isinstance(data, Mapping):
             return data
         return with_base(filled_from_character_profile(data, cls.kinds), "character")
 
     @model_validator(mode="after")
-    def _stands_somewhere(self) -> Self:
+    def _place_is_consistent(self) -> Self:
         problems = []
-        if self.in_combat and self.fleeing:
+        if self.in_combat and self.is_fleeing:
             expected = "false, as a fleeing model is not in close combat"
             problems.append(Problem("in_combat", expected, "true"))
-        if self.stands_in is not None or not self.on_table:
-            why = f"he is {self.status}" if not self.on_table else "he stands where his unit does"
+        if self.stands_in is not None or not self.is_on_battlefield:
+            why = (
+                f"it is {self.status}"
+                if not self.is_on_battlefield
+                else "it stands where its unit does"
+            )
             problems += [
-                Problem(key, f"no value, as {why}", shown(getattr(self, key)))
+                Problem(key, f"no value, as {why}", format_value(getattr(self, key)))
                 for key in ("position", "facing")
                 if getattr(self, key)
             ]
-        if problems:
-            raise refusal(problems)
+        raise_problems(problems)
         return self
 
 
@@ -188,11 +191,11 @@ class Wizard(Character):
 
     Attributes:
         level: 1 to 4.
-        reserve: fixes his own power dice instead of generating them.
-        lore: he rolls his spells on it when the battle begins; None where they are listed.
-        spells: what he knows.
-        miscast_table: his own; None for his army's.
-        daemon_unit: the unit of Daemons that he is: its focal model casts.
+        reserve: fixes its own power dice instead of generating them.
+        lore: it rolls its spells on it when the battle begins; None where they are listed.
+        spells: what it knows.
+        miscast_table: its own; None for its army's.
+        daemon_unit: the unit of Daemons that it is: its focal model casts.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("wizard",)
@@ -205,25 +208,25 @@ class Wizard(Character):
     daemon_unit: Name | None = None
 
     @property
-    def rolled(self) -> bool:
-        """Whether he rolls his spells when the battle begins."""
+    def rolls_spells(self) -> bool:
+        """Whether it rolls its spells when the battle begins."""
         return self.lore is not None
 
     @property
     def candidate_spells(self) -> tuple[Spell, ...]:
-        """What he may know: the six of the lore he rolls on, in its order, or those listed."""
+        """What it may know: the six spells of the lore it rolls on, in order, or those listed."""
         return self.spells if self.lore is None else spells_of_lore(self.lore)
 
     @property
     def stands_in(self) -> str | None:
-        """Name of the unit that he has joined, or that he is; None where he stands alone."""
+        """Name of the unit that it has joined, or that it is; None where it stands alone."""
         return self.unit if self.daemon_unit is None else self.daemon_unit
 
     @model_validator(mode="after")
-    def _spells_fit_together(self) -> Self:
-        problems = named_twice("spells", (spell.name for spell in self.spells), "each name once")
+    def _spells_are_consistent(self) -> Self:
+        problems = duplicate_name_problems("spells", (spell.name for spell in self.spells))
         if self.lore is not None and self.spells:
-            expected = "no spells, as he rolls them on his lore"
+            expected = "no spells, as it rolls them on its lore"
             problems.append(Problem("spells", expected, f"{len(self.spells)} of them"))
         lasting = [
             f"spells[{i}].in_play"
@@ -233,7 +236,7 @@ class Wizard(Character):
         if len(lasting) > 1:
             expected = "at most one spell of a wizard that remains in play"
             problems.append(Problem(lasting[1], expected, f"{len(lasting)} of them"))
-        if not self.on_table:
+        if not self.is_on_battlefield:
             expected = f"false, or survives_caster, as its wizard is {self.status}"
             problems += [
                 Problem(f"{key}.in_play", expected, "true")
@@ -242,25 +245,23 @@ class Wizard(Character):
                 and spell.duration == "remains_in_play"
                 and not spell.survives_caster
             ]
-        if problems:
-            raise refusal(problems)
+        raise_problems(problems)
         return self
 
     @model_validator(mode="after")
-    def _daemons_say_the_rest(self) -> Self:
+    def _daemon_unit_is_consistent(self) -> Self:
         if self.daemon_unit is None:
             return self
-        # A profile brings the other keys, which nobody wrote then.
+        # With a profile the other keys come from there and were not written.
         keys = _OF_A_DAEMON if self.profile is None else ("profile",)
-        problems = _written(self, keys, "the unit that he is")
+        problems = _written_problems(self, keys, "the unit that it is")
         if self.unit is not None:
-            expected = "no unit beside the one that he is"
-            problems.append(Problem("unit", expected, shown(self.unit)))
-        if not self.on_table:
-            expected = '"ready", "rallied" or "fleeing", as he is a unit on the table'
-            problems.append(Problem("status", expected, shown(self.status)))
-        if problems:
-            raise refusal(problems)
+            expected = "no unit beside the one that it is"
+            problems.append(Problem("unit", expected, format_value(self.unit)))
+        if not self.is_on_battlefield:
+            expected = '"ready", "rallied" or "fleeing", as it is a unit on the battlefield'
+            problems.append(Problem("status", expected, format_value(self.status)))
+        raise_problems(problems)
         return self
 
     @model_serializer(mode="wrap")
@@ -275,10 +276,10 @@ class Wizard(Character):
 
 
 class Runesmith(Character):
-    """A Runesmith or Runelord: he brings dispel dice and casts nothing.
+    """A Runesmith or Runelord: it brings dispel dice and casts nothing.
 
     Attributes:
-        rank: how many.
+        rank: which of the two.
     """
 
     kinds: ClassVar[tuple[Kind, ...]] = ("runesmith", "runelord")

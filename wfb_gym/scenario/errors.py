@@ -1,13 +1,13 @@
-"""What is said when a scenario is refused: where, which key, what was expected and found."""
+"""Errors in scenarios: where, which key, what was expected and what was found."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
 
-_LONGEST = 60
-_LARGEST = 10**15
-_MOST_ENTRIES = 4
+_MAX_TEXT = 60
+_MAX_NUMBER = 10**15
+_MAX_ENTRIES = 4
 
 
 class Problem(NamedTuple):
@@ -24,6 +24,10 @@ class Problem(NamedTuple):
     expected: str
     found: str
 
+    def below(self, key: str) -> "Problem":
+        """The same problem of a table that stands at `key` of another one."""
+        return self._replace(key=join_keys(key, self.key))
+
 
 class ScenarioError(ValueError):
     """A scenario that cannot be played, with every problem that was found, one a line.
@@ -34,7 +38,7 @@ class ScenarioError(ValueError):
     """
 
     def __init__(self, where: str, problems: Sequence[Problem]) -> None:
-        """Keeps the problems; the message is made from them."""
+        """Keep the problems; the message is made from them."""
         super().__init__(where, tuple(problems))
         self.where = where
         self.problems = tuple(problems)
@@ -47,29 +51,42 @@ class ScenarioError(ValueError):
         )
 
 
-def refusal(problems: Sequence[Problem]) -> PydanticCustomError:
-    """The error that a validator raises to report problems below its own place.
+def problem_error(*problems: Problem) -> PydanticCustomError:
+    """The error that a pydantic validator raises to report problems below its own place.
 
     Args:
-        problems: at least one; their keys count from the model that the validator belongs to.
+        *problems: at least one; their keys count from the model that the validator belongs to.
     """
     text = "; ".join(
         f"{key or 'here'}: expected {expected}, found {found}" for key, expected, found in problems
     )
-    return PydanticCustomError("refused", "{text}", {"text": text, "problems": tuple(problems)})
+    return PydanticCustomError("refused", "{text}", {"text": text, "problems": problems})
 
 
-def shown(value: object) -> str:
+def raise_problems(problems: Iterable[Problem]) -> None:
+    """Raise the `problem_error` of these problems if there are any."""
+    if problems := tuple(problems):
+        raise problem_error(*problems)
+
+
+def join_keys(key: str, below: str) -> str:
+    """The place of `below` in the document, from the place of the table around it."""
+    if not key or not below or below.startswith("["):
+        return key + below
+    return f"{key}.{below}"
+
+
+def format_value(value: object) -> str:
     """A short text for a value that was found, written as in TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f'"{value}"' if len(value) <= _LONGEST else f'"{value[:_LONGEST]}..."'
+        return f'"{value}"' if len(value) <= _MAX_TEXT else f'"{value[:_MAX_TEXT]}..."'
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list | tuple):
-        plain = len(value) <= _MOST_ENTRIES and all(isinstance(x, int | float) for x in value)
-        return f"[{', '.join(shown(x) for x in value)}]" if plain else "a list"
+        short = len(value) <= _MAX_ENTRIES and all(isinstance(x, int | float) for x in value)
+        return f"[{', '.join(format_value(x) for x in value)}]" if short else "a list"
     if isinstance(value, int | float):
-        return "a number out of all bounds" if abs(value) >= _LARGEST else str(value)
+        return "a number out of all bounds" if abs(value) >= _MAX_NUMBER else str(value)
     return f"a Python {type(value).__name__}"

@@ -1,6 +1,6 @@
-"""Kinds of value that the documents hold, each with the words that say what it must be.
+"""The base class of all models, and the kinds of value with the error text of each.
 
-All are strict: text is not read as a number, and a truth value is no number.
+All kinds are strict: text is not read as a number, and true or false is no number.
 """
 
 from collections.abc import Iterable
@@ -11,22 +11,22 @@ from typing import Annotated, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from wfb_gym.scenario.errors import Problem, shown
+from wfb_gym.scenario.errors import Problem, format_value
 from wfb_gym.scenario.sizes import DICE, MAX_POINTS
 
-_MOST_LISTED = 24
+_MAX_LISTED = 24
 
 
-class Document(BaseModel):
-    """A table of a document: immutable, and without keys that it does not know."""
+class StrictModel(BaseModel):
+    """A table of a TOML document: immutable, and without unknown keys."""
 
-    also_known: ClassVar[tuple[str, ...]] = ()
-    """Keys beside its fields, which a validator of its own gathers."""
+    extra_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys beside its fields that a validator of its own takes care of."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def _saying(schema: CoreSchema, expected: str) -> CoreSchema:
+def _with_message(schema: CoreSchema, expected: str) -> CoreSchema:
     """The schema with one error for whatever is wrong: `expected`."""
     return core_schema.custom_error_schema(
         schema,
@@ -48,7 +48,11 @@ class Whole:
     ) -> CoreSchema:
         """How pydantic checks the value."""
         schema = core_schema.int_schema(strict=True, ge=self.low, le=self.high)
-        return _saying(schema, f"a whole number from {self.low} to {self.high}")
+        return _with_message(schema, f"a whole number from {self.low} to {self.high}")
+
+
+def _number_schema(low: float, high: float) -> CoreSchema:
+    return core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False)
 
 
 @dataclass(frozen=True)
@@ -62,10 +66,8 @@ class Number:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """How pydantic checks the value."""
-        schema = core_schema.float_schema(
-            strict=True, ge=self.low, le=self.high, allow_inf_nan=False
-        )
-        return _saying(schema, f"a number from {self.low:g} to {self.high:g}")
+        schema = _number_schema(self.low, self.high)
+        return _with_message(schema, f"a number from {self.low:g} to {self.high:g}")
 
 
 @dataclass(frozen=True)
@@ -79,33 +81,32 @@ class Pair:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         """How pydantic checks the value."""
-        number = core_schema.float_schema(
-            strict=True, ge=self.low, le=self.high, allow_inf_nan=False
-        )
-        schema = core_schema.tuple_schema([number, number])
-        return _saying(schema, f"two numbers from {self.low:g} to {self.high:g}")
+        schema = core_schema.tuple_schema([_number_schema(self.low, self.high)] * 2)
+        return _with_message(schema, f"two numbers from {self.low:g} to {self.high:g}")
 
 
-class _Filled:
+class _NonEmpty:
     """A text that is more than blanks."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return _saying(core_schema.str_schema(strict=True, pattern=r"\S"), "a text, not empty")
+        return _with_message(
+            core_schema.str_schema(strict=True, pattern=r"\S"), "a text, not empty"
+        )
 
 
-class _Truth:
-    """True or false and nothing that passes for it."""
+class _Boolean:
+    """True or false, and no number or text."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return _saying(core_schema.bool_schema(strict=True), "true or false")
+        return _with_message(core_schema.bool_schema(strict=True), "true or false")
 
 
-Name = Annotated[str, _Filled()]
-Flag = Annotated[bool, _Truth()]
+Name = Annotated[str, _NonEmpty()]
+Flag = Annotated[bool, _Boolean()]
 Dice = Annotated[int, Whole(0, DICE)]
 Characteristic = Annotated[int, Whole(1, 10)]
 """Toughness, Strength or Wounds."""
@@ -120,12 +121,12 @@ Base = Annotated[tuple[float, float], Pair(1.0, 400.0)]
 
 
 def one_of(known: Iterable[str], given: str, kind: str) -> str:
-    """What was expected in place of an unknown name, its nearest likenesses first.
+    """What was expected in place of an unknown name, with the most similar known names.
 
     Args:
-        known: the names there are.
-        given: the name that is none of them.
-        kind: what the names name, with its article.
+        known: the known names.
+        given: the unknown name.
+        kind: what the names stand for, with its article.
 
     Returns:
         Words that list up to three close matches, or else all names unless they are many.
@@ -134,23 +135,22 @@ def one_of(known: Iterable[str], given: str, kind: str) -> str:
     close = [names[match] for match in get_close_matches(given.casefold(), names, 3, 0.5)]
     if close:
         return f"{kind} (did you mean {' or '.join(close)}?)"
-    if len(names) > _MOST_LISTED:
+    if len(names) > _MAX_LISTED:
         return f"{kind} (none of the {len(names)} is close)"
     return f"{kind} ({', '.join(names.values()) or 'there are none'})"
 
 
-def named_twice(key: str, names: Iterable[str], expected: str) -> list[Problem]:
-    """A problem for each entry of a list whose name stands there before.
+def duplicate_name_problems(key: str, names: Iterable[str]) -> list[Problem]:
+    """A problem for each entry of a list that has the name of an earlier one.
 
     Args:
         key: of the list.
         names: of its entries, in order.
-        expected: what the message says in place of the name.
     """
     seen: set[str] = set()
     problems = []
     for i, name in enumerate(names):
         if name in seen:
-            problems.append(Problem(f"{key}[{i}].name", expected, shown(name)))
+            problems.append(Problem(f"{key}[{i}].name", "each name once", format_value(name)))
         seen.add(name)
     return problems

@@ -1,27 +1,33 @@
-"""Magic items, as far as the magic phase knows them."""
+"""Magic items, as far as they matter to the magic phase."""
 
 from collections.abc import Mapping
+from enum import Enum
 from functools import cache
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
-from wfb_gym.scenario.bundled import bundled_data
-from wfb_gym.scenario.errors import Problem, refusal, shown
-from wfb_gym.scenario.fields import Document, Flag, Name, Points, Whole
-from wfb_gym.scenario.lores import CastingValue, find_lore_spell
-from wfb_gym.scenario.spells import Spell
-from wfb_gym.scenario.validating import validated
+from wfb_gym.scenario.documents import bundled_data, validate
+from wfb_gym.scenario.errors import Problem, format_value, problem_error, raise_problems
+from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Whole
+from wfb_gym.scenario.spells import CastingValue, Spell, find_lore_spell
 
 _Few = Annotated[int, Whole(0, 12)]
 _Bonus = Annotated[int, Whole(-12, 12)]
 
-BEARER_ONLY = ("bearer_dice", "extra_dice_cap", "cast_bonus", "any_double", "extra_spells")
-"""What an item can give to the wizard who carries it and to nobody else."""
+
+class Role(Enum):
+    """What a field of `Item` is for. Each field names its role; slots and checks follow it."""
+
+    LABEL = "says what the item is; the game does not use it"
+    BEARER = "changes the wizard who carries it, and is of no use to anyone else; packed with it"
+    ARMY = "changes the army's pools or rolls; packed with the item, which needs a slot"
+    USES = "how often the item can be used; packed with the item, which needs a slot"
+    USE = "what one use does; packed with the item"
 
 
-class WhenCasting(Document):
+class WhenCasting(StrictModel):
     """What an item does when it is declared with a cast.
 
     Attributes:
@@ -35,7 +41,7 @@ class WhenCasting(Document):
     irresistible: Flag = True
 
 
-class WhenDispelling(Document):
+class WhenDispelling(StrictModel):
     """What an item does when it is used against a spell: dispels it, or adds to the roll.
 
     Attributes:
@@ -50,23 +56,25 @@ class WhenDispelling(Document):
     forgotten_on: Annotated[int, Whole(1, 6)] | None = None
 
     @model_validator(mode="after")
-    def _one_of_the_two(self) -> Self:
+    def _is_consistent(self) -> Self:
         if self.automatic == (self.bonus != 0):
             found = "both" if self.automatic else "neither"
-            raise refusal([Problem("", "either automatic = true or a bonus other than 0", found)])
+            raise problem_error(
+                Problem("", "either automatic = true or a bonus other than 0", found)
+            )
         if self.forgotten_on is not None and not self.automatic:
-            expected = "no value without automatic = true"
-            raise refusal([Problem("forgotten_on", expected, shown(self.forgotten_on))])
+            expected, found = "no value without automatic = true", format_value(self.forgotten_on)
+            raise problem_error(Problem("forgotten_on", expected, found))
         return self
 
 
-class Reroll(Document):
+class Reroll(StrictModel):
     """Dice that an item rolls again.
 
     Attributes:
         of: casting rolls, dispel rolls or both.
         dice: one die of the roll, or all.
-        changes_natural: the dice after it decide miscast and irresistible force; else those
+        changes_natural: the dice after it decide miscast and irresistible force; else the dice
             before it do.
     """
 
@@ -75,15 +83,15 @@ class Reroll(Document):
     changes_natural: Flag = False
 
 
-class Stores(Document):
+class Stores(StrictModel):
     """Dice that an item keeps from one phase for a later one.
 
     Attributes:
         dice: the most it keeps: power dice left at the end of a phase of its owner.
-        check: they come at the start of his next own phase only on a D6 of their number or
-            more, and are lost on less; False: they come without a roll.
+        check: they come at the start of the owner's next own phase only on a D6 of their number
+            or more, and are lost on less; False: they come without a roll.
         either_phase: it keeps dice left of its owner's pool at the end of any phase, power or
-            dispel dice, for his pool of the next phase, whosever that is.
+            dispel dice, for the owner's pool of the next phase, of either army.
     """
 
     dice: Annotated[int, Whole(1, 12)]
@@ -91,8 +99,8 @@ class Stores(Document):
     either_phase: Flag = False
 
 
-class Bound(Document):
-    """A spell that lies bound in an item: no power dice, no miscast, no irresistible force.
+class Bound(StrictModel):
+    """A spell that is bound in an item: no power dice, no miscast, no irresistible force.
 
     Attributes:
         power_level: number that a dispel roll must equal or beat.
@@ -106,28 +114,29 @@ class Bound(Document):
 
     @model_validator(mode="before")
     @classmethod
-    def _spell_has_the_power_level(cls, data: Any) -> Any:
-        """Gives a spell of the scenario's own the power level for its casting value."""
+    def _set_casting_value(cls, data: Any) -> Any:
+        """Make the power level the casting value of a spell of the scenario's own."""
         spell = data.get("spell") if isinstance(data, Mapping) else None
         if not isinstance(spell, Mapping):
             return data
         if "casting_value" in spell:
             expected = "no value, as a bound spell has its power level"
-            raise refusal([Problem("spell.casting_value", expected, shown(spell["casting_value"]))])
+            found = format_value(spell["casting_value"])
+            raise problem_error(Problem("spell.casting_value", expected, found))
         if not _is_own(spell):
             return data
         level = data.get("power_level")
-        # A power level that is wrong is told at its own key, and not once more at the spell.
-        right = isinstance(level, int) and level in range(
+        # A wrong power level is reported at its own key, and not once more at the spell.
+        in_range = isinstance(level, int) and level in range(
             LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE + 1
         )
-        value = level if right else LOWEST_CASTING_VALUE
+        value = level if in_range else LOWEST_CASTING_VALUE
         return {**data, "spell": {**spell, "casting_value": value}}
 
     @model_validator(mode="after")
-    def _spell_waits_for_a_use(self) -> Self:
+    def _spell_is_not_in_play(self) -> Self:
         if self.spell.in_play:
-            raise refusal([Problem("spell.in_play", "false for a bound spell", "true")])
+            raise problem_error(Problem("spell.in_play", "false for a bound spell", "true"))
         return self
 
     @model_serializer(mode="wrap")
@@ -146,8 +155,8 @@ def _is_own(spell: Mapping[str, Any]) -> bool:
     return "target" in spell or bool(spell.get("effect")) or ("worth" in spell and not known)
 
 
-class Item(Document):
-    """A magic item.
+class Item(StrictModel):
+    """A magic item. Every field is annotated with its `Role`.
 
     Attributes:
         name: by which armies and wizards list it.
@@ -164,35 +173,35 @@ class Item(Document):
         when_dispelling: what a use does against a spell.
         reroll: dice that a use rolls again.
         stores: dice that it keeps for a later phase.
-        any_double: any two like dice of a successful cast of the bearer make it irresistible.
-        extra_spells: spells more that the bearer rolls on his lore.
+        any_double: any double of a successful cast of the bearer makes it irresistible.
+        extra_spells: additional spells that the bearer rolls on its lore.
         takes_power_dice: dice that move from the enemy's power pool to its owner's dispel pool,
             each enemy phase.
-        bound: the spell that lies in it.
+        bound: the spell that is bound in it.
         ends_own_spells: a use ends the user's spells that remain in play.
         stores_dice: it holds dice, which a miscast may empty.
     """
 
-    name: Name
-    points: Points = 0.0
-    source: Name | None = None
-    uses: _Few = 0
-    power_dice: _Few = 0
-    dispel_dice: _Few = 0
-    bearer_dice: _Few = 0
-    extra_dice_cap: _Few = 0
-    cast_bonus: _Bonus = 0
-    dispel_bonus: _Bonus = 0
-    when_casting: WhenCasting | None = None
-    when_dispelling: WhenDispelling | None = None
-    reroll: Reroll | None = None
-    stores: Stores | None = None
-    any_double: Flag = False
-    extra_spells: Annotated[int, Whole(0, 5)] = 0
-    takes_power_dice: _Few = 0
-    bound: Bound | None = None
-    ends_own_spells: Flag = False
-    stores_dice: Flag = False
+    name: Annotated[Name, Role.LABEL]
+    points: Annotated[Points, Role.LABEL] = 0.0
+    source: Annotated[Name | None, Role.LABEL] = None
+    uses: Annotated[_Few, Role.USES] = 0
+    power_dice: Annotated[_Few, Role.ARMY] = 0
+    dispel_dice: Annotated[_Few, Role.ARMY] = 0
+    bearer_dice: Annotated[_Few, Role.BEARER] = 0
+    extra_dice_cap: Annotated[_Few, Role.BEARER] = 0
+    cast_bonus: Annotated[_Bonus, Role.BEARER] = 0
+    dispel_bonus: Annotated[_Bonus, Role.ARMY] = 0
+    when_casting: Annotated[WhenCasting | None, Role.USE] = None
+    when_dispelling: Annotated[WhenDispelling | None, Role.USE] = None
+    reroll: Annotated[Reroll | None, Role.USE] = None
+    stores: Annotated[Stores | None, Role.ARMY] = None
+    any_double: Annotated[Flag, Role.BEARER] = False
+    extra_spells: Annotated[int, Whole(0, 5), Role.BEARER] = 0
+    takes_power_dice: Annotated[_Few, Role.ARMY] = 0
+    bound: Annotated[Bound | None, Role.ARMY] = None
+    ends_own_spells: Annotated[Flag, Role.USE] = False
+    stores_dice: Annotated[Flag, Role.USE] = False
 
     @property
     def rerolls_cast(self) -> bool:
@@ -207,21 +216,19 @@ class Item(Document):
     @property
     def needs_slot(self) -> bool:
         """Whether it does more than change its bearer."""
-        acts = ("uses", "power_dice", "dispel_dice", "dispel_bonus", "takes_power_dice")
-        return any(getattr(self, key) for key in (*acts, "stores", "bound"))
+        return any(getattr(self, key) for key in SLOT_FIELDS)
 
     @model_validator(mode="after")
-    def _uses_have_a_purpose(self) -> Self:
-        purposes = (self.when_casting, self.when_dispelling, self.reroll)
+    def _is_consistent(self) -> Self:
+        purposes = ("when_casting", "when_dispelling", "reroll")
         problems = []
-        if self.uses and not any(purposes):
+        if self.uses and not any(getattr(self, key) for key in purposes):
             expected = "0, or one of when_casting, when_dispelling and reroll"
-            problems.append(Problem("uses", expected, shown(self.uses)))
+            problems.append(Problem("uses", expected, format_value(self.uses)))
         if not self.uses:
-            expected = "none where uses is 0"
-            for key in ("when_casting", "when_dispelling", "reroll"):
+            for key in purposes:
                 if getattr(self, key) is not None:
-                    problems.append(Problem(key, expected, "a table"))
+                    problems.append(Problem(key, "none where uses is 0", "a table"))
             if self.ends_own_spells:
                 problems.append(Problem("ends_own_spells", "false where uses is 0", "true"))
             if self.stores_dice and self.stores is None:
@@ -231,17 +238,33 @@ class Item(Document):
         if automatic and self.rerolls_dispel:
             expected = "no dispel roll, as the item dispels without one"
             problems.append(Problem("reroll.of", expected, "a re-roll of it"))
-        if problems:
-            raise refusal(problems)
+        raise_problems(problems)
         return self
 
 
-class _Items(Document):
+def _role(key: str) -> Role:
+    """The role of a field of `Item`.
+
+    Raises:
+        TypeError: the field names no role.
+    """
+    for entry in Item.model_fields[key].metadata:
+        if isinstance(entry, Role):
+            return entry
+    raise TypeError(f"Item.{key}: expected a Role in its annotation, found none")
+
+
+FIELDS_BY_ROLE = {role: tuple(k for k in Item.model_fields if _role(k) is role) for role in Role}
+BEARER_FIELDS = FIELDS_BY_ROLE[Role.BEARER]
+SLOT_FIELDS = (*FIELDS_BY_ROLE[Role.USES], *FIELDS_BY_ROLE[Role.ARMY])
+
+
+class _Items(StrictModel):
     items: tuple[Item, ...]
 
 
 @cache
 def bundled_items() -> dict[str, Item]:
     """The items that come with the package, by name, in the order of ``data/items.toml``."""
-    items = validated(_Items, bundled_data("items"), "items.toml").items
+    items = validate(_Items, bundled_data("items"), "items.toml").items
     return {item.name: item for item in items}

@@ -1,4 +1,4 @@
-"""Getting a scenario: by the name of a bundled one, from a file, or from Python."""
+"""Loading scenarios: bundled ones by name, from files, and from Python."""
 
 import os
 from collections.abc import Mapping
@@ -6,27 +6,26 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wfb_gym.scenario.bundled import bundled_data, bundled_names, parsed
-from wfb_gym.scenario.capacity import capacity_problems
-from wfb_gym.scenario.errors import Problem, ScenarioError, shown
-from wfb_gym.scenario.models import Scenario
-from wfb_gym.scenario.validating import validated
+from wfb_gym.scenario.documents import bundled_data, bundled_names, parse_toml, validate
+from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
+from wfb_gym.scenario.scenario import Scenario
+from wfb_gym.scenario.slots import capacity_problems
 
 _FOLDER = "scenarios"
 
 
 def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scenario:
-    """A scenario from tables, lists and plain values, as TOML gives them.
+    """Make a scenario of tables, lists and plain values, as TOML gives them.
 
     Args:
         data: the whole document.
-        where: what an error names as the document.
+        where: name of the document in error messages.
 
     Raises:
         ScenarioError: unknown keys or names, values of the wrong type or out of range, or more
             of something than there is room for.
     """
-    scenario = validated(Scenario, data, where)
+    scenario = validate(Scenario, data, where)
     problems = capacity_problems(scenario)
     if problems:
         raise ScenarioError(where, problems)
@@ -39,16 +38,16 @@ def bundled_scenarios() -> list[str]:
 
 
 def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
-    """The scenario that a name or a file stands for.
+    """Load a scenario.
 
     Args:
-        source: a bundled scenario's name; or the path of a file, known by its ending
+        source: a bundled scenario's name; or the path of a file, recognised by its ending
             ``.toml``, by a folder in it or by being a `pathlib.Path`; or a scenario, which is
             returned as it is.
 
     Raises:
-        ScenarioError: there is no such scenario or file, it is not TOML, or it is refused as
-            `scenario_from_dict` tells.
+        ScenarioError: there is no such scenario or file, it is not TOML, or
+            `scenario_from_dict` raises it.
     """
     if isinstance(source, Scenario):
         return source
@@ -60,7 +59,7 @@ def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
             f"a path ending in .toml, a scenario, or the name of a bundled one: "
             f"{', '.join(bundled_scenarios())}"
         )
-        raise ScenarioError("scenario", [Problem("", expected, shown(name))])
+        raise ScenarioError("scenario", [Problem("", expected, format_value(name))])
     return _bundled(name)
 
 
@@ -77,4 +76,4 @@ def _from_file(path: str) -> Scenario:
         raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None
     except UnicodeDecodeError as error:
         raise ScenarioError(path, [Problem("", "text in UTF-8", str(error))]) from None
-    return scenario_from_dict(parsed(text, path), path)
+    return scenario_from_dict(parse_toml(text, path), path)

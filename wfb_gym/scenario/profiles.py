@@ -1,29 +1,28 @@
 """Profiles of units and characters, as the files in ``data/armies`` have them.
 
-Holds the lists, and the filling in of what a scenario leaves out. The units and characters of a
-scenario are `units` and `characters`.
+Holds the army lists, and fills in what a scenario leaves out. The units and characters of a
+scenario are in `units` and `characters`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
-from wfb_gym.scenario.bundled import bundled_data, bundled_names
+from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
 from wfb_gym.scenario.effects import Trait
-from wfb_gym.scenario.errors import Problem, ScenarioError, refusal, shown
+from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error
 from wfb_gym.scenario.fields import (
     Base,
     Characteristic,
-    Document,
     Name,
     Points,
     Save,
+    StrictModel,
     Whole,
     one_of,
 )
-from wfb_gym.scenario.validating import validated
 
 _FOLDER = "armies"
 
@@ -32,31 +31,12 @@ Kind = Literal["wizard", "runesmith", "runelord", "hero"]
 Traits = Annotated[tuple[Trait, ...], Field(max_length=10)]
 MagicResistance = Annotated[int, Whole(0, 3)]
 
-_UNIT_BRINGS = (
-    "name",
-    "points",
-    "toughness",
-    "wounds",
-    "armour_save",
-    "ward_save",
-    "troop",
-    "base",
-    "traits",
-    "magic_resistance",
-)
-_CHARACTER_BRINGS = (
-    "name",
-    "toughness",
-    "wounds",
-    "armour_save",
-    "ward_save",
-    "base",
-    "traits",
-    "magic_resistance",
-)
+_MODEL_KEYS = ("toughness", "wounds", "armour_save", "ward_save", "base")
+_CHARACTER_KEYS = ("name", *_MODEL_KEYS, "traits", "magic_resistance")
+_UNIT_KEYS = (*_CHARACTER_KEYS, "points", "troop")
 
 
-class UnitProfile(Document):
+class UnitProfile(StrictModel):
     """A kind of unit.
 
     Attributes:
@@ -92,13 +72,13 @@ class UnitProfile(Document):
     source: Name
 
 
-class CharacterProfile(Document):
+class CharacterProfile(StrictModel):
     """A kind of character.
 
     Attributes:
         name: unique among the characters of all lists.
-        kind: what he is to the magic phase.
-        slot: how an army list counts him.
+        kind: what it is to the magic phase.
+        slot: how an army list counts it.
         points: a number; for wizards a table from level, as text, to points.
         toughness: of the model.
         wounds: of the model.
@@ -106,9 +86,9 @@ class CharacterProfile(Document):
         ward_save: D6 needed; None for none.
         base: width and depth in millimetres.
         lores: lores that a wizard may choose from.
-        traits: what spells ask about him.
-        magic_resistance: dispel dice against a spell that targets him.
-        source: tag of the source of his numbers; "ours" where none has them.
+        traits: what spells ask about it.
+        magic_resistance: dispel dice against a spell that targets it.
+        source: tag of the source of its numbers; "ours" where none has them.
     """
 
     name: Name
@@ -126,17 +106,17 @@ class CharacterProfile(Document):
     source: Name
 
     def points_at(self, level: int) -> float | None:
-        """What he costs as a wizard of that level; None where he cannot have it."""
+        """Its cost as a wizard of that level; None where it cannot have it."""
         if isinstance(self.points, Mapping):
             return self.points.get(str(level))
         return self.points
 
 
-class ArmyList(Document):
-    """The profiles of one people.
+class ArmyList(StrictModel):
+    """The profiles of one army list.
 
     Attributes:
-        name: of the people.
+        name: of the army.
         source: what the tags of the profiles mean.
         units: its units.
         characters: its characters.
@@ -160,7 +140,7 @@ def army_list(name: str) -> ArmyList:
     Args:
         name: one of `bundled_armies`.
     """
-    return validated(ArmyList, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")
+    return validate(ArmyList, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")
 
 
 @cache
@@ -193,7 +173,7 @@ def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profil
         for i, profile in enumerate(profiles):
             if profile.name in found:
                 problem = Problem(
-                    f"{key}[{i}].name", "a name of its own in all lists", shown(profile.name)
+                    f"{key}[{i}].name", "a name of its own in all lists", format_value(profile.name)
                 )
                 raise ScenarioError(f"{_FOLDER}/{army}.toml", [problem])
             found[profile.name] = profile
@@ -201,61 +181,51 @@ def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profil
 
 
 def filled_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A unit's table with what its profile brings and it does not say.
+    """A unit's table, completed from its profile.
 
     Raises:
-        PydanticCustomError: there is no such profile.
+        PydanticCustomError: the profile is unknown.
     """
     name = data.get("profile")
     if not isinstance(name, str):
         return {**data}
     profile = _known(name, unit_profiles(), "a unit of an army list")
-    return {**_brought(profile, _UNIT_BRINGS), **data}
+    return {**{key: getattr(profile, key) for key in _UNIT_KEYS}, **data}
 
 
 def filled_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
-    """A character's table with what his profile brings and it does not say.
+    """A character's table, completed from its profile.
 
     Args:
         data: as written.
-        kinds: kinds of profile that will do.
+        kinds: kinds of profile that the character may have.
 
     Raises:
-        PydanticCustomError: there is no such profile, or none of these kinds; or it has no
-            points for the wizard's level and the table has none either.
+        PydanticCustomError: the profile is unknown or of another kind; or it has no points for
+            the wizard's level and the table has none either.
     """
     name = data.get("profile")
     if not isinstance(name, str):
         return {**data}
     usable = {key: each for key, each in character_profiles().items() if each.kind in kinds}
     profile = _known(name, usable, f"a {' or '.join(kinds)} of an army list")
-    brought = _brought(profile, _CHARACTER_BRINGS)
+    filled = {key: getattr(profile, key) for key in _CHARACTER_KEYS}
     if profile.kind in ("runesmith", "runelord"):
-        brought["rank"] = profile.kind
+        filled["rank"] = profile.kind
     if "points" not in data:
-        brought.update(_points(profile, data.get("level")))
-    return {**brought, **data}
-
-
-def _points(profile: CharacterProfile, level: object) -> Iterator[tuple[str, float]]:
-    """The points that the profile brings, as an item of the table; none for no level at all."""
-    if not isinstance(profile.points, Mapping):
-        yield "points", profile.points
-    elif isinstance(level, int) and not isinstance(level, bool):
-        points = profile.points_at(level)
-        if points is None:
-            expected = f"{' or '.join(profile.points)}, as {profile.name} has points for"
-            raise refusal([Problem("level", expected, shown(level))])
-        yield "points", points
+        level = data.get("level")
+        if not isinstance(profile.points, Mapping):
+            filled["points"] = profile.points
+        elif isinstance(level, int) and not isinstance(level, bool):
+            filled["points"] = profile.points_at(level)
+            if filled["points"] is None:
+                expected = f"{' or '.join(profile.points)}, as {profile.name} has points for"
+                raise problem_error(Problem("level", expected, format_value(level)))
+    return {**filled, **data}
 
 
 def _known(name: str, profiles: Mapping[str, _Profile], kind: str) -> _Profile:
-    """The profile of that name; `kind` says in the message what was expected."""
+    """The profile of that name; `kind` says in the error message what was expected."""
     if name not in profiles:
-        raise refusal([Problem("profile", one_of(profiles, name, kind), shown(name))])
+        raise problem_error(Problem("profile", one_of(profiles, name, kind), format_value(name)))
     return profiles[name]
-
-
-def _brought(profile: Document, keys: Sequence[str]) -> dict[str, Any]:
-    """What a profile says to those keys."""
-    return {key: getattr(profile, key) for key in keys}

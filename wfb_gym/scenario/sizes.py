@@ -1,8 +1,8 @@
-"""How much a scenario can hold: the fixed sizes of everything that is packed.
+"""The fixed sizes of packed scenarios: how much a scenario can hold.
 
 Sizes are the same for every scenario: compiled code is specialised on dtypes, so a size that
-followed the scenario would compile the engine again for each one. Whether a scenario fits is
-`wfb_gym.scenario.capacity`'s question.
+followed the scenario would compile the engine again for each one. `wfb_gym.scenario.slots` checks
+whether a scenario fits.
 """
 
 ARMIES = 2
@@ -21,7 +21,7 @@ AIMS = 224
 STRIKES = 640
 """Units struck by all the aims of both armies."""
 PMFS = 1024
-"""Chances of casualties, all strikes together."""
+"""Probabilities of casualties, all strikes together."""
 HITS = 2048
 """Numbers of models struck by how many are left, all strikes together."""
 MARK_WORDS = 2
@@ -30,7 +30,7 @@ MARKS = MARK_WORDS * MARKS_PER_WORD
 """Spells in one army whose mark a target keeps."""
 ITEMS = 8
 """Kinds of item in one army, counted by bearer."""
-MOST_WOUNDS = 20
+MAX_WOUNDS = 20
 """Wounds that a character can come to, stolen ones among them."""
 CONTACTS = 16
 """Groups of models in base contact with a wizard, both armies together."""

@@ -1,11 +1,34 @@
-"""Which slot of the packed arrays holds which spell or item, so that it can be named again."""
+"""What a scenario fills of the packed arrays: slots of spells and items, and whether all fits.
 
-from collections.abc import Mapping
+Other packages find here which slot holds which spell or item, so that they can name it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from wfb_gym.rules.pools import (
+    BASE_DISPEL_DICE,
+    BASE_POWER_DICE,
+    DWARF_DISPEL_DICE,
+    RUNESMITH_DISPEL_DICE,
+    dispel_dice_of_level,
+    power_dice_of_level,
+)
 from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.characters import Character, Runesmith, Wizard
+from wfb_gym.scenario.errors import Problem
 from wfb_gym.scenario.items import Item
-from wfb_gym.scenario.sizes import NO_BEARER
+from wfb_gym.scenario.rulesets import Ruleset
+from wfb_gym.scenario.scenario import Scenario
+from wfb_gym.scenario.sizes import (
+    CONTACTS,
+    DICE,
+    EFFECTS,
+    ITEMS,
+    MISCAST_TABLES,
+    NO_BEARER,
+    SPELLS,
+)
 from wfb_gym.scenario.spells import Spell
 
 
@@ -13,8 +36,8 @@ class SpellSlot(NamedTuple):
     """A spell of an army.
 
     Attributes:
-        wizard: index of the character who knows it, or carries it bound in an item.
-        spell: what it is.
+        wizard: index of the character who knows it, or carries the item that it is bound in.
+        spell: the spell.
         item: index among the army's item slots, for a bound spell; else None.
         casting_value: its own, or the power level of a bound spell.
     """
@@ -46,7 +69,7 @@ class ItemSlot(NamedTuple):
 def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
     """The army's spells in packed order: wizard by wizard, as listed, then bound ones.
 
-    A wizard who rolls for his spells has all six of his lore.
+    A wizard who rolls its spells has all six of its lore.
 
     Args:
         army: the army.
@@ -77,7 +100,7 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
     """
     bearers = [(NO_BEARER, "items", True, army.items)]
     for index, (key, character) in enumerate(army.keyed_characters()):
-        bearers.append((index, f"{key}.items", character.active, character.items))
+        bearers.append((index, f"{key}.items", character.is_active, character.items))
     return [
         ItemSlot(bearer, catalogue[name], names.count(name), active, f"{key}[{names.index(name)}]")
         for bearer, key, active, names in bearers
@@ -86,12 +109,142 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
     ]
 
 
-def bearer_total(names: tuple[str, ...], effect: str, catalogue: Mapping[str, Item]) -> int:
-    """What a wizard's items give him in all.
+def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]) -> int:
+    """What a wizard's items give it in all.
 
     Args:
-        names: the items he carries.
-        effect: one of `wfb_gym.scenario.items.BEARER_ONLY`.
+        names: the items it carries.
+        field: one of `wfb_gym.scenario.items.BEARER_FIELDS`.
         catalogue: items by name.
     """
-    return sum(int(getattr(catalogue[name], effect)) for name in names)
+    return sum(int(getattr(catalogue[name], field)) for name in names)
+
+
+def marked_spells(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
+    """Identities of an army's spells that do not stack on one target, in order.
+
+    These are the spells whose effect stays for the battle, and those of one turn that two wizards
+    know: flat states do not add up. Each needs a mark in the packed scenario.
+    """
+    identities = [spell.identity for spell in spells]
+    marked: dict[tuple[str, str | None], None] = {}
+    for spell in spells:
+        effect = spell.effect
+        if effect is None:
+            continue
+        flat = spell.duration == "instant" and effect.damage is None and not effect.heals
+        if effect.once or (flat and identities.count(spell.identity) > 1):
+            marked[spell.identity] = None
+    return list(marked)
+
+
+def base_dispel_dice(army: Army) -> int:
+    """Dispel dice of the army before any character adds to them."""
+    return DWARF_DISPEL_DICE if army.dwarf else BASE_DISPEL_DICE
+
+
+def dispel_dice_of(character: Character, rules: Ruleset) -> int:
+    """Dispel dice that a character brings while it is neither fleeing nor dead."""
+    if isinstance(character, Wizard):
+        return int(dispel_dice_of_level(character.level))
+    if isinstance(character, Runesmith):
+        runelord = character.rank == "runelord"
+        return rules.runelord_dispel_dice if runelord else RUNESMITH_DISPEL_DICE
+    return 0
+
+
+def capacity_problems(scenario: Scenario) -> list[Problem]:
+    """What of a valid scenario has no room in the packed arrays.
+
+    Args:
+        scenario: its names are known to resolve.
+
+    Returns:
+        A problem for each size that is exceeded; keys count from the scenario.
+    """
+    return [
+        *(
+            problem.below(side)
+            for side, army in scenario.keyed_armies()
+            for problem in _army_problems(army, scenario.rules_in_force, scenario.catalogue)
+        ),
+        *_contact_problems(scenario),
+        *_miscast_problems(scenario),
+    ]
+
+
+def _miscast_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Too many miscast tables or effects."""
+    tables = scenario.miscast_tables_in_use
+    if len(tables) > MISCAST_TABLES:
+        expected = f"at most {MISCAST_TABLES} of them in one scenario"
+        yield Problem("miscast_tables", expected, ", ".join(tables))
+    effects = sum(len(row.effects) for table in tables.values() for row in table.rows)
+    if effects > EFFECTS:
+        key = f"miscast_tables.{next(iter(tables))}.rows"
+        yield Problem(key, f"at most {EFFECTS} effects in all", str(effects))
+
+
+def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
+    """What exceeds the sizes of one army; keys count from the army."""
+    slots = item_slots(army, catalogue)
+    if len(slots) > ITEMS:
+        expected = f"at most {ITEMS} kinds of item in an army, counted by bearer"
+        yield Problem(slots[ITEMS].key, expected, str(len(slots)))
+    for slot in slots:
+        for field in ("uses", "power_dice", "dispel_dice", "dispel_bonus"):
+            total = slot.copies * getattr(slot.item, field)
+            yield from _pool_problem(slot.key, f"{field} of these items together", total)
+    spells = spell_slots(army, catalogue)
+    if len(spells) > SPELLS:
+        expected = f"at most {SPELLS} spells in an army, bound ones among them"
+        yield Problem("wizards", expected, str(len(spells)))
+    yield from _delayed_problems(army, spells)
+    active = [character for character in army.characters if character.is_active]
+    levels = [who.level for who in active if isinstance(who, Wizard)]
+    if army.power_dice is None:
+        dice = BASE_POWER_DICE + sum(s.copies * s.item.power_dice for s in slots if s.active)
+        if not rules.own_dice:
+            dice += sum(int(power_dice_of_level(level)) for level in levels)
+        yield from _pool_problem("power_dice", "generated dice", dice)
+    if army.dispel_dice is None:
+        dice = base_dispel_dice(army) + sum(dispel_dice_of(who, rules) for who in active)
+        dice += sum(s.copies * s.item.dispel_dice for s in slots if s.active)
+        yield from _pool_problem("dispel_dice", "generated dice", dice)
+    for i, wizard in enumerate(army.wizards):
+        key = f"wizards[{i}].items"
+        for field in ("extra_dice_cap", "cast_bonus"):
+            total = bearer_total(wizard.items, field, catalogue)
+            yield from _pool_problem(key, f"{field} of its items together", total)
+        dice = bearer_total(wizard.items, "bearer_dice", catalogue)
+        dice += int(power_dice_of_level(wizard.level)) if rules.own_dice else 0
+        yield from _pool_problem(key, "dice of its own", dice)
+
+
+def _delayed_problems(army: Army, spells: Sequence[SpellSlot]) -> Iterator[Problem]:
+    """A wizard has one Comet on its way at a time (DW), and one that it knows (ours)."""
+    delayed = [slot.wizard for slot in spells if slot.spell.is_delayed]
+    keys = [key for key, _ in army.keyed_characters()]
+    for who in sorted(set(delayed)):
+        if delayed.count(who) > 1:
+            expected = "at most one spell that strikes later"
+            yield Problem(f"{keys[who]}.spells", expected, f"{delayed.count(who)} of them")
+
+
+def _pool_problem(key: str, what: str, value: int) -> Iterator[Problem]:
+    """A number of dice, or a bonus of either sign, beyond what a pool holds."""
+    if abs(value) > DICE:
+        yield Problem(key, f"at most {DICE} as {what}", str(value))
+
+
+def _contact_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Too many groups in base contact."""
+    keys = [
+        f"{side}.{key}.base_contact[{i}]"
+        for index, (side, army) in enumerate(scenario.keyed_armies())
+        for who, (key, _) in enumerate(army.keyed_characters())
+        for i in range(len(scenario.contacts_of(index, who)))
+    ]
+    if len(keys) > CONTACTS:
+        expected = f"at most {CONTACTS} groups in base contact, both armies together"
+        yield Problem(keys[CONTACTS], expected, str(len(keys)))

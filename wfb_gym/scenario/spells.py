@@ -1,33 +1,117 @@
-"""Spells as a scenario lists them: written inline, or taken from a lore."""
+"""Spells: those of the lores (``data/lores.toml``), and those that a scenario lists."""
 
-from collections.abc import Mapping
-from functools import cache
-from typing import Annotated, Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, ValidationError, model_validator
 
-from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, Effect, effect_of
-from wfb_gym.scenario.errors import Problem, refusal, shown
-from wfb_gym.scenario.fields import Document, Flag, Name, Points, one_of
-from wfb_gym.scenario.lores import (
-    CastingValue,
-    DurationName,
-    LoreSpell,
-    find_lore_spell,
-    lore_spells,
-)
+from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
+from wfb_gym.scenario.documents import bundled_data, validate
+from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, SpellEffect, effect_of
+from wfb_gym.scenario.errors import Problem, format_value, problem_error, raise_problems
+from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Whole, one_of
 
-_BROUGHT = ("casting_value", "duration")
-_LASTING = ("worth_per_phase", "survives_caster", "in_play")
+CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
+DurationName = Literal["instant", "remains_in_play", "one_turn"]
+_LASTING_WORTH = 'no worth by phases but for "remains_in_play" or "one_turn"'
 
 
-class Spell(Document):
-    """A spell that a wizard knows, or that lies bound in an item.
+class LoreSpell(SpellEffect):
+    """A spell of a lore, its effect's keys among its own.
+
+    Attributes:
+        name: as printed, unique among all lores.
+        lore: the lore's name.
+        number: 1 to 6, the D6 that brings it.
+        casting_value: number to equal or beat.
+        duration: how the magic phase treats it.
+        lasts: how long its effect lasts on the battlefield, where that differs.
+        kind: what it does, roughly.
+        confidence: "found" where a source has it.
+        source: tags of the sources, explained in the data file.
+        note: what a reader should know about the row.
+    """
+
+    name: Name
+    lore: Name
+    number: Annotated[int, Whole(1, 6)]
+    casting_value: CastingValue
+    duration: DurationName
+    lasts: Name | None = None
+    kind: Literal[
+        "magic_missile",
+        "direct",
+        "hex",
+        "augment",
+        "movement",
+        "heal",
+        "remains_in_play",
+        "one_turn",
+    ]
+    confidence: Name
+    source: Name
+    note: Name | None = None
+
+    @cached_property
+    def effect(self) -> SpellEffect:
+        """What it does to whom."""
+        return SpellEffect(**{key: getattr(self, key) for key in EFFECT_KEYS})
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        raise_problems(self._problems())
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        if self.missile != (self.kind == "magic_missile"):
+            expected = 'true for kind = "magic_missile", and for no other'
+            yield Problem("missile", expected, format_value(self.missile))
+        if self.worth is None:
+            return
+        if self.worth.reason is None:
+            expected = "why its worth is what it is: every lore's is an estimate"
+            yield Problem("worth.reason", expected, "no such key")
+        if self.duration == "instant" and self.worth.is_lasting:
+            yield Problem("worth", _LASTING_WORTH, "a table")
+
+
+class _Lores(StrictModel):
+    spells: tuple[LoreSpell, ...]
+
+
+@cache
+def lore_spells() -> tuple[LoreSpell, ...]:
+    """All spells of all lores, in the order of the data file."""
+    return validate(_Lores, bundled_data("lores"), "lores.toml").spells
+
+
+@cache
+def lore_names() -> tuple[str, ...]:
+    """Names of all lores, in the order of the data file."""
+    return tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
+
+
+def find_lore_spell(name: str, lore: str | None = None) -> LoreSpell | None:
+    """Find the spell of that name; None where there is none.
+
+    Args:
+        name: as printed.
+        lore: the only lore to look in; None for all.
+    """
+    for spell in lore_spells():
+        if spell.name == name and lore in (None, spell.lore):
+            return spell
+    return None
+
+
+class Spell(StrictModel):
+    """A spell that a wizard knows, or that is bound in an item.
 
     An entry with a casting value is the scenario's own and takes nothing from the lores, even
     where a lore has that name. An entry without one is a lore's spell. A worth in points makes
     of either a spell of fixed worth, without target; without it a lore's spell brings its effect,
-    and the scenario's own has the keys of `wfb_gym.scenario.effects.Effect` among its own.
+    and the scenario's own has the keys of `wfb_gym.scenario.effects.SpellEffect` among its own.
 
     Attributes:
         name: a lore's, or any.
@@ -39,18 +123,18 @@ class Spell(Document):
         duration: how long it lasts.
         worth_per_phase: points to its owner at each end of phase while in play, for a spell of
             fixed worth; else 0.
-        survives_caster: his death does not end it.
+        survives_caster: its caster's death does not end it.
         in_play: already in play when the battle begins.
         in_play_on: the unit or character that it lies on then.
     """
 
-    also_known: ClassVar[tuple[str, ...]] = EFFECT_KEYS
+    extra_keys: ClassVar[tuple[str, ...]] = EFFECT_KEYS
 
     name: Name
     lore: Name | None = None
     casting_value: CastingValue
     worth: Points = 0.0
-    effect: Effect | None = None
+    effect: SpellEffect | None = None
     duration: DurationName = "instant"
     worth_per_phase: Points = 0.0
     survives_caster: Flag = False
@@ -59,23 +143,24 @@ class Spell(Document):
 
     @property
     def identity(self) -> tuple[str, str | None]:
-        """What makes two wizards' spells the same spell."""
+        """Equal for two wizards' spells that are the same spell."""
         return self.name, self.lore
-
-    @property
-    def range_inches(self) -> int | None:
-        """How far it reaches; None where its effect measures nothing, or it has none."""
-        return None if self.effect is None else self.effect.range_inches
 
     @property
     def picks_target(self) -> bool:
         """Whether its caster picks one unit or character for it."""
         return self.effect is not None and self.effect.target in PICKED
 
+    @property
+    def is_delayed(self) -> bool:
+        """Whether it strikes later, as a Comet does."""
+        damage = None if self.effect is None else self.effect.damage
+        return damage is not None and damage.delayed
+
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: Any) -> Any:
-        """Fills in what the lore brings, and gathers the keys of the effect."""
+        """Fill in what the lore brings, and gather the keys of the effect."""
         if not isinstance(data, Mapping):
             return data
         if "casting_value" in data and data.get("lore") is None:
@@ -83,58 +168,56 @@ class Spell(Document):
         return _from_lore(data)
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
-        problems = []
-        if self.effect is not None:
-            expected = "0, as its effect says what it is worth"
-            problems += [
-                Problem(key, expected, shown(getattr(self, key)))
-                for key in ("worth", "worth_per_phase")
-                if getattr(self, key)
-            ]
-            worth = self.effect.worth
-            if self.duration == "instant" and worth is not None and worth.lasting:
-                expected = 'no worth by phases but for "remains_in_play" or "one_turn"'
-                problems.append(Problem("worth", expected, "a table"))
-        if self.duration == "instant":
-            expected = 'no value but for a duration of "remains_in_play" or "one_turn"'
-            problems += [
-                Problem(key, expected, shown(getattr(self, key)))
-                for key in _LASTING
-                if getattr(self, key) and not (self.effect and key == "worth_per_phase")
-            ]
-        if self.in_play_on is not None and not (self.in_play and self.picks_target):
-            expected = "no value but for a spell in play that is cast at a unit or character"
-            problems.append(Problem("in_play_on", expected, shown(self.in_play_on)))
-        elif self.in_play and self.picks_target and self.in_play_on is None:
-            expected = "the unit or character that it lies on"
-            problems.append(Problem("in_play_on", expected, "no such key"))
-        if problems:
-            raise refusal(problems)
+    def _is_consistent(self) -> Self:
+        raise_problems([*self._worth_problems(), *self._in_play_problems()])
         return self
 
+    def _worth_problems(self) -> Iterator[Problem]:
+        if self.effect is not None:
+            expected = "0, as its effect says what it is worth"
+            for key in ("worth", "worth_per_phase"):
+                if value := getattr(self, key):
+                    yield Problem(key, expected, format_value(value))
+            worth = self.effect.worth
+            if self.duration == "instant" and worth is not None and worth.is_lasting:
+                yield Problem("worth", _LASTING_WORTH, "a table")
 
-def spell_from_lore(found: LoreSpell) -> Spell:
-    """A lore's spell as a wizard knows it, with its effect."""
-    return Spell(name=found.name, lore=found.lore, casting_value=found.casting_value)
+    def _in_play_problems(self) -> Iterator[Problem]:
+        if self.duration == "instant":
+            expected = 'no value but for a duration of "remains_in_play" or "one_turn"'
+            for key in ("worth_per_phase", "survives_caster", "in_play"):
+                value = getattr(self, key)
+                if value and not (self.effect and key == "worth_per_phase"):
+                    yield Problem(key, expected, format_value(value))
+        if self.in_play_on is not None and not (self.in_play and self.picks_target):
+            expected = "no value but for a spell in play that is cast at a unit or character"
+            yield Problem("in_play_on", expected, format_value(self.in_play_on))
+        elif self.in_play and self.picks_target and self.in_play_on is None:
+            yield Problem("in_play_on", "the unit or character that it lies on", "no such key")
 
 
 @cache
 def spells_of_lore(lore: str) -> tuple[Spell, ...]:
     """The six spells of a lore as a wizard knows them, by their number."""
     own = sorted((spell for spell in lore_spells() if spell.lore == lore), key=lambda s: s.number)
-    return tuple(spell_from_lore(spell) for spell in own)
+    return tuple(
+        Spell(name=spell.name, lore=spell.lore, casting_value=spell.casting_value) for spell in own
+    )
 
 
-def _known_lore(value: Any) -> Any:
-    lores = sorted({spell.lore for spell in lore_spells()})
-    if value not in lores:
-        raise refusal([Problem("", one_of(lores, str(value), "a lore"), shown(value))])
+def _check_lore(value: Any) -> Any:
+    if value not in lore_names():
+        raise problem_error(_lore_problem("", value))
     return value
 
 
+def _lore_problem(key: str, found: Any) -> Problem:
+    return Problem(key, one_of(sorted(lore_names()), str(found), "a lore"), format_value(found))
+
+
 _KEYS = frozenset(Spell.model_fields)
-LoreName = Annotated[Name, BeforeValidator(_known_lore)]
+_FROM_LORE = ("casting_value", "duration")
+LoreName = Annotated[Name, BeforeValidator(_check_lore)]
 """Name of one of the eight lores."""
 
 
@@ -149,23 +232,24 @@ def _effect_keys(data: Mapping[str, Any]) -> list[str]:
 
 def _inline(data: Mapping[str, Any]) -> dict[str, Any]:
     """An entry of the scenario's own with its effect gathered."""
-    flat = _effect_keys(data)
+    effect_keys = _effect_keys(data)
     if data.get("effect") is not None:
-        if flat:
-            raise refusal([Problem(flat[0], "no value beside effect", shown(data[flat[0]]))])
-    elif flat:
+        if effect_keys:
+            key = effect_keys[0]
+            raise problem_error(Problem(key, "no value beside effect", format_value(data[key])))
+    elif effect_keys:
         if "target" not in data:
             expected = "a target for a spell with an effect"
-            raise refusal([Problem("target", expected, "no such key")])
-        if "worth" in data and "worth" not in flat:
+            raise problem_error(Problem("target", expected, "no such key"))
+        if "worth" in data and "worth" not in effect_keys:
             expected = "a table such as { points = 10 } for a spell with a target"
-            raise refusal([Problem("worth", expected, shown(data["worth"]))])
-        rest = {key: value for key, value in data.items() if key not in flat}
-        # A misspelt key is told by itself, not as the lack of what it should have been.
+            raise problem_error(Problem("worth", expected, format_value(data["worth"])))
+        rest = {key: value for key, value in data.items() if key not in effect_keys}
+        # An unknown key is reported as such, and not as the lack of the key it should have been.
         return {**rest, "effect": effect_of(data)} if rest.keys() <= _KEYS else rest
     elif "worth" not in data:
         expected = "a worth in points, or a target and what the spell does to it"
-        raise refusal([Problem("worth", expected, "no such key")])
+        raise problem_error(Problem("worth", expected, "no such key"))
     return {**data}
 
 
@@ -173,29 +257,31 @@ def _from_lore(data: Mapping[str, Any]) -> dict[str, Any]:
     """An entry with what its lore brings."""
     found = _lore_spell_of(data)
     problems = [
-        Problem(key, f"{shown(getattr(found, key))}, as its lore has it", shown(data[key]))
-        for key in _BROUGHT
+        Problem(
+            key, f"{format_value(getattr(found, key))}, as its lore has it", format_value(data[key])
+        )
+        for key in _FROM_LORE
         if data.get(key, getattr(found, key)) != getattr(found, key)
     ]
     for key in _effect_keys(data):
         expected = "a number" if key == "worth" else "no value"
         expected += ", as the lore brings what the spell does"
-        problems.append(Problem(key, expected, shown(data[key])))
+        problems.append(Problem(key, expected, format_value(data[key])))
     effect = data.get("effect")
     if effect is None and "worth" not in data:
         effect = found.effect
-    elif effect is not None and not _same(effect, found.effect):
-        problems.append(Problem("effect", "no value, as the lore brings it", shown(effect)))
-    if problems:
-        raise refusal(problems)
-    brought = {"lore": found.lore, **{key: getattr(found, key) for key in _BROUGHT}}
-    return {**data, **brought, "effect": effect}
+    elif effect is not None and not _is_effect(effect, found.effect):
+        expected = "no value, as the lore brings it"
+        problems.append(Problem("effect", expected, format_value(effect)))
+    raise_problems(problems)
+    from_lore = {"lore": found.lore, **{key: getattr(found, key) for key in _FROM_LORE}}
+    return {**data, **from_lore, "effect": effect}
 
 
-def _same(written: Any, effect: Effect) -> bool:
-    """Whether a written effect is that one."""
+def _is_effect(value: Any, effect: SpellEffect) -> bool:
+    """Whether a value of a document says the same as an effect."""
     try:
-        return Effect.model_validate(written) == effect
+        return SpellEffect.model_validate(value) == effect
     except ValidationError:
         return False
 
@@ -207,18 +293,15 @@ def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
         PydanticCustomError: there is none, or the entry names nothing.
     """
     name, lore = data.get("name"), data.get("lore")
-    spells = lore_spells()
-    lores = {spell.lore for spell in spells}
-    if lore is not None and not (isinstance(lore, str) and lore in lores):
-        expected = one_of(sorted(lores), str(lore), "a lore")
-        raise refusal([Problem("lore", expected, shown(lore))])
+    if lore is not None and not (isinstance(lore, str) and lore in lore_names()):
+        raise problem_error(_lore_problem("lore", lore))
     if not isinstance(name, str):
-        found = shown(name) if "name" in data else "no such key"
-        raise refusal([Problem("name", "a text, not empty", found)])
+        found = format_value(name) if "name" in data else "no such key"
+        raise problem_error(Problem("name", "a text, not empty", found))
     spell = find_lore_spell(name, lore)
     if spell is None:
-        names = [spell.name for spell in spells if lore in (None, spell.lore)]
+        names = [spell.name for spell in lore_spells() if lore in (None, spell.lore)]
         kind = f"a spell of the lore of {lore}" if lore else "a spell of a lore"
         expected = f"{one_of(names, name, kind)}, or a casting_value for a spell of your own"
-        raise refusal([Problem("name", expected, shown(name))])
+        raise problem_error(Problem("name", expected, format_value(name)))
     return spell

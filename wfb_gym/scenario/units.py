@@ -1,6 +1,6 @@
-"""Units of fighting models, and what all models on the table have in common.
+"""Units of fighting models, and the bases of all models.
 
-Holds no characters (`characters`) and no list of profiles (`profiles`).
+Characters are in `characters`, the profiles of army lists in `profiles`.
 """
 
 from collections.abc import Mapping
@@ -8,17 +8,17 @@ from typing import Annotated, Any, Self
 
 from pydantic import model_validator
 
-from wfb_gym.scenario.errors import Problem, refusal
+from wfb_gym.scenario.errors import Problem, raise_problems
 from wfb_gym.scenario.fields import (
     Base,
     Characteristic,
-    Document,
     Facing,
     Flag,
     Name,
     Points,
     Position,
     Save,
+    StrictModel,
     Whole,
 )
 from wfb_gym.scenario.profiles import (
@@ -28,9 +28,9 @@ from wfb_gym.scenario.profiles import (
     filled_from_unit_profile,
 )
 
-MOST_MODELS = 200
+MAX_MODELS = 200
 FRONTAGE = 5
-"""Models in the front rank of a unit that does not say (ours)."""
+"""Models in the front rank of a unit whose entry does not say (ours)."""
 SINGLE_MODELS = ("chariot", "monster", "war_machine")
 BASES: dict[str, tuple[float, float]] = {
     "infantry": (20.0, 20.0),
@@ -41,11 +41,11 @@ BASES: dict[str, tuple[float, float]] = {
     "swarm": (40.0, 40.0),
     "character": (20.0, 20.0),
 }
-"""Base of a model that does not say, in millimetres, by troop type."""
+"""Base of a model whose entry does not say, in millimetres, by troop type."""
 
 
 def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
-    """A table with the base of its troop type, unless it has one or the type is unknown.
+    """Add the base of a troop type to a table, unless it has one or the type is unknown.
 
     Args:
         data: of a unit or a character, as written.
@@ -56,12 +56,12 @@ def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
     return {**data} if base is None or "base" in data else {**data, "base": base}
 
 
-class Unit(Document):
+class Unit(StrictModel):
     """A unit of fighting models.
 
     Attributes:
         profile: of ``data/armies``, for what is not written here.
-        name: of its own in the army.
+        name: unique in the army.
         models: how many.
         toughness: of each model.
         wounds: of each model.
@@ -74,7 +74,7 @@ class Unit(Document):
         facing: where its front looks, in degrees clockwise from growing y.
         troop: type of its models.
         traits: what spells ask about it.
-        skirmish: it stands loosely and sees all round.
+        skirmish: it skirmishes: it sees all round.
         in_combat: it fights in close combat.
         fleeing: it flees.
         magic_resistance: dispel dice against a spell that targets it.
@@ -83,13 +83,13 @@ class Unit(Document):
 
     profile: Name | None = None
     name: Name
-    models: Annotated[int, Whole(1, MOST_MODELS)]
+    models: Annotated[int, Whole(1, MAX_MODELS)]
     toughness: Characteristic
     wounds: Characteristic = 1
     armour_save: Save | None = None
     ward_save: Save | None = None
     points: Points
-    frontage: Annotated[int, Whole(1, MOST_MODELS)] = FRONTAGE
+    frontage: Annotated[int, Whole(1, MAX_MODELS)] = FRONTAGE
     base: Base = BASES["infantry"]
     position: Position | None = None
     facing: Facing = 0.0
@@ -101,15 +101,10 @@ class Unit(Document):
     magic_resistance: MagicResistance = 0
     magic_item: Flag = False
 
-    @property
-    def single(self) -> bool:
-        """Whether its models stand each for itself: chariots, monsters and war machines."""
-        return self.troop in SINGLE_MODELS
-
     @model_validator(mode="before")
     @classmethod
     def _fill_in(cls, data: Any) -> Any:
-        """What its profile brings, then what its troop type does."""
+        """Complete the table from its profile, then from its troop type."""
         if not isinstance(data, Mapping):
             return data
         filled = with_base(filled_from_unit_profile(data), "infantry")
@@ -120,7 +115,7 @@ class Unit(Document):
         return filled
 
     @model_validator(mode="after")
-    def _can_be(self) -> Self:
+    def _is_consistent(self) -> Self:
         problems = []
         if self.frontage > self.models:
             expected = f"at most {self.models}, as the unit has no more models"
@@ -128,6 +123,5 @@ class Unit(Document):
         if self.fleeing and self.in_combat:
             expected = "false, as a fleeing unit is not in close combat"
             problems.append(Problem("in_combat", expected, "true"))
-        if problems:
-            raise refusal(problems)
+        raise_problems(problems)
         return self

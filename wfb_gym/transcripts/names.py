@@ -106,8 +106,8 @@ class ScenarioNames:
             total: of the table's dice.
         """
         side = self._scenario.armies[army]
-        name = self._scenario.table_name_of(side, side.wizards[wizard])
-        for row in self._scenario.table_named(name).rows:
+        name = self._scenario.miscast_table_of(side, side.wizards[wizard])
+        for row in self._scenario.miscast_table_named(name).rows:
             if row.roll[0] <= total <= row.roll[1]:
                 if row.text is not None:
                     return row.text.removesuffix(".")

@@ -1,4 +1,8 @@
-"""Miscast tables: rows of effects by a D6 or by the total of 2D6."""
+"""Rulesets and miscast tables: the rules that a scenario can choose and change.
+
+A ruleset is an edition with single switches over it. A miscast table has rows of effects by a D6
+or by the total of 2D6.
+"""
 
 from functools import cache
 from typing import Annotated, Any, Literal, Self
@@ -6,28 +10,80 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from wfb_gym.scenario.bundled import bundled_data, bundled_names
-from wfb_gym.scenario.errors import Problem, refusal, shown
-from wfb_gym.scenario.fields import Characteristic, Document, Flag, Name, Points, Whole
-from wfb_gym.scenario.validating import validated
+from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
+from wfb_gym.scenario.errors import Problem, format_value, raise_problems
+from wfb_gym.scenario.fields import Characteristic, Flag, Name, Points, StrictModel, Whole
+
+Edition = Literal["6e", "7e"]
+Recast = Literal["side", "caster"]
+RunelordDice = Annotated[int, Whole(1, 2)]
+
+
+class Ruleset(StrictModel):
+    """The rules that a battle is played by, with a value for every switch.
+
+    Attributes:
+        own_dice: each wizard's level dice are its own, beside a pool (7th edition).
+        dispel_double_six: two natural 6s dispel whatever the number to match.
+        in_play_recast: who may not cast a spell again while it is in play: any wizard of its
+            owner's "side", or its "caster" alone.
+        miscast_table: name of a table of the scenario or of a bundled one.
+        runelord_dispel_dice: dispel dice that a Runelord brings.
+        reroll_all_dice: a re-roll of a casting roll takes all its dice.
+        dispel_one_turn: spells that last one turn may be dispelled at the end of later phases.
+    """
+
+    own_dice: Flag
+    dispel_double_six: Flag
+    in_play_recast: Recast
+    miscast_table: Name
+    runelord_dispel_dice: RunelordDice
+    reroll_all_dice: Flag
+    dispel_one_turn: Flag
+
+
+class Switches(StrictModel):
+    """A scenario's ``[rules]``: the switches of `Ruleset`; None leaves the ruleset's value."""
+
+    own_dice: Flag | None = None
+    dispel_double_six: Flag | None = None
+    in_play_recast: Recast | None = None
+    miscast_table: Name | None = None
+    runelord_dispel_dice: RunelordDice | None = None
+    reroll_all_dice: Flag | None = None
+    dispel_one_turn: Flag | None = None
+
+
+@cache
+def bundled_ruleset(edition: Edition) -> Ruleset:
+    """The ruleset of an edition, as ``data/rulesets.toml`` has it."""
+    entries = bundled_data("rulesets")[edition]
+    values = {switch: entry["value"] for switch, entry in entries.items()}
+    return validate(Ruleset, values, "rulesets.toml")
+
+
+def ruleset_with(edition: Edition, switches: Switches) -> Ruleset:
+    """The edition's ruleset with a scenario's own switches over it."""
+    return bundled_ruleset(edition).model_copy(update=switches.model_dump(exclude_none=True))
+
 
 _FACES = 6
-_MOST_DICE = 2
+_MAX_DICE = 2
 _FOLDER = "miscasts"
 
 
-class PointsLost(Document):
+class PointsLost(StrictModel):
     """The casting army loses points."""
 
     kind: Literal["points_lost"]
     points: Points
 
 
-class Hit(Document):
-    """One hit on the caster, or on each model in base contact with him.
+class Hit(StrictModel):
+    """One hit on the caster, or on each model in base contact with it.
 
     Attributes:
-        kind: whom it strikes.
+        kind: what it strikes.
         strength: of the hit.
         armour_save: whether an armour save is allowed.
     """
@@ -37,8 +93,8 @@ class Hit(Document):
     armour_save: Flag = True
 
 
-class Hits(Document):
-    """So many hits on the caster as dice show.
+class Hits(StrictModel):
+    """As many hits on the caster as dice show.
 
     Attributes:
         kind: always "caster_hits".
@@ -53,11 +109,11 @@ class Hits(Document):
     armour_save: Flag = True
 
 
-class Wounds(Document):
+class Wounds(StrictModel):
     """Wounds without a roll and without saves, as many as dice show.
 
     Attributes:
-        kind: whom they strike: the caster, or each other wizard of his army.
+        kind: what they strike: the caster, or each other wizard of its army.
         dice: for their number, rolled for each of them.
     """
 
@@ -65,14 +121,14 @@ class Wounds(Document):
     dice: Literal["D3", "D6"]
 
 
-class Locked(Document):
+class Locked(StrictModel):
     """The caster may not cast.
 
     Attributes:
         kind: always "locked".
-        until: the end of this phase, the start of his own next one, a D6 of 6 rolled at the
-            start of one of his own phases, or the end of the battle.
-        bars_items: he may not use items either.
+        until: the end of this phase, the start of its own next one, a D6 of 6 rolled at the
+            start of one of its own phases, or the end of the battle.
+        bars_items: it may not use items either.
     """
 
     kind: Literal["locked"]
@@ -80,34 +136,34 @@ class Locked(Document):
     bars_items: Flag = False
 
 
-class DiceLost(Document):
+class DiceLost(StrictModel):
     """Power dice left are lost: those of the whole side, or the caster's own."""
 
     kind: Literal["dice_lost"]
     whose: Literal["side", "caster"]
 
 
-class InPlayEnds(Document):
+class InPlayEnds(StrictModel):
     """Spells in play end: the caster's that remain in play, or all of both sides."""
 
     kind: Literal["in_play_ends"]
     whose: Literal["caster", "all"]
 
 
-class SpellForgotten(Document):
+class SpellForgotten(StrictModel):
     """The miscast spell is forgotten for the rest of the battle.
 
     Attributes:
         kind: always "spell_forgotten".
-        whose: "caster" for him alone; "side" for every wizard of his army who knows it.
+        whose: "caster" for its caster alone; "side" for every wizard of the army who knows it.
     """
 
     kind: Literal["spell_forgotten"]
     whose: Literal["caster", "side"] = "caster"
 
 
-class FreeSpell(Document):
-    """The opponent casts one of his spells without a roll.
+class FreeSpell(StrictModel):
+    """The opponent casts one of its spells without a roll.
 
     Attributes:
         kind: always "free_spell".
@@ -118,7 +174,7 @@ class FreeSpell(Document):
     limit: Literal["miscast_value", "any"] = "any"
 
 
-class PlainEffect(Document):
+class PlainEffect(StrictModel):
     """An effect that needs no more than its name."""
 
     kind: Literal[
@@ -131,7 +187,7 @@ class PlainEffect(Document):
     ]
 
 
-Effect = (
+MiscastEffect = (
     PointsLost
     | Hit
     | Hits
@@ -146,13 +202,13 @@ Effect = (
 
 
 def _as_range(value: Any) -> tuple[int, int]:
-    """One total of the dice, or two as an inclusive range, as a range."""
+    """The range that one total of the dice stands for, or two as its ends, both included."""
     ends = [value, value] if isinstance(value, int) else value
     if (
         not isinstance(ends, list | tuple)
         or len(ends) != 2
         or any(not isinstance(end, int) or isinstance(end, bool) for end in ends)
-        or not 1 <= ends[0] <= ends[1] <= _MOST_DICE * _FACES
+        or not 1 <= ends[0] <= ends[1] <= _MAX_DICE * _FACES
     ):
         raise PydanticCustomError(
             "expected",
@@ -162,7 +218,7 @@ def _as_range(value: Any) -> tuple[int, int]:
     return ends[0], ends[1]
 
 
-class MiscastRow(Document):
+class MiscastRow(StrictModel):
     """What happens on some totals of the dice.
 
     Attributes:
@@ -173,12 +229,12 @@ class MiscastRow(Document):
     """
 
     roll: Annotated[tuple[int, int], BeforeValidator(_as_range)]
-    effects: tuple[Annotated[Effect, Field(discriminator="kind")], ...] = ()
+    effects: tuple[Annotated[MiscastEffect, Field(discriminator="kind")], ...] = ()
     source: Literal["printed", "ours"] | None = None
     text: Name | None = None
 
 
-class MiscastTable(Document):
+class MiscastTable(StrictModel):
     """Rows for every total of the dice, each total in one row.
 
     Attributes:
@@ -186,7 +242,7 @@ class MiscastTable(Document):
         rows: in any order.
     """
 
-    dice: Annotated[int, Whole(1, _MOST_DICE)] = _MOST_DICE
+    dice: Annotated[int, Whole(1, _MAX_DICE)] = _MAX_DICE
     rows: tuple[MiscastRow, ...]
 
     @property
@@ -195,37 +251,36 @@ class MiscastTable(Document):
         return range(self.dice, self.dice * _FACES + 1)
 
     @model_validator(mode="after")
-    def _each_total_once(self) -> Self:
+    def _has_each_total_once(self) -> Self:
         wanted = self.totals
         first, last = wanted[0], wanted[-1]
         problems = [
-            Problem(f"rows[{i}].roll", f"totals from {first} to {last}", shown(row.roll))
+            Problem(f"rows[{i}].roll", f"totals from {first} to {last}", format_value(row.roll))
             for i, row in enumerate(self.rows)
             if row.roll[0] < first or row.roll[1] > last
         ]
         totals = [n for row in self.rows for n in range(row.roll[0], row.roll[1] + 1)]
         missing = [str(n) for n in wanted if n not in totals]
-        twice = [str(n) for n in wanted if totals.count(n) > 1]
-        if missing or twice:
+        repeated = [str(n) for n in wanted if totals.count(n) > 1]
+        if missing or repeated:
             parts = [f"no row for {', '.join(missing)}"] if missing else []
-            parts += [f"several rows for {', '.join(twice)}"] if twice else []
+            parts += [f"several rows for {', '.join(repeated)}"] if repeated else []
             expected = f"each total from {first} to {last} in exactly one row"
             problems.append(Problem("rows", expected, " and ".join(parts)))
-        if problems:
-            raise refusal(problems)
+        raise_problems(problems)
         return self
 
 
 def bundled_miscast_tables() -> tuple[str, ...]:
-    """Names of the tables that come with the package."""
+    """Names of the miscast tables that come with the package."""
     return bundled_names(_FOLDER)
 
 
 @cache
 def bundled_miscast_table(name: str) -> MiscastTable:
-    """A table that comes with the package.
+    """A miscast table that comes with the package.
 
     Args:
         name: one of `bundled_miscast_tables`.
     """
-    return validated(MiscastTable, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")
+    return validate(MiscastTable, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")

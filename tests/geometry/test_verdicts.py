@@ -4,18 +4,17 @@ from hypothesis import strategies as st
 
 from tests.geometry.stand_ins import (
     Character,
-    Scenario,
     Terrain,
     Unit,
+    deployment,
     effect,
     front_rank,
     missile,
-    scenario,
+    verdicts,
     wood_spell,
 )
-from wfb_gym.geometry import Verdict, verdicts
-from wfb_gym.geometry.survey import Survey
-from wfb_gym.scenario.effects import Effect
+from wfb_gym.geometry import Deployment, Verdict
+from wfb_gym.scenario.effects import SpellEffect
 
 KARL = Character(position=(36.0, 10.0))
 
@@ -25,12 +24,12 @@ def foe(name: str = "Foe", y: float = 20.0, x: float = 36.0, models: int = 5,
     return Unit(name, models, min(models, 5), (x, y), 180.0, **keys)  # type: ignore[arg-type]
 
 
-def judged(where: Scenario, spell: Effect, character: int = 0) -> dict[int | None, Verdict]:
-    found = verdicts(where, 0, character, spell, spell.range_inches)
+def judged(where: Deployment, spell: SpellEffect, character: int = 0) -> dict[int | None, Verdict]:
+    found = verdicts(where, 0, character, spell)
     return {verdict.target: verdict for verdict in found}
 
 
-def reason(where: Scenario, spell: Effect, target: int | None = 16) -> str:
+def reason(where: Deployment, spell: SpellEffect, target: int | None = 16) -> str:
     verdict = judged(where, spell)[target]
     assert verdict.legal == (not verdict.reason)
     assert not (verdict.legal and verdict.alone)
@@ -42,15 +41,15 @@ def reason(where: Scenario, spell: Effect, target: int | None = 16) -> str:
 
 def test_range_is_measured_from_base_to_nearest_base() -> None:
     # From y 10 to y 20.
-    assert reason(scenario((KARL,), (foe(),)), effect(reach=10)) == ""
+    assert reason(deployment((KARL,), (foe(),)), effect(reach=10)) == ""
     too_far = "is 10.0 inches away: out of range, which is 9"
-    assert reason(scenario((KARL,), (foe(),)), effect(reach=9)) == too_far
+    assert reason(deployment((KARL,), (foe(),)), effect(reach=9)) == too_far
 
 
 def test_range_is_measured_aslant_between_corners() -> None:
     # From (36.5, 10) to (39.5, 14): 3 across and 4 ahead.
-    aslant = scenario((KARL,), (foe(x=42.0, y=14.0),))
-    assert Survey(aslant).ground.distance(10, 16) == pytest.approx(5.0)  # type: ignore[union-attr]
+    aslant = deployment((KARL,), (foe(x=42.0, y=14.0),))
+    assert aslant.polygons.distance(10, 16) == pytest.approx(5.0)  # type: ignore[union-attr]
     assert reason(aslant, effect(reach=5)) == ""
     assert reason(aslant, effect(reach=4)) != ""
 
@@ -58,21 +57,21 @@ def test_range_is_measured_aslant_between_corners() -> None:
 def test_a_wizard_in_a_unit_measures_from_his_own_base() -> None:
     guard = Unit("Guard", 5, 5, (36.0, 10.0))
     beside = foe(x=44.0, y=10.0)  # 3 inches from the unit and 5 from the wizard in its middle
-    where = scenario((guard, Character(unit="Guard", position=None)), (beside,))
+    where = deployment((guard, Character(unit="Guard", position=None)), (beside,))
     assert "5.0 inches" in reason(where, effect(reach=4))
 
 
 def test_a_spell_without_range_reaches_the_whole_table() -> None:
-    assert reason(scenario((KARL,), (foe(y=47.0),)), effect(reach=None)) == ""
+    assert reason(deployment((KARL,), (foe(y=47.0),)), effect(reach=None)) == ""
 
 
 @given(st.floats(5, 65), st.floats(5, 40), st.floats(0, 359), st.integers(1, 30))
 def test_distance_is_the_same_from_either_side(
     x: float, y: float, facing: float, models: int
 ) -> None:
-    one = scenario((KARL,), (Unit("Foe", models, min(5, models), (x, y), facing),))
-    other = scenario((Unit("Foe", models, min(5, models), (x, y), facing),), (KARL,))
-    first, second = Survey(one).ground, Survey(other).ground
+    one = deployment((KARL,), (Unit("Foe", models, min(5, models), (x, y), facing),))
+    other = deployment((Unit("Foe", models, min(5, models), (x, y), facing),), (KARL,))
+    first, second = one.polygons, other.polygons
     assert first is not None
     assert second is not None
     assert first.distance(10, 16) == pytest.approx(second.distance(0, 26))
@@ -83,15 +82,15 @@ def test_distance_is_the_same_from_either_side(
 
 
 def test_a_unit_in_close_combat_is_no_target_unless_the_spell_says_so() -> None:
-    fight = scenario((KARL,), (foe(in_combat=True),))
+    fight = deployment((KARL,), (foe(in_combat=True),))
     assert reason(fight, effect()) == "is in close combat"
     assert reason(fight, effect(engaged="only")) == ""
     assert reason(fight, effect(engaged="either")) == ""
-    assert reason(scenario((KARL,), (foe(),)), effect(engaged="only")) == "is not in close combat"
+    assert reason(deployment((KARL,), (foe(),)), effect(engaged="only")) == "is not in close combat"
 
 
 def test_a_unit_whose_character_fights_is_in_close_combat() -> None:
-    where = scenario((KARL,), (foe(), Character("Hans", unit="Foe", in_combat=True)))
+    where = deployment((KARL,), (foe(), Character("Hans", unit="Foe", in_combat=True)))
     assert reason(where, effect()) == "is in close combat"
 
 
@@ -99,16 +98,16 @@ def test_a_unit_whose_character_fights_is_in_close_combat() -> None:
 def test_magic_missiles_are_barred_while_the_wizard_or_his_unit_fights(unit_fights: bool) -> None:
     guard = Unit("Guard", 5, 5, (36.0, 10.0), in_combat=unit_fights)
     karl = Character(unit="Guard", in_combat=not unit_fights)
-    where = scenario((guard, karl), (foe(),))
+    where = deployment((guard, karl), (foe(),))
     assert reason(where, missile()) == "Karl is in close combat, which bars magic missiles"
     assert reason(where, effect()) == ""
 
 
 def test_a_spell_for_fighters_asks_the_caster_to_fight() -> None:
     bear = effect("caster", None, caster_engaged=True)
-    assert reason(scenario((KARL,)), bear, None) == "Karl is not in close combat"
+    assert reason(deployment((KARL,)), bear, None) == "Karl is not in close combat"
     fighting = Character(position=(36.0, 10.0), in_combat=True)
-    assert reason(scenario((fighting,)), bear, None) == ""
+    assert reason(deployment((fighting,)), bear, None) == ""
 
 
 # The caster
@@ -119,14 +118,14 @@ def test_a_spell_for_fighters_asks_the_caster_to_fight() -> None:
 )
 def test_a_wizard_who_is_dead_off_the_table_or_fleeing_casts_nothing(status: str, why: str) -> None:
     karl = Character(status=status, position=(36.0, 10.0) if status == "fleeing" else None)
-    where = scenario((karl,), (foe(),))
+    where = deployment((karl,), (foe(),))
     assert judged(where, effect()) == {16: Verdict(16, False, f"Karl is {why}", False)}
     assert reason(where, effect("enemy_area"), None) == f"Karl is {why}"
 
 
 def test_a_focal_model_flees_with_its_unit() -> None:
     horrors = Unit("Horrors", 10, 5, (36.0, 10.0), fleeing=True)
-    where = scenario((horrors, Character("Fiend", daemon_unit="Horrors")), (foe(),))
+    where = deployment((horrors, Character("Fiend", daemon_unit="Horrors")), (foe(),))
     assert reason(where, effect()) == "Fiend is fleeing"
 
 
@@ -135,7 +134,7 @@ def test_a_focal_model_flees_with_its_unit() -> None:
 
 def test_dead_characters_and_those_off_the_table_are_no_targets() -> None:
     gone = (Character("A", status="dead"), Character("B", status="off_table"))
-    where = scenario((KARL,), gone)
+    where = deployment((KARL,), gone)
     assert reason(where, effect(), 26) == "is dead"
     assert reason(where, effect(), 27) == "is off the table"
 
@@ -143,12 +142,12 @@ def test_dead_characters_and_those_off_the_table_are_no_targets() -> None:
 def test_a_spell_for_some_troop_types_works_on_no_other() -> None:
     cannon = foe(troop="war_machine", models=1)
     brass = effect(only=["war_machine", "chariot"], worth={"points": 5.0})
-    assert reason(scenario((KARL,), (cannon,)), brass) == ""
-    assert reason(scenario((KARL,), (foe(),)), brass) == "is infantry, not war machine or chariot"
+    assert reason(deployment((KARL,), (cannon,)), brass) == ""
+    assert reason(deployment((KARL,), (foe(),)), brass) == "is infantry, not war machine or chariot"
 
 
 def test_a_spell_that_a_trait_keeps_off_says_which() -> None:
-    where = scenario((KARL,), (foe(traits=("immune_to_psychology",)), foe("More", 30.0)))
+    where = deployment((KARL,), (foe(traits=("immune_to_psychology",)), foe("More", 30.0)))
     spell = effect(not_on=["undead", "immune_to_psychology"])
     assert reason(where, spell) == "is immune to psychology, on which it does not work"
     assert reason(where, spell, 17) == ""
@@ -156,7 +155,7 @@ def test_a_spell_that_a_trait_keeps_off_says_which() -> None:
 
 def test_a_spell_for_the_fleeing_needs_them_to_flee() -> None:
     friends = Unit("A", 5, 5, (20.0, 10.0), fleeing=True), Unit("B", 5, 5, (50.0, 10.0))
-    where = scenario((KARL, *friends))
+    where = deployment((KARL, *friends))
     oxen = effect("friendly_unit", None, needs="fleeing")
     assert reason(where, oxen, 0) == ""
     assert reason(where, oxen, 1) == "is not fleeing"
@@ -164,30 +163,30 @@ def test_a_spell_for_the_fleeing_needs_them_to_flee() -> None:
 
 def test_a_spell_on_magic_items_needs_one_in_the_unit() -> None:
     gold = effect(needs="magic_item", worth={"points": 12.0})
-    assert reason(scenario((KARL,), (foe(),)), gold) == "carries no magic item"
-    assert reason(scenario((KARL,), (foe(magic_item=True),)), gold) == ""
+    assert reason(deployment((KARL,), (foe(),)), gold) == "carries no magic item"
+    assert reason(deployment((KARL,), (foe(magic_item=True),)), gold) == ""
     bearer = Character("Hans", unit="Foe", items=("Wand",))
-    assert reason(scenario((KARL,), (foe(), bearer)), gold) == ""
+    assert reason(deployment((KARL,), (foe(), bearer)), gold) == ""
 
 
 def test_a_wall_of_fire_needs_a_front_rank_with_nobody_within_an_inch() -> None:
     wall = front_rank()
-    assert reason(scenario((KARL,), (foe(),)), wall) == ""
-    assert reason(scenario((KARL,), (foe(skirmish=True),)), wall) == "has no front rank"
-    assert reason(scenario((KARL,), (foe(models=1),)), wall) == "has no front rank"
-    assert reason(scenario((KARL,), (foe(troop="monster"),)), wall) == "has no front rank"
+    assert reason(deployment((KARL,), (foe(),)), wall) == ""
+    assert reason(deployment((KARL,), (foe(skirmish=True),)), wall) == "has no front rank"
+    assert reason(deployment((KARL,), (foe(models=1),)), wall) == "has no front rank"
+    assert reason(deployment((KARL,), (foe(troop="monster"),)), wall) == "has no front rank"
     lone = Character("Hans", (36.0, 20.0), 180.0)
-    assert reason(scenario((KARL,), (lone,)), wall, 26) == "has no front rank"
+    assert reason(deployment((KARL,), (lone,)), wall, 26) == "has no front rank"
     beside = foe("Beside", x=42.0)  # from x 39.5, the front rank to 38.5
     close = "has Beside within 1 inch of its front rank"
-    assert reason(scenario((KARL,), (foe(), beside)), wall) == close
-    assert reason(scenario((KARL,), (foe(), foe("Beside", x=42.1))), wall) == ""
+    assert reason(deployment((KARL,), (foe(), beside)), wall) == close
+    assert reason(deployment((KARL,), (foe(), foe("Beside", x=42.1))), wall) == ""
 
 
 def test_models_near_the_rear_ranks_do_not_disturb_the_front_rank() -> None:
     column = Unit("Foe", 3, 1, (36.0, 20.0), 180.0)  # ranks from y 20 to 23
     behind = Unit("Behind", 2, 2, (38.0, 22.5), 180.0)
-    assert reason(scenario((KARL,), (column, behind)), front_rank()) == ""
+    assert reason(deployment((KARL,), (column, behind)), front_rank()) == ""
 
 
 # Terrain of Life
@@ -199,7 +198,7 @@ def wood(x: float = 20.0) -> Terrain:
 
 def test_a_spell_of_life_measures_from_its_terrain() -> None:
     # The wood ends at x 24; the unit begins at x 33.5, 9.5 away, and reaches back to y 21.
-    where = scenario((KARL,), (foe(y=22.0), foe("Far", 22.0, x=50.0)), (wood(),))
+    where = deployment((KARL,), (foe(y=22.0), foe("Far", 22.0, x=50.0)), (wood(),))
     assert reason(where, wood_spell()) == ""
     assert reason(where, wood_spell(), 17) == (
         "is 23.5 inches from wood: out of range, which is 12"
@@ -208,7 +207,7 @@ def test_a_spell_of_life_measures_from_its_terrain() -> None:
 
 def test_without_such_terrain_a_spell_of_life_measures_from_the_caster() -> None:
     pond = Terrain("Pond", "water", (20.0, 24.0), (8.0, 6.0))
-    where = scenario((KARL,), (foe(y=15.0), foe("Far", 20.0)), (pond,))
+    where = deployment((KARL,), (foe(y=15.0), foe("Far", 20.0)), (pond,))
     assert reason(where, wood_spell()) == ""
     assert reason(where, wood_spell(), 17) == (
         "is 10.0 inches away, and there is no wood: out of range, which is 6"
@@ -220,20 +219,20 @@ def test_without_such_terrain_a_spell_of_life_measures_from_the_caster() -> None
 
 def test_a_character_in_a_unit_is_a_target_only_once_it_is_gone() -> None:
     hidden = Character("Hans", unit="Foe")
-    where = scenario((KARL,), (foe(), hidden))
+    where = deployment((KARL,), (foe(), hidden))
     assert judged(where, effect())[26] == Verdict(26, False, "stands in Foe", True)
     assert judged(where, effect(reach=9))[26] == Verdict(26, False, "stands in Foe", False)
 
 
 def test_a_character_who_comes_to_stand_alone_may_still_be_guarded() -> None:
     hidden, guard = Character("Hans", unit="Foe"), foe("Guard", 17.0, x=42.5)
-    where = scenario((KARL,), (foe(), guard, hidden))
+    where = deployment((KARL,), (foe(), guard, hidden))
     assert not judged(where, missile())[26].alone
     assert judged(where, effect(sight=True))[26].alone
 
 
 def test_a_spell_at_a_model_may_pick_a_character_out_of_a_legal_unit() -> None:
-    where = scenario((KARL,), (foe(), Character("Hans", unit="Foe", traits=("undead",))))
+    where = deployment((KARL,), (foe(), Character("Hans", unit="Foe", traits=("undead",))))
     assert reason(where, missile("enemy_model"), 26) == ""
     steal = missile("enemy_model", not_on=["undead"])
     assert reason(where, steal, 26) == "is undead, on which it does not work"
@@ -245,32 +244,32 @@ def test_a_spell_at_a_model_may_pick_a_character_out_of_a_legal_unit() -> None:
 LONE = Character("Hans", (36.0, 25.0), 180.0)
 
 
-def guarded(guard_x: float, guard_y: float = 21.0, **keys: int) -> Scenario:
+def guarded(guard_x: float, guard_y: float = 21.0, **keys: int) -> Deployment:
     """Hans at 15 inches, and a unit whose left edge is 2.5 inches left of `guard_x`."""
-    return scenario((KARL,), (foe("Guard", guard_y, x=guard_x, **keys), LONE))  # type: ignore[arg-type]
+    return deployment((KARL,), (foe("Guard", guard_y, x=guard_x, **keys), LONE))  # type: ignore[arg-type]
 
 
 def test_a_lone_character_near_a_large_unit_is_no_target_of_a_missile_unless_nearest() -> None:
     why = "stands alone within 5 inches of Guard, and Guard is nearer"
     assert reason(guarded(40.0), missile(), 26) == why
     assert reason(guarded(40.0), effect(sight=True), 26) == ""
-    assert reason(guarded(44.0, 25.0), missile(), 26) == ""  # he is the nearest
+    assert reason(guarded(44.0, 25.0), missile(), 26) == ""  # it is the nearest
     assert reason(guarded(46.0), missile(), 26) == ""  # 7 inches from him
     assert reason(guarded(40.0, models=4), missile(), 26) == ""  # too few to hide among
 
 
 def test_an_engaged_or_hidden_unit_makes_nobody_else_the_nearer_target() -> None:
     fight = foe("Guard", 21.0, x=40.0, in_combat=True)
-    assert reason(scenario((KARL,), (fight, LONE)), missile(), 26) == ""
+    assert reason(deployment((KARL,), (fight, LONE)), missile(), 26) == ""
     screen = Terrain("Screen", "wood", (38.6, 16.0), (3.0, 1.0), blocks_sight=True)
     small = foe("Guard", 21.0, x=41.0)
-    assert reason(scenario((KARL,), (small, LONE)), missile(), 26) != ""
-    seen = judged(scenario((KARL,), (small, LONE), (screen,)), missile())
+    assert reason(deployment((KARL,), (small, LONE)), missile(), 26) != ""
+    seen = judged(deployment((KARL,), (small, LONE), (screen,)), missile())
     assert seen[26].legal == (not seen[16].legal)
 
 
 def test_the_seventh_edition_does_not_guard_lone_characters() -> None:
-    where = scenario((KARL,), (foe("Guard", 21.0, x=40.0), LONE), ruleset="7e")
+    where = deployment((KARL,), (foe("Guard", 21.0, x=40.0), LONE), ruleset="7e")
     assert reason(where, missile(), 26) == ""
 
 
@@ -278,8 +277,8 @@ def test_shooting_rules_ask_sight_of_a_missile() -> None:
     wall = foe("Wall", 15.0, models=5)
     behind = Unit("Foe", 1, 1, (36.0, 20.0), 180.0)
     why = "is out of sight behind Wall"
-    assert reason(scenario((KARL,), (behind, wall)), missile()) == why
-    assert reason(scenario((KARL,), (behind, wall)), effect()) == ""
+    assert reason(deployment((KARL,), (behind, wall)), missile()) == why
+    assert reason(deployment((KARL,), (behind, wall)), effect()) == ""
 
 
 # Friends, and the caster himself
@@ -295,7 +294,7 @@ def test_a_steed_takes_the_caster_or_a_lone_character_on_foot_in_range() -> None
         Character("Far", (60.0, 10.0)),
         Character("Hidden", unit="Guard"),
     )
-    found = judged(scenario((KARL, guard, *friends), (foe(),)), STEED)
+    found = judged(deployment((KARL, guard, *friends), (foe(),)), STEED)
     assert list(found) == [10, 11, 12, 13, 14]
     assert [found[code].legal for code in found] == [True, True, False, False, False]
     assert found[12].reason == "is not on foot"
@@ -305,9 +304,9 @@ def test_a_steed_takes_the_caster_or_a_lone_character_on_foot_in_range() -> None
 
 def test_a_steed_takes_its_caster_out_of_his_unit_but_no_daemon_out_of_its() -> None:
     guard = Unit("Guard", 5, 5, (36.0, 10.0))
-    assert reason(scenario((guard, Character(unit="Guard"))), STEED, 10) == ""
+    assert reason(deployment((guard, Character(unit="Guard"))), STEED, 10) == ""
     fiend, lone = Character("Fiend", daemon_unit="Guard"), Character("Hans", (40.0, 10.0))
-    daemons = scenario((guard, fiend, lone))
+    daemons = deployment((guard, fiend, lone))
     assert reason(daemons, STEED, 10) == "a Daemon may not leave its unit by magic"
     assert reason(daemons, STEED, 11) == ""
     assert reason(daemons, effect("caster", None), None) == ""
@@ -315,7 +314,7 @@ def test_a_steed_takes_its_caster_out_of_his_unit_but_no_daemon_out_of_its() -> 
 
 def test_friendly_spells_look_at_friends_only_and_at_the_casters_own_unit_too() -> None:
     guard = Unit("Guard", 5, 5, (36.0, 10.0))
-    where = scenario((guard, Character(unit="Guard")), (foe(),))
+    where = deployment((guard, Character(unit="Guard")), (foe(),))
     found = judged(where, effect("friendly_unit", 6, sight=True))
     assert {code: verdict.legal for code, verdict in found.items()} == {0: True, 10: False}
     heal = judged(where, effect("friendly_model", None, heals=True, needs="wounded"))
@@ -324,13 +323,13 @@ def test_friendly_spells_look_at_friends_only_and_at_the_casters_own_unit_too() 
 
 def test_focal_models_are_targets_as_their_unit() -> None:
     horrors = foe("Horrors")
-    where = scenario((KARL,), (horrors, Character("Fiend", daemon_unit="Horrors")))
+    where = deployment((KARL,), (horrors, Character("Fiend", daemon_unit="Horrors")))
     assert list(judged(where, missile("enemy_model"))) == [16]
 
 
 @pytest.mark.parametrize("target", ["caster", "player", "enemy_area", "friendly_area"])
 def test_spells_without_a_target_have_one_verdict(target: str) -> None:
-    where = scenario((KARL,), (foe(in_combat=True),))
+    where = deployment((KARL,), (foe(in_combat=True),))
     assert judged(where, effect(target)) == {None: Verdict(None, True, "", False)}
 
 
@@ -339,7 +338,7 @@ def test_spells_without_a_target_have_one_verdict(target: str) -> None:
 
 def test_without_a_battlefield_all_targets_are_in_range_and_in_sight() -> None:
     theirs = (Unit("Foe"), Unit("Fight", in_combat=True), Character("Hans", unit="Foe"))
-    where = scenario((Character(),), theirs, table=False)
+    where = deployment((Character(),), theirs, battlefield=False)
     found = judged(where, missile(reach=1))
     assert found == {
         16: Verdict(16, True, "", False),
@@ -348,10 +347,10 @@ def test_without_a_battlefield_all_targets_are_in_range_and_in_sight() -> None:
     }
     assert judged(where, front_rank())[16].legal
     assert judged(where, wood_spell())[16].legal
-    lone = scenario((Character(),), (Unit("Foe"), Character("Hans")), table=False)
+    lone = deployment((Character(),), (Unit("Foe"), Character("Hans")), battlefield=False)
     assert judged(lone, missile())[26].legal
 
 
 def test_a_piece_on_the_table_needs_a_position() -> None:
-    with pytest.raises(ValueError, match=r"caster\.wizards\[0\] has no position"):
-        verdicts(scenario((Character(),)), 0, 0, effect(), 24)
+    with pytest.raises(ValueError, match=r"caster\.wizards\[0\]: expected a position"):
+        verdicts(deployment((Character(),)), 0, 0, effect())

@@ -1,15 +1,19 @@
-"""From pydantic's report on a document to a `ScenarioError` that a player can act on."""
+"""From TOML text to checked models: bundled files, and errors that a player can act on."""
 
+import tomllib
 from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from wfb_gym.scenario.errors import Problem, ScenarioError, shown
-from wfb_gym.scenario.fields import Document, one_of
+from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, join_keys
+from wfb_gym.scenario.fields import StrictModel, one_of
 
-_Model = TypeVar("_Model", bound=Document)
+_SUFFIX = ".toml"
+_Model = TypeVar("_Model", bound=StrictModel)
 _TABLE = "a table"
 _EXPECTED = {
     "missing": "a value, as the key is required",
@@ -23,8 +27,44 @@ _EXPECTED = {
 _NOTHING = "no such key"
 
 
-def validated(model: type[_Model], data: object, where: str) -> _Model:
-    """The document read as `model`.
+def parse_toml(text: str, where: str) -> dict[str, Any]:
+    """Parse TOML to tables, lists and plain values.
+
+    Args:
+        text: the file's contents.
+        where: the file's name, for the message.
+
+    Raises:
+        ScenarioError: the text is not TOML; the message gives line and column.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(where, [Problem("", "a TOML file", str(error))]) from None
+
+
+@cache
+def bundled_names(folder: str) -> tuple[str, ...]:
+    """Names of the TOML files in a folder of the package's data, sorted, without ending."""
+    files = (resources.files("wfb_gym") / "data" / folder).iterdir()
+    return tuple(sorted(f.name[: -len(_SUFFIX)] for f in files if f.name.endswith(_SUFFIX)))
+
+
+def bundled_data(*path: str) -> dict[str, Any]:
+    """Contents of a TOML file of the package's data.
+
+    Args:
+        *path: folders and the file's name without its ending, from the data folder.
+
+    Raises:
+        FileNotFoundError: the file does not exist.
+    """
+    file = resources.files("wfb_gym").joinpath("data", *path[:-1], path[-1] + _SUFFIX)
+    return parse_toml(file.read_text(encoding="utf-8"), "/".join(path) + _SUFFIX)
+
+
+def validate(model: type[_Model], data: object, where: str) -> _Model:
+    """Make a model of a document.
 
     Args:
         model: the kind of document.
@@ -42,13 +82,6 @@ def validated(model: type[_Model], data: object, where: str) -> _Model:
         raise ScenarioError(where, found) from None
 
 
-def joined(key: str, below: str) -> str:
-    """A key's place from that of the table around it: ``caster`` and ``items[0]``."""
-    if not key or not below or below.startswith("["):
-        return key + below
-    return f"{key}.{below}"
-
-
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
     """The models that a field's type mentions."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -56,7 +89,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
-def _tagged(models: Sequence[type[BaseModel]], tag: str) -> list[type[BaseModel]]:
+def _models_of_kind(models: Sequence[type[BaseModel]], tag: str) -> list[type[BaseModel]]:
     """The model of a union that has `tag` among its kinds; empty where the models have none."""
     return [
         model
@@ -81,24 +114,24 @@ def _place(root: type[BaseModel], path: Sequence[int | str]) -> tuple[str, list[
     key = ""
     models = [root]
     known: list[str] = []
-    own_names = False  # the keys of the table reached are names of the user's own
+    free_names = False  # the keys of this table are names that the user chooses
     for step in path:
         if isinstance(step, int):
             key += f"[{step}]"
             continue
-        if own_names:
-            key, known, own_names = joined(key, step), [], False
+        if free_names:
+            key, known, free_names = join_keys(key, step), [], False
             continue
         fields = models[0].model_fields if len(models) == 1 else {}
-        gathered = models[0].also_known if fields and issubclass(models[0], Document) else ()
-        if step not in fields and (chosen := _tagged(models, step)):
+        extra = models[0].extra_keys if fields and issubclass(models[0], StrictModel) else ()
+        if step not in fields and (chosen := _models_of_kind(models, step)):
             models = chosen
             continue
-        key, known = joined(key, step), [*fields, *gathered]
+        key, known = join_keys(key, step), [*fields, *extra]
         if step in fields:
             annotation = fields[step].annotation
             models = _models_in(annotation) or models
-            own_names = get_origin(annotation) is dict
+            free_names = get_origin(annotation) is dict
     return key, known
 
 
@@ -107,27 +140,22 @@ def _problems(root: type[BaseModel], error: ErrorDetails) -> list[Problem]:
     key, known = _place(root, error["loc"])
     kind, context = error["type"], error.get("ctx", {})
     if kind == "refused":
-        return [
-            Problem(joined(key, below), expected, found)
-            for below, expected, found in context["problems"]
-        ]
-    found = shown(error["input"])
+        return [problem.below(key) for problem in context["problems"]]
+    expected = context.get("expected") or _EXPECTED.get(kind) or error["msg"]
+    found = format_value(error["input"])
     if kind == "extra_forbidden":
         name = str(error["loc"][-1])
-        return [Problem(key, one_of(known, name, "a known key"), f'unknown key "{name}"')]
-    if kind == "missing":
+        expected, found = one_of(known, name, "a known key"), f'unknown key "{name}"'
+    elif kind == "missing":
         found = _NOTHING
     elif kind == "union_tag_not_found":
-        key, found = joined(key, "kind"), _NOTHING
+        key, found = join_keys(key, "kind"), _NOTHING
     elif kind == "union_tag_invalid":
-        key, found = joined(key, "kind"), f'"{context["tag"]}"'
-        expected = context["expected_tags"].replace("'", '"')
-        return [Problem(key, f"one of {expected}", found)]
+        key, found = join_keys(key, "kind"), f'"{context["tag"]}"'
+        expected = f"one of {context['expected_tags']}".replace("'", '"')
     elif kind == "too_long":
         found = f"more: {context['actual_length']}"
-        return [Problem(key, f"at most {context['max_length']} entries", found)]
+        expected = f"at most {context['max_length']} entries"
     elif kind == "literal_error":
-        expected = context["expected"].replace("'", '"')
-        return [Problem(key, expected, found)]
-    expected = context.get("expected") or _EXPECTED.get(kind) or error["msg"]
+        expected = expected.replace("'", '"')
     return [Problem(key, expected, found)]

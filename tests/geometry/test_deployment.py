@@ -1,0 +1,111 @@
+import subprocess
+import sys
+
+import pytest
+
+from tests.geometry.stand_ins import (
+    Character,
+    Terrain,
+    Unit,
+    deployment,
+)
+from wfb_gym.geometry import Deployment
+
+
+def overlaps(where: Deployment) -> list[tuple[str, str]]:
+    """Keys of each two pieces that overlap, the later one first."""
+    return [(p.key, q.key) for p, q, _ in where.misplacements() if q is not None]
+
+
+def problems(*ours: Unit | Character) -> list[tuple[str, str]]:
+    return overlaps(deployment(ours))
+
+
+def test_units_that_touch_do_not_overlap() -> None:
+    left, right = Unit("A", 5, 5, (30.0, 20.0)), Unit("B", 5, 5, (35.0, 20.0))
+    assert problems(left, right) == []
+    assert problems(left, Unit("B", 5, 5, (34.991, 20.0))) == []
+    found = [("caster.units[1]", "caster.units[0]")]
+    assert problems(left, Unit("B", 5, 5, (34.98, 20.0))) == found
+
+
+def test_engaged_enemies_may_touch_front_to_front() -> None:
+    ours = Unit("A", 10, 5, (30.0, 20.0), in_combat=True)
+    theirs = Unit("B", 10, 5, (31.0, 20.0), 180.0, in_combat=True)
+    assert overlaps(deployment((ours,), (theirs,))) == []
+    over = Unit("B", 10, 5, (31.0, 19.9), 180.0, in_combat=True)
+    found = [("dispeller.units[0]", "caster.units[0]")]
+    assert overlaps(deployment((ours,), (over,))) == found
+
+
+def test_the_notch_of_a_short_last_rank_is_free() -> None:
+    short = Unit("A", 6, 5, (30.0, 20.0))  # its last model at x 29.5 to 30.5, y 18 to 19
+    assert problems(short, Character(position=(31.0, 19.0))) == []
+    found = [("caster.wizards[0]", "caster.units[0]")]
+    assert problems(short, Character(position=(30.4, 19.0))) == found
+
+
+def test_a_character_in_a_unit_overlaps_nobody_but_his_unit_is_larger() -> None:
+    unit = Unit("A", 5, 5, (30.0, 20.0))
+    behind = Unit("B", 1, 1, (29.5, 19.0))
+    assert problems(unit, behind) == []
+    assert len(problems(unit, behind, Character(unit="A"))) == 1
+
+
+def test_who_is_off_the_battlefield_or_dead_is_in_nobodys_way() -> None:
+    unit = Unit("A", 5, 5, (30.0, 20.0))
+    off = Character(status="off_table"), Character("B", (30.0, 20.0), status="dead")
+    assert problems(unit, *off) == []
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "beyond"),
+    [(2.4, 20.0, 0.1), (36.0, 0.5, 0.5), (69.6, 20.0, 0.1), (36.0, 48.02, 0.02)],
+)
+def test_every_base_stands_on_the_battlefield(x: float, y: float, beyond: float) -> None:
+    (found,) = deployment((Unit("A", 5, 5, (x, y)),)).misplacements()
+    assert (found.piece.name, found.other) == ("A", None)
+    assert found.beyond == pytest.approx(beyond)
+
+
+def test_a_unit_may_stand_at_the_edge_of_the_battlefield() -> None:
+    assert problems(Unit("A", 5, 5, (2.5, 1.0)), Unit("B", 5, 5, (69.5, 48.0))) == []
+
+
+def test_without_a_battlefield_nothing_stands_wrongly() -> None:
+    where = deployment((Unit(), Unit("B")), battlefield=False)
+    assert where.misplacements() == []
+    assert where.outlines() == {}
+
+
+def test_outlines_have_a_polygon_for_each_base_by_name() -> None:
+    wood = Terrain("Old Wood", "wood", (10.0, 10.0), (4.0, 2.0), 90.0)
+    theirs = (Unit("B", 7, 5, (36.0, 20.0)), Character("Foe", unit="B"))
+    shapes = deployment((Character(position=(36.0, 10.0)),), theirs, (wood,)).outlines()
+    assert {side: list(named) for side, named in shapes.items()} == {
+        "caster": ["Karl"], "dispeller": ["B", "Foe"], "terrain": ["Old Wood"]
+    }  # fmt: skip
+    assert len(shapes["dispeller"]["B"].geoms) == 7
+    assert shapes["dispeller"]["B"].area == pytest.approx(7.0)
+    assert shapes["caster"]["Karl"].bounds == pytest.approx((35.5, 9.0, 36.5, 10.0))
+    assert shapes["terrain"]["Old Wood"].bounds == pytest.approx((9.0, 8.0, 11.0, 12.0))
+
+
+def test_shapely_is_imported_only_for_a_battlefield() -> None:
+    script = (
+        "import sys\n"
+        "import wfb_gym, wfb_gym.geometry\n"
+        "from tests.geometry.stand_ins import *\n"
+        "for battlefield in (False, True):\n"
+        "    karl = Character(position=(36.0, 5.0))\n"
+        "    foe = Unit(position=(36.0, 20.0))\n"
+        "    here = deployment((karl,), (foe,), battlefield=battlefield)\n"
+        "    verdicts(here, 0, 0, missile())\n"
+        "    strikes(here, 0, 0, template(), 16)\n"
+        "    here.misplacements()\n"
+        "    print('shapely' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "True"]

@@ -1,0 +1,342 @@
+"""Where everything stands: combats in the middle, two battle lines, fleeing units, terrain."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from wfb_gym.generating.drafts import ArmyDraft, CharacterDraft, UnitDraft
+from wfb_gym.generating.primitives import DEPTH, WIDTH, RandomChoices, Rectangle
+
+_MIDDLE = DEPTH / 2
+_FRIENDS_APART = 0.5
+"""Inches between two of one army."""
+_ENEMIES_APART = 1.0
+"""Inches between two enemies who do not fight each other."""
+_EDGE = 0.5
+_TRIES = 40
+_TURNS = (0, 0, 0, 0, 0, 10, -10, 20, -20)
+_STEADY = frozenset({"undead", "daemons", "unbreakable", "immune_to_psychology"})
+"""Traits of those who do not flee (ours)."""
+
+_Point = tuple[float, float]
+
+
+class PlacedPiece(NamedTuple):
+    """A unit or character on the battlefield.
+
+    Attributes:
+        army: 0 or 1.
+        ground: that it covers.
+        piece: the unit or character.
+    """
+
+    army: int
+    ground: Rectangle
+    piece: UnitDraft | CharacterDraft
+
+
+def pair_fighting_units(
+    armies: Sequence[ArmyDraft], choices: RandomChoices
+) -> list[tuple[UnitDraft, UnitDraft]]:
+    """Pair off units that fight each other, none to three pairs.
+
+    At least half of the units of each army stay out, and units with wizards mostly do.
+    """
+    fighters = [
+        choices.shuffle(
+            [
+                unit
+                for unit in army.units
+                if unit.profile.troop != "war_machine"
+                and not unit.skirmish
+                and (not army.wizards_in(unit) or choices.chance(20))
+            ]
+        )[: len(army.units) // 2]
+        for army in armies
+    ]
+    wanted = choices.pick_weighted([(0, 25), (1, 45), (2, 25), (3, 5)])
+    pairs = list(zip(*fighters, strict=False))[:wanted]
+    for pair in pairs:
+        for unit in pair:
+            unit.engaged = True
+    return pairs
+
+
+def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
+    """Let at most one unit of each army flee now and then, never with its last wizard."""
+    for army in armies:
+        candidates = [
+            unit
+            for unit in army.units
+            if not unit.engaged
+            and unit.profile.troop in ("infantry", "cavalry")
+            and not _STEADY & set(unit.profile.traits)
+            and (
+                not army.wizards_in(unit) or (_wizard_elsewhere(unit, army) and choices.chance(15))
+            )
+        ]
+        if candidates and choices.chance(20):
+            chosen = choices.pick(candidates)
+            chosen.fleeing = True
+            for who in army.characters:
+                if who.unit is chosen:
+                    who.status = "fleeing"
+
+
+def choose_absent_wizards(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
+    """Let few lone wizards be off the table or just rallied, but never an army's first."""
+    for army in armies:
+        for who in [who for who in army.characters if who.is_wizard][1:]:
+            if who.unit is None and who.status == "ready":
+                who.status = choices.pick_weighted(
+                    [("ready", 90), ("rallied", 5), ("off_table", 5)]
+                )
+
+
+def _wizard_elsewhere(unit: UnitDraft, army: ArmyDraft) -> bool:
+    """Whether the army has a wizard outside the unit."""
+    return any(who.is_wizard and who.unit is not unit for who in army.characters)
+
+
+def deploy(
+    armies: Sequence[ArmyDraft],
+    pairs: Sequence[tuple[UnitDraft, UnitDraft]],
+    choices: RandomChoices,
+) -> list[PlacedPiece] | None:
+    """Give everything on the battlefield a place.
+
+    Args:
+        armies: both; the first looks towards growing y.
+        pairs: units that fight each other.
+        choices: the random choices.
+
+    Returns:
+        What stands where; None where something found no place.
+    """
+    layout = _Layout(choices)
+    middle = choices.inches(30.0, WIDTH - 30.0)
+    spread = min(24.0, 6.0 + 2.5 * max(len(army.units) for army in armies))
+    for i, pair in enumerate(choices.shuffle(pairs)):
+        low = middle - spread + 2 * spread * i / len(pairs)
+        if not layout.place_pair(pair, low, 2 * spread / len(pairs)):
+            return None
+    for side, army in enumerate(armies):
+        distance = choices.inches(5.0, 9.0)
+        rest = [unit for unit in army.units if not unit.engaged]
+        rest.sort(key=lambda unit: -unit.extent[0])
+        for unit in rest:
+            places = _unit_places(unit, side, distance, (middle, spread), choices)
+            if not layout.place(side, unit, places):
+                return None
+        for who in army.characters:
+            if not who.is_alone:
+                continue
+            if not layout.place(side, who, _character_places(who, army, side, distance, choices)):
+                return None
+    return layout.placed
+
+
+class _Layout:
+    """What stands on the battlefield so far."""
+
+    def __init__(self, choices: RandomChoices) -> None:
+        self._choices = choices
+        self.placed: list[PlacedPiece] = []
+
+    def place_pair(self, pair: tuple[UnitDraft, UnitDraft], low: float, part: float) -> bool:
+        """Place two units front to front, `part` inches of the width from `low` on."""
+        narrow = min(unit.extent[0] for unit in pair)
+        for _ in range(_TRIES):
+            x = self._choices.inches(low, low + part)
+            y = self._choices.inches(_MIDDLE - 2.0, _MIDDLE + 2.0)
+            shift = self._choices.inches(0.0, float(int(narrow / 2)))
+            sides = ((x, y), 0), ((x + shift, y), 180)
+            grounds = [
+                Rectangle.behind(front, unit.extent, facing)
+                for unit, (front, facing) in zip(pair, sides, strict=True)
+            ]
+            if all(g.is_on_battlefield(_EDGE) and self._is_free(g, 2) for g in grounds):
+                for army, (front, facing) in enumerate(sides):
+                    self._add(army, grounds[army], pair[army], front, facing)
+                return True
+        return False
+
+    def place(
+        self, army: int, piece: UnitDraft | CharacterDraft, places: Iterator[tuple[_Point, int]]
+    ) -> bool:
+        """Place a piece at the first of these fronts and facings that is free."""
+        for front, facing in places:
+            ground = Rectangle.behind(front, piece.extent, facing)
+            if ground.is_on_battlefield(_EDGE) and self._is_free(ground, army):
+                self._add(army, ground, piece, front, facing)
+                return True
+        return False
+
+    def _add(
+        self,
+        army: int,
+        ground: Rectangle,
+        piece: UnitDraft | CharacterDraft,
+        front: _Point,
+        facing: int,
+    ) -> None:
+        piece.position, piece.facing = front, facing
+        self.placed.append(PlacedPiece(army, ground, piece))
+
+    def _is_free(self, ground: Rectangle, army: int) -> bool:
+        """Whether ground is free for an army; 2 for both."""
+        return all(
+            ground.is_apart_from(
+                other.ground, _FRIENDS_APART if other.army == army else _ENEMIES_APART
+            )
+            for other in self.placed
+        )
+
+
+def _on_side(army: int, x: float, back: float) -> _Point:
+    """The point `back` inches from the middle line on an army's side."""
+    return x, _MIDDLE + back if army else _MIDDLE - back
+
+
+def _unit_places(
+    unit: UnitDraft, army: int, distance: float, line: tuple[float, float], choices: RandomChoices
+) -> Iterator[tuple[_Point, int]]:
+    """Fronts and facings for a unit, the likely ones first.
+
+    Args:
+        unit: the unit.
+        army: 0 or 1.
+        distance: of its battle line from the middle of the battlefield.
+        line: where the battle line has its middle, and how far it reaches to each side.
+        choices: the random choices.
+    """
+    middle, spread = line
+    ahead = 180 * army
+    for attempt in range(3 * _TRIES):
+        if unit.fleeing:
+            back, facing = choices.inches(14.0, 18.0), 180 - ahead
+            yield _on_side(army, choices.inches(6.0, WIDTH - 6.0), back), facing
+            continue
+        x = choices.inches(4.0, WIDTH - 4.0)
+        if attempt < _TRIES:
+            # Riders on the wings, all others between them.
+            wing = unit.profile.troop == "cavalry"
+            low, high = (spread - 6.0, spread) if wing else (0.0, spread - 4.0)
+            aside = choices.inches(low, high)
+            x = middle + (aside if choices.chance(50) else -aside)
+        behind = unit.profile.troop == "war_machine"
+        back = distance + choices.inches(0.0, 2.0) + (choices.inches(3.0, 6.0) if behind else 0.0)
+        if attempt >= 2 * _TRIES:
+            back = choices.inches(5.0, 18.0)
+        yield _on_side(army, x, back), ahead + choices.pick(_TURNS)
+
+
+def _character_places(
+    who: CharacterDraft, draft: ArmyDraft, army: int, distance: float, choices: RandomChoices
+) -> Iterator[tuple[_Point, int]]:
+    """Fronts and facings for a lone character: beside or behind a friend, else anywhere."""
+    ahead = 180 * army
+    friends = [unit for unit in draft.units if not (unit.engaged or unit.fleeing)]
+    for attempt in range(2 * _TRIES):
+        facing = ahead + choices.pick(_TURNS)
+        if friends and attempt < _TRIES:
+            friend = choices.pick(friends)
+            reach = float(round(friend.extent[0] / 2 + who.extent[0] / 2))
+            side = choices.inches(1.0, 3.0) + reach
+            x = friend.position[0] + (side if choices.chance(50) else -side)
+            behind = choices.inches(0.0, 3.0)
+            yield (x, friend.position[1] + (behind if army else -behind)), facing
+        else:
+            back = distance + choices.inches(-1.0, 6.0)
+            yield _on_side(army, choices.inches(4.0, WIDTH - 4.0), back), facing
+
+
+_MAX_FEATURES = 6
+_TERRAIN_TRIES = 30
+_FEATURES_APART = 1.0
+"""Inches between two pieces of terrain."""
+_CLEARANCE = 0.25
+"""Inches from a piece of terrain to those who stand beside it."""
+_TERRAIN_TURNS = (0, 0, 0, 15, -15, 30, -30, 45, 60, 90)
+
+
+class _TerrainKind(NamedTuple):
+    """A kind of terrain, how often it comes, and its least and greatest lengths in inches."""
+
+    kind: str
+    weight: int
+    widths: tuple[float, float]
+    depths: tuple[float, float]
+
+
+_TERRAIN_KINDS = (
+    _TerrainKind("wood", 28, (6, 12), (4, 8)),
+    _TerrainKind("hill", 20, (8, 14), (5, 7)),
+    _TerrainKind("water", 12, (5, 9), (3, 5)),
+    _TerrainKind("rocks", 14, (4, 7), (3, 5)),
+    _TerrainKind("ruins", 10, (4, 6), (4, 5)),
+    _TerrainKind("building", 8, (3, 5), (3, 5)),
+    _TerrainKind("wall", 8, (6, 10), (0.5, 0.5)),
+)
+_TERRAIN_NAMES = {
+    "wood": "Old Wood, Birch Copse, Dark Pines, Oak Grove, Thorn Brake, Ash Spinney",
+    "hill": "Long Hill, Bald Knoll, Green Rise, Gallows Hill, Barrow, Windy Down",
+    "water": "Still Pond, Black Mere, Marsh, Ford, Reed Pool, Mill Pond",
+    "rocks": "Boulders, Grey Stones, Scree, Broken Crag, Fallen Menhirs, Flint Field",
+    "ruins": "Ruined Tower, Burnt Farm, Old Shrine, Fallen Keep, Roofless Barn, Old Gatehouse",
+    "building": "Mill, Farmhouse, Inn, Chapel, Granary, Smithy",
+    "wall": "Dry Wall, Field Wall, Low Wall, Boundary, Sheepfold, Vineyard Wall",
+}
+"""As many names of a kind as a battlefield has pieces of terrain (all of it ours)."""
+
+
+def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> list[dict[str, Any]]:
+    """Choose terrain around the pieces on the battlefield.
+
+    Woods may lie over skirmishers, hills over everybody who does not fight; all else is clear of
+    all pieces (ours).
+
+    Args:
+        placed: what stands where.
+        choices: the random choices.
+
+    Returns:
+        Tables as a scenario has them, at most six; a feature that finds no place is left out.
+    """
+    features: list[dict[str, Any]] = []
+    taken: list[Rectangle] = []
+    for i in range(choices.between(3, _MAX_FEATURES)):
+        kind = choices.pick_weighted([(kind, kind.weight) for kind in _TERRAIN_KINDS])
+        size = choices.inches(*kind.widths), choices.inches(*kind.depths)
+        for _ in range(_TERRAIN_TRIES):
+            facing = choices.pick(_TERRAIN_TURNS)
+            x = choices.inches(6.0, WIDTH - 6.0)
+            # The first lies between the battle lines, if it finds a place there.
+            y = choices.inches(20.0, 28.0) if i == 0 else choices.inches(4.0, DEPTH - 4.0)
+            ground = Rectangle.around((x, y), size, facing)
+            free = all(ground.is_apart_from(other, _FEATURES_APART) for other in taken)
+            if free and ground.is_on_battlefield(0.0) and _suits(kind.kind, ground, placed):
+                used = [feature["name"] for feature in features]
+                names = _TERRAIN_NAMES[kind.kind].split(", ")
+                taken.append(ground)
+                features.append(
+                    {
+                        "name": choices.pick([name for name in names if name not in used]),
+                        "kind": kind.kind,
+                        "position": (x, y),
+                        "size": size,
+                        "facing": float(facing),
+                    }
+                )
+                break
+    return features
+
+
+def _suits(kind: str, ground: Rectangle, placed: Sequence[PlacedPiece]) -> bool:
+    """Whether no piece stands on the ground that may not stand in such terrain."""
+    for _, other, piece in placed:
+        if isinstance(piece, UnitDraft) and not piece.engaged:
+            if kind == "hill" or (kind == "wood" and piece.skirmish):
+                continue
+        if not ground.is_apart_from(other, _CLEARANCE):
+            return False
+    return True

@@ -1,0 +1,344 @@
+"""Scenarios from seeds, one at a time or many at once, and the seeds for training and for tests."""
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+
+from wfb_gym.generating.characters import choose_heroes, choose_runesmiths, choose_wizards
+from wfb_gym.generating.deployment import (
+    choose_absent_wizards,
+    choose_fleeing_units,
+    choose_terrain,
+    deploy,
+    pair_fighting_units,
+)
+from wfb_gym.generating.drafts import (
+    BANNER_POINTS,
+    ArmyDraft,
+    CharacterDraft,
+    scenario_document,
+)
+from wfb_gym.generating.options import (
+    HORRORS_CHAMPION_POINTS,
+    Generation,
+    Opposition,
+    Sizes,
+    first_army_lists,
+    second_army_lists,
+    wizard_options,
+)
+from wfb_gym.generating.primitives import RandomChoices
+from wfb_gym.generating.units import choose_units, join_units
+from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.characters import Wizard
+from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
+from wfb_gym.scenario.loading import scenario_from_dict
+from wfb_gym.scenario.profiles import unit_profiles
+from wfb_gym.scenario.scenario import Scenario
+from wfb_gym.scenario.sizes import MARKS, STRIKES
+from wfb_gym.scenario.slots import marked_spells
+from wfb_gym.scenario.spells import Spell, spells_of_lore
+
+SEEDS = range(2**32)
+"""All seeds."""
+TRAIN_SEEDS = range(2**31)
+"""Seeds of scenarios for training."""
+TEST_SEEDS = range(2**31, SEEDS.stop)
+"""Seeds of scenarios that no training uses."""
+Split = Literal["train", "test"]
+_RANGES: dict[Split, range] = {"train": TRAIN_SEEDS, "test": TEST_SEEDS}
+_WORD = "generated"
+_PROGRESS_SECONDS = 2.0
+"""Seconds between two lines about progress, and before the first."""
+_MAX_ATTEMPTS = 1000
+_OTHER_STRIKES = 200
+"""Units struck that are kept for spells at anything but a point (ours: half as many again as large
+battles were seen to need)."""
+_OPPOSITIONS: tuple[tuple[Opposition, int], ...] = (
+    ("wizards", 55),
+    ("dwarfs", 15),
+    ("daemons", 15),
+    ("none", 15),
+)
+
+
+def generate(seed: int, options: Generation | None = None) -> Scenario:
+    """The scenario of a seed.
+
+    It is the same for a seed and options on every machine; a change of the army lists or of the
+    generator makes others.
+
+    Args:
+        seed: 0 to below 2**32, from `TRAIN_SEEDS` or `TEST_SEEDS`.
+        options: what the scenario is to be like; None for a battle of 1000 points.
+
+    Raises:
+        ScenarioError: the seed is out of range.
+    """
+    if type(seed) is not int or seed not in SEEDS:
+        expected = f"a whole number from 0 to {SEEDS[-1]}"
+        raise ScenarioError("seed", [Problem("", expected, format_value(seed))])
+    options = Generation() if options is None else options
+    choices = RandomChoices(seed)
+    for _ in range(_MAX_ATTEMPTS):
+        scenario = _try_to_generate(seed, options, choices)
+        if scenario is not None:
+            return scenario
+    raise RuntimeError(f"seed {seed}: no scenario after {_MAX_ATTEMPTS} attempts with {options}")
+
+
+def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> Scenario | None:
+    """A scenario of the next random choices; None where some of it does not fit."""
+    first = _first_army(options, choices)
+    second = _second_army(options, choices)
+    if first is None or second is None:
+        return None
+    armies = (first, second)
+    for army in armies:
+        join_units(army.characters, army.units, choices)
+    pairs = pair_fighting_units(armies, choices)
+    choose_fleeing_units(armies, choices)
+    choose_absent_wizards(armies, choices)
+    useful = any(_may_find_a_target(who, bool(pairs)) for who in first.characters)
+    if not useful or not _fits_packed_sizes(armies):
+        return None
+    terrain = []
+    if options.battlefield:
+        placed = deploy(armies, pairs, choices)
+        if placed is None:
+            return None
+        terrain = choose_terrain(placed, choices)
+    document = scenario_document(seed, options, armies, terrain)
+    scenario = scenario_from_dict(document, f"generated-{seed}")
+    return scenario if _has_a_target(scenario) else None
+
+
+def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
+    """The army that casts first.
+
+    In half of the cases its lore is chosen before its list, so that no lore and no list is rare.
+    """
+    known = first_army_lists(options)
+    lore = None
+    if choices.chance(50):
+        lores = {
+            name: {lore for each in wizard_options(name, options) for lore in each.lores}
+            for name in known
+        }
+        lore = choices.pick([one for one in options.lores if any(one in lores[n] for n in known)])
+        known = tuple(name for name in known if lore in lores[name])
+    name = choices.pick(known)
+    return _army(name, choose_wizards(name, options, choices, lore), options, choices)
+
+
+def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
+    """The army that dispels first."""
+    kind: Opposition = options.opposition
+    if kind == "any":
+        possible = [(each, w) for each, w in _OPPOSITIONS if second_army_lists(each, options)]
+        kind = choices.pick_weighted(possible)
+    name = choices.pick(second_army_lists(kind, options))
+    if kind == "none":
+        characters = choose_heroes(name, options, choices)
+    elif kind == "dwarfs":
+        characters = choose_runesmiths(name, options, choices)
+    else:
+        characters = choose_wizards(name, options, choices)
+    return _army(name, characters, options, choices, banners=kind != "none")
+
+
+def _army(
+    list_name: str,
+    characters: list[CharacterDraft],
+    options: Generation,
+    choices: RandomChoices,
+    *,
+    banners: bool = True,
+) -> ArmyDraft | None:
+    """The army of these characters; None where no units fit them."""
+    units = choose_units(list_name, characters, options, choices, banners=banners)
+    return None if units is None else ArmyDraft(list_name, characters, units)
+
+
+def _known_spells(who: CharacterDraft) -> list[Spell]:
+    """The spells that a wizard knows or may roll; none for others."""
+    if not who.is_wizard:
+        return []
+    return [s for s in spells_of_lore(who.lore) if who.rolled or s.name in who.spells]
+
+
+def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
+    """Whether a packed scenario has room for all that the spells of both armies bring.
+
+    The options keep most sizes. Two depend on the spells: the marks of spells that do not stack on
+    one target, and the units struck, of which a spell at a point has very many.
+    """
+    known = [[s for who in army.characters for s in _known_spells(who)] for army in armies]
+    if any(len(marked_spells(spells)) > MARKS for spells in known):
+        return False
+    pieces = [len(army.units) + len(army.characters) for army in armies]
+    struck = sum(
+        enemies * sum(pieces)
+        for spells, enemies in zip(known, reversed(pieces), strict=True)
+        if any(spell.effect and spell.effect.target == "point" for spell in spells)
+    )
+    return struck <= STRIKES - _OTHER_STRIKES
+
+
+def _may_find_a_target(who: CharacterDraft, has_combats: bool) -> bool:
+    """Whether a character is a wizard who may find a target, before places are known.
+
+    Args:
+        who: the character.
+        has_combats: whether units fight in close combat.
+    """
+    if who.status in ("fleeing", "off_table"):
+        return False
+    engaged = who.unit is not None and who.unit.engaged
+    return any(
+        effect is not None
+        and effect.needs in (None, "front_rank")
+        and effect.target != "friendly_character"
+        and (has_combats or effect.engaged != "only")
+        and (engaged or not effect.caster_engaged)
+        and not (engaged and effect.missile)
+        for effect in (spell.effect for spell in _known_spells(who))
+    )
+
+
+def _has_a_target(scenario: Scenario) -> bool:
+    """Whether the first army has a spell with a legal target.
+
+    Without one nobody could ever cast, and the battle would be over before it began.
+    """
+    for index, wizard in enumerate(scenario.caster.wizards):
+        for spell in wizard.candidate_spells:
+            effect = spell.effect
+            if effect is None or effect.needs == "wounded":
+                continue
+            aim = scenario.aim(0, index, effect)
+            if not any(verdict.legal for verdict in aim.verdicts()):
+                continue
+            if effect.damage is None or effect.target != "enemy_area" or aim.strikes(None):
+                return True
+    return False
+
+
+def army_cost(scenario: Scenario, army: Army) -> float:
+    """Points of a generated army: units with their banners, characters with their items.
+
+    Args:
+        scenario: that it belongs to, whose items it carries.
+        army: one of the two.
+    """
+    points = 0.0
+    for unit in army.units:
+        points += unit.models * unit.points
+        if unit.magic_item and unit.profile is not None:
+            given = unit.magic_resistance - unit_profiles()[unit.profile].magic_resistance
+            points += BANNER_POINTS[given and unit.magic_resistance]
+    for who in army.characters:
+        casting = isinstance(who, Wizard) and who.daemon_unit is not None
+        points += HORRORS_CHAMPION_POINTS if casting else who.points
+        points += sum(scenario.catalogue[name].points for name in who.items)
+    return points
+
+
+def seeds(split: Split, count: int, first: int = 0) -> range:
+    """Consecutive seeds of a split.
+
+    Args:
+        split: "train" or "test".
+        count: how many.
+        first: how many seeds of the split come before them.
+
+    Raises:
+        ScenarioError: the split is unknown, or does not have these seeds.
+    """
+    if split not in _RANGES:
+        raise ScenarioError("seeds", [Problem("split", '"train" or "test"', format_value(split))])
+    own = _RANGES[split]
+    problems = []
+    for key, value, least in (("count", count, 1), ("first", first, 0)):
+        if type(value) is not int or value < least:
+            problems.append(Problem(key, f"a whole number from {least} on", format_value(value)))
+    if not problems and first + count > len(own):
+        expected = f"seeds below {len(own)}, as the split {format_value(split)} has no more"
+        problems.append(Problem("first", expected, f"{count} from {first} on"))
+    if problems:
+        raise ScenarioError("seeds", problems)
+    return own[first : first + count]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Scenarios of many seeds, in place of a single scenario.
+
+    Attributes:
+        split: "train" or "test".
+        count: how many scenarios.
+        first: how many seeds of the split come before them.
+        options: what they are to be like.
+
+    Raises:
+        ScenarioError: as for `seeds`.
+    """
+
+    split: Split = "train"
+    count: int = 256
+    first: int = 0
+    options: Generation = field(default_factory=Generation)
+
+    def __post_init__(self) -> None:
+        """Raise if the split does not have these seeds."""
+        _ = self.seeds
+
+    @classmethod
+    def parse(cls, text: str) -> "Generated":
+        """Read ``generated``, ``generated:train`` or ``generated:test``.
+
+        ``generated-phase`` and its splits are the same armies with one phase: most of them are
+        small enough to be solved.
+
+        Raises:
+            ScenarioError: the text is none of them.
+        """
+        names: dict[str, tuple[Split, int]] = {}
+        for word, phases in ((_WORD, Generation().phases), (f"{_WORD}-phase", 1)):
+            names[word] = ("train", phases)
+            names |= {f"{word}:{split}": (split, phases) for split in _RANGES}
+        if text not in names:
+            problem = Problem("", " or ".join(names), format_value(text))
+            raise ScenarioError("scenario", [problem])
+        split, phases = names[text]
+        return cls(split, options=Generation(phases=phases))
+
+    @property
+    def seeds(self) -> range:
+        """The seeds of its scenarios."""
+        return seeds(self.split, self.count, self.first)
+
+    @property
+    def sizes(self) -> Sizes:
+        """The most of each that an army of its scenarios has."""
+        return self.options.sizes
+
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """Return its scenarios, generated once; lines on stderr report progress."""
+        return _scenarios(self)
+
+
+@lru_cache(maxsize=8)
+def _scenarios(generated: Generated) -> tuple[Scenario, ...]:
+    scenarios = []
+    reported = time.monotonic()
+    for seed in generated.seeds:
+        scenarios.append(generate(seed, generated.options))
+        if time.monotonic() - reported > _PROGRESS_SECONDS:
+            reported = time.monotonic()
+            done = f"{len(scenarios)} of {generated.count}"
+            sys.stderr.write(f"wfb_gym: {done} scenarios generated\n")
+    return tuple(scenarios)

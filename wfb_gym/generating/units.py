@@ -1,0 +1,233 @@
+"""The units of a generated army: which, how many models, how they stand, and who joins them."""
+
+from collections.abc import Sequence
+
+from wfb_gym.generating.drafts import BANNER_POINTS, CharacterDraft, UnitDraft, number_names
+from wfb_gym.generating.options import (
+    HORRORS,
+    MIN_SPENT_SHARE,
+    Generation,
+    max_points,
+    min_points,
+    slots_of,
+)
+from wfb_gym.generating.primitives import RandomChoices
+from wfb_gym.scenario.profiles import ArmyList, UnitProfile, army_list
+
+_WEIGHTS = {"core": 5, "special": 4, "rare": 3}
+_TRIES = 20
+_BANNERS = ((0, 40), (1, 40), (2, 20))
+_BANNER_CHANCE = 40
+_LARGE = 30.0
+"""Millimetres from which a base is large. A model on a base as wide has no company; one on a base
+as deep is not on foot (ours)."""
+SKIRMISHERS = frozenset(
+    {
+        "Huntsmen",
+        "Shadow Warriors",
+        "Night Runners",
+        "Gutter Runners",
+        "Poisoned Wind Globadiers",
+        "Plague Censer Bearers",
+        "Warplock Jezzails",
+        "Ghouls",
+        "Fell Bats",
+        "Flamers",
+        "Daemonic Furies",
+        "Pegasus Knights",
+    }
+)
+"""Units that skirmish (ours, as profiles do not say it)."""
+
+
+def choose_units(
+    list_name: str,
+    characters: Sequence[CharacterDraft],
+    options: Generation,
+    choices: RandomChoices,
+    *,
+    banners: bool,
+) -> list[UnitDraft] | None:
+    """Choose units for the points that the characters leave.
+
+    Args:
+        list_name: of the army list.
+        characters: of the army; those without a profile are units that cast.
+        options: of the generator.
+        choices: the random choices.
+        banners: whether units may carry magic banners.
+
+    Returns:
+        The units, those that cast first; None where these choices leave too much unspent.
+    """
+    left = options.points - sum(who.cost for who in characters)
+    casting = sum(who.profile is None for who in characters)
+    unspent = (1 - MIN_SPENT_SHARE) * options.points
+    profiles = _ProfileChoice(army_list(list_name), casting, options).choose(
+        left, left - unspent, choices
+    )
+    names = number_names([profile.name for profile in profiles])
+    units = [
+        UnitDraft(profile, name, profile.min_models, casts=i < casting)
+        for i, (profile, name) in enumerate(zip(profiles, names, strict=True))
+    ]
+    left -= sum(map(min_points, profiles))
+    if banners:
+        left -= _give_banner(units, left, choices)
+    left = _add_models(units, left, choices)
+    if not 0 <= left <= unspent:
+        return None
+    for unit in units:
+        unit.skirmish = unit.profile.name in SKIRMISHERS
+        unit.frontage = _choose_frontage(unit, choices)
+    return units
+
+
+class _ProfileChoice:
+    """Which profiles an army takes: as its slots allow, and with points for all of them."""
+
+    def __init__(self, profiles: ArmyList, casting: int, options: Generation) -> None:
+        self._list = profiles
+        self._slots = slots_of(options.points)
+        self._room = options.units
+        horrors = [unit for unit in profiles.units if unit.name == HORRORS]
+        self._forced = horrors[:1] * casting
+
+    def choose(self, left: float, needed: float, choices: RandomChoices) -> list[UnitProfile]:
+        """Choose profiles, those of units that cast first.
+
+        Args:
+            left: points for all.
+            needed: points that they must be able to spend at least.
+            choices: the random choices.
+        """
+        for _ in range(_TRIES):
+            chosen = list(self._forced)
+            fewest = max(self._slots.core, len(chosen), self._room - 3)
+            for _ in range(choices.between(fewest, self._room) - len(chosen)):
+                chosen.append(choices.pick_weighted(self._weighted_next(chosen)))
+            if sum(map(min_points, chosen)) <= left:
+                break
+        else:
+            core = [unit for unit in self._list.units if unit.slot == "core"]
+            missing = max(0, self._slots.core - len(self._forced))
+            chosen = self._forced + [min(core, key=min_points)] * missing
+        return self._exchange_for_dearer(chosen, left, needed, choices)
+
+    def _weighted_next(self, chosen: Sequence[UnitProfile]) -> list[tuple[UnitProfile, int]]:
+        """Profiles that may come next, with weights: core ones until there are enough."""
+        taken = [unit.slot for unit in chosen]
+        slots = {"core"}
+        if taken.count("core") >= self._slots.core:
+            if taken.count("special") < self._slots.special:
+                slots.add("special")
+            if taken.count("rare") < self._slots.rare:
+                slots.add("rare")
+        return [
+            (unit, max(1, _WEIGHTS[unit.slot] - 3 * chosen.count(unit)))
+            for unit in self._list.units
+            if unit.slot in slots
+        ]
+
+    def _exchange_for_dearer(
+        self, chosen: list[UnitProfile], left: float, needed: float, choices: RandomChoices
+    ) -> list[UnitProfile]:
+        """Exchange profiles for dearer ones until they can spend enough."""
+        while sum(map(max_points, chosen)) < needed:
+            exchanges = []
+            places = range(len(self._forced), len(chosen) + (len(chosen) < self._room))
+            for i in places:
+                rest = chosen[:i] + chosen[i + 1 :]
+                free = left - sum(map(min_points, rest))
+                gain = max_points(chosen[i]) if i < len(chosen) else 0.0
+                exchanges += [
+                    [*rest, unit]
+                    for unit, _ in self._weighted_next(rest)
+                    if max_points(unit) > gain and min_points(unit) <= free
+                ]
+            if not exchanges:
+                break
+            chosen = choices.pick(exchanges)
+        return chosen
+
+
+def _give_banner(units: Sequence[UnitDraft], left: float, choices: RandomChoices) -> float:
+    """Give one unit a magic banner now and then; return the points that it costs."""
+    banner = choices.pick_weighted(_BANNERS)
+    bearers = [
+        unit
+        for unit in units
+        if not unit.casts
+        and unit.profile.troop in ("infantry", "cavalry")
+        and unit.profile.min_models >= 5
+        and unit.profile.magic_resistance < max(1, banner)
+    ]
+    if not bearers or BANNER_POINTS[banner] > left or not choices.chance(_BANNER_CHANCE):
+        return 0.0
+    choices.pick(bearers).banner = banner
+    return BANNER_POINTS[banner]
+
+
+def _add_models(units: Sequence[UnitDraft], left: float, choices: RandomChoices) -> float:
+    """Add models while points and profiles allow; return the points that are left."""
+    while growing := [
+        unit
+        for unit in units
+        if unit.models < unit.profile.max_models and unit.profile.points <= left
+    ]:
+        unit = choices.pick(growing)
+        room = min(unit.profile.max_models - unit.models, int(left // unit.profile.points))
+        added = min(choices.between(1, 5), room)
+        unit.models += added
+        left -= added * unit.profile.points
+    return left
+
+
+def _choose_frontage(unit: UnitDraft, choices: RandomChoices) -> int:
+    """Choose the number of models in the front rank (ours)."""
+    models = unit.models
+    if unit.has_single_models:
+        wide = [1]
+    elif unit.profile.base[0] >= _LARGE:
+        wide = [3, 4] if unit.profile.troop == "infantry" or models > 4 else [2, 3]
+    elif unit.skirmish or models < 10:
+        wide = [5, 6, 7] if models <= 7 else [4, 5, 8]
+    elif unit.profile.troop == "cavalry":
+        wide = [5, 6]
+    else:
+        wide = [5, 10] if models <= 12 else [5, 6, 7] if models < 30 else [6, 8]
+    return min(models, choices.pick(wide))
+
+
+def join_units(
+    characters: Sequence[CharacterDraft], units: Sequence[UnitDraft], choices: RandomChoices
+) -> None:
+    """Put characters into units, or leave them alone.
+
+    Mounted ones join riders and those on foot join others; large ones stay alone (ours).
+
+    Args:
+        characters: those without a profile are the first units.
+        units: of the same army.
+        choices: the random choices.
+    """
+    casting = [unit for unit in units if unit.casts]
+    for who in characters:
+        if who.profile is None:
+            who.unit = casting.pop(0)
+            continue
+        mounted = who.profile.base[1] > _LARGE
+        open_units = [
+            unit
+            for unit in units
+            if unit.profile.troop == ("cavalry" if mounted else "infantry")
+            and unit.models >= 5
+            and unit.joined < 2
+            and not unit.skirmish
+            and "flyer" not in unit.profile.traits
+            and max(unit.profile.base[0], who.profile.base[0]) < _LARGE
+            and (unit.profile.base[1] > _LARGE) == mounted
+        ]
+        if open_units and choices.chance(70):
+            who.unit = choices.pick(open_units)
+            who.unit.joined += 1

@@ -1,0 +1,326 @@
+"""Whom a spell may be cast at, and whom it strikes.
+
+Range, sight, close combat, and what the spell itself asks. The answers hold for the battle as it
+begins; only characters in units are also judged as if they stood alone. Nothing here asks for
+dice, casting values or spells in play, or for lost wounds: a spell that needs a wounded target is
+legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s to say.
+"""
+
+from dataclasses import dataclass
+from math import inf
+
+from wfb_gym.geometry.deployment import Deployment
+from wfb_gym.geometry.formation import ROUNDING, TOLERANCE
+from wfb_gym.geometry.pieces import AimRules, Piece, Strike, Verdict
+from wfb_gym.geometry.templates import count_each, covered
+
+FRONT_REACH = 1.0
+"""Inches before a front rank that must be free for a wall of fire."""
+BIG_UNIT = 5
+"""Models of a unit near which a lone character is no free target."""
+NEAR_UNIT = 5.0
+"""Inches to such a unit."""
+_AREAS = ("enemy_area", "friendly_area")
+_NO_TARGET = ("caster", "player", *_AREAS)
+_MODELS = ("enemy_model", "friendly_model")
+_FRIENDLY = ("friendly_unit", "friendly_model", "friendly_character", "friendly_area")
+
+
+@dataclass(frozen=True)
+class Aim:
+    """One character with one spell.
+
+    Attributes:
+        deployment: of all pieces.
+        caster: the character.
+        rules: of the spell.
+    """
+
+    deployment: Deployment
+    caster: Piece
+    rules: AimRules
+
+    def verdicts(self) -> list[Verdict]:
+        """Whether the spell may be cast at each possible target, as the battle begins.
+
+        Returns:
+            One verdict without a target for spells on the caster, its player or an area; else
+            one for each unit and character of the side that the spell is for, by code.
+        """
+        if self.rules.target in _NO_TARGET:
+            reason = self.reason_not_cast
+            return [Verdict(None, not reason, reason, False)]
+        return [self.verdict(piece) for piece in self._candidates()]
+
+    def verdict(self, target: Piece) -> Verdict:
+        """Whether the spell may be cast at a piece."""
+        reason = self.reason_not_cast or (f"is {target.absent}" if target.absent else "")
+        if reason:
+            return Verdict(target.code, False, reason, False)
+        if target.host is None:
+            reason = self._reason_against(target, target)
+            return Verdict(target.code, not reason, reason, False)
+        if self.rules.target == "friendly_character" and target is self.caster:
+            reason = "a Daemon may not leave its unit by magic" if target.is_focal else ""
+            reason = reason or self._reason_against(target, target)
+            return Verdict(target.code, not reason, reason, False)
+        alone = not self._reason_against(target, target)
+        host = self.deployment.pieces[target.host]
+        if self.rules.target not in _MODELS:
+            return Verdict(target.code, False, f"stands in {host.name}", alone)
+        reason = self._reason_against(target, host)
+        return Verdict(target.code, not reason, reason, alone and bool(reason))
+
+    def strikes(self, target: int | None) -> list[Strike]:
+        """Whom the spell strikes.
+
+        Args:
+            target: one that `verdicts` allows, or allows once it stands alone; None where the
+                verdict names none.
+
+        Returns:
+            A strike for each victim, by code: the caster for a spell on itself, nobody for one
+            on its player, or for a caster that cannot cast.
+
+        Raises:
+            ValueError: the spell needs a target.
+        """
+        rules = self.rules
+        if self.reason_not_cast or rules.target == "player":
+            return []
+        if rules.target == "caster":
+            return [self._strike(self.caster)]
+        if rules.target in _AREAS:
+            return [self._strike(piece) for piece in self._pieces_in_area()]
+        if target is None:
+            raise ValueError(f"expected a target for a spell at {rules.target}, found none")
+        piece = self.deployment.pieces[target]
+        if rules.target == "point":
+            return self._strikes_around(piece)
+        if rules.target == "line":
+            return self._strikes_on_line(piece)
+        if rules.hits == "template":
+            return self._strikes_under_template(piece)
+        if rules.hits == "front_rank":
+            return self._strikes_on_front_rank(piece)
+        return [self._strike(piece)]
+
+    @property
+    def reason_not_cast(self) -> str:
+        """Why the character casts the spell at nobody at all; empty where it may."""
+        who = self.caster
+        if who.absent:
+            return f"{who.name} is {who.absent}"
+        if who.fleeing:
+            return f"{who.name} is fleeing"
+        if self.rules.caster_engaged and not who.engaged:
+            return f"{who.name} is not in close combat"
+        if self.rules.missile and who.engaged:
+            return f"{who.name} is in close combat, which bars magic missiles"
+        return ""
+
+    def _candidates(self) -> list[Piece]:
+        """Pieces that the spell could be meant for, by code."""
+        target = self.rules.target
+        army = self.caster.army if target in _FRIENDLY else 1 - self.caster.army
+        characters = target == "friendly_character"
+        return [
+            piece
+            for piece in self.deployment.pieces.values()
+            if piece.army == army
+            and not (characters and piece.is_unit)
+            and not (piece.is_focal and not (characters and piece is self.caster))
+        ]
+
+    def _pieces_in_area(self) -> list[Piece]:
+        """What a spell on an area strikes: units and lone characters (S2, DW)."""
+        return [
+            piece
+            for piece in self._candidates()
+            if piece.is_targetable and not self._reason_against(piece, piece)
+        ]
+
+    def _reason_against(self, target: Piece, place: Piece) -> str:
+        """Why the spell may not be cast at a target that stands where `place` does."""
+        return self._reason_by_kind(target) or self._reason_by_place(place)
+
+    def _reason_by_kind(self, target: Piece) -> str:
+        """What the target itself lacks; empty for nothing."""
+        rules = self.rules
+        if rules.only and target.troop not in rules.only:
+            wanted = " or ".join(kind.replace("_", " ") for kind in rules.only)
+            return f"is {target.troop.replace('_', ' ')}, not {wanted}"
+        for trait in rules.not_on:
+            if trait in target.traits:
+                return f"is {trait.replace('_', ' ')}, on which it does not work"
+        if rules.target == "friendly_character" and target is not self.caster:
+            if target.troop != "character":
+                return "is not on foot"
+        if rules.needs == "fleeing" and not target.fleeing:
+            return "is not fleeing"
+        if rules.needs == "magic_item" and not target.magic_item:
+            return "carries no magic item"
+        return ""
+
+    def _reason_by_place(self, target: Piece) -> str:
+        """What is wrong with where a target stands; empty for nothing.
+
+        Args:
+            target: a unit or a character; a unit that the character stands in is ignored.
+        """
+        rules = self.rules
+        if rules.engaged == "no" and target.engaged:
+            return "is in close combat"
+        if rules.engaged == "only" and not target.engaged:
+            return "is not in close combat"
+        ignored = () if target.host is None else (target.host,)
+        reason = self._reason_by_range(target) or self._reason_by_front(target)
+        if not reason and (rules.sight or rules.missile):
+            reason = self.deployment.reason_unseen(self.caster.code, target.code, ignored)
+        if not reason and rules.missile:
+            reason = self._reason_by_guards(target)
+        return reason or self._reason_by_shape(target)
+
+    def _reason_by_range(self, target: Piece) -> str:
+        polygons, near = self.deployment.polygons, self.rules.near
+        if polygons is None:
+            return ""
+        reach, origin, distance = self.rules.range_inches, "away", None
+        if near is not None:
+            kinds = " or ".join(near.kinds)
+            distance = polygons.distance_to_terrain(target.code, near.kinds)
+            reach, origin = near.within, f"from {kinds}"
+            if distance is None:
+                reach, origin = near.otherwise, f"away, and there is no {kinds}"
+        if distance is None:
+            distance = polygons.distance(self.caster.code, target.code)
+        if reach is None or distance <= reach + ROUNDING:
+            return ""
+        return f"is {distance:.1f} inches {origin}: out of range, which is {reach:g}"
+
+    def _reason_by_front(self, target: Piece) -> str:
+        """Why a wall of fire has no free front rank; empty where it has, or for other spells."""
+        if self.rules.needs != "front_rank":
+            return ""
+        if not target.is_unit or target.all_round:
+            return "has no front rank"
+        polygons = self.deployment.polygons
+        close = () if polygons is None else polygons.pieces_in_front(target.code, FRONT_REACH)
+        if not close:
+            return ""
+        return f"has {self.deployment.pieces[close[0]].name} within 1 inch of its front rank"
+
+    def _reason_by_guards(self, target: Piece) -> str:
+        """Why a lone character is no target of shooting in 6e; empty where it is.
+
+        Within 5 inches of a friendly unit of 5 or more models it must be the nearest legal target
+        (errata of the 6th edition); of equally near ones it may be picked (ours). A unit that it
+        stands in is ignored.
+        """
+        polygons = self.deployment.polygons
+        if polygons is None or target.is_unit or self.deployment.edition != "6e":
+            return ""
+        ignored = () if target.host is None else (target.host,)
+        others = [
+            other
+            for other in self.deployment.pieces.values()
+            if other.army == target.army
+            and other.is_targetable
+            and other.code not in (target.code, *ignored)
+        ]
+        guards = [
+            other.name
+            for other in others
+            if other.is_unit
+            and other.models >= BIG_UNIT
+            and polygons.distance(target.code, other.code) <= NEAR_UNIT
+        ]
+        if not guards:
+            return ""
+        reach = inf if self.rules.range_inches is None else self.rules.range_inches
+        caster = self.caster.code
+        far = polygons.distance(caster, target.code)
+        for other in others:
+            distance = polygons.distance(caster, other.code)
+            nearer = distance < far - ROUNDING and distance <= reach + ROUNDING
+            if nearer and not other.engaged:
+                if not self.deployment.reason_unseen(caster, other.code, ignored):
+                    near = f"{guards[0]}, and {other.name} is nearer"
+                    return f"stands alone within 5 inches of {near}"
+        return ""
+
+    def _reason_by_shape(self, target: Piece) -> str:
+        """Why no line or template reaches the target; empty where one does, or none is needed."""
+        rules, deployment = self.rules, self.deployment
+        if deployment.polygons is None:
+            return ""
+        if rules.target == "line":
+            assert rules.range_inches is not None  # every line has a length
+            if deployment.lines(self.caster.code, rules.range_inches).through(target.code) is None:
+                return f"is reached by no line of {rules.range_inches:g} inches past close combat"
+        if rules.template is not None:
+            if deployment.placing(self.caster.army, target.code, rules.template).centre is None:
+                return "leaves no place for the template that spares friends and close combat"
+        return ""
+
+    def _strike(self, piece: Piece) -> Strike:
+        """A strike with the spell's own number of hits."""
+        polygons, near = self.deployment.polygons, self.rules.near
+        touches = False
+        if polygons is not None and near is not None:
+            distance = polygons.distance_to_terrain(piece.code, near.kinds)
+            touches = distance is not None and distance <= TOLERANCE
+        return Strike(piece.code, touches=touches)
+
+    def _strikes_on_front_rank(self, target: Piece) -> list[Strike]:
+        """Every model in the front rank, the characters who stand in it included."""
+        places = max(0, target.frontage - len(target.joined))
+        hits = tuple(min(n, places) for n in range(target.models + 1))
+        found = [self._strike(target)._replace(hits=hits)]
+        for code in target.joined:
+            found.append(self._strike(self.deployment.pieces[code])._replace(hits=(0, 1)))
+        return found
+
+    def _strikes_around(self, target: Piece) -> list[Strike]:
+        """All units and lone characters, with their distances from the target's middle."""
+        polygons = self.deployment.polygons
+        found = []
+        for code, piece in self.deployment.pieces.items():
+            if piece is target or piece.is_targetable:
+                distance = 0.0 if piece is target else inf
+                if polygons is not None and piece is not target:
+                    distance = polygons.distance_from_middle(target.code, code)
+                found.append(self._strike(piece)._replace(distance=distance))
+        return found
+
+    def _strikes_on_line(self, target: Piece) -> list[Strike]:
+        """All models on the best line through a target; without a battlefield one of each rank."""
+        if self.deployment.polygons is None:
+            hits = tuple(-(-n // target.frontage) for n in range(target.models + 1))
+            return [self._strike(target)._replace(hits=hits)]
+        assert self.rules.range_inches is not None  # every line has a length
+        lines = self.deployment.lines(self.caster.code, self.rules.range_inches)
+        line = lines.through(target.code)
+        if line is None:
+            return []
+        return [Strike(code, count_each(mask)) for code, mask in sorted(line.struck.items())]
+
+    def _strikes_under_template(self, target: Piece) -> list[Strike]:
+        """All models under a template at its best place on a target."""
+        diameter, partial = self.rules.template, self.rules.partial
+        assert diameter is not None  # every template has a size
+        placing = self.deployment.placing(self.caster.army, target.code, diameter)
+        found = [Strike(target.code, placing.hits, placing.partial if partial else None)]
+        polygons = self.deployment.polygons
+        if polygons is None or placing.centre is None:
+            return found
+        centre = placing.centre[None]
+        for code, bases in polygons.bases.items():
+            piece = self.deployment.pieces[code]
+            if piece is target or piece.is_focal or piece.army == self.caster.army:
+                continue
+            wholly, partly = (mask[0] for mask in covered(centre, diameter / 2, bases))
+            if wholly.any() or (partial and partly.any()):
+                some = count_each(partly) if partial else None
+                found.append(Strike(code, count_each(wholly), some))
+        return sorted(found, key=lambda strike: strike.victim)

@@ -1,0 +1,131 @@
+"""All pieces of one battle and what was measured of them, each thing once.
+
+Without a battlefield there are only pieces and formations, and shapely is never imported.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from wfb_gym.geometry.formation import Bases, bases_of
+from wfb_gym.geometry.lines import Lines
+from wfb_gym.geometry.pieces import Misplacement, Piece, TerrainPiece
+from wfb_gym.geometry.templates import Placing, place_template
+
+if TYPE_CHECKING:
+    from wfb_gym.geometry.polygons import LineOfSight, Polygons
+
+
+class Deployment:
+    """One battle's pieces, and what was measured of them so far.
+
+    Attributes:
+        edition: of the rules.
+        pieces: by code.
+        size: width and depth in inches; None without a battlefield, where every target is in
+            range and in sight.
+        polygons: of all that stands on the battlefield; None without one.
+    """
+
+    def __init__(
+        self,
+        edition: str,
+        pieces: Mapping[int, Piece],
+        size: tuple[float, float] | None,
+        terrain: Sequence[TerrainPiece] = (),
+    ) -> None:
+        """Place the pieces.
+
+        Args:
+            edition: of the rules, "6e" or "7e".
+            pieces: of both armies, by code.
+            size: width and depth in inches; None without a battlefield.
+            terrain: on the battlefield.
+
+        Raises:
+            ValueError: a piece on the battlefield has no position.
+        """
+        self.edition = edition
+        self.pieces = pieces
+        self.size = size
+        self.polygons: Polygons | None = None
+        if size is not None:
+            from wfb_gym.geometry import polygons  # imports shapely
+
+            self.polygons = polygons.Polygons(pieces, terrain)
+        self._sights: dict[int, LineOfSight] = {}
+        self._reasons: dict[tuple[int, int, tuple[int, ...]], str] = {}
+        self._lines: dict[tuple[int, float], Lines] = {}
+        self._placings: dict[tuple[int, int, float], Placing] = {}
+
+    def bases(self, code: int) -> Bases:
+        """The bases of a piece; without a battlefield only their formation means something."""
+        if self.polygons is not None:
+            return self.polygons.bases[code]
+        return bases_of(self.pieces[code], self.pieces)
+
+    def reason_unseen(self, viewer: int, target: int, ignored: tuple[int, ...] = ()) -> str:
+        """Why a character does not see a target past units not `ignored`; empty where it does."""
+        if self.polygons is None:
+            return ""
+        key = (viewer, target, ignored)
+        if key not in self._reasons:
+            if viewer not in self._sights:
+                from wfb_gym.geometry.polygons import LineOfSight
+
+                self._sights[viewer] = LineOfSight(self.polygons, self.pieces[viewer])
+            self._reasons[key] = self._sights[viewer].reason_unseen(target, ignored)
+        return self._reasons[key]
+
+    def lines(self, caster: int, length: float) -> Lines:
+        """The lines that a character can send; only on a battlefield."""
+        if self.polygons is None:
+            raise ValueError("expected a battlefield, as a line has no direction without one")
+        key = (caster, length)
+        if key not in self._lines:
+            self._lines[key] = Lines(self.pieces, self.polygons.bases, caster, length)
+        return self._lines[key]
+
+    def placing(self, army: int, target: int, diameter: float) -> Placing:
+        """Where a player places a template on a target.
+
+        It touches none of the player's pieces and none in close combat (ours).
+
+        Args:
+            army: of the player.
+            target: a code.
+            diameter: of the template, in inches.
+        """
+        key = (army, target, diameter)
+        if key not in self._placings:
+            barred = []
+            if self.polygons is not None:
+                barred = [
+                    bases
+                    for code, bases in self.polygons.bases.items()
+                    if code != target
+                    and (self.pieces[code].army == army or self.pieces[code].engaged)
+                ]
+            self._placings[key] = place_template(self.bases(target), diameter, barred)
+        return self._placings[key]
+
+    def misplacements(self) -> list[Misplacement]:
+        """The pieces that overlap or are not all on the battlefield; none without one."""
+        if self.polygons is None or self.size is None:
+            return []
+        return self.polygons.misplacements(self.size)
+
+    def outlines(self) -> dict[str, dict[str, Any]]:
+        """What stands on the battlefield as shapely polygons, for pictures.
+
+        Returns:
+            By "caster", "dispeller" and "terrain", then by name: a MultiPolygon of the bases, one
+            polygon a model, or the polygon of a piece of terrain. Empty without a battlefield.
+        """
+        if self.polygons is None:
+            return {}
+        sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        for code in self.polygons.bases:
+            piece = self.pieces[code]
+            sides[piece.army][piece.name] = self.polygons.outline(code)
+        terrain = {terrain.name: shape for terrain, shape in self.polygons.features}
+        return {"caster": sides[0], "dispeller": sides[1], "terrain": terrain}

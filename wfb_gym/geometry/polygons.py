@@ -1,0 +1,248 @@
+"""What needs polygons: distances, terrain, overlaps and lines of sight.
+
+The one module that imports shapely, which has no types of its own and is costly to import: import
+this module only where there is a battlefield.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import shapely  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from wfb_gym.geometry.formation import (
+    ROUNDING,
+    TOLERANCE,
+    Bases,
+    Floats,
+    bases_of,
+    blocks_of,
+    frame_at,
+    rectangles,
+)
+from wfb_gym.geometry.pieces import Misplacement, Piece, TerrainPiece
+
+Shape: TypeAlias = Any
+"""A geometry of shapely."""
+Shapes: TypeAlias = NDArray[np.object_]
+"""An array of them."""
+
+_SHADOW_LENGTH = 1e4
+"""Times as far away a shadow ends as the corner that throws it."""
+_MIN_SEEN = 1e-6
+"""Square inches of a base that must be seen."""
+_MIN_HIDDEN = 1e-9
+"""Square inches; a shadow over less hides nothing."""
+
+
+class Feature(NamedTuple):
+    """A piece of terrain and its ground."""
+
+    terrain: TerrainPiece
+    shape: Shape
+
+
+def _feature(terrain: TerrainPiece) -> Feature:
+    half = np.array(terrain.size) / 2
+    frame = frame_at(terrain.position, terrain.facing)
+    return Feature(terrain, shapely.polygons(rectangles(frame, np.array([[-half, half]])))[0])
+
+
+class Polygons:
+    """The polygons of all pieces and terrain on a battlefield.
+
+    Attributes:
+        pieces: all pieces by code; those that are absent have no polygons.
+        features: the terrain.
+        bases: by code.
+        blocks: by code, (n, 4, 2) corners of the rectangles that a piece covers.
+        shapes: by code, the polygons of these rectangles.
+        footprints: by code, one multipolygon of them.
+    """
+
+    def __init__(self, pieces: Mapping[int, Piece], terrain: Sequence[TerrainPiece]) -> None:
+        """Make the polygons.
+
+        Args:
+            pieces: all pieces by code.
+            terrain: of the battlefield.
+
+        Raises:
+            ValueError: a piece on the battlefield has no position.
+        """
+        self.pieces = pieces
+        self.features = tuple(map(_feature, terrain))
+        self.bases: dict[int, Bases] = {}
+        self.blocks: dict[int, Floats] = {}
+        for code, piece in pieces.items():
+            if piece.absent:
+                continue
+            if piece.position is None:
+                raise ValueError(f"{piece.key}: expected a position on the battlefield, found none")
+            bases = self.bases[code] = bases_of(piece, pieces)
+            if piece.host is None:
+                self.blocks[code] = rectangles(bases.frame, blocks_of(piece))
+            else:
+                self.blocks[code] = bases.corners()
+        shapes = shapely.polygons(np.concatenate([*self.blocks.values(), np.empty((0, 4, 2))]))
+        ends = np.cumsum([len(blocks) for blocks in self.blocks.values()])
+        starts = [0, *ends[:-1]]
+        self.shapes: dict[int, Shapes] = {
+            code: shapes[start:end]
+            for code, start, end in zip(self.blocks, starts, ends, strict=False)
+        }
+        self.footprints: dict[int, Shape] = {
+            code: shapely.multipolygons(parts) for code, parts in self.shapes.items()
+        }
+        self._distances: dict[tuple[int, int], float] = {}
+
+    def distance(self, first: int, second: int) -> float:
+        """Inches between the nearest bases of two pieces; 0 where they touch or overlap."""
+        if first == second:
+            return 0.0
+        pair = (min(first, second), max(first, second))
+        if pair not in self._distances:
+            shapes = (self.footprints[code] for code in pair)
+            self._distances[pair] = float(shapely.distance(*shapes))
+        return self._distances[pair]
+
+    def distance_to_terrain(self, code: int, kinds: Collection[str]) -> float | None:
+        """Inches from a piece to the nearest terrain of these kinds; None where there is none."""
+        shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
+        if not shapes:
+            return None
+        return float(shapely.distance(self.footprints[code], shapes).min())
+
+    def distance_from_middle(self, code: int, other: int) -> float:
+        """Inches from the middle of a piece to the nearest base of another; 0 where it is on one.
+
+        The middle is that of the piece's oriented bounding rectangle.
+        """
+        bases = self.bases[code]
+        corners = bases.frame.local(self.blocks[code].reshape(-1, 2))
+        middle = bases.frame.world((corners.min(axis=0) + corners.max(axis=0)) / 2)
+        return float(shapely.distance(shapely.points(middle), self.footprints[other]))
+
+    def pieces_in_front(self, code: int, reach: float) -> tuple[int, ...]:
+        """Other pieces with a model within `reach` inches of a unit's front rank."""
+        piece = self.pieces[code]
+        wide = min(piece.frontage, piece.models + len(piece.joined)) * piece.base[0] / 2
+        rank = np.array([[[-wide, -piece.base[1]], [wide, 0.0]]])
+        front = shapely.polygons(rectangles(self.bases[code].frame, rank))[0]
+        others = [
+            other for other in self.footprints if other != code and self.pieces[other].is_targetable
+        ]
+        shapes = [self.footprints[other] for other in others]
+        near = shapely.distance(front, shapes) <= reach + ROUNDING
+        return tuple(other for other, close in zip(others, near, strict=True) if close)
+
+    def misplacements(self, size: tuple[float, float]) -> list[Misplacement]:
+        """The pieces that overlap, or are not all on a battlefield of that width and depth.
+
+        Touching is no overlap, nor is less than 0.01 inches. A character in a unit stands where
+        the unit does and is not looked at.
+        """
+        pieces = [piece for piece in self.pieces.values() if piece.is_targetable]
+        found = []
+        shapes = []
+        for piece in pieces:
+            x0, y0, x1, y1 = (float(edge) for edge in self.footprints[piece.code].bounds)
+            beyond = max(-x0, -y0, x1 - size[0], y1 - size[1])
+            if beyond > TOLERANCE:
+                found.append(Misplacement(piece, None, beyond))
+            blocks = rectangles(self.bases[piece.code].frame, blocks_of(piece), TOLERANCE / 2)
+            shapes.append(shapely.multipolygons(shapely.polygons(blocks)))
+        for i, piece in enumerate(pieces):
+            for other, shape in zip(pieces[:i], shapes, strict=False):
+                if shapely.intersects(shapes[i], shape):
+                    found.append(Misplacement(piece, other, 0.0))
+        return found
+
+    def outline(self, code: int) -> Shape:
+        """A multipolygon of a piece's bases, one polygon a model."""
+        return shapely.multipolygons(shapely.polygons(self.bases[code].corners()))
+
+
+class LineOfSight:
+    """What one character sees: its front arc, and what stands in the way.
+
+    Exact on rectangles: whatever blocks sight throws a shadow away from the middle of the viewer's
+    base, and a target is seen if a part of one of its bases lies in the arc and in no shadow.
+    """
+
+    def __init__(self, polygons: Polygons, viewer: Piece) -> None:
+        """Find the shadows of all that blocks the viewer's sight.
+
+        Args:
+            polygons: of the battlefield.
+            viewer: a character on it.
+        """
+        self._polygons = polygons
+        self._viewer = viewer
+        bases = polygons.bases[viewer.code]
+        self._eye = bases.frame.world(bases.centres[0])
+        host = viewer.host
+        all_round = viewer.all_round if host is None else polygons.pieces[host].all_round
+        self._arc = None if all_round else self._front_arc(bases.frame.axes)
+        # A piece's code, or None for terrain; its name; what lies in its shadow.
+        self._shadows: list[tuple[int | None, str, Shape]] = []
+        for code, corners in polygons.blocks.items():
+            if polygons.pieces[code].is_unit and code != host:
+                name = polygons.pieces[code].name
+                self._shadows += [(code, name, shape) for shape in self._shadows_of(corners)]
+        own = polygons.footprints[viewer.code]
+        for terrain, shape in polygons.features:
+            inside = shapely.area(shapely.intersection(shape, own)) > _MIN_SEEN
+            if terrain.blocks_sight and not inside:
+                corners = shapely.get_coordinates(shape)[:4]
+                (shadow,) = self._shadows_of(corners[None])
+                self._shadows.append((None, terrain.name, shapely.difference(shadow, shape)))
+        self._shapes = np.array([shadow for _, _, shadow in self._shadows], dtype=object)
+
+    def reason_unseen(self, target: int, ignored: Collection[int] = ()) -> str:
+        """Why the viewer does not see a target; empty where it does.
+
+        Args:
+            target: its code.
+            ignored: codes of units that block nothing.
+        """
+        if target in (self._viewer.code, self._viewer.host):
+            return ""
+        seen = self._polygons.shapes[target]
+        if self._arc is not None:
+            seen = shapely.intersection(seen, self._arc)
+            if shapely.area(seen).sum() <= _MIN_SEEN:
+                return "is outside the caster's front arc"
+        if not self._shadows:
+            return ""
+        cut = shapely.area(shapely.intersection(self._shapes[:, None], seen[None])).max(axis=1)
+        skipped = {target, *ignored}
+        chosen = [
+            i
+            for i in np.flatnonzero(cut > _MIN_HIDDEN)
+            if self._shadows[i][0] is None or self._shadows[i][0] not in skipped
+        ]
+        if not chosen:
+            return ""
+        dark = shapely.union_all(self._shapes[chosen])
+        if shapely.area(shapely.difference(seen, dark)).sum() > _MIN_SEEN:
+            return ""
+        names = list(dict.fromkeys(self._shadows[i][1] for i in chosen))
+        return f"is out of sight behind {' and '.join(names)}"
+
+    def _front_arc(self, axes: Floats) -> Shape:
+        """The quarter of the plane in front of the viewer, 45 degrees to each side (ours)."""
+        right, forward = axes * _SHADOW_LENGTH
+        edges = np.stack([np.zeros(2), forward + right, 2 * forward, forward - right])
+        return shapely.polygons(self._eye + edges)
+
+    def _shadows_of(self, corners: Floats) -> list[Shape]:
+        """What convex polygons hide from the viewer, themselves included.
+
+        Args:
+            corners: (n, k, 2).
+        """
+        behind = self._eye + _SHADOW_LENGTH * (corners - self._eye)
+        points = shapely.multipoints(shapely.points(np.concatenate([corners, behind], axis=1)))
+        return list(shapely.convex_hull(points))

@@ -1,0 +1,414 @@
+"""A whole scenario, and the checks that need more than one of its parts.
+
+Each part checks by itself what it can; whether the packed arrays have room is checked in `slots`.
+"""
+
+import weakref
+from collections.abc import Iterator, Mapping
+from typing import Annotated, NamedTuple, Self
+
+from pydantic import Field, model_validator
+
+from wfb_gym.geometry import Aim, Deployment
+from wfb_gym.scenario.army import Army, ContactGroup, contact_groups
+from wfb_gym.scenario.battlefield import (
+    Battlefield,
+    aim_rules_of,
+    deployment_of,
+    target_code,
+)
+from wfb_gym.scenario.characters import Character, Wizard
+from wfb_gym.scenario.effects import SpellEffect, WorthOverride, worth_parts
+from wfb_gym.scenario.errors import Problem, format_value, raise_problems
+from wfb_gym.scenario.fields import Name, StrictModel, Whole, duplicate_name_problems, one_of
+from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
+from wfb_gym.scenario.rulesets import (
+    Edition,
+    MiscastTable,
+    Ruleset,
+    Switches,
+    bundled_miscast_table,
+    bundled_miscast_tables,
+    ruleset_with,
+)
+from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, UNITS
+from wfb_gym.scenario.spells import Spell
+from wfb_gym.seats import SEATS
+
+_WITHOUT_TARGET = {
+    "caster": "itself",
+    "player": "its own side",
+    "enemy_area": "every enemy in reach",
+    "friendly_area": "every friend in reach",
+}
+
+
+class TargetRow(NamedTuple):
+    """Whether a spell may be cast at one target, for people.
+
+    Attributes:
+        target: its name, or what the spell reaches.
+        legal: whether the spell may be cast at it.
+        reason: why not; empty where it may.
+    """
+
+    target: str
+    legal: bool
+    reason: str
+
+
+class Scenario(StrictModel):
+    """A battle: rules, two armies and what they bring.
+
+    Attributes:
+        name: of the scenario.
+        description: what a player should know about it.
+        ruleset: the edition whose rules hold.
+        phases: magic phases; the armies take turns, the caster first.
+        rules: single switches over the ruleset.
+        battlefield: None where every target is in range and in sight.
+        caster: the army whose phase comes first.
+        dispeller: the other army.
+        items: the scenario's own items; one takes the place of a bundled one of its name.
+        miscast_tables: the scenario's own tables by name, likewise.
+        worths: its own worth of spells, over the lores'.
+    """
+
+    name: Name
+    description: Name | None = None
+    ruleset: Edition = "6e"
+    phases: Annotated[int, Whole(1, PHASES)] = 1
+    rules: Switches = Switches()
+    battlefield: Battlefield | None = None
+    caster: Army
+    dispeller: Army
+    items: tuple[Item, ...] = ()
+    miscast_tables: dict[str, MiscastTable] = Field(default_factory=dict)
+    worths: tuple[WorthOverride, ...] = ()
+
+    def first_phases(self, count: int) -> Self:
+        """The same battle, over after its first phases.
+
+        Args:
+            count: how many, 1 to all of them.
+
+        Raises:
+            ValueError: the battle has fewer phases.
+        """
+        if not 1 <= count <= self.phases:
+            raise ValueError(f"phases: expected 1..{self.phases}, found {count}")
+        return self.model_copy(update={"phases": count})
+
+    @property
+    def rules_in_force(self) -> Ruleset:
+        """The ruleset with the scenario's switches over it."""
+        return ruleset_with(self.ruleset, self.rules)
+
+    @property
+    def catalogue(self) -> dict[str, Item]:
+        """Every item that the scenario may name, by name."""
+        return bundled_items() | {item.name: item for item in self.items}
+
+    @property
+    def armies(self) -> tuple[Army, Army]:
+        """The first and the second army."""
+        return self.caster, self.dispeller
+
+    def keyed_armies(self) -> Iterator[tuple[str, Army]]:
+        """The first and the second army, each with its key."""
+        return zip(SEATS, self.armies, strict=True)
+
+    def miscast_table_named(self, name: str) -> MiscastTable:
+        """A miscast table of the scenario's own, or else a bundled one.
+
+        Args:
+            name: of a known table.
+        """
+        return self.miscast_tables.get(name) or bundled_miscast_table(name)
+
+    def miscast_table_of(self, army: Army, wizard: Wizard) -> str:
+        """Name of the table for a wizard's miscasts: its own, its army's or the ruleset's."""
+        return wizard.miscast_table or army.miscast_table or self.rules_in_force.miscast_table
+
+    @property
+    def miscast_tables_in_use(self) -> dict[str, MiscastTable]:
+        """Miscast tables by name: the ruleset's first, then those that wizards bring."""
+        names = [self.rules_in_force.miscast_table]
+        names += [self.miscast_table_of(army, who) for army in self.armies for who in army.wizards]
+        return {name: self.miscast_table_named(name) for name in dict.fromkeys(names)}
+
+    def spells_drawn(self, wizard: Wizard) -> int:
+        """Spells that a wizard rolls on its lore: one a level, and those of its items; else 0."""
+        if not wizard.rolls_spells:
+            return 0
+        extra = sum(self.catalogue[name].extra_spells for name in wizard.items)
+        return min(wizard.level + extra, LORE_SPELLS)
+
+    def contacts_of(self, army: int, character: int) -> tuple[ContactGroup, ...]:
+        """The groups in base contact with a character, models of its own unit among them.
+
+        Args:
+            army: 0 for the caster's, 1 for the dispeller's.
+            character: index among the army's characters.
+        """
+        return contact_groups(self.armies, army, character)
+
+    def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
+        """What a spell with an effect is worth beside its damage.
+
+        Args:
+            spell: of a wizard or an item.
+            target: name of the unit or character it is cast at; None for a spell without.
+
+        Returns:
+            Points or shares for each of `wfb_gym.scenario.effects.WORTH_PARTS`.
+        """
+        worth = None if spell.effect is None else spell.effect.worth
+        return worth_parts(worth, self.worths, spell.name, target)
+
+    @property
+    def deployment(self) -> Deployment:
+        """All units and characters on their battlefield, measured once."""
+        key = id(self)
+        kept = _DEPLOYMENTS.get(key)
+        if kept is not None and kept[0]() is self:
+            return kept[1]
+        deployment = deployment_of(self.armies, self.battlefield, self.ruleset)
+        _DEPLOYMENTS[key] = (weakref.ref(self, lambda _: _DEPLOYMENTS.pop(key, None)), deployment)
+        return deployment
+
+    def aim(self, army: int, character: int, effect: SpellEffect) -> Aim:
+        """A character with a spell: whom it may be cast at, and what it strikes.
+
+        Args:
+            army: 0 for the caster's, 1 for the dispeller's.
+            character: index among the army's characters.
+            effect: of the spell.
+        """
+        caster = self.deployment.pieces[target_code(army, UNITS + character)]
+        return Aim(self.deployment, caster, aim_rules_of(effect))
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        raise_problems(_scenario_problems(self))
+        return self
+
+
+_DEPLOYMENTS: dict[int, tuple[weakref.ref[Scenario], Deployment]] = {}
+"""By the id of the scenario, as long as the scenario exists."""
+
+
+def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> list[TargetRow]:
+    """Whom a wizard may cast a spell at as the battle begins, and why at nobody else.
+
+    Args:
+        scenario: any.
+        army: 0 for the caster's, 1 for the dispeller's.
+        wizard: its name.
+        spell: its name; for a wizard who rolls its spells, any of its lore.
+
+    Raises:
+        ValueError: the army has no such wizard, or the wizard no such spell.
+    """
+    characters = scenario.armies[army].characters
+    names = [character.name for character in characters]
+    if wizard not in names:
+        raise ValueError(f"expected one of {', '.join(names) or 'no wizards'}, found {wizard}")
+    index = names.index(wizard)
+    who = characters[index]
+    known = who.candidate_spells if isinstance(who, Wizard) else ()
+    spells = {each.name: each for each in known}
+    if spell not in spells:
+        expected = ", ".join(spells) or "no spells"
+        raise ValueError(f"{wizard}: expected one of {expected}, found {spell}")
+    effect = spells[spell].effect
+    if effect is None:
+        return [TargetRow("nobody", True, "its worth is fixed, so that it needs no target")]
+    rows = []
+    for target, legal, reason, alone in scenario.aim(army, index, effect).verdicts():
+        pieces = scenario.deployment.pieces
+        name = _WITHOUT_TARGET[effect.target] if target is None else pieces[target].name
+        later = "; once it stands alone the spell may be cast at it" if alone else ""
+        rows.append(TargetRow(name, legal, reason + later))
+    return rows
+
+
+def _scenario_problems(scenario: Scenario) -> list[Problem]:
+    """What is wrong with a scenario whose parts are right by themselves.
+
+    Places are checked only where all names resolve.
+    """
+    problems = duplicate_name_problems("items", (item.name for item in scenario.items))
+    problems += _miscast_table_problems(scenario)
+    catalogue = scenario.catalogue
+    for side, army in scenario.keyed_armies():
+        problems += [problem.below(side) for problem in _item_problems(army, catalogue)]
+    for index, (side, army) in enumerate(scenario.keyed_armies()):
+        enemy = scenario.armies[1 - index]
+        for problem in (*_contact_problems(army, enemy), *_in_play_problems(army, enemy)):
+            problems.append(problem.below(side))
+    if not problems:
+        problems += _worth_problems(scenario, catalogue)
+        problems += _position_problems(scenario) or _misplacement_problems(scenario)
+    return problems
+
+
+def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Names of unknown miscast tables."""
+    named = [("rules.miscast_table", scenario.rules_in_force.miscast_table)]
+    for side, army in scenario.keyed_armies():
+        if army.miscast_table is not None:
+            named.append((f"{side}.miscast_table", army.miscast_table))
+        for i, wizard in enumerate(army.wizards):
+            if wizard.miscast_table is not None:
+                named.append((f"{side}.wizards[{i}].miscast_table", wizard.miscast_table))
+    tables = sorted({*bundled_miscast_tables(), *scenario.miscast_tables})
+    for key, name in named:
+        if name not in tables:
+            expected = one_of(tables, name, "a miscast table of this file or bundled")
+            yield Problem(key, expected, format_value(name))
+
+
+def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
+    """Unknown items, and items that their bearer cannot use; keys count from the army."""
+    lists: list[tuple[str, tuple[str, ...], Character | None]] = [("items", army.items, None)]
+    for key, character in army.keyed_characters():
+        lists.append((f"{key}.items", character.items, character))
+    for key, names, bearer in lists:
+        for i, name in enumerate(names):
+            for expected, found in _problems_of_item(name, bearer, catalogue):
+                yield Problem(f"{key}[{i}]", expected, found)
+
+
+def _problems_of_item(
+    name: str, bearer: Character | None, catalogue: Mapping[str, Item]
+) -> Iterator[tuple[str, str]]:
+    """What was expected and found in place of an item; `bearer` is None for the army itself."""
+    item = catalogue.get(name)
+    if item is None:
+        yield one_of(catalogue, name, "an item of this file or bundled"), format_value(name)
+        return
+    found = f"{format_value(name)} of {'the army itself' if bearer is None else bearer.name}"
+    if not isinstance(bearer, Wizard):
+        for field in BEARER_FIELDS:
+            if getattr(item, field):
+                yield (
+                    f"an item without {field}, which only a wizard who carries it can use",
+                    found,
+                )
+    if bearer is None and item.bound is not None:
+        yield "an item without a bound spell, which only a character who carries it casts", found
+
+
+def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
+    """Contacts that name an unknown unit, or more models than it has."""
+    for key, character in army.keyed_characters():
+        for i, group in enumerate(character.base_contact):
+            if group.unit is None:
+                continue
+            owner = army if group.side == "own" else enemy
+            place = f"{key}.base_contact[{i}]"
+            index = owner.unit_index(group.unit)
+            if index is None:
+                whose = "its own army" if owner is army else "the enemy army"
+                names = [unit.name for unit in owner.units]
+                expected = one_of(names, group.unit, f"a unit of {whose}")
+                yield Problem(f"{place}.unit", expected, format_value(group.unit))
+            elif group.models > owner.units[index].models:
+                expected = f"at most {owner.units[index].models}, as the unit has no more models"
+                yield Problem(f"{place}.models", expected, str(group.models))
+
+
+def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
+    """Spells in play on targets that they cannot lie on."""
+    for i, wizard in enumerate(army.wizards):
+        for key, spell in wizard.keyed_spells():
+            if spell.in_play_on is None or spell.effect is None:
+                continue
+            side = army if spell.effect.target.startswith("friendly") else enemy
+            known = [who.name for who in side.characters]
+            if spell.effect.target != "friendly_character":
+                known = [*(unit.name for unit in side.units), *known]
+            if spell.in_play_on not in known:
+                expected = one_of(known, spell.in_play_on, "a target of the spell")
+                found = format_value(spell.in_play_on)
+                yield Problem(f"wizards[{i}].{key}.in_play_on", expected, found)
+
+
+def _worth_problems(scenario: Scenario, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
+    """Worths of unknown spells or on unknown targets, and repeated ones."""
+    spells = [
+        spell.name
+        for army in scenario.armies
+        for spell in (
+            *(spell for wizard in army.wizards for spell in wizard.candidate_spells),
+            *_bound_spells(army, catalogue),
+        )
+        if spell.effect is not None
+    ]
+    targets = [unit.name for army in scenario.armies for unit in army.units]
+    targets += [who.name for army in scenario.armies for who in army.characters]
+    seen = set()
+    for i, worth in enumerate(scenario.worths):
+        if worth.spell not in spells:
+            expected = one_of(spells, worth.spell, "a spell of the scenario without fixed worth")
+            yield Problem(f"worths[{i}].spell", expected, format_value(worth.spell))
+        if worth.target is not None and worth.target not in targets:
+            expected = one_of(targets, worth.target, "a unit or character of the scenario")
+            yield Problem(f"worths[{i}].target", expected, format_value(worth.target))
+        if (worth.spell, worth.target) in seen:
+            expected = "one entry for each spell and target"
+            yield Problem(f"worths[{i}]", expected, f"another for {format_value(worth.spell)}")
+        seen.add((worth.spell, worth.target))
+
+
+def _bound_spells(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Spell]:
+    for character in army.characters:
+        for name in character.items:
+            bound = catalogue[name].bound
+            if bound is not None:
+                yield bound.spell
+
+
+def _position_problems(scenario: Scenario) -> list[Problem]:
+    """Positions that are missing, off the battlefield, or given without one."""
+    places: list[tuple[str, tuple[float, float] | None, bool]] = []
+    for side, army in scenario.keyed_armies():
+        for i, unit in enumerate(army.units):
+            places.append((f"{side}.units[{i}]", unit.position, True))
+        for key, who in army.keyed_characters():
+            alone = who.is_on_battlefield and who.stands_in is None
+            places.append((f"{side}.{key}", who.position, alone))
+    return [
+        problem
+        for key, position, needed in places
+        for problem in _position_problem(f"{key}.position", position, needed, scenario.battlefield)
+    ]
+
+
+def _position_problem(
+    key: str, position: tuple[float, float] | None, needed: bool, field: Battlefield | None
+) -> Iterator[Problem]:
+    if field is None:
+        if position is not None:
+            yield Problem(key, "no value without a battlefield", format_value(position))
+    elif position is None:
+        if needed:
+            yield Problem(key, f"a place on the battlefield: {field.extent}", "no such key")
+    elif not field.contains(position):
+        yield Problem(key, f"a place on the battlefield: {field.extent}", format_value(position))
+
+
+def _misplacement_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Units and characters that overlap, or stand off the battlefield in part."""
+    if scenario.battlefield is None:
+        return
+    for piece, other, beyond in scenario.deployment.misplacements():
+        key = f"{piece.key}.position"
+        if other is None:
+            found = f"{beyond:.2f} inches of {piece.name} off the battlefield"
+            yield Problem(key, "a place on the battlefield", found)
+        else:
+            yield Problem(
+                key, "a place that is free", f"{piece.name} over {other.name} ({other.key})"
+            )
