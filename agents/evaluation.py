@@ -18,9 +18,14 @@ from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.interop.sb3 import PhaseVecEnv
+from wfb_gym.opponents.scripted import RULE_BASED
+from wfb_gym.players.interface import Agent
+from wfb_gym.players.registry import make_agent
 
 EVALUATION_SEED = 1_000_000
 """Of the evaluations along the way: the same dice each time, so that the curve shows learning."""
+FINAL_SEED = 2_000_000
+"""Of the grading at the end: other dice than any seen before."""
 
 
 class ModelAgent:
@@ -95,6 +100,17 @@ class Grader:
             found = solver.normalised_score(solution, player, self.seat)
             scores[name] = {**asdict(found), "score": found.score}
         return next(iter(scores.values())) if len(scores) == 1 else scores
+
+    def grade(self, agents: Mapping[str, Agent], battles: int) -> tuple[dict[str, Any], ...]:
+        """Points and exact scores of the rule-based players and of `agents`, by name."""
+        players: dict[str, Any] = {name: make_agent(name, seed=0) for name in RULE_BASED}
+        players |= agents
+        points = {name: self.points(each, battles, FINAL_SEED) for name, each in players.items()}
+        if not self.solutions:
+            return points, {}
+        # by name, a rule-based player is graded by its probabilities
+        exact = {name: self.exact(agents.get(name, name)) for name in players}
+        return points, exact
 
 
 class CurveCallback(BaseCallback):

@@ -1,5 +1,6 @@
 """Pictures of learning: scores along the training, and over many scenarios."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from agents.distillation.grading import Grade
+from experiments.figures.dice import policy_beside_optimal
+from wfb_gym.players.interface import Agent
+from wfb_gym.solver import Solution
 
 _COLOURS = {"caster": "#b5432a", "dispeller": "#2a6fb5"}
 _SMALLEST_GAP = 0.01
@@ -55,6 +59,14 @@ def draw_scores(
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
     figure.savefig(path, dpi=150)
+
+
+def draw_openings(solution: Solution, caster: Agent, path: Path) -> None:
+    """Draw what a trained caster opens with beside the optimum, where there is anything to draw."""
+    try:
+        policy_beside_optimal(solution, caster.act, path, "the trained caster")
+    except ValueError as error:
+        print(f"no {path.name}: {error}", file=sys.stderr)
 
 
 def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Path) -> None:

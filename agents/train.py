@@ -26,7 +26,7 @@ from stable_baselines3.common.utils import LinearSchedule
 
 from agents.common import DeferredInterrupt, is_generated, load_solution
 from agents.evaluation import CurveCallback, Grader, ModelAgent, print_grades
-from agents.figures import draw_learning_curve
+from agents.figures import draw_learning_curve, draw_openings
 from agents.hyperparameters import (
     MIXED,
     QUICK,
@@ -36,7 +36,6 @@ from agents.hyperparameters import (
     scenario_class,
 )
 from experiments import common
-from experiments.figures.dice import policy_beside_optimal
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.scripted import RULE_BASED, find_scripted
 from wfb_gym.players.registry import make_agent
@@ -45,12 +44,15 @@ from wfb_gym.seats import SEATS, seat_number
 MODULE = "agents.train"
 TRAINING_SEED, SEED_SPACING = 1_000_000_000, 1_000_000
 """Dice of the first run, and how far off the next run's are."""
-FINAL_SEED = 2_000_000
-"""Dice of the grading: others than any seen before."""
 SOLVED_MIX = ("optimal:0.1",)
 """An optimal opponent never leads the learner where it does not go itself, and there it stays weak;
 one that acts at random with probability 0.1 leads it everywhere."""
 UNSOLVED_MIX = ("veteran", "greedy", "random")
+
+
+def short_name(scenario: str) -> str:
+    """A scenario's name, without folder or ending."""
+    return Path(scenario).stem.replace(":", "-")
 
 
 def make_opponents(settings: Settings, scenario: Any, solved: bool) -> tuple[list[str], list[Any]]:
@@ -91,7 +93,7 @@ def prepare(settings: Settings) -> Task:
     suits = scenario_class(PhaseVecEnv(1, settings.seat, scenario=scenario))
     hyper = load_hyperparameters(suits, settings.seat, settings)
     known = [] if is_generated(names[0]) else list(names)
-    found = {Path(name).stem: load_solution(name, settings.exact_bytes) for name in known}
+    found = {short_name(name): load_solution(name, settings.exact_bytes) for name in known}
     solutions = {name: solution for name, solution in found.items() if solution is not None}
     solved = len(solutions) == len(names)
     opponents, pool = make_opponents(settings, scenario, solved)
@@ -116,7 +118,7 @@ def prepare(settings: Settings) -> Task:
         )
     model.tensorboard_log = str(settings.out / "tensorboard")
     envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
-    played = f"{names[0]}:test" if is_generated(names[0]) else scenario
+    played = f"{names[0].partition(':')[0]}:test" if is_generated(names[0]) else scenario
     saved = [name for name in opponents if Path(name).suffix in (".zip", ".npz")]
     graders = [*RULE_BASED, *(["optimal"] if solved else []), *saved]
     grader = Grader(settings.seat, played, graders, solutions)
@@ -136,43 +138,31 @@ def run(settings: Settings, task: Task) -> dict[str, Any]:
     model.save(settings.out / "model.zip")
 
     trained = ModelAgent(model.policy, envs)
-    players: dict[str, Any] = {name: make_agent(name, seed=settings.seed) for name in RULE_BASED}
-    players |= {"untrained": ModelAgent(untrained, envs), "trained": trained}
-    if interrupt.requested:
-        players = {}
+    grades: dict[str, Any] = {}
+    exact: dict[str, Any] = {}
+    with common.Interruptible() as grading:
+        if not interrupt.requested:
+            agents = {"untrained": ModelAgent(untrained, envs), "trained": trained}
+            grades, exact = grader.grade(agents, settings.final_battles)
+    interrupted = interrupt.requested or grading.interrupted
     results = {
         "args": {**common.settings_as_json(settings), **asdict(hyper), "opponents": opponents},
-        "interrupted": interrupt.requested,
+        "interrupted": interrupted,
         "steps": model.num_timesteps,
         "seconds": round(seconds, 2),
         "steps_per_second": round(model.num_timesteps / max(seconds - curve.seconds, 1e-9)),
         "curve": curve.curve,
-        "grades": {
-            name: grader.points(player, settings.final_battles, FINAL_SEED)
-            for name, player in players.items()
-        },
-        "exact": {
-            name: grader.exact(name if name in RULE_BASED else player)
-            for name, player in players.items()
-            if grader.solutions
-        },
+        "grades": grades,
+        "exact": exact,
         "versions": common.versions(),
     }
     common.write_results(settings.out, results)
-    named = ", ".join(Path(name).stem for name in settings.scenario)
+    named = ", ".join(map(short_name, settings.scenario))
     title = f"MaskablePPO as {settings.seat}, {named}"
     draw_learning_curve(curve.curve, title, settings.out / "curve.png")
-    if (
-        players
-        and settings.seat == SEATS[0]
-        and len(settings.scenario) == len(grader.solutions) == 1
-    ):
+    if exact and settings.seat == SEATS[0] and len(settings.scenario) == 1:
         (solution,) = grader.solutions.values()
-        picture = settings.out / "policy.png"
-        try:
-            policy_beside_optimal(solution, trained.act, picture, "the trained caster")
-        except ValueError as error:
-            print(f"no {picture.name}: {error}", file=sys.stderr)
+        draw_openings(solution, trained, settings.out / "policy.png")
     return results
 
 
@@ -185,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         quick=QUICK,
         switches={},
-        usual_out=lambda s: Path("runs") / f"{'-'.join(Path(n).stem for n in s.scenario)}-{s.seat}",
+        usual_out=lambda s: Path("runs") / f"{'-'.join(map(short_name, s.scenario))}-{s.seat}",
     )
     common.check_positive(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
     torch.set_num_threads(settings.threads)

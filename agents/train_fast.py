@@ -42,7 +42,7 @@ import torch
 
 from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
 from agents.common import DeferredInterrupt, is_generated, load_solution
-from agents.figures import draw_scores
+from agents.figures import draw_openings, draw_scores
 from agents.self_play.processes import ProcessGroup, process_group
 from agents.self_play.settings import Settings
 from agents.self_play.trainer import Trainer
@@ -58,7 +58,6 @@ from experiments.common import (
     versions,
     write_results,
 )
-from experiments.figures.dice import policy_beside_optimal
 from wfb_gym import solver
 from wfb_gym.players.network import save_network
 from wfb_gym.seats import SEATS
@@ -178,12 +177,7 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
         title = f"self-play in {', '.join(settings.scenario)}"
         draw_scores([curve], title, settings.out / "curve.png")
     if len(solutions) == 1 == len(settings.scenario) and not interrupted:
-        picture = settings.out / "policy.png"
-        try:
-            caster = trainer.learners[0].agent.act
-            policy_beside_optimal(solutions[0], caster, picture, "the trained caster")
-        except ValueError as error:
-            print(f"no {picture.name}: {error}", file=sys.stderr)
+        draw_openings(solutions[0], trainer.learners[0].agent, settings.out / "policy.png")
     if interrupted:
         print(f"interrupted; --resume goes on from {settings.out}", file=sys.stderr)
     return results

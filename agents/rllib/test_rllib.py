@@ -35,14 +35,14 @@ def drawn(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, i
 def battle(env: BattleEnv, seed: int | None, rng: np.random.Generator) -> list[Any]:
     """What `reset` and each `step` gave in one battle, with the actions between."""
     shown, _ = env.reset(seed=seed)
-    told: list[Any] = [shown]
+    steps: list[Any] = [shown]
     while True:
         actions = drawn(shown, rng)
         step = env.step(actions)
-        told.append((actions, step))
+        steps.append((actions, step))
         shown = step[0]
         if step[2]["__all__"]:
-            return told
+            return steps
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -128,11 +128,11 @@ def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
     ((agent, seen),) = shown.items()
     lowest, illegal = int(seen[MASK].argmax()), int(seen[MASK].argmin())
     assert not seen[MASK][illegal]
-    told, wanted = env.step({agent: illegal}), same.step({agent: lowest})
-    assert told[1] == wanted[1]
+    found, wanted = env.step({agent: illegal}), same.step({agent: lowest})
+    assert found[1] == wanted[1]
     for name, other in wanted[0].items():
-        assert np.array_equal(told[0][name][SEEN], other[SEEN])
-    assert told[4] == {"__common__": {"illegal_action": True}}
+        assert np.array_equal(found[0][name][SEEN], other[SEEN])
+    assert found[4] == {"__common__": {"illegal_action": True}}
 
 
 def test_the_same_seed_is_the_same_battle_and_workers_share_no_dice() -> None:
@@ -143,8 +143,8 @@ def test_the_same_seed_is_the_same_battle_and_workers_share_no_dice() -> None:
 
     assert shown(0, 6) == shown(0, 6)
     # RLlib seeds battle i of worker w with seed + w + i
-    told = [shown(worker, 6 + worker + number) for worker in (1, 2, 3) for number in range(3)]
-    assert len(set(told)) == 9
+    found = [shown(worker, 6 + worker + number) for worker in (1, 2, 3) for number in range(3)]
+    assert len(set(found)) == 9
 
 
 def test_a_reset_in_the_middle_begins_another_battle() -> None:
@@ -190,13 +190,13 @@ def out(tmp_path: Path) -> Iterator[Path]:
     ray.shutdown()
 
 
-def trained(out: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+def train_quickly(out: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
     capsys.readouterr()
     common = ("--scenario", "apprentice", "--quick", "--json", "--out", str(out))
     assert train.main([*common, *arguments]) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    assert told == json.loads((out / "results.json").read_text(encoding="utf-8"))
-    return told
+    results: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert results == json.loads((out / "results.json").read_text(encoding="utf-8"))
+    return results
 
 
 def test_a_short_training_runs_and_is_graded_exactly(
@@ -210,10 +210,10 @@ def test_a_short_training_runs_and_is_graded_exactly(
         return kept
 
     monkeypatch.setattr(train, "agents_of", keeping)
-    told = trained(out, capsys)
-    assert told["iterations"] == 2
-    assert told["decisions"] >= 512
-    for seat, score in told["scores"].items():
+    results = train_quickly(out, capsys)
+    assert results["iterations"] == 2
+    assert results["decisions"] >= 512
+    for seat, score in results["scores"].items():
         exact = solver.normalised_score("apprentice", kept[seat], seat)
         assert score == pytest.approx(exact.score, abs=1e-6)
         assert score <= 100.0 + 1e-6
@@ -231,9 +231,9 @@ def test_it_goes_on_from_its_checkpoint(
         return really(algorithm)
 
     monkeypatch.setattr(train, "agents_of", keeping)
-    first = trained(out, capsys)
+    first = train_quickly(out, capsys)
     # two iterations are behind it, so that this one only loads and grades
-    again = trained(out, capsys, "--resume")
+    again = train_quickly(out, capsys, "--resume")
     assert again["scores"] == first["scores"]
     for seat in SEATS:
         assert any("critic" in name for name in kept[0][seat])

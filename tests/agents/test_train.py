@@ -9,7 +9,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import train
-from agents.evaluation import CurveCallback
+from agents.evaluation import FINAL_SEED, CurveCallback
 from agents.hyperparameters import load_hyperparameters, scenario_class
 from experiments.common import INTERRUPTED, mean_points, play
 from wfb_gym.interop.sb3 import PhaseVecEnv
@@ -60,7 +60,7 @@ def test_the_saved_model_plays_as_it_was_graded(out: Path, results: dict[str, An
         scenario="apprentice",
         opponent="veteran",
         battles=128,
-        seed=train.FINAL_SEED,
+        seed=FINAL_SEED,
     )
     assert mean_points(points).mean == pytest.approx(
         results["grades"]["trained"]["veteran"]["mean"]
