@@ -1,0 +1,222 @@
+"""Nothing that a person writes is forgotten in packing: every field changes the packed bytes."""
+
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import (
+    HIT_DICE,
+    DispelUse,
+    Duration,
+    EffectKind,
+    HitDice,
+    Limit,
+    Lock,
+    Reroll,
+    Whose,
+)
+from wfb_gym.scenario import items as scenario_items
+from wfb_gym.scenario import rulesets, scenario_from_dict
+from wfb_gym.scenario.effects import Hits
+from wfb_gym.scenario.items import (
+    FIELDS_BY_ROLE,
+    Bound,
+    Item,
+    Role,
+    Stores,
+    WhenCasting,
+    WhenDispelling,
+)
+from wfb_gym.scenario.rulesets import MiscastEffect
+from wfb_gym.scenario.spells import DurationName
+
+SCROLL = {"uses": 1, "when_dispelling": {"automatic": True}}
+STONE = {"uses": 1, "when_casting": {"extra_dice": 1}}
+RING = {"power_level": 3, "spell": {"name": "Fire Ball", "worth": 10.0}}
+LUCK = {"of": "cast", "dice": "one"}
+
+ITEMS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+    Item: {
+        "uses": (STONE, {**STONE, "uses": 2}),
+        "power_dice": ({}, {"power_dice": 1}),
+        "dispel_dice": ({}, {"dispel_dice": 1}),
+        "bearer_dice": ({}, {"bearer_dice": 1}),
+        "extra_dice_cap": ({}, {"extra_dice_cap": 1}),
+        "cast_bonus": ({}, {"cast_bonus": 1}),
+        "dispel_bonus": ({}, {"dispel_bonus": 1}),
+        "when_casting": (SCROLL, {**SCROLL, **STONE}),
+        "when_dispelling": (STONE, {**STONE, **SCROLL}),
+        "reroll": (STONE, {**STONE, "reroll": LUCK}),
+        "stores": ({}, {"stores": {"dice": 1}}),
+        "any_double": ({}, {"any_double": True}),
+        "extra_spells": ({}, {"extra_spells": 1}),
+        "takes_power_dice": ({}, {"takes_power_dice": 1}),
+        "bound": ({}, {"bound": RING}),
+        "ends_own_spells": (STONE, {**STONE, "ends_own_spells": True}),
+        "stores_dice": (STONE, {**STONE, "stores_dice": True}),
+    },
+    WhenCasting: {
+        "extra_dice": (STONE, {"uses": 1, "when_casting": {"extra_dice": 2}}),
+        "bonus": (STONE, {"uses": 1, "when_casting": {"extra_dice": 1, "bonus": 1}}),
+        "irresistible": (
+            STONE,
+            {"uses": 1, "when_casting": {"extra_dice": 1, "irresistible": False}},
+        ),
+    },
+    WhenDispelling: {
+        "automatic": (SCROLL, {"uses": 1, "when_dispelling": {"bonus": 1}}),
+        "bonus": (
+            {"uses": 1, "when_dispelling": {"bonus": 1}},
+            {"uses": 1, "when_dispelling": {"bonus": 2}},
+        ),
+        "forgotten_on": (
+            SCROLL,
+            {"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}},
+        ),
+    },
+    scenario_items.Reroll: {
+        "of": ({"uses": 1, "reroll": LUCK}, {"uses": 1, "reroll": {**LUCK, "of": "both"}}),
+        "dice": ({"uses": 1, "reroll": LUCK}, {"uses": 1, "reroll": {**LUCK, "dice": "all"}}),
+        "changes_natural": (
+            {"uses": 1, "reroll": LUCK},
+            {"uses": 1, "reroll": {**LUCK, "changes_natural": True}},
+        ),
+    },
+    Stores: {
+        "dice": ({"stores": {"dice": 1}}, {"stores": {"dice": 2}}),
+        "check": ({"stores": {"dice": 1}}, {"stores": {"dice": 1, "check": True}}),
+        "either_phase": ({"stores": {"dice": 1}}, {"stores": {"dice": 1, "either_phase": True}}),
+    },
+    Bound: {
+        "power_level": ({"bound": RING}, {"bound": {**RING, "power_level": 4}}),
+        "spell": (
+            {"bound": RING},
+            {"bound": {**RING, "spell": {"name": "Fire Ball", "worth": 20.0}}},
+        ),
+        "uses": ({"bound": RING}, {"bound": {**RING, "uses": 1}}),
+    },
+}
+"""For each field that has a power: an item, and the same item with that field changed."""
+
+MISCASTS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+    rulesets.PointsLost: {"points": ({"points": 5.0}, {"points": 6.0})},
+    rulesets.Hit: {
+        "strength": ({"strength": 4}, {"strength": 5}),
+        "armour_save": ({"strength": 4}, {"strength": 4, "armour_save": False}),
+    },
+    rulesets.Hits: {
+        "dice": ({"dice": "D3", "strength": 4}, {"dice": "D6", "strength": 4}),
+        "strength": ({"dice": "D3", "strength": 4}, {"dice": "D3", "strength": 5}),
+        "armour_save": (
+            {"dice": "D3", "strength": 4},
+            {"dice": "D3", "strength": 4, "armour_save": False},
+        ),
+    },
+    rulesets.Wounds: {"dice": ({"dice": "D3"}, {"dice": "D6"})},
+    rulesets.Locked: {
+        "until": ({"until": "six"}, {"until": "phase_end"}),
+        "bars_items": ({"until": "six"}, {"until": "six", "bars_items": True}),
+    },
+    rulesets.DiceLost: {"whose": ({"whose": "side"}, {"whose": "caster"})},
+    rulesets.InPlayEnds: {"whose": ({"whose": "all"}, {"whose": "caster"})},
+    rulesets.SpellForgotten: {"whose": ({}, {"whose": "side"})},
+    rulesets.FreeSpell: {"limit": ({}, {"limit": "miscast_value"})},
+    rulesets.PlainEffect: {},
+}
+
+
+def packed_item(item: dict[str, Any]) -> bytes:
+    bearer = {"name": "Anna", "level": 2, "lore": "Fire", "items": ["Thing"]}
+    enemy = {"name": "Boyz", "models": 10, "toughness": 4, "points": 5.0}
+    document = {
+        "name": "Test",
+        "phases": 2,
+        "items": [{"name": "Thing", **item}],
+        "caster": {"wizards": [bearer]},
+        "dispeller": {"units": [enemy]},
+    }
+    return pack(scenario_from_dict(document)).tobytes()
+
+
+def packed_miscast(effect: dict[str, Any]) -> bytes:
+    wizard = {"name": "Anna", "level": 2, "spells": [{"name": "Fire Ball", "worth": 10.0}]}
+    document = {
+        "name": "Test",
+        "rules": {"miscast_table": "own"},
+        "miscast_tables": {"own": {"rows": [{"roll": [2, 12], "effects": [effect]}]}},
+        "caster": {"wizards": [wizard]},
+        "dispeller": {},
+    }
+    return pack(scenario_from_dict(document)).tobytes()
+
+
+def kinds_of(model: type[BaseModel]) -> tuple[str, ...]:
+    return get_args(model.model_fields["kind"].annotation)
+
+
+@pytest.mark.parametrize("model", ITEMS, ids=lambda model: model.__name__)
+def test_every_power_of_an_item_has_an_example(model: type[BaseModel]) -> None:
+    labels = FIELDS_BY_ROLE[Role.LABEL] if model is Item else ()
+    assert set(ITEMS[model]) == set(model.model_fields) - set(labels)
+
+
+@pytest.mark.parametrize(
+    ("item", "changed"),
+    [pair for fields in ITEMS.values() for pair in fields.values()],
+    ids=[f"{model.__name__}.{field}" for model, fields in ITEMS.items() for field in fields],
+)
+def test_every_power_of_an_item_is_packed(item: dict[str, Any], changed: dict[str, Any]) -> None:
+    assert packed_item(item) != packed_item(changed)
+
+
+def test_every_field_of_an_item_has_one_role() -> None:
+    assert sorted(sum(FIELDS_BY_ROLE.values(), ())) == sorted(Item.model_fields)
+
+
+def test_every_miscast_effect_has_an_example() -> None:
+    assert set(MISCASTS) == set(get_args(MiscastEffect))
+    for model, fields in MISCASTS.items():
+        assert set(fields) == set(model.model_fields) - {"kind"}, model.__name__
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect", "changed"),
+    [
+        (kind, *pair)
+        for model, fields in MISCASTS.items()
+        for kind in kinds_of(model)
+        for pair in fields.values()
+    ],
+)
+def test_every_field_of_a_miscast_effect_is_packed(
+    kind: str, effect: dict[str, Any], changed: dict[str, Any]
+) -> None:
+    assert packed_miscast({"kind": kind, **effect}) != packed_miscast({"kind": kind, **changed})
+
+
+def written_names(*values: str) -> set[str]:
+    return {value.upper() for value in values}
+
+
+def test_words_of_scenarios_are_members_of_the_packed_enumerations() -> None:
+    kinds = [kind for model in get_args(MiscastEffect) for kind in kinds_of(model)]
+    assert len(kinds) == len(set(kinds))
+    assert written_names(*kinds) == set(EffectKind.__members__)
+    untils = get_args(rulesets.Locked.model_fields["until"].annotation)
+    assert written_names(*untils, "none") == set(Lock.__members__)
+    models = (rulesets.DiceLost, rulesets.InPlayEnds, rulesets.SpellForgotten)
+    whose = [w for model in models for w in get_args(model.model_fields["whose"].annotation)]
+    assert written_names(*whose) == set(Whose.__members__)
+    limits = get_args(rulesets.FreeSpell.model_fields["limit"].annotation)
+    assert written_names(*limits) == set(Limit.__members__)
+    dice = get_args(scenario_items.Reroll.model_fields["dice"].annotation)
+    assert written_names(*dice, "none") == set(Reroll.__members__)
+    assert written_names(*get_args(DurationName), "delayed") == set(Duration.__members__)
+    assert set(DispelUse) == {DispelUse.NONE, DispelUse.AUTOMATIC, DispelUse.BOOST}
+
+
+def test_numbers_of_hits_are_dice_or_models() -> None:
+    assert set(get_args(Hits)) - set(HIT_DICE) == {"line", "template", "front_rank"}
+    assert {HitDice.NONE, HitDice.MODELS, *HIT_DICE.values()} == set(HitDice)
