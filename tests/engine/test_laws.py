@@ -14,13 +14,14 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import wfb_gym.engine
 from wfb_gym.encoding.layout import LAYOUT_OFFSETS
 from wfb_gym.engine.chance import chance_outcomes, sample
 from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
 from wfb_gym.engine.outcomes import has_faces
-from wfb_gym.engine.state import STATE, WORK_SPACE, Node, new_states, new_work_spaces
+from wfb_gym.engine.state import STATE, WORK_SPACE, Node, State, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT, START
 from wfb_gym.packing.records import (
     AIM,
@@ -35,10 +36,9 @@ from wfb_gym.packing.records import (
 )
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS
-from wfb_gym.solver.potential import CASTING
+from wfb_gym.solver.potential import CASTING, potentials, stages
 
 from .builders import Data, Game, army, game, miscast, spell, wizard
-from .potential import potential, stage
 from .strategies import (
     EFFECTS,
     FURTHER_ITEMS,
@@ -144,7 +144,9 @@ def check_counts(before: Game, after: Game) -> None:
         for index in range(SPELLS):
             lies = int(new.in_play[army_index]) >> index & 1
             assert lies or new.aims[army_index, index] == 0
-    if new.phase != old.phase or stage(old) > CASTING:  # the dice are made behind those
+    if (
+        new.phase != old.phase or stages(_in_array(old))[0] > CASTING
+    ):  # the dice are made behind those
         return
     assert int(new.open) & ~int(old.open) == 0
     assert new.power <= old.power
@@ -152,8 +154,16 @@ def check_counts(before: Game, after: Game) -> None:
     assert np.all(np.asarray(new.own_dice) <= np.asarray(old.own_dice))
 
 
+def _in_array(state: State) -> NDArray[np.void]:
+    """A copy of a state in an array, as NumPy works on it."""
+    states = new_states(1)
+    states[0] = state
+    return np.asarray(states)
+
+
 def check_battle(scenario: Scenario, seed: int) -> None:
     before: Game | None = None
+    visited: list[Game] = []
     for battle in positions(scenario, seed):
         if battle.is_over:
             assert battle.legal_actions() == []
@@ -166,9 +176,12 @@ def check_battle(scenario: Scenario, seed: int) -> None:
             check_decision(battle)
         if before is not None:
             check_counts(before, battle)
-            old = potential(before.packed, before.state)
-            assert potential(battle.packed, battle.state) < old, (before.node, battle.node)
         before = battle
+        visited.append(battle.copy())
+    states = np.concatenate([_in_array(each.state) for each in visited])
+    falls = np.diff(potentials(visited[0].packed_scenarios, states)) < 0
+    for k in np.flatnonzero(~falls):
+        raise AssertionError(f"no lower potential: {visited[k].node}, {visited[k + 1].node}")
 
 
 @FEW_OR_MANY

@@ -110,7 +110,8 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
     root = positions.explore(battle.state)
     assert positions.size == expected.size
     assert positions.values[root] == expected.values[expected.find(battle.state)]
-    _check_order(positions, Battle(positions.packed))
+    if room == 20_000:  # one of them is enough for the slow look at every node
+        _check_order(positions, Battle(positions.packed))
 
 
 def test_a_scenario_that_does_not_fit_is_refused() -> None:

@@ -1,6 +1,7 @@
-"""The order of positions: a number that falls with every move and every roll.
+"""The potential of positions: a number that falls with every move and every roll.
 
-Going through positions from the highest number down meets each of them after all that lead to it.
+No battle can therefore go round in a circle, and going through positions from the highest
+potential down meets each of them after all that lead to it.
 """
 
 from typing import Any
@@ -63,11 +64,20 @@ for _node, _place in LISTED.items():
     _STAGES[_node] = _place
 LONGEST = 64
 BELOW_PHASE = 43
-"""Bits of a rank that tell less than the phases to come."""
+"""Bits of a potential below those of the phases to come."""
 
 
-def ranks(packed: Records[PackedScenario], states: States) -> Whole:
-    """Numbers of positions that fall with every move and every roll.
+def stages(states: States) -> Whole:
+    """Return the stages of the phase that positions belong to; the last stage is `STORING`, 0."""
+    node = states["node"].astype(np.int64)
+    stage = _STAGES[node]
+    stage[(node == Node.ROLL_STRIKE) & (states["return_to"] == ReturnTo.COMETS)] = COMETS
+    stage[(states["attempt"] == DispelAttempt.IN_PLAY) & (stage == CASTING)] = IN_PLAY
+    return stage
+
+
+def potentials(packed: Records[PackedScenario], states: States) -> Whole:
+    """Return numbers of positions that fall with every move and every roll.
 
     Phases to come weigh most, then the stage of the phase, then what its rules use up: spells
     that may still be attempted, how far a cast has come, players and spells in play still to
@@ -75,14 +85,12 @@ def ranks(packed: Records[PackedScenario], states: States) -> Whole:
 
     Args:
         packed: the packed scenario, shape (1,).
-        states: at decisions and chance nodes.
+        states: at decisions, chance nodes or the end.
     """
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
     strikes = node == Node.ROLL_STRIKE
-    stage = _STAGES[node]
-    stage[strikes & (states["return_to"] == ReturnTo.COMETS)] = COMETS
-    stage[(states["attempt"] == DispelAttempt.IN_PLAY) & (stage == CASTING)] = IN_PLAY
+    stage = stages(states)
 
     aiming = (node == Node.TARGET) & (states["free"] != 0)
     step = _PLACES[np.where(aiming, FREE_TARGET, node)]

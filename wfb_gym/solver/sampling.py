@@ -23,7 +23,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, STATE_WORDS, Node
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.game_graph import GameGraph
-from wfb_gym.solver.potential import BELOW_PHASE, ranks
+from wfb_gym.solver.potential import BELOW_PHASE, potentials
 
 UNLIMITED = 1 << 62
 """Memory limit of a graph that stores nothing."""
@@ -167,7 +167,7 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
     origin = _words(start)[0].copy()
     moves = np.zeros(STATE_WORDS, np.uint64)
     groups: dict[int, _Group] = {}
-    rank = int(ranks(packed, start)[0])
+    rank = int(potentials(packed, start)[0])
     groups[rank] = _Group(_SPARE * width)
     groups[rank].add(_hashes(start), np.ones(1, np.int64), np.ones(1), start)
     kept: list[States] = []
@@ -237,7 +237,7 @@ def _spread(
     stand = weights[pairs // len(hashes)]
     shares = np.bincount(child, stand, minlength=len(hashes)).astype(np.float64)
     states = states[first]
-    rank = ranks(packed, states)
+    rank = potentials(packed, states)
     order = np.argsort(rank, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(rank[order])) + 1):
         group = groups.setdefault(int(rank[part[0]]), _Group(room))
