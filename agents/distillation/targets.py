@@ -19,7 +19,7 @@ from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, State
-from wfb_gym.envs.scenario_set import generated_limits, packed_together
+from wfb_gym.envs.scenario_set import generated_limits, pack_all
 from wfb_gym.generating import Generated, Generation, Split
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
@@ -107,7 +107,7 @@ class TargetSet:
             raise ValueError(f"targets: expected some in {source.folder}, found none of use")
         limits = generated_limits(source.options.sizes)
         limits = limits if seat == 0 else limits.swapped(limits.dice)
-        self.view = View(packed_together(scenarios), seat, limits)
+        self.view = View(pack_all(scenarios), seat, limits)
         self._offsets = [np.concatenate([[0], np.cumsum(one.counts)]) for one in self.targets]
         weights = np.sqrt([float(len(one.states)) for one in self.targets])
         self._weights = weights / weights.sum()

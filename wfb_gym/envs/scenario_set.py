@@ -44,28 +44,28 @@ class ScenarioSet(NamedTuple):
 
 
 def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> ScenarioSet:
-    """Turn what a user asked for into packed scenarios.
+    """Load and pack the scenarios that a user names.
 
     Args:
         scenario: one of `ScenarioLike`, or several.
 
     Raises:
-        ScenarioError: a scenario that there is none of, or that is refused.
+        ScenarioError: a scenario that does not exist, or that is refused.
         ValueError: none at all.
     """
     generated = _as_generated(scenario)
     if generated is not None:
-        return _generated_programme(generated)
+        return _generated_set(generated)
     several = isinstance(scenario, Sequence) and not isinstance(scenario, str)
     members: list[Any] = list(scenario) if several else [scenario]
     scenarios = tuple(load_scenario(each) for each in members)
     if not scenarios:
         raise ValueError("scenario: expected at least one, found none")
-    return ScenarioSet(scenarios, packed_together(scenarios), False, None)
+    return ScenarioSet(scenarios, pack_all(scenarios), False, None)
 
 
 def _as_generated(scenario: Any) -> "Generated | None":
-    """The generated pool that is meant, if one is."""
+    """Return the generated pool that is named, if one is."""
     if isinstance(scenario, str):
         if not _GENERATED.match(scenario):
             return None
@@ -79,15 +79,13 @@ def _as_generated(scenario: Any) -> "Generated | None":
 
 
 @lru_cache(maxsize=4)
-def _generated_programme(generated: "Generated") -> ScenarioSet:
+def _generated_set(generated: "Generated") -> ScenarioSet:
     scenarios = generated.scenarios()
-    return ScenarioSet(
-        scenarios, packed_together(scenarios), True, generated_limits(generated.sizes)
-    )
+    return ScenarioSet(scenarios, pack_all(scenarios), True, generated_limits(generated.sizes))
 
 
-def packed_together(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
-    """Packed scenarios; a line tells about progress where it takes long."""
+def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
+    """Pack scenarios; where it takes long, lines on stderr report progress."""
     members = list(scenarios)
     packed_scenarios = []
     told = time.monotonic()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.envs.infos import StepInfos
+from wfb_gym.envs.vector import StepInfos
 
 WHOLE = {"there": 1, "late": 2, "later": 3}
 
