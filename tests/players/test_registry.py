@@ -5,8 +5,10 @@ import pytest
 
 from experiments.common import play
 from wfb_gym import solver
+from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
-from wfb_gym.players.registry import make_agent
+from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.registry import SHIPPED, make_agent, resolve_opponents
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
 DUEL = "archmage-duel"
@@ -70,3 +72,12 @@ def test_other_names_are_refused(name: str, told: str) -> None:
 def test_a_chance_out_of_range_is_refused() -> None:
     with pytest.raises(ValueError, match="epsilon: expected a probability"):
         EpsilonAgent(RandomAgent(0), 1.5)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_policies_are_found_by_name(name: str) -> None:
+    pytest.importorskip("torch")
+    assert isinstance(make_agent(name), NetworkAgent)
+    pool = resolve_opponents(["greedy", name])
+    assert pool.numbers == [int(Scripted.GREEDY), int(Scripted.EXTERNAL)]
+    assert list(pool.policies) == [1]
