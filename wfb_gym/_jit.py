@@ -119,6 +119,9 @@ def jit(**options: Any) -> Callable[[_Function], _Function]: ...
 def jit(function: Any = None, **options: Any) -> Any:
     """`numba.njit` with the package's own cache folder.
 
+    Compiled functions may raise with a constant message: it costs no measurable time where the
+    branch is not taken.
+
     Args:
         function: the function to compile, when used without parentheses.
         **options: passed on to `numba.njit`.

@@ -226,7 +226,11 @@ def within_reach(packed: PackedScenario, state: State, army: int, index: int) ->
 
 @jit(forceinline=False)
 def _counted_by_miscasts(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
-    """Whether a miscast may still cost the unit models: it touches a caster, or is one."""
+    """Whether a miscast may still cost the unit models.
+
+    It may where the unit touches a caster (`Cost.CONTACT_WOUNDS`) or is one that may still cast
+    (`Cost.CASTER_WOUNDS`, `Cost.CASTER`).
+    """
     if army == state.active and packed.armies[army].units[unit].caster:
         wizard = int64(packed.armies[army].units[unit].caster - 1)
         if state.open & packed.armies[army].wizards[wizard].spells:

@@ -57,7 +57,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
         if packed.armies[army].spells[spell].targeted:
             state.node = Node.TARGET
         else:
-            return float(_to_cast(packed, state))
+            return _to_cast(packed, state)
     return 0.0
 
 
@@ -70,7 +70,7 @@ def act_target(packed: PackedScenario, state: State, action: int) -> float:
         begin_free_attempt(packed, state)
         return 0.0
     state.aim = aim_at(packed, state.active, state.spell - 1, code) + 1
-    return float(_to_cast(packed, state))
+    return _to_cast(packed, state)
 
 
 @jit(forceinline=False)
@@ -78,7 +78,7 @@ def _to_cast(packed: PackedScenario, state: State) -> float:
     """Go straight to the first node that can offer a choice."""
     army = int64(state.active)
     if packed.armies[army].spells[state.spell - 1].bound:
-        return float(_cast_bound(packed, state))
+        return _cast_bound(packed, state)
     if packed.armies[army].n_items:
         state.node = Node.ITEM
     else:
@@ -94,8 +94,8 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
     if entry.bound_in:
         use_item(packed, state, army, entry.bound_in - 1)
     if can_answer_cast(packed, state):
-        return float(apply_cast_outcome(packed, state, FIRST_TOTAL + int(entry.casting_value)))
-    return float(apply_cast_outcome(packed, state, OUTCOME_IRRESISTIBLE))
+        return apply_cast_outcome(packed, state, FIRST_TOTAL + int(entry.casting_value))
+    return apply_cast_outcome(packed, state, OUTCOME_IRRESISTIBLE)
 
 
 @jit

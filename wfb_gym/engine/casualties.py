@@ -48,10 +48,10 @@ def wound_wizard(
     """
     entry = packed.armies[army].wizards[wizard]
     if entry.daemons:
-        return float(wound_unit(packed, state, army, int64(entry.unit - 1), wounds))
+        return wound_unit(packed, state, army, int64(entry.unit - 1), wounds)
     left = int(state.wounds[army, wizard])
     if left <= wounds:
-        return float(remove_wizard(packed, state, army, wizard))
+        return remove_wizard(packed, state, army, wizard)
     state.wounds[army, wizard] -= wounds
     own = int(entry.wounds)
     lost = min(left, own) - min(left - wounds, own)
@@ -81,8 +81,8 @@ def wound_target(packed: PackedScenario, state: State, victim: int, wounds: int)
     if wounds == 0:
         return 0.0
     if index < UNITS:
-        return float(wound_unit(packed, state, army, index, wounds))
-    return float(wound_wizard(packed, state, army, index - UNITS, wounds))
+        return wound_unit(packed, state, army, index, wounds)
+    return wound_wizard(packed, state, army, index - UNITS, wounds)
 
 
 @jit

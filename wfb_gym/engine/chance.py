@@ -164,7 +164,7 @@ def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace
             total += int64(work.faces[1])
         return int64(packed.miscast_row[chosen, total])
     if node == Node.ROLL_HIT:
-        return int64(_wounds_of_roll(packed, state, work))
+        return _wounds_of_roll(packed, state, work)
     if node == Node.ROLL_RADIUS:
         return int64(work.faces[0])
     if is_one_die(node):
@@ -177,7 +177,7 @@ def needed(packed: PackedScenario, state: State) -> int:
     """Least face that works where one D6 decides between two outcomes."""
     node = state.node
     if node == Node.ROLL_FORGET:
-        return int64(forgotten_on(packed, state))
+        return forgotten_on(packed, state)
     if node == Node.ROLL_COMET:
         return LANDS_ON
     if node == Node.ROLL_STORED:
@@ -262,7 +262,7 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
         work: scratch; `work.faces` holds the dice afterwards.
     """
     if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
-        return int64(_draw(packed, state, rng, work))
+        return _draw(packed, state, rng, work)
     roll_dice(rng, dice_in_roll(packed, state), work)
     return outcome_of_roll(packed, state, work)
 
@@ -282,13 +282,13 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
     if node == Node.ROLL_MISCAST:
         resolve_miscast(packed, state, outcome)
     elif node == Node.ROLL_HIT:
-        return float(resolve_hit(packed, state, outcome))
+        return resolve_hit(packed, state, outcome)
     elif node == Node.ROLL_STRIKE:
-        return float(resolve_strike(packed, state, outcome))
+        return resolve_strike(packed, state, outcome)
     elif node == Node.ROLL_WOUNDS:
-        return float(resolve_wounds(packed, state, outcome))
+        return resolve_wounds(packed, state, outcome)
     elif node == Node.ROLL_FORGET:
-        return float(resolve_forget(packed, state, outcome == OUTCOME_WORKS))
+        return resolve_forget(packed, state, outcome == OUTCOME_WORKS)
     elif node == Node.ROLL_COMET:
         resolve_comet(packed, state, outcome == OUTCOME_WORKS)
     elif node == Node.ROLL_RADIUS:

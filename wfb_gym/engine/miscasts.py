@@ -156,11 +156,11 @@ def _remove_caster(packed: PackedScenario, state: State, army: int, wizard: int)
     """The caster is gone for good; of a unit of Daemons it is the focal model (ours)."""
     entry = packed.armies[army].wizards[wizard]
     if not entry.daemons:
-        return float(remove_wizard(packed, state, army, wizard))
+        return remove_wizard(packed, state, army, wizard)
     unit = int64(entry.unit - 1)
     left = int(state.unit_wounds[army, unit])
     each = int(packed.armies[army].units[unit].wounds)
-    return float(wound_unit(packed, state, army, unit, left - (left - 1) // each * each))
+    return wound_unit(packed, state, army, unit, left - (left - 1) // each * each)
 
 
 @jit
@@ -316,7 +316,7 @@ def resolve_wounds(packed: PackedScenario, state: State, wounds: int) -> float:
     state.node = Node.MISCAST_EFFECTS
     if wounds == 0:
         return 0.0
-    return float(wound_wizard(packed, state, int64(state.active), wizard, wounds))
+    return wound_wizard(packed, state, int64(state.active), wizard, wounds)
 
 
 @jit

@@ -43,7 +43,7 @@ def _play(packed: PackedScenario, state: State, action: int) -> float:
     """One legal action, without what follows by itself."""
     node = state.node
     if node == Node.NOMINATE:
-        return float(act_nominate(packed, state, action))
+        return act_nominate(packed, state, action)
     if node == Node.ITEM:
         act_item(packed, state, action)
     elif node == Node.RESERVE_DICE:
@@ -51,9 +51,9 @@ def _play(packed: PackedScenario, state: State, action: int) -> float:
     elif node == Node.POOL_DICE:
         act_pool_dice(packed, state, action)
     elif node == Node.DISPEL:
-        return float(act_dispel(packed, state, action))
+        return act_dispel(packed, state, action)
     elif node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
-        return float(act_keep(packed, state, action))
+        return act_keep(packed, state, action)
     elif node == Node.DISPEL_RESERVE:
         act_dispel_reserve(state, action)
     elif node == Node.DISPEL_POOL:
@@ -63,7 +63,7 @@ def _play(packed: PackedScenario, state: State, action: int) -> float:
     elif node == Node.IN_PLAY:
         act_in_play(packed, state, action)
     elif node == Node.TARGET:
-        return float(act_target(packed, state, action))
+        return act_target(packed, state, action)
     elif node == Node.SWAP_SPELL:
         act_swap(packed, state, action)
     elif node == Node.STORE_DICE:
