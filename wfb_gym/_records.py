@@ -6,6 +6,7 @@ writes `np.record`s of those dtypes, and `Records[State]` stands for a record ar
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -86,6 +87,7 @@ class Records(Generic[R]):
         def tobytes(self) -> bytes: ...
 
 
+@cache  # reading annotations is slow
 def dtype_of(record: type[Record]) -> np.dtype[Any]:
     """Make the dtype of a record class.
 
