@@ -6,7 +6,6 @@ writes `np.record`s of those dtypes, and `Records[State]` stands for a record ar
 """
 
 from collections.abc import Iterator
-from functools import cache
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -87,7 +86,9 @@ class Records(Generic[R]):
         def tobytes(self) -> bytes: ...
 
 
-@cache  # reading annotations is slow
+_DTYPES: dict[type, np.dtype[Any]] = {}
+
+
 def dtype_of(record: type[Record]) -> np.dtype[Any]:
     """Make the dtype of a record class.
 
@@ -98,11 +99,14 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
     Raises:
         TypeError: an annotation is none of these.
     """
-    fields = get_type_hints(record, include_extras=True)
-    fields.pop("aligned")
-    return np.dtype(
-        [(name, *_field(record, name, kind)) for name, kind in fields.items()], align=record.aligned
-    )
+    if record not in _DTYPES:  # reading annotations is slow
+        fields = get_type_hints(record, include_extras=True)
+        fields.pop("aligned")
+        _DTYPES[record] = np.dtype(
+            [(name, *_field(record, name, kind)) for name, kind in fields.items()],
+            align=record.aligned,
+        )
+    return _DTYPES[record]
 
 
 def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
