@@ -1,7 +1,7 @@
-"""A packed scenario as the engine reads it, and never writes it: enumerations and records.
+"""Enumerations and records of a packed scenario, which the engine reads and never writes.
 
-Holds no sizes (`wfb_gym.scenario.sizes`), neither the filling of the records
-(`wfb_gym.packing.pack`) nor the changing state of a battle (`wfb_gym.engine.state`).
+The sizes are in `wfb_gym.scenario.sizes`; `wfb_gym.packing.pack` fills the records. The changing
+state of a battle is in `wfb_gym.engine.state`.
 
 All integers are signed: Numba makes an unsigned one of two unsigned ones, and a float of that
 and a signed one. Counts that code loops over are int64, as its index is then.
@@ -114,7 +114,7 @@ class Opening(IntEnum):
     """When a spell can be aimed so."""
 
     ALWAYS = 0
-    ALONE = 1  # at a character, once the unit he stands in is gone
+    ALONE = 1  # at a character, once the unit it stands in is gone
     NEVER = 2  # it lies there from the beginning
 
 
@@ -142,7 +142,7 @@ class PackedWizard(Record):
     """A character: a wizard, a Runesmith or Runelord, or a hero."""
 
     level: Int8  # 0 for any but a wizard
-    dispel_dice: Int8  # what he adds to the dispel pool at this level or rank
+    dispel_dice: Int8  # what it adds to the dispel pool at this level or rank
     rune: Int8  # 1 for a Runesmith or Runelord: dispel_dice does not follow the level
     wounds: Int8
     toughness: Int8
@@ -154,19 +154,19 @@ class PackedWizard(Record):
     on_table: Int8
     alive: Int8
     reserve: Int8  # fixed own dice, or GENERATED
-    bearer_dice: Int8  # power dice from items that only he may use
-    extra_dice_cap: Int8  # items that raise the most dice he may roll
-    cast_bonus: Int8  # items that add to his casting rolls
+    bearer_dice: Int8  # power dice from items that only it may use
+    extra_dice_cap: Int8  # items that raise the most dice it may roll
+    cast_bonus: Int8  # items that add to its casting rolls
     any_double: Int8  # 1: any double in a successful cast is irresistible
     miscast_table: Int8
-    unit: Int8  # 1 + the unit he has joined, or that he is
-    daemons: Int8  # 1: he is the focal model of that unit of Daemons
+    unit: Int8  # 1 + the unit it has joined, or that it is
+    daemons: Int8  # 1: it is the focal model of that unit of Daemons
     magic_resistance: Int8
-    draws: Int8  # spells drawn from his lore when the battle begins
+    draws: Int8  # spells drawn from its lore when the battle begins
     first_spell: Int8  # the first of the six they are drawn from
     points_per_wound: Float64
-    spells: Int32  # bit s: spell s of his army is his to cast
-    bound: Int32  # bit s: spell s lies bound in an item that he carries
+    spells: Int32  # bit s: spell s of its army is its to cast
+    bound: Int32  # bit s: spell s is bound in an item that it carries
 
 
 WIZARD = dtype_of(PackedWizard)
@@ -180,7 +180,7 @@ class PackedSpell(Record):
     duration: Int8
     in_play: Int8  # 1: already in play when the battle begins
     in_play_aim: Int8  # 1 + its aim then
-    survives_caster: Int8  # 1: his death does not end it
+    survives_caster: Int8  # 1: its caster's death does not end it
     bound: Int8  # 1: it lies in an item, and its casting value is the power level
     bound_in: Int8  # 1 + the item whose uses it takes, of a bound spell
     targeted: Int8  # 1: it is aimed; 0: it has a fixed worth
@@ -220,7 +220,7 @@ class PackedStrike(Record):
 
     victim: Int8  # army x TARGETS + target
     wounds_per_hit: Int8  # of an unsaved hit
-    alone: Int8  # 1: a character, struck once the unit he stands in is gone
+    alone: Int8  # 1: a character, struck once the unit it stands in is gone
     pmf: Int64  # first of its chances of 0, 1, 2 ... wounds; -1 where it strikes models
     pmf_size: Int64
     hits: Int64  # first of its hits by models left; -1 where it has a law
@@ -364,17 +364,17 @@ class PackedScenario(Record):
     """One scenario. A scenario is packed as a record array of this dtype with one row."""
 
     phases: Int8
-    own_dice: Int8  # 1: each wizard's level dice are his own (7th edition)
+    own_dice: Int8  # 1: each wizard's level dice are its own (7th edition)
     dispel_double_six: Int8
     dispel_one_turn: Int8  # 1: spells that last one turn may be dispelled later
     in_play_recast_side: Int8  # 1: a spell in play bars its namesakes in the whole army
     reroll_all_dice: Int8  # 1: a re-roll of a cast takes all its dice (7th edition)
     targets: Int8  # 1: some spell is aimed
-    draws: Int8  # 1: some wizard draws his spells when the battle begins
+    draws: Int8  # 1: some wizard draws its spells when the battle begins
     stores: Int8  # 1: some item keeps dice
     delayed: Int8  # 1: some spell is a Comet
     wounds_others: Int8  # 1: some miscast wounds the other wizards
-    miscast_wounds: Int8  # most that a miscast costs one wizard; UNBOUNDED: his life
+    miscast_wounds: Int8  # most that a miscast costs one wizard; UNBOUNDED: its life
     miscast_levels: Int8  # most that a miscast costs the caster
     n_contacts: Int64
     n_miscast_tables: Int64
