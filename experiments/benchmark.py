@@ -251,7 +251,7 @@ def measure_all(plan: Plan) -> dict[str, Any]:
 
 
 def tables(results: dict[str, Any]) -> list[Table]:
-    """The results as tables."""
+    """Return the results as tables."""
     rates = [_rates_table(DUEL, results["batched"]), _rates_table(BATTLE, results["battle"])]
     for name, each in results["single"].items():
         rates[0].add_row(f"gym.make, {name}", _millions(each))

@@ -74,7 +74,7 @@ def mean_points(points: NDArray[np.float64]) -> MeanPoints:
 
 
 def batch_player(agent: Agent) -> BatchPlayer:
-    """An agent as a player of the learner's seat; it gets positions if it sees them."""
+    """Return an agent as a player of the learner's seat; it gets positions if it sees them."""
     return lambda envs, observations, masks: ask_policy(
         agent.act, observations, masks, envs.batch.positions
     )
@@ -202,7 +202,7 @@ def parse_settings(
 
 
 def flag_of(name: str) -> str:
-    """The flag of a field."""
+    """Return the flag of a field."""
     return "--" + name.replace("_", "-")
 
 
@@ -219,12 +219,12 @@ def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
 
 
 def positive_integer(text: str) -> int:
-    """A whole number from 1, as an argument's type."""
+    """Return a whole number from 1, as an argument's type."""
     return _integer_from(1, text)
 
 
 def natural_number(text: str) -> int:
-    """A whole number from 0, as an argument's type."""
+    """Return a whole number from 0, as an argument's type."""
     return _integer_from(0, text)
 
 
@@ -235,7 +235,7 @@ def _integer_from(least: int, text: str) -> int:
 
 
 def non_negative_number(text: str) -> float:
-    """A finite number from 0, as an argument's type."""
+    """Return a finite number from 0, as an argument's type."""
     try:
         value = float(text)
     except ValueError:
@@ -246,7 +246,7 @@ def non_negative_number(text: str) -> float:
 
 
 def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -> str:
-    """The command that runs a module with these settings; defaults are left out.
+    """Return the command that runs a module with these settings; defaults are left out.
 
     Args:
         module: behind ``python -m``.
@@ -284,7 +284,7 @@ class Interruptible:
 
 
 def progress() -> Progress:
-    """A progress bar on stderr; its tasks take a `note`."""
+    """Return a progress bar on stderr; its tasks take a `note`."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -317,7 +317,7 @@ def report_progress(title: str, total: int) -> Iterator[Report]:
 
 
 def settings_as_json(settings: Any) -> dict[str, Any]:
-    """Settings as JSON holds them."""
+    """Return settings as JSON holds them."""
     return {key: str(v) if isinstance(v, Path) else v for key, v in asdict(settings).items()}
 
 
@@ -337,7 +337,7 @@ def print_json(results: Any) -> None:
 
 
 def markdown_table(rows: Sequence[Sequence[str]], text_columns: int | None = None) -> str:
-    """A Markdown table without a final newline.
+    """Return a Markdown table without a final newline.
 
     Args:
         rows: cells row by row; the first row is the header.

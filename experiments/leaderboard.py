@@ -213,7 +213,7 @@ def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str
 
 
 def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
-    """The page's overall table as JSON holds it."""
+    """Return the page's overall table as JSON holds it."""
     results: dict[str, Any] = {}
     for each in page.rank(submissions):
         intervals = {track: page.track_interval(each, track) for track in TRACKS}

@@ -109,7 +109,7 @@ def bootstrap(
 
 
 def percentiles(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """The percentile interval of an estimate.
+    """Return the percentile interval of an estimate.
 
     Args:
         value: of the scores as they are.

@@ -92,7 +92,7 @@ class Argument:
 
 
 def split_sections(text: str) -> dict[str, str]:
-    """A docstring's sections by heading; its first lines have the empty heading."""
+    """Return a docstring's sections by heading; its first lines have the empty heading."""
     parts = re.split(r"^## (.+)$", inspect.cleandoc(text), flags=re.MULTILINE)
     headings = ["", *parts[1::2]]
     return {head: body.strip() for head, body in zip(headings, parts[::2], strict=True)}
@@ -169,7 +169,7 @@ def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
 
 
 def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
-    """A table of what each index of an action space does."""
+    """Return a table of what each index of an action space does."""
     ranges = {
         index: name
         for name, (first, size) in codec.ranges.items()
@@ -180,7 +180,7 @@ def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
 
 
 def field_table(fields: Sequence[Any]) -> str:
-    """A table of an observation's fields (`wfb_gym.encoding.layout.Field`) with their bounds."""
+    """Return a table of an observation's fields (`encoding.layout.Field`) with their bounds."""
     rows = [
         [str(i), f"`{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning]
         for i, one in enumerate(fields)
@@ -189,7 +189,7 @@ def field_table(fields: Sequence[Any]) -> str:
 
 
 def size_table(spec: EnvSpec) -> str:
-    """A table of the sizes of both spaces in every bundled scenario."""
+    """Return a table of the sizes of both spaces in every bundled scenario."""
     rows = []
     for name in wfb_gym.bundled_scenarios():
         env = make_unwrapped(spec, scenario=name)
@@ -208,7 +208,7 @@ def make_unwrapped(spec: EnvSpec, **keys: Any) -> Any:
 
 
 def newest_specs() -> dict[str, EnvSpec]:
-    """The newest version of every id of the package, by the name of its page."""
+    """Return the newest version of every id of the package, by the name of its page."""
     found: dict[str, EnvSpec] = {}
     for spec in gym.registry.values():
         if spec.namespace == "wfb_gym":

@@ -81,7 +81,7 @@ class Report:
 
 
 def grades_table(results: Results) -> str:
-    """A table of points of every player of a seat against every opponent, and exact scores."""
+    """Return a table of points of every player against every opponent, and exact scores."""
     opponents = list(next(iter(results["grades"].values())))
     exact = results["exact"]
     header = [f"{results['args']['seat']} against", *(Path(name).stem for name in opponents)]
@@ -100,7 +100,7 @@ def grades_table(results: Results) -> str:
 
 
 def runs_table(results: Results) -> str:
-    """A table of exact scores of both seats by seed."""
+    """Return a table of exact scores of both seats by seed."""
     rows = [
         [
             str(one["args"]["seed"]),
@@ -117,7 +117,7 @@ def runs_table(results: Results) -> str:
 
 
 def run_table(results: Results) -> str:
-    """A table of exact scores along one run."""
+    """Return a table of exact scores along one run."""
     seats = list(results["scores"])
     rows = [
         [f"{one['seconds']:.0f}", f"{one['frames']:,}", *(f"{one['scores'][s]:.2f}" for s in seats)]
@@ -127,7 +127,7 @@ def run_table(results: Results) -> str:
 
 
 def distilled_table(results: Results) -> str:
-    """A table of the distribution of one policy's scores over many scenarios."""
+    """Return a table of the distribution of one policy's scores over many scenarios."""
     scores = np.array([one["score"] for one in results["grades"]])
     low, quarter, three, high = (results["quantiles"][q] for q in ("0.05", "0.25", "0.75", "0.95"))
     header = ["seat", "scenarios", "5 %", "25 %", "median", "75 %", "95 %", "at least 95"]
@@ -138,7 +138,7 @@ def distilled_table(results: Results) -> str:
 
 
 def rating_table(results: Results) -> str:
-    """A table of a tournament's ratings, best first."""
+    """Return a table of a tournament's ratings, best first."""
     rows = []
     for one in results["rating"]:
         if one["rating"] is None:
@@ -311,7 +311,7 @@ def run(one: Report) -> None:
 
 
 def choose_reports(names: Sequence[str], parser: Parser) -> list[Report]:
-    """The reports of some names; all of them without names."""
+    """Return the reports of some names; all of them without names."""
     known = {one.name: one for one in ALL}
     for name in names:
         if name not in known:

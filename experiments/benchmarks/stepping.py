@@ -89,7 +89,7 @@ def bare_parallel(
 
 
 def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
-    """A compiled loop that writes the bytes of a step into new arrays and knows no rules.
+    """Return a compiled loop that writes the bytes of a step into new arrays and knows no rules.
 
     As a trainer does, it keeps the arrays of a step until the next one.
     """
@@ -113,7 +113,7 @@ def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
 
 
 def batch_round(size: int, opponent: str, scenario: str) -> Round:
-    """The vector environment under random legal actions."""
+    """Return the vector environment under random legal actions."""
     envs: Any = gym.make_vec(
         "wfb_gym/Caster-v0", num_envs=size, opponent=opponent, scenario=scenario
     )

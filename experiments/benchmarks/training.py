@@ -76,7 +76,7 @@ def sb3_round(envs: VecEnv, frames: int) -> Round:
 
 
 def train_fast_round(frames: int, *, quick: bool) -> Round:
-    """The command `agents.train_fast` with its own settings, in a process of its own.
+    """Return the command `agents.train_fast` with its own settings, in a process of its own.
 
     The rate counts the decisions that it learns from, which leaves out those with one legal action,
     in the second half of a run: the first one warms up. Exact scores take no part.

@@ -127,7 +127,7 @@ class HeatMap:
         return sorted(found, key=lambda s: -slots[s].casting_value)
 
     def at(self, power: int, dispel: int) -> Battle:
-        """The position of a cell."""
+        """Return the position of a cell."""
         battle = self.start.copy()
         battle.state.power = power
         battle.state.dispel = dispel
@@ -135,11 +135,11 @@ class HeatMap:
         return battle
 
     def positions(self) -> list[Battle]:
-        """The positions of all cells, row by row."""
+        """Return the positions of all cells, row by row."""
         return [self.at(power, dispel) for dispel in self.dispel for power in self.power]
 
     def grid(self, openings: Iterable[Opening | None]) -> Grid:
-        """The openings of all cells, row by row; None where there is none."""
+        """Return the openings of all cells, row by row; None where there is none."""
         found = list(openings)
         shape = (len(self.dispel), len(self.power))
         spells = [CLOSED if opening is None else opening.spell for opening in found]
@@ -159,14 +159,14 @@ class HeatMap:
 
 
 def optimal_grid(heat_map: HeatMap) -> Grid:
-    """The optimal openings."""
+    """Return the optimal openings."""
     return heat_map.grid(
         play_opening(cell, heat_map.solution.best_action) for cell in heat_map.positions()
     )
 
 
 def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
-    """The optimal openings of those that begin with a given spell."""
+    """Return the optimal openings of those that begin with a given spell."""
     code = FIRST_CAST + spell
     choose: BattlePolicy = heat_map.solution.best_action
     return heat_map.grid(
@@ -176,7 +176,7 @@ def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
 
 
 def policy_grid(heat_map: HeatMap, policy: Policy, limits: Limits | None = None) -> Grid:
-    """A policy's openings.
+    """Return a policy's openings.
 
     Args:
         heat_map: its positions.
@@ -210,7 +210,7 @@ def _policy_openings(heat_map: HeatMap, policy: Policy, limits: Limits) -> list[
 
 
 def short_names(scenario: Scenario, army: int) -> list[str]:
-    """A unique short name for each spell of an army: a word of its name if possible."""
+    """Return a unique short name for each spell of an army: a word of its name if possible."""
     slots = slots_of(scenario, army)
     words = [slot.spell.name.split() for slot in slots]
     wizards = [scenario.armies[army].characters[slot.wizard].name for slot in slots]

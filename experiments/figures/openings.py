@@ -74,7 +74,7 @@ class OpeningRecorder:
         self._ended = stopped or casting or elsewhere or node not in _CASTING
 
     def opening(self) -> Opening:
-        """The opening so far."""
+        """Return the opening so far."""
         rolled = self.battle.node == Node.ROLL_CASTING
         return Opening(
             self.before,
@@ -111,12 +111,12 @@ def play_opening(before: Battle, policy: BattlePolicy, first: int | None = None)
 
 
 def likeliest_outcome(battle: Battle) -> int:
-    """The most probable outcome of a chance node; the first one of a tie."""
+    """Return the most probable outcome of a chance node; the first one of a tie."""
     return max(battle.chance_outcomes(), key=lambda outcome: outcome[1])[0]
 
 
 def first_decision(battle: Battle) -> tuple[Battle, bool]:
-    """The first decision from a position on, and whether dice come before it.
+    """Return the first decision from a position on, and whether dice come before it.
 
     Every roll has its most probable outcome. A battle without decisions is played to its end.
     """
@@ -140,7 +140,7 @@ def first_nomination(solution: Solution) -> Battle | None:
 
 
 def slots_of(scenario: Scenario, army: int) -> list[SpellSlot]:
-    """The army's spells in packed order."""
+    """Return the army's spells in packed order."""
     return spell_slots(scenario.armies[army], scenario.catalogue)
 
 
@@ -156,13 +156,13 @@ def spell_names(scenario: Scenario, army: int) -> list[str]:
 
 
 def optimal_opening(solution: Solution) -> tuple[Opening | None, bool]:
-    """The first decisions of a scenario, and whether dice come before them; None without any."""
+    """Return the first decisions of a scenario or None, and whether dice come before them."""
     before, dice = first_decision(Battle(solution.packed))
     return (None if before.is_over else play_opening(before, solution.best_action)), dice
 
 
 def first_opening_text(solution: Solution) -> str:
-    """The first decisions of a scenario in words."""
+    """Return the first decisions of a scenario in words."""
     opening, dice = optimal_opening(solution)
     if opening is None:
         return "nothing to decide"
@@ -173,7 +173,7 @@ def first_opening_text(solution: Solution) -> str:
 
 
 def opening_text(solution: Solution, opening: Opening) -> str:
-    """An opening in words."""
+    """Return an opening in words."""
     meanings = _meanings(solution, opening.before.mover)
     words = [_move(meanings, node, code) for node, code in opening.moves]
     words = [word for word in words if word]
@@ -215,7 +215,7 @@ _PASSES = {
 
 
 def _meanings(solution: Solution, army: int) -> dict[int, str]:
-    """An army's actions in words, by engine code."""
+    """Return an army's actions in words, by engine code."""
     scenario = solution.scenario
     limits = fit(solution.packed, army)
     own, enemy = (

@@ -28,7 +28,7 @@ policy that is not trained and is graded exactly has none.
 
 
 def score_matrix(submission: Submission, track: str) -> Floats | None:
-    """A submission's scores in a track, (runs, tasks); None if a task is missing."""
+    """Return a submission's scores in a track, (runs, tasks); None if a task is missing."""
     columns = []
     for task in TRACKS[track]:
         column = task_scores(submission, task)
@@ -39,7 +39,7 @@ def score_matrix(submission: Submission, track: str) -> Floats | None:
 
 
 def task_scores(submission: Submission, task: Task) -> Floats | None:
-    """A submission's scores in a task, (runs, parts of the task); None if there are none.
+    """Return a submission's scores in a task, (runs, parts of the task); None if there are none.
 
     The parts of the generated task are its scenarios; those of a battle its opponents, in points
     for each `POINTS_UNIT` points of army.
@@ -55,7 +55,7 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
 
 
 def track_interval(submission: Submission, track: str) -> Interval | None:
-    """A submission's mean score in a track; None if a task is missing."""
+    """Return a submission's mean score in a track; None if a task is missing."""
     scores = score_matrix(submission, track)
     if scores is None:
         return None
@@ -63,7 +63,7 @@ def track_interval(submission: Submission, track: str) -> Interval | None:
 
 
 def task_interval(submission: Submission, task: Task) -> Interval | None:
-    """A submission's mean score in a single task; None if it is missing."""
+    """Return a submission's mean score in a single task; None if it is missing."""
     scores = task_scores(submission, task)
     if scores is None:
         return None
@@ -71,7 +71,7 @@ def task_interval(submission: Submission, task: Task) -> Interval | None:
 
 
 def interval_text(found: Interval | None, signed: bool) -> str:
-    """An interval as a cell of a table."""
+    """Return an interval as a cell of a table."""
     if found is None:
         return "–"  # noqa: RUF001
     form = "+.1f" if signed else ".1f"

@@ -73,7 +73,7 @@ class Task:
     seat: str
 
     def __str__(self) -> str:
-        """The key of the command line and of submissions."""
+        """Return the key of the command line and of submissions."""
         return f"{self.scenario}/{self.seat}"
 
 
@@ -114,7 +114,7 @@ class GeneratedScenario:
 
 @cache
 def generated_scenarios() -> tuple[GeneratedScenario, ...]:
-    """The generated scenarios, in order."""
+    """Return the generated scenarios, in order."""
     found = json.loads(SCENARIOS.read_text(encoding="utf-8"))
     return tuple(
         GeneratedScenario(each["seed"], {seat: (each[seat][0], each[seat][1]) for seat in SEATS})
@@ -155,7 +155,7 @@ def is_small_enough(scenario: Scenario) -> bool:
 
 
 def _score(policy: str, game: ExactGame, seat: str) -> float | None:
-    """A policy's normalised score; None where nothing can be won."""
+    """Return a policy's normalised score; None where nothing can be won."""
     score = score_of(game, policy, seat).score
     return None if score is None else round(score, 4) + 0.0  # no minus zero
 

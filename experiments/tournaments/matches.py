@@ -100,12 +100,12 @@ class MatchResult:
         return np.array(self.points)
 
     def as_json(self) -> dict[str, Any]:
-        """The result as JSON holds it."""
+        """Return the result as JSON holds it."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, held: dict[str, Any]) -> Self:
-        """The result that `as_json` returned."""
+        """Return the result that `as_json` returned."""
         failure = held["failure"]
         caster, dispeller = held["thinking"]
         changes = {
@@ -179,7 +179,7 @@ class GuardedAgent:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception in one line: its message, after its class unless it is a ValueError."""
+    """Return an exception in one line: its message, after its class unless it is a ValueError."""
     message = " ".join(str(error).split())
     if isinstance(error, ValueError) and message:
         return message
@@ -219,7 +219,7 @@ def play_match(match: Match) -> MatchResult:
 
 
 def batches(battles: int) -> list[range]:
-    """The battles of a match in batches: a small one first, then as many as fit side by side."""
+    """Split the battles of a match into batches: a small one, then as many as fit side by side."""
     ends = [0, min(FIRST_BATTLES, battles)]
     while ends[-1] < battles:
         ends.append(min(ends[-1] + BATCH_SIZE, battles))
@@ -227,7 +227,7 @@ def batches(battles: int) -> list[range]:
 
 
 def _seat_agent(match: Match, seat: int, guarded: list[GuardedAgent]) -> Any:
-    """An agent ready to play: a guarded one, or the name of a scripted dispeller."""
+    """Return an agent ready to play: a guarded one, or the name of a scripted dispeller."""
     agent_name = (match.caster, match.dispeller)[seat]
     name = policy_name(agent_name, seat)
     if seat and find_scripted(name) is not None:
@@ -241,7 +241,7 @@ def _seat_agent(match: Match, seat: int, guarded: list[GuardedAgent]) -> Any:
 
 
 def policy_name(agent: str, seat: int) -> str:
-    """The policy that plays a seat for an agent, as `wfb_gym.players.registry.make_agent` takes it.
+    """Return the name of the policy that plays a seat for an agent, as `make_agent` takes it.
 
     Models are mostly trained for one seat, so that an agent may be two: "CASTER+DISPELLER".
     """
@@ -255,7 +255,7 @@ def policy_names(agents: Sequence[str]) -> list[str]:
 
 
 def display_name(agent: str) -> str:
-    """An agent's name as tables have it: of a path the last folder and the file."""
+    """Return an agent's name as tables have it: of a path the last folder and the file."""
     return "+".join(
         "/".join(Path(each).with_suffix("").parts[-2:]) if Path(each).suffix in MODELS else each
         for each in agent.split("+")

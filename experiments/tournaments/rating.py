@@ -131,7 +131,7 @@ class _Fit:
         self.misfit = float(np.sqrt(np.mean(rest**2)))
 
     def rating_of(self, agent: str) -> tuple[Interval | None, float | None, float | None]:
-        """An agent's rating and strengths; None for a seat that it did not play."""
+        """Return an agent's rating and strengths; None for a seat that it did not play."""
         places = []
         if agent in self._casting:
             places.append(self._first[0] + self._casting.index(agent))
@@ -183,7 +183,7 @@ def _order(rating: Rating) -> tuple[bool, int, float]:
 
 
 def unit(results: Sequence[MatchResult]) -> float:
-    """Standard deviation of a battle's points within the matches of a scenario; 1 if it is 0."""
+    """Return the deviation of a battle's points within a scenario's matches; 1 if it is 0."""
     variance = float(np.mean([result.array.var() for result in results]))
     return float(np.sqrt(variance)) if variance > _NO_LUCK**2 else 1.0
 
@@ -195,7 +195,7 @@ def _scenarios(results: Sequence[MatchResult]) -> list[str]:
 def _design(
     results: Sequence[MatchResult], scenarios: list[str], casting: list[str], dispelling: list[str]
 ) -> NDArray[np.float64]:
-    """A row for each match; columns of levels and strengths.
+    """Return a row for each match; columns of levels and strengths.
 
     The strengths' columns are centred, which makes those of either kind sum to zero.
     """

@@ -74,7 +74,7 @@ def mean_interval(result: MatchResult) -> Interval | None:
 
 
 def points_table(this: ScenarioRound) -> Table:
-    """A scenario's results, casters in rows."""
+    """Return a scenario's results, casters in rows."""
     table = Table(
         title=f"{this.scenario.name}: points of the caster",
         caption="with half the width of the 95 % interval; below, the exact value",
@@ -116,7 +116,7 @@ def notes(rounds: Sequence[ScenarioRound]) -> list[str]:
 
 
 def rating_table(ratings: Ratings) -> Table:
-    """The ratings, best first."""
+    """Return the ratings, best first."""
     table = Table(
         title="rating: points over the average agent, in standard deviations of a battle",
         caption=f"what strengths do not explain: {ratings.misfit:.3f}",
