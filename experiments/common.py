@@ -219,12 +219,12 @@ def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
 
 
 def positive_integer(text: str) -> int:
-    """Return a whole number from 1, as an argument's type."""
+    """Parse a whole number from 1, as an argument's type."""
     return _integer_from(1, text)
 
 
 def natural_number(text: str) -> int:
-    """Return a whole number from 0, as an argument's type."""
+    """Parse a whole number from 0, as an argument's type."""
     return _integer_from(0, text)
 
 
@@ -235,7 +235,7 @@ def _integer_from(least: int, text: str) -> int:
 
 
 def non_negative_number(text: str) -> float:
-    """Return a finite number from 0, as an argument's type."""
+    """Parse a finite number from 0, as an argument's type."""
     try:
         value = float(text)
     except ValueError:

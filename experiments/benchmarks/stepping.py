@@ -89,7 +89,7 @@ def bare_parallel(
 
 
 def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
-    """Return a compiled loop that writes the bytes of a step into new arrays and knows no rules.
+    """Measure a compiled loop that writes the bytes of a step into new arrays and knows no rules.
 
     As a trainer does, it keeps the arrays of a step until the next one.
     """
@@ -113,7 +113,7 @@ def bare_round(size: int, shape: tuple[int, int], loop: Any) -> Round:
 
 
 def batch_round(size: int, opponent: str, scenario: str) -> Round:
-    """Return the vector environment under random legal actions."""
+    """Measure the vector environment under random legal actions."""
     envs: Any = gym.make_vec(
         "wfb_gym/Caster-v0", num_envs=size, opponent=opponent, scenario=scenario
     )
@@ -142,7 +142,7 @@ def batch_round(size: int, opponent: str, scenario: str) -> Round:
 
 
 def cartpole_round(size: int) -> Round:
-    """Gymnasium's own native vector environment."""
+    """Measure Gymnasium's own native vector environment."""
     envs = gym.make_vec("CartPole-v1", num_envs=size, vectorization_mode="vector_entry_point")
     envs.reset(seed=0)
     actions = np.random.default_rng(0).integers(2, size=(16, size))
@@ -159,7 +159,7 @@ def cartpole_round(size: int) -> Round:
 
 
 def single_round(opponent: str) -> Round:
-    """One environment through `gym.make`; resets count as choosing."""
+    """Measure one environment through `gym.make`; resets count as choosing."""
     env = gym.make("wfb_gym/Caster-v0", opponent=opponent, disable_env_checker=True)
     _, info = env.reset(seed=0)
     actions = np.zeros(1, np.int64)

@@ -61,7 +61,7 @@ class FreeVecEnv(VecEnv):
 
 
 def sb3_round(envs: VecEnv, frames: int) -> Round:
-    """MaskablePPO, learning included, with the settings of `agents.train`."""
+    """Measure MaskablePPO, learning included, with the settings of `agents.train`."""
     model = MaskablePPO(
         "MlpPolicy", envs, n_steps=STEPS, batch_size=min(2048, frames), n_epochs=4,
         gamma=1.0, device="cpu", seed=0,
@@ -76,7 +76,7 @@ def sb3_round(envs: VecEnv, frames: int) -> Round:
 
 
 def train_fast_round(frames: int, *, quick: bool) -> Round:
-    """Return the command `agents.train_fast` with its own settings, in a process of its own.
+    """Measure the command `agents.train_fast` with its own settings, in a process of its own.
 
     The rate counts the decisions that it learns from, which leaves out those with one legal action,
     in the second half of a run: the first one warms up. Exact scores take no part.

@@ -195,7 +195,7 @@ def _scenarios(results: Sequence[MatchResult]) -> list[str]:
 def _design(
     results: Sequence[MatchResult], scenarios: list[str], casting: list[str], dispelling: list[str]
 ) -> NDArray[np.float64]:
-    """Return a row for each match; columns of levels and strengths.
+    """Return the design matrix: a row for each match; columns of levels and strengths.
 
     The strengths' columns are centred, which makes those of either kind sum to zero.
     """
