@@ -336,17 +336,18 @@ def print_json(results: Any) -> None:
     sys.stdout.write(json.dumps(results, indent=2) + "\n")
 
 
-def markdown_table(rows: Sequence[Sequence[str]], text_columns: int | None = None) -> str:
+def markdown_table(
+    rows: Sequence[Sequence[str]], text_columns: Collection[int] | None = None
+) -> str:
     """Return a Markdown table without a final newline.
 
     Args:
         rows: cells row by row; the first row is the header.
-        text_columns: how many columns are aligned left, those behind them right; None aligns all
-            left.
+        text_columns: those that are aligned left, the others right; None aligns all left.
     """
     header, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
-    left = len(header) if text_columns is None else text_columns
-    ruler = ["---"] * left + ["---:"] * (len(header) - left)
+    left = range(len(header)) if text_columns is None else text_columns
+    ruler = ["---" if column in left else "---:" for column in range(len(header))]
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, ruler, *rest))
 
 

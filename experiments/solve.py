@@ -1,4 +1,4 @@
-"""Solves scenarios exactly: what they are worth, and how to begin.
+"""Solves scenarios exactly: their values and optimal openings.
 
     python -m experiments.solve archmage-duel
     python -m experiments.solve --all
@@ -9,7 +9,6 @@ Values are points of the first army's seat on average, if both play optimally. T
 solving alone, with the rules compiled. Ctrl-C ends early and keeps what was solved.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -23,20 +22,23 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from experiments.common import INTERRUPTED
+from experiments.common import (
+    FAILED,
+    INTERRUPTED,
+    Interruptible,
+    markdown_table,
+    positive_integer,
+)
 from experiments.figures.dice import draw_dice
 from experiments.figures.openings import first_opening_text, optimal_opening
 from wfb_gym import solver
-from wfb_gym.cli.parser import Parser, whole_number
+from wfb_gym.cli.parser import Parser
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver.estimation import in_words, rounded
 
-COULD_NOT_DO_IT = 1
-"""Exit status where a scenario that was asked for by name is too large, or cannot be drawn."""
-
 SMALLEST = "apprentice"
-"""Is solved first, so that the rules are compiled before the clock starts."""
+"""Scenario that is solved first, so that times do not include compilation."""
 
 GIB = 2**30
 MIB = 2**20
@@ -45,15 +47,14 @@ FIRST_PHASES = 256 * MIB
 
 
 @dataclass(frozen=True)
-class Args:
-    """What to solve, and how to tell it.
+class Settings:
+    """What to solve, and the form of the output.
 
     Attributes:
         scenarios: in the order of the results.
-        everything: all bundled ones were asked for, whatever their size; of battles that are too
-            large the first phases are solved.
+        everything: solve all bundled ones; of battles that are too large the first phases.
         memory: bytes that a solution may take.
-        plot: where to draw the heat maps, if anywhere.
+        plot: file for the heat maps, if any.
         form: "plain", "json" or "markdown".
     """
 
@@ -65,11 +66,11 @@ class Args:
 
 
 Result = dict[str, Any]
-"""What is known of a scenario, as JSON holds it; `too_large` instead of a value if it is so."""
+"""A scenario's result as JSON holds it; with `too_large` instead of a value if it is too large."""
 
 
-def parsed(arguments: Sequence[str] | None) -> Args:
-    """Settings from the command line, checked.
+def parse_arguments(arguments: Sequence[str] | None) -> Settings:
+    """Parse the command line.
 
     Raises:
         SystemExit: help was asked for, or the input is bad.
@@ -78,8 +79,14 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     add = parser.add_argument
     add("scenarios", nargs="*", metavar="SCENARIO", help="bundled name or file")
     add("--all", action="store_true", help="every bundled scenario")
-    add("--phases", type=_positive, metavar="N", help="solve the first N phases of a battle")
-    add("--memory", type=_positive, default=4, metavar="GIB", help="limit (default: %(default)s)")
+    add("--phases", type=positive_integer, metavar="N", help="solve the first N phases of a battle")
+    add(
+        "--memory",
+        type=positive_integer,
+        default=4,
+        metavar="GIB",
+        help="limit (default: %(default)s)",
+    )
     add("--plot", type=Path, metavar="FILE", help="draw the best dice by pools, of one scenario")
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print JSON alone on stdout")
@@ -99,22 +106,15 @@ def parsed(arguments: Sequence[str] | None) -> Args:
     if given.plot is not None:
         _check_plot(parser, given.plot, len(scenarios))
     form = "json" if given.json else "markdown" if given.markdown else "plain"
-    return Args(scenarios, given.all, given.memory * GIB, given.plot, form)
-
-
-def _positive(text: str) -> int:
-    number = whole_number(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected 1 or more, found {number}")
-    return number
+    return Settings(scenarios, given.all, given.memory * GIB, given.plot, form)
 
 
 def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
-    """Refuse early what could not be drawn at the end."""
+    """Refuse early a picture that cannot be drawn or written."""
     if scenarios != 1:
         parser.error(f"--plot: expected one scenario, found {scenarios}")
     if not path.parent.is_dir():
-        parser.error(f"--plot: expected a folder that is there, found {path.parent}")
+        parser.error(f"--plot: expected an existing folder, found {path.parent}")
     kinds = sorted(FigureCanvasBase.get_supported_filetypes())
     if path.suffix[1:] not in kinds:
         parser.error(
@@ -122,8 +122,8 @@ def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
         )
 
 
-def result(solution: solver.Solution) -> Result:
-    """What is told of a solution."""
+def solved_result(solution: solver.Solution) -> Result:
+    """Return the result of a solved scenario."""
     opening, dice = optimal_opening(solution)
     return {
         "scenario": solution.scenario.name,
@@ -140,8 +140,8 @@ def result(solution: solver.Solution) -> Result:
     }
 
 
-def too_large(scenario: Scenario, estimate: Any) -> Result:
-    """What is told of a scenario that does not fit."""
+def too_large_result(scenario: Scenario, estimate: solver.Estimate) -> Result:
+    """Return the result of a scenario that is too large."""
     return {
         "scenario": scenario.name,
         "phases": scenario.phases,
@@ -154,8 +154,8 @@ def too_large(scenario: Scenario, estimate: Any) -> Result:
     }
 
 
-class Progressing:
-    """What is being solved, on stderr."""
+class Spinner:
+    """A line on stderr that shows what is being solved."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -168,174 +168,174 @@ class Progressing:
         )
         self._task = self._progress.add_task("", total=None, note="")
 
-    def __enter__(self) -> "Progressing":
+    def __enter__(self) -> "Spinner":
         self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def now(self, what: str) -> None:
-        """Go on to something else."""
+    def show(self, what: str) -> None:
+        """Show what is being done."""
         self._progress.reset(self._task, description=what, note="")
 
-    def positions(self, number: int) -> None:
-        """Tell how many positions are done."""
+    def count(self, number: int) -> None:
+        """Show the number of positions so far."""
         self._progress.update(self._task, note=f"{number:,} positions")
 
 
-def solve_all(args: Args, results: list[Result]) -> str:
-    """Add what there is to tell of each scenario to `results`.
+def solve_all(settings: Settings, results: list[Result]) -> str:
+    """Solve the scenarios and append their results.
 
-    With all bundled scenarios, those whose estimate passes the limit are not even begun.
+    With all bundled scenarios, those whose estimate exceeds the limit are skipped.
 
     Returns:
-        Why the picture could not be drawn; empty if it could, or none was asked for.
+        Why the picture could not be drawn; empty if there is no problem.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C; what was done so far stands in `results`.
+        KeyboardInterrupt: Ctrl-C; `results` holds what was done.
     """
-    with Progressing() as shown:
-        shown.now("getting ready")
+    with Spinner() as spinner:
+        spinner.show("getting ready")
         solver.solve(SMALLEST)
-        for number, scenario in enumerate(args.scenarios, 1):
-            count = f" ({number} of {len(args.scenarios)})" if len(args.scenarios) > 1 else ""
-            shown.now(f"{scenario.name}{count}")
-            estimate = solver.estimate(scenario) if args.everything else None
+        for number, scenario in enumerate(settings.scenarios, 1):
+            count = (
+                f" ({number} of {len(settings.scenarios)})" if len(settings.scenarios) > 1 else ""
+            )
+            spinner.show(f"{scenario.name}{count}")
+            estimate = solver.estimate(scenario) if settings.everything else None
             solution = None
-            if estimate is None or estimate.bytes <= args.memory:
+            if estimate is None or estimate.bytes <= settings.memory:
                 with suppress(solver.TooLarge):
                     solution = solver.solve(
-                        scenario, max_bytes=args.memory, progress=shown.positions
+                        scenario, max_bytes=settings.memory, progress=spinner.count
                     )
             if solution is None:
-                results.append(too_large(scenario, estimate or solver.estimate(scenario)))
-                if args.everything:
-                    solve_first_phases(scenario, results, shown)
+                results.append(too_large_result(scenario, estimate or solver.estimate(scenario)))
+                if settings.everything:
+                    solve_first_phases(scenario, results, spinner)
                 continue
-            results.append(result(solution))
-            if args.plot is not None:
-                shown.now(f"drawing {args.plot}")
+            results.append(solved_result(solution))
+            if settings.plot is not None:
+                spinner.show(f"drawing {settings.plot}")
                 try:
-                    draw_dice(solution, args.plot)
+                    draw_dice(solution, settings.plot)
                 except (ValueError, OSError) as error:
                     return str(error)
     return ""
 
 
-def solve_first_phases(scenario: Scenario, results: list[Result], shown: Progressing) -> None:
-    """Add the result of as many first phases of a battle as fit into `FIRST_PHASES` bytes."""
+def solve_first_phases(scenario: Scenario, results: list[Result], spinner: Spinner) -> None:
+    """Solve as many first phases of a battle as fit into `FIRST_PHASES`; append the result."""
     found = None
     with suppress(solver.TooLarge):
         for phases in range(1, scenario.phases):
-            shown.now(f"{scenario.name}, first {phases} of {scenario.phases} phases")
+            spinner.show(f"{scenario.name}, first {phases} of {scenario.phases} phases")
             found = solver.solve(
-                scenario.first_phases(phases), max_bytes=FIRST_PHASES, progress=shown.positions
+                scenario.first_phases(phases), max_bytes=FIRST_PHASES, progress=spinner.count
             )
     if found is not None:
-        results.append(result(found))
+        results.append(solved_result(found))
 
 
-def plain(found: Result) -> str:
-    """One scenario in a few lines."""
-    if "too_large" in found:
-        causes = ", ".join(found["too_large"]["causes"])
-        return f"{found['scenario']}: {_refusal(found['too_large'])}, most of them from {causes}"
+def result_text(result: Result) -> str:
+    """Return one scenario's result in a few lines."""
+    if "too_large" in result:
+        causes = ", ".join(result["too_large"]["causes"])
+        return f"{result['scenario']}: {_refusal(result['too_large'])}, most of them from {causes}"
     return (
-        f"{found['scenario']}: {found['value']:+.4f} points\n"
-        f"opening: {found['opening']['words']}\n"
-        f"{found['states']:,} decisions, {_seconds(found)} s, {_mebibytes(found)} MiB"
+        f"{result['scenario']}: {result['value']:+.4f} points\n"
+        f"opening: {result['opening']['words']}\n"
+        f"{result['states']:,} decisions, {_seconds(result)} s, {_mebibytes(result)} MiB"
     )
 
 
 def _refusal(estimate: Result) -> str:
-    """Why a scenario is not solved, in a table."""
+    """Return why a scenario is not solved, for a table."""
     about = "" if estimate["exact"] else "about "
     size = f"{about}{rounded(estimate['states'])} positions"
     return f"too large: {size} in {in_words(estimate['bytes'])}"
 
 
-_BRIEF = 0.1
-"""Seconds below which a third digit is told."""
+_SHORT = 0.1
+"""Seconds below which a third digit is shown."""
 
 
-def _seconds(found: Result) -> str:
-    return f"{found['seconds']:,.{2 if found['seconds'] >= _BRIEF else 3}f}"
+def _seconds(result: Result) -> str:
+    return f"{result['seconds']:,.{2 if result['seconds'] >= _SHORT else 3}f}"
 
 
-def _mebibytes(found: Result) -> str:
-    return f"{found['bytes'] / MIB:,.1f}"
+def _mebibytes(result: Result) -> str:
+    return f"{result['bytes'] / MIB:,.1f}"
 
 
 HEADINGS = ("scenario", "phases", "points", "opening", "decisions", "seconds", "MiB")
-_LEFT = ("scenario", "opening")
+_TEXT = ("scenario", "opening")
 
 
-def cells(found: Result) -> tuple[str, ...]:
-    """A row of the table."""
-    phases = str(found["phases"])
-    if "too_large" in found:
-        return found["scenario"], phases, "", _refusal(found["too_large"]), "", "", ""
+def table_row(result: Result) -> tuple[str, ...]:
+    """Return a result as a row of the table."""
+    phases = str(result["phases"])
+    if "too_large" in result:
+        return result["scenario"], phases, "", _refusal(result["too_large"]), "", "", ""
     return (
-        found["scenario"],
+        result["scenario"],
         phases,
-        f"{found['value']:+.2f}",
-        found["opening"]["words"],
-        f"{found['states']:,}",
-        _seconds(found),
-        _mebibytes(found),
+        f"{result['value']:+.2f}",
+        result["opening"]["words"],
+        f"{result['states']:,}",
+        _seconds(result),
+        _mebibytes(result),
     )
 
 
-def table(results: Sequence[Result]) -> Table:
-    """The results for people."""
-    shown = Table(caption="points of the first army if both play optimally")
+def console_table(results: Sequence[Result]) -> Table:
+    """Return the results as a table for the console."""
+    table = Table(caption="points of the first army if both play optimally")
     for heading in HEADINGS:
-        left = heading in _LEFT
-        shown.add_column(heading, justify="left" if left else "right", no_wrap=heading != "opening")
-    for found in results:
-        shown.add_row(*cells(found))
-    return shown
+        left = heading in _TEXT
+        table.add_column(heading, justify="left" if left else "right", no_wrap=heading != "opening")
+    for each in results:
+        table.add_row(*table_row(each))
+    return table
 
 
-def markdown(results: Sequence[Result]) -> str:
-    """The results as a README has them."""
-    rows = [HEADINGS, tuple("---" if h in _LEFT else "---:" for h in HEADINGS)]
-    rows += [cells(found) for found in results]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def values_table(results: Sequence[Result]) -> str:
+    """Return the results as a Markdown table."""
+    left = [column for column, heading in enumerate(HEADINGS) if heading in _TEXT]
+    return markdown_table([HEADINGS, *map(table_row, results)], left)
 
 
-def tell(args: Args, results: Sequence[Result], interrupted: bool) -> None:
-    """Print the results."""
-    if args.form == "json":
-        told_in_full = {"scenarios": results, "interrupted": interrupted}
-        print(json.dumps(told_in_full, indent=2, ensure_ascii=False))
-    elif args.form == "markdown":
-        print(markdown(results))
-    elif len(args.scenarios) == 1:
-        print("\n".join(plain(found) for found in results))
+def print_results(settings: Settings, results: Sequence[Result], interrupted: bool) -> None:
+    """Print the results in the form that the settings name."""
+    if settings.form == "json":
+        document = {"scenarios": results, "interrupted": interrupted}
+        print(json.dumps(document, indent=2, ensure_ascii=False))
+    elif settings.form == "markdown":
+        print(values_table(results))
+    elif len(settings.scenarios) == 1:
+        print("\n".join(result_text(each) for each in results))
     else:
-        Console().print(table(results))
+        Console().print(console_table(results))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Solve and print; returns the exit status."""
-    args = parsed(arguments)
+    settings = parse_arguments(arguments)
     results: list[Result] = []
-    trouble, interrupted = "", False
-    try:
-        trouble = solve_all(args, results)
-    except KeyboardInterrupt:
-        interrupted = True
-        done = f"{len(results)} of {len(args.scenarios)} scenarios"
+    problem = ""
+    with Interruptible() as session:
+        problem = solve_all(settings, results)
+    if session.interrupted:
+        done = f"{len(results)} of {len(settings.scenarios)} scenarios"
         print(f"interrupted after {done}", file=sys.stderr)
-    tell(args, results, interrupted)
-    if trouble:
-        print(f"--plot: {trouble}", file=sys.stderr)
-    if interrupted:
+    print_results(settings, results, session.interrupted)
+    if problem:
+        print(f"--plot: {problem}", file=sys.stderr)
+    if session.interrupted:
         return INTERRUPTED
-    refused = any("too_large" in found for found in results)
-    return COULD_NOT_DO_IT if trouble or (refused and not args.everything) else 0
+    refused = any("too_large" in each for each in results)
+    return FAILED if problem or (refused and not settings.everything) else 0
 
 
 if __name__ == "__main__":

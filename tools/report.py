@@ -26,7 +26,7 @@ import numpy as np
 from agents.distillation.grading import Grade
 from agents.figures import draw_grades, draw_scores
 from experiments.common import FAILED, markdown_table
-from experiments.solve import markdown
+from experiments.solve import values_table
 from wfb_gym.cli.parser import Parser
 
 ROOT = Path(__file__).parents[1]
@@ -96,7 +96,7 @@ def grades_table(results: Results) -> str:
     if exact:
         best = next(iter(exact.values()))["optimum"]
         rows.append(["optimal", *("" for _ in opponents), f"{best:+.1f}", "100.0"])
-    return markdown_table([header, *rows], text_columns=1)
+    return markdown_table([header, *rows], text_columns=(0,))
 
 
 def runs_table(results: Results) -> str:
@@ -113,7 +113,7 @@ def runs_table(results: Results) -> str:
     medians = [f"**{score:.2f}**" for score in results["scores"].values()]
     rows.append(["median", "", "", *medians])
     header = ["seed", "seconds", "decisions", *results["scores"]]
-    return markdown_table([header, *rows], text_columns=1)
+    return markdown_table([header, *rows], text_columns=(0,))
 
 
 def run_table(results: Results) -> str:
@@ -123,7 +123,7 @@ def run_table(results: Results) -> str:
         [f"{one['seconds']:.0f}", f"{one['frames']:,}", *(f"{one['scores'][s]:.2f}" for s in seats)]
         for one in results["curve"]
     ]
-    return markdown_table([["seconds", "decisions", *seats], *rows], text_columns=1)
+    return markdown_table([["seconds", "decisions", *seats], *rows], text_columns=(0,))
 
 
 def distilled_table(results: Results) -> str:
@@ -134,7 +134,7 @@ def distilled_table(results: Results) -> str:
     row = [results["args"]["seat"], str(len(scores)), f"{low:.1f}", f"{quarter:.1f}"]
     row += [f"**{results['median_score']:.1f}**", f"{three:.1f}", f"{high:.1f}"]
     row.append(f"{100 * (scores >= 95).mean():.0f} %")
-    return markdown_table([header, row], text_columns=1)
+    return markdown_table([header, row], text_columns=(0,))
 
 
 def rating_table(results: Results) -> str:
@@ -149,7 +149,7 @@ def rating_table(results: Results) -> str:
                   for key in ("casting", "dispelling")]  # fmt: skip
         rows.append([one["agent"], *cells, f"{worst['value']:+.3f}", str(one["against"])])
     header = ["agent", "rating", "casting", "dispelling", "worst", "against"]
-    return markdown_table([header, *rows], text_columns=1)
+    return markdown_table([header, *rows], text_columns=(0,))
 
 
 def _draw_runs(results: Results, folder: Path) -> None:
@@ -230,7 +230,7 @@ ALL = (
         "values",
         ("experiments.solve", "--all"),
         15,
-        lambda results: markdown(results["scenarios"]),
+        lambda results: values_table(results["scenarios"]),
         printed=True,
     ),
 )

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from experiments import solve
-from experiments.common import INTERRUPTED
+from experiments.common import FAILED, INTERRUPTED
 from experiments.figures import dice, openings
 from experiments.figures.dice import CLOSED, HeatMap
 from experiments.figures.openings import STOP
@@ -104,10 +104,10 @@ def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
 
 def test_markdown_is_a_table() -> None:
     found = [
-        solve.result(solver.solve("apprentice")),
+        solve.solved_result(solver.solve("apprentice")),
         {"scenario": "whale", "phases": 12, "too_large": vars(HUGE)},
     ]
-    lines = solve.markdown(found).splitlines()
+    lines = solve.values_table(found).splitlines()
     assert lines[0] == "| scenario | phases | points | opening | decisions | seconds | MiB |"
     assert lines[1] == "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
     assert lines[2].startswith("| apprentice | 1 | +15.49 | cast Fiery Blast on 2 dice | ")
@@ -155,7 +155,7 @@ def test_a_named_scenario_that_does_not_fit_is_a_failure(
 ) -> None:
     _recorded(monkeypatch, {DUEL: solver.TooLarge("no room")})
     monkeypatch.setattr(solver, "estimate", lambda scenario: HUGE, raising=False)
-    assert solve.main([DUEL]) == solve.COULD_NOT_DO_IT
+    assert solve.main([DUEL]) == FAILED
     out = capsys.readouterr().out
     assert out.startswith(f"{DUEL}: too large: about 1.0 trillion positions")
 
@@ -199,11 +199,11 @@ def test_an_interrupted_run_tells_what_was_done(
         (["archmage-dual"], "scenario: expected"),
         (["missing.toml"], "missing.toml: expected a scenario file"),
         ([DUEL, "--json", "--markdown"], "not allowed with"),
-        ([DUEL, "--memory", "0"], "expected 1 or more, found 0"),
-        ([DUEL, "--memory", "much"], "expected a whole number, found 'much'"),
+        ([DUEL, "--memory", "0"], "expected a whole number from 1, found '0'"),
+        ([DUEL, "--memory", "much"], "expected a whole number from 1, found 'much'"),
         (["--all", "--plot", "a.png"], "--plot: expected one scenario, found"),
         ([DUEL, "apprentice", "--plot", "a.png"], "--plot: expected one scenario, found 2"),
-        ([DUEL, "--plot", "nowhere/a.png"], "--plot: expected a folder that is there"),
+        ([DUEL, "--plot", "nowhere/a.png"], "--plot: expected an existing folder"),
         ([DUEL, "--plot", "a.doc"], "--plot: expected a file that ends in one of"),
     ],
 )
@@ -234,7 +234,7 @@ def test_what_cannot_be_drawn_is_still_told(
     scenario.write_text('name = "idle"\n[caster]\n[dispeller]\n', encoding="utf-8")
     status = solve.main([str(scenario), "--plot", str(tmp_path / "dice.png")])
     captured = capsys.readouterr()
-    assert status == solve.COULD_NOT_DO_IT
+    assert status == FAILED
     assert captured.out.startswith("idle: +0.0000 points\nopening: nothing to decide\n")
     assert "--plot: expected a scenario in which spells are cast on power dice" in captured.err
     assert not (tmp_path / "dice.png").exists()
@@ -327,7 +327,7 @@ def test_dice_before_the_first_decision_are_told() -> None:
     scenario = scenario_from_dict(
         {"name": "rolled", "caster": rolled, "dispeller": {"units": [boyz], "dispel_dice": 0}}
     )
-    found = solve.result(solver.solve(scenario))["opening"]
+    found = solve.solved_result(solver.solve(scenario))["opening"]
     assert found["after_dice"]
     assert found["words"].startswith("after dice, for example: ")
 
