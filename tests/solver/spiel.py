@@ -31,7 +31,7 @@ class Atlas:
     def __init__(self, game: PhaseGame) -> None:
         self.game = game
         self.positions: dict[str, Position] = {}
-        ahead = [game.move_table.first]
+        ahead = [game.book.first]
         while ahead:
             at = ahead.pop()
             if at.words not in self.positions:
@@ -71,13 +71,13 @@ def seen_policy(atlas: Atlas, seat: int, choices: Choices, certain: bool = False
         choices: by position.
         certain: answer the likeliest action of each row, not the chances of all.
     """
-    packed = atlas.game.move_table.packed
+    packed = atlas.game.book.packed
     view = View(packed, seat, fit(packed, seat))
     rows: dict[bytes, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
     for at in atlas.decisions():
         if at.player != seat:
             continue
-        seen = atlas.game.move_table.seen(at, seat)
+        seen = atlas.game.book.seen(at, seat)
         chances, mask = np.zeros(view.codec.n), np.zeros(view.codec.n, np.bool_)
         mask[view.codec.index_of[at.codes]] = True
         for action, chance in choices[at.words].items():
