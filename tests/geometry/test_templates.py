@@ -49,7 +49,7 @@ def test_a_template_of_three_inches_covers_four_bases_of_an_inch_and_touches_twe
     assert (found.hits[25], found.partial[25]) == (4, 12) == grid_best(block(25, 5), 1.5)
 
 
-def test_each_number_of_models_left_has_its_own_best_place_template() -> None:
+def test_each_number_of_models_left_has_its_own_best_place() -> None:
     found = place_template(block(20, 5), 3.0, [])
     for n in (1, 5, 6, 8, 13, 20):
         fewer = place_template(
@@ -58,7 +58,7 @@ def test_each_number_of_models_left_has_its_own_best_place_template() -> None:
         assert found.hits[n] == fewer.hits[n]
 
 
-def test_a_base_larger_than_the_template_is_only_touches_any() -> None:
+def test_a_base_larger_than_the_template_is_only_touched() -> None:
     found = place_template(block(1, 1, 3.0, 3.0), 3.0, [])
     assert (found.hits, found.partial) == ((0, 0), (0, 1))
 
