@@ -1,0 +1,88 @@
+"""Records of compiled code: the typed class and the dtype are one declaration."""
+
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from wfb_gym._records import (
+    Float64,
+    Int8,
+    Int64,
+    Record,
+    Records,
+    UInt64,
+    as_records,
+    dtype_of,
+    new_records,
+)
+
+
+class Inner(Record):
+    small: Int8
+    wide: Int64
+
+
+class Packed(Record, align=False):
+    small: Int8
+    wide: Int64
+
+
+class Outer(Record):
+    flag: Int8
+    one: Inner
+    many: Annotated[Records[Inner], 3]
+    grid: Annotated[NDArray[np.int16], 2, 4]
+    word: UInt64
+    share: Float64
+
+
+def test_a_class_makes_the_dtype_of_its_fields_in_order() -> None:
+    inner = np.dtype([("small", "i1"), ("wide", "i8")], align=True)
+    expected = np.dtype(
+        [
+            ("flag", "i1"),
+            ("one", inner),
+            ("many", inner, (3,)),
+            ("grid", "i2", (2, 4)),
+            ("word", "u8"),
+            ("share", "f8"),
+        ],
+        align=True,
+    )
+    assert dtype_of(Outer) == expected
+    assert dtype_of(Outer).isalignedstruct
+    assert dtype_of(Packed).itemsize == 9 != dtype_of(Inner).itemsize
+
+
+def test_records_share_the_memory_of_their_array() -> None:
+    outer = new_records(Outer, 2)
+    outer[1].one.wide = 7
+    outer[1].many[2].small = -3
+    outer[0].grid[1, 3] = 5
+    assert outer["one"]["wide"].tolist() == [0, 7]
+    assert outer.many["small"].tolist() == [[0, 0, 0], [0, 0, -3]]
+    raw = np.frombuffer(outer.tobytes(), dtype_of(Outer))
+    assert as_records(Outer, raw)[0].grid[1, 3] == 5
+
+
+class Vague(Record):
+    something: Any
+
+
+class Shapeless(Record):
+    numbers: int
+
+
+class Unknown(Record):
+    words: list[str]
+
+
+@pytest.mark.parametrize("record", [Vague, Shapeless, Unknown])
+def test_a_field_without_a_size_is_refused_by_name(record: type[Record]) -> None:
+    (name,) = set(record.__annotations__)
+    with pytest.raises(
+        TypeError, match=rf"{record.__name__}\.{name}: expected a field of a record"
+    ):
+        dtype_of(record)
