@@ -12,7 +12,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import game_graph, graph_arrays, node_index
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
-from wfb_gym.solver.graph_arrays import Play, Status
+from wfb_gym.solver.graph_arrays import Play, GraphStatus
 from wfb_gym.solver.solution import Solution
 
 from ..engine.builders import army, spell, wizard
@@ -44,14 +44,14 @@ def test_growth_changes_nothing(name: str, merging: bool, monkeypatch: pytest.Mo
     answers = []
     grown = GameGraph._grow
 
-    def grow(self: GameGraph, answer: Status) -> None:
+    def grow(self: GameGraph, answer: GraphStatus) -> None:
         answers.append(answer)
         grown(self, answer)
 
     tiny(monkeypatch)
     monkeypatch.setattr(GameGraph, "_grow", grow)
     found, root = explored(small(name), merging=merging)
-    assert set(answers) == set(Status) - {Status.DONE}
+    assert set(answers) == set(GraphStatus) - {GraphStatus.DONE}
     assert found.size == expected.size == root + 1
     assert same(found, expected)
 

@@ -17,10 +17,10 @@ from wfb_gym.solver.graph_arrays import (
     Game,
     Lanes,
     Nodes,
-    Operation,
+    GraphOperation,
     Play,
     Stack,
-    Status,
+    GraphStatus,
 )
 from wfb_gym.solver.node_index import enter, find_successors, look_up
 
@@ -98,17 +98,17 @@ def _explore(
         frame = frames[control.depth - 1]
         if frame.first < 0:
             if control.nodes >= limit:
-                return Status.PAUSED
+                return GraphStatus.PAUSED
             end, count = expand(packed, steps[frame.step].state, room, control.top)
             if end < 0:
-                return Status.STEPS_FULL
+                return GraphStatus.STEPS_FULL
             if not find_successors(game, nodes, steps, control.top, end, stack.keys):
                 for k in range(control.top, end):
                     if steps[k].node == END:
                         continue  # which is never stored
                     for word in range(STATE_WORDS):
                         stack.unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
-                return Status.NEW_KEY_BITS
+                return GraphStatus.NEW_KEY_BITS
             frame.first = control.top
             frame.cursor = control.top
             frame.end = end
@@ -124,16 +124,16 @@ def _explore(
             frame.cursor += 1
         if frame.cursor < frame.end:
             if control.depth == frames.shape[0]:
-                return Status.STEPS_FULL
+                return GraphStatus.STEPS_FULL
             deeper = frames[control.depth]
             deeper.step = frame.cursor
             deeper.first = -1
             control.depth += 1
             continue
         if control.nodes == nodes.keys.shape[0]:
-            return Status.NODES_FULL
+            return GraphStatus.NODES_FULL
         if 2 * (control.nodes + 1) > nodes.slots.shape[0]:
-            return Status.INDEX_FULL
+            return GraphStatus.INDEX_FULL
         node = control.nodes
         state = steps[frame.step].state
         pack_key(plan, state, nodes.keys[node])
@@ -152,7 +152,7 @@ def _explore(
         if control.depth > 0:
             steps[frame.step].node = node
             frames[control.depth - 1].cursor += 1
-    return Status.DONE
+    return GraphStatus.DONE
 
 
 @jit
@@ -167,11 +167,11 @@ def _sweep(
         unpack_key(plan, nodes.keys[control.cursor], state)
         end, _ = expand(packed, state, room, 1)
         if end < 0:
-            return Status.STEPS_FULL
+            return GraphStatus.STEPS_FULL
         find_successors(game, nodes, room.steps, 1, end, keys)
         _back_up(control.cursor, 1, end, nodes, lanes, room)
         control.cursor += 1
-    return Status.DONE if control.cursor == control.nodes else Status.PAUSED
+    return GraphStatus.DONE if control.cursor == control.nodes else GraphStatus.PAUSED
 
 
 @jit
@@ -185,11 +185,11 @@ def _expand_all(
         first = control.top
         end, _ = expand(game.packed[0], room.steps[k].state, room, first)
         if end < 0:
-            return Status.STEPS_FULL
+            return GraphStatus.STEPS_FULL
         control.top = end
         room.steps[k].node = end
         find_successors(game, nodes, room.steps, first, end, keys)
-    return Status.DONE
+    return GraphStatus.DONE
 
 
 @jit(nogil=True, forceinline=False)
@@ -213,7 +213,7 @@ def run(
       `control.top` where the last do.
 
     Args:
-        operation: an `Operation`.
+        operation: an `GraphOperation`.
         budget: nodes to compute before it returns PAUSED; positions to EXPAND.
         game: the scenario and the state of the computation.
         nodes: the nodes.
@@ -222,12 +222,12 @@ def run(
         stack: room of the search; holds the missing bits where the status is NEW_KEY_BITS.
 
     Returns:
-        A `Status`: DONE, PAUSED, or what must grow before the call is repeated.
+        A `GraphStatus`: DONE, PAUSED, or what must grow before the call is repeated.
     """
-    if operation == Operation.EXPLORE:
+    if operation == GraphOperation.EXPLORE:
         return int64(_explore(game, nodes, lanes, room, stack, budget))
-    if operation == Operation.SWEEP:
+    if operation == GraphOperation.SWEEP:
         return int64(_sweep(game, nodes, lanes, room, stack.keys, budget))
-    if operation == Operation.EXPAND:
+    if operation == GraphOperation.EXPAND:
         return int64(_expand_all(game, nodes, room, stack.keys, budget))
     raise ValueError("operation: unknown")

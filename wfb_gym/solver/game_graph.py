@@ -26,10 +26,10 @@ from wfb_gym.solver.graph_arrays import (
     Game,
     Lanes,
     Nodes,
-    Operation,
+    GraphOperation,
     Play,
     Stack,
-    Status,
+    GraphStatus,
     Successor,
     new_expansion,
 )
@@ -243,7 +243,7 @@ class GameGraph:
         self._room.steps[0].node = UNKNOWN
         self._stack.frames[0] = (0, -1, 0, 0, 0)
         self._control[0].depth = self._control[0].top = 1
-        self._run(Operation.EXPLORE, _SLICE, self._optimal, progress=progress)
+        self._run(GraphOperation.EXPLORE, _SLICE, self._optimal, progress=progress)
         return self.size - 1
 
     def successors(
@@ -260,9 +260,9 @@ class GameGraph:
         """
         count = len(states)
         while len(self._room.steps) <= count:
-            self._grow(Status.STEPS_FULL)
+            self._grow(GraphStatus.STEPS_FULL)
         self._room.steps.state[:count] = states
-        self._run(Operation.EXPAND, count, self._optimal)
+        self._run(GraphOperation.EXPAND, count, self._optimal)
         ends = self._room.steps.node[:count].copy()
         return self._room.steps[count : self._control[0].top], np.diff(ends, prepend=count)
 
@@ -293,7 +293,7 @@ class GameGraph:
         if weights is not None:
             lanes = lanes._replace(weights=weights, offsets=self.offsets()[:-1])
         self._control[0].cursor = 0
-        self._run(Operation.SWEEP, _SLICE, lanes, nodes, progress)
+        self._run(GraphOperation.SWEEP, _SLICE, lanes, nodes, progress)
         return nodes.values, nodes.chosen
 
     def action_values(self, progress: Progress | None = None) -> NDArray[np.float64]:
@@ -316,7 +316,7 @@ class GameGraph:
 
     def _run(
         self,
-        operation: Operation,
+        operation: GraphOperation,
         budget: int,
         lanes: Lanes,
         nodes: Nodes | None = None,
@@ -324,36 +324,36 @@ class GameGraph:
     ) -> None:
         """Run one operation to its end; on the graph's own nodes unless others are given."""
         control = self._control[0]
-        status = Status.PAUSED
-        while status != Status.DONE:
+        status = GraphStatus.PAUSED
+        while status != GraphStatus.DONE:
             self._grow(status)
             game = Game(self.packed, self.plan, self._control)
-            status = Status(
+            status = GraphStatus(
                 run(
                     operation, budget, game, self._nodes if nodes is None else nodes, lanes,
                     self._room, self._stack,
                 )
             )  # fmt: skip
             if progress is not None:
-                progress(int(control.cursor if operation == Operation.SWEEP else control.nodes))
+                progress(int(control.cursor if operation == GraphOperation.SWEEP else control.nodes))
 
-    def _grow(self, status: Status) -> None:
+    def _grow(self, status: GraphStatus) -> None:
         """Enlarge what the compiled code found too small."""
-        if status == Status.NODES_FULL:
+        if status == GraphStatus.NODES_FULL:
             self._enlarge_nodes()
-        elif status == Status.INDEX_FULL:
+        elif status == GraphStatus.INDEX_FULL:
             slots = self._nodes.slots
             self._check_room(self.bytes + slots.nbytes)
             self._nodes = self._nodes._replace(slots=np.full(2 * len(slots), -1, np.int32))
             self._fill_index()
-        elif status == Status.STEPS_FULL:
+        elif status == GraphStatus.STEPS_FULL:
             room, stack = self._room, self._stack
             self._room = room._replace(steps=_doubled(room.steps), chain=_doubled(room.chain))
             keys = np.concatenate([stack.keys, np.zeros_like(stack.keys)])
             self._stack = stack._replace(frames=_doubled(stack.frames), keys=keys)
-        elif status == Status.NEW_KEY_BITS:
+        elif status == GraphStatus.NEW_KEY_BITS:
             self._learn_bits()
-        elif status == Status.DONE or status == Status.PAUSED:
+        elif status == GraphStatus.DONE or status == GraphStatus.PAUSED:
             return
         else:
             assert_never(status)

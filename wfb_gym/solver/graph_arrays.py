@@ -35,7 +35,7 @@ TIE = 1e-9
 """Points by which an action must be better to be preferred to one of a lower code."""
 
 
-class Operation(IntEnum):
+class GraphOperation(IntEnum):
     """What the compiled entry `backward_induction.run` does."""
 
     EXPLORE = 0
@@ -43,7 +43,7 @@ class Operation(IntEnum):
     EXPAND = 2
 
 
-class Status(IntEnum):
+class GraphStatus(IntEnum):
     """Why `backward_induction.run` returns."""
 
     DONE = 0

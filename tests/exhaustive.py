@@ -1,0 +1,156 @@
+"""Who handles which member of an enumeration, read off the sources.
+
+A consumer is a function, or a constant of a module, that tells members of an enumeration of
+`wfb_gym` apart: it compares with them, matches them, or lists them. Every member concerns it. One
+that leaves some out stands in `consumers.toml` beside this file, with the reason, and with the
+members that were there when somebody last thought about it. So `find_problems` names every consumer
+that a new member concerns, until each handles it, or the member is added to what was reviewed.
+"""
+
+import ast
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+REVIEWED = Path(__file__).with_name("consumers.toml")
+FOLDERS = ("wfb_gym", "tests/engine")
+"""Where consumers are, below the root of the checkout."""
+ENOUGH = {"Node": 3}
+"""Members that a consumer of an enumeration names at least; 1 unless it stands here. Functions
+that ask whether a battle stands at one node are many, and no list of all nodes."""
+NOT_CONSUMERS = ("tests.engine.test_", "tests.engine.builders")
+"""Tests of single members."""
+
+Sources = Mapping[str, str]
+"""Text of each module by its dotted name."""
+
+
+@dataclass
+class Consumer:
+    """A function or a constant that tells members of an enumeration apart.
+
+    Attributes:
+        name: dotted, with its module.
+        enumeration: the name of the enumeration.
+        named: the members that it names.
+    """
+
+    name: str
+    enumeration: str
+    named: set[str] = field(default_factory=set)
+
+
+def read_sources() -> dict[str, str]:
+    """The modules of the checkout in which consumers are looked for."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text(encoding="utf-8")
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+    }
+
+
+@lru_cache(maxsize=1024)
+def _parse(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def find_enumerations(sources: Sources) -> dict[str, tuple[str, ...]]:
+    """Members of all enumerations in `wfb_gym`, by the name of the enumeration, in order."""
+    found: dict[str, tuple[str, ...]] = {}
+    for module, text in sources.items():
+        for node in _parse(text).body:
+            if not isinstance(node, ast.ClassDef) or not any(
+                isinstance(base, ast.Name) and base.id in ("Enum", "Flag", "IntEnum", "StrEnum")
+                for base in node.bases
+            ):
+                continue
+            if node.name in found:
+                raise ValueError(f"{module}: a second enumeration called {node.name}")
+            found[node.name] = tuple(
+                target.id
+                for line in node.body
+                if isinstance(line, ast.Assign)
+                for target in line.targets
+                if isinstance(target, ast.Name)
+            )
+    return found
+
+
+def find_consumers(sources: Sources) -> list[Consumer]:
+    """All consumers of all enumerations."""
+    enumerations = find_enumerations(sources)
+    found: dict[tuple[str, str], Consumer] = {}
+    for module, text in sources.items():
+        if module.startswith(NOT_CONSUMERS):
+            continue
+        for name, definition in _definitions(_parse(text).body):
+            for enumeration, member in _members_told_apart(definition):
+                if member in enumerations.get(enumeration, ()):
+                    key = (f"{module}.{name}", enumeration)
+                    found.setdefault(key, Consumer(*key)).named.add(member)
+    return [each for each in found.values() if len(each.named) >= ENOUGH.get(each.enumeration, 1)]
+
+
+def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Functions and constants of a module or a class, by name."""
+    for line in body:
+        if isinstance(line, ast.ClassDef):
+            yield from _definitions(line.body, f"{prefix}{line.name}.")
+        elif isinstance(line, ast.FunctionDef):
+            yield prefix + line.name, line
+        elif isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+            yield prefix + line.targets[0].id, line
+        elif isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            if line.value is not None:
+                yield prefix + line.target.id, line.value
+
+
+def _members_told_apart(definition: ast.AST) -> Iterator[tuple[str, str]]:
+    """Names of the form `Enumeration.MEMBER` that are compared, matched or listed."""
+    for node in ast.walk(definition):
+        operands: list[ast.expr | None] = []
+        if isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+        elif isinstance(node, ast.Dict):
+            operands = list(node.keys)
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            operands = list(node.elts)
+        elif isinstance(node, ast.MatchValue):
+            operands = [node.value]
+        for operand in operands:
+            is_cast = isinstance(operand, ast.Call) and operand.args  # int(Node.END)
+            named = operand.args[0] if isinstance(operand, ast.Call) and is_cast else operand
+            if isinstance(named, ast.Attribute):
+                owner = named.value
+                yield getattr(owner, "id", getattr(owner, "attr", "")), named.attr
+
+
+def find_problems(sources: Sources, reviewed: Path = REVIEWED) -> list[str]:
+    """One line for each consumer that neither names a member nor leaves it out on purpose.
+
+    Args:
+        sources: of the checkout, or with changes.
+        reviewed: the file of what may be left out.
+    """
+    enumerations = find_enumerations(sources)
+    review = tomllib.loads(reviewed.read_text(encoding="utf-8"))
+    partial = {(name, of) for of, names in review["partial"].items() for name in names}
+    problems = []
+    for consumer in find_consumers(sources):
+        of = consumer.enumeration
+        missing = set(enumerations[of]) - consumer.named
+        if (consumer.name, of) in partial:
+            partial.discard((consumer.name, of))
+            missing -= set(review["reviewed"][of])
+        problems += [
+            f"{consumer.name}: {of}.{member} is neither handled nor left out on purpose"
+            for member in sorted(missing)
+        ]
+    problems += [f"{name}: has an entry and tells no {of} apart" for name, of in sorted(partial)]
+    for of, known in review["reviewed"].items():
+        gone = set(known) - set(enumerations.get(of, ()))
+        problems += [f"{of}.{member} was reviewed and does not exist" for member in sorted(gone)]
+    return problems

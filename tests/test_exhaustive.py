@@ -1,0 +1,43 @@
+"""A member that is added to an enumeration is missed by nobody without being named.
+
+`tests/exhaustive.py` reads who handles which member. Here the sources as they are must be
+complete, and in a copy of them each enumeration gets one more member.
+"""
+
+import pytest
+
+from .exhaustive import Sources, find_consumers, find_enumerations, find_problems, read_sources
+
+SOURCES = read_sources()
+ENUMERATIONS = find_enumerations(SOURCES)
+BY_TABLE = {"Cost": "engine.effects looks costs up by membership", "Role": "annotates fields"}
+"""Enumerations that no code compares with, and why."""
+
+
+def test_every_consumer_handles_every_member_or_leaves_it_out_on_purpose() -> None:
+    assert find_problems(SOURCES) == []
+
+
+def add_member(sources: Sources, enumeration: str) -> dict[str, str]:
+    """The sources with one more member, NEWCOMER, at the end of an enumeration."""
+    for module, text in sources.items():
+        head, found, body = text.partition(f"\nclass {enumeration}(")
+        if found:
+            before, last, after = body.partition(f"\n    {ENUMERATIONS[enumeration][-1]} = ")
+            line, _, rest = after.partition("\n")
+            changed = f"{head}{found}{before}{last}{line}\n    NEWCOMER = 99\n{rest}"
+            return {**sources, module: changed}
+    raise LookupError(enumeration)
+
+
+@pytest.mark.parametrize("enumeration", ENUMERATIONS)
+def test_a_new_member_is_missed_by_every_consumer_by_name(enumeration: str) -> None:
+    changed = add_member(SOURCES, enumeration)
+    assert find_enumerations(changed)[enumeration] == (*ENUMERATIONS[enumeration], "NEWCOMER")
+    expected = {
+        f"{each.name}: {enumeration}.NEWCOMER is neither handled nor left out on purpose"
+        for each in find_consumers(SOURCES)
+        if each.enumeration == enumeration
+    }
+    assert set(find_problems(changed)) == expected
+    assert bool(expected) != (enumeration in BY_TABLE)
