@@ -22,7 +22,7 @@ def add_member(sources: Sources, enumeration: str) -> dict[str, str]:
     """The sources with one more member, NEWCOMER, at the end of an enumeration."""
     for module, text in sources.items():
         head, found, body = text.partition(f"\nclass {enumeration}(")
-        if found:
+        if found and f"\n    {ENUMERATIONS[enumeration][-1]} = " in body:
             before, last, after = body.partition(f"\n    {ENUMERATIONS[enumeration][-1]} = ")
             line, _, rest = after.partition("\n")
             changed = f"{head}{found}{before}{last}{line}\n    NEWCOMER = 99\n{rest}"
