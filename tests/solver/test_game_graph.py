@@ -12,7 +12,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import game_graph, graph_arrays, node_index
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
-from wfb_gym.solver.graph_arrays import Play, GraphStatus
+from wfb_gym.solver.graph_arrays import GraphStatus, Play
 from wfb_gym.solver.solution import Solution
 
 from ..engine.builders import army, spell, wizard

@@ -15,12 +15,12 @@ from wfb_gym.solver.graph_arrays import (
     UNKNOWN,
     Expansion,
     Game,
+    GraphOperation,
+    GraphStatus,
     Lanes,
     Nodes,
-    GraphOperation,
     Play,
     Stack,
-    GraphStatus,
 )
 from wfb_gym.solver.node_index import enter, find_successors, look_up
 

@@ -24,12 +24,12 @@ from wfb_gym.solver.graph_arrays import (
     Control,
     Frame,
     Game,
+    GraphOperation,
+    GraphStatus,
     Lanes,
     Nodes,
-    GraphOperation,
     Play,
     Stack,
-    GraphStatus,
     Successor,
     new_expansion,
 )
@@ -335,7 +335,9 @@ class GameGraph:
                 )
             )  # fmt: skip
             if progress is not None:
-                progress(int(control.cursor if operation == GraphOperation.SWEEP else control.nodes))
+                progress(
+                    int(control.cursor if operation == GraphOperation.SWEEP else control.nodes)
+                )
 
     def _grow(self, status: GraphStatus) -> None:
         """Enlarge what the compiled code found too small."""
