@@ -62,7 +62,7 @@ def first_section(
 
 
 def setup(app: Any) -> None:
-    """Hook the functions above into Sphinx."""
+    """Connect the functions above to Sphinx."""
     app.connect("source-read", folders_as_words)
     app.connect("source-read", nav_that_is_there)
     app.connect("autodoc-process-docstring", first_section)

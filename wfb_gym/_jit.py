@@ -68,7 +68,7 @@ def _cache_root() -> Path:
 
 
 def _open_cache_folder() -> Path:
-    """This version's folder; folders of other versions that lay unused for weeks go."""
+    """Return this version's folder and delete those of other versions unused for weeks."""
     name = f"numba-{_sources_digest()}"
     for root in (_cache_root(), Path(tempfile.gettempdir()) / f"wfb_gym-{getpass.getuser()}"):
         folder = root / name
@@ -142,7 +142,7 @@ def jit(function: Any = None, **options: Any) -> Any:
 
 
 def _wide(kind: Any) -> Any:
-    """The type under which a function is compiled for an argument of type `kind`."""
+    """Return the type under which a function is compiled for an argument of type `kind`."""
     kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
     if isinstance(kind, types.Integer | types.IntEnumMember) and kind != types.uint64:
         return types.int64
@@ -168,7 +168,7 @@ def _with_one_signature(dispatcher: Any) -> Any:
 
 
 def entry_point(dispatcher: Any) -> Callable[..., Any]:
-    """The compiled code of a function that has been called with one set of types.
+    """Return the compiled code of a function that has been called with one set of types.
 
     Calling it skips Numba's look at the types of the arguments, which for two dozen arrays takes
     longer than a step of one environment; the caller answers for them.

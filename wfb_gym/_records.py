@@ -131,5 +131,5 @@ def new_records(record: type[R], count: int) -> Records[R]:
 
 
 def as_records(record: type[R], array: Any) -> Records[R]:
-    """An array of `dtype_of(record)` as records that share its memory."""
+    """View an array of `dtype_of(record)` as records that share its memory."""
     return cast("Records[R]", array.view(np.recarray))

@@ -80,7 +80,7 @@ class Battle:
         return None if is_open_roll(self.state) else int(dice_in_roll(self.packed, self.state))
 
     def dice_missing(self, *faces: int) -> int:
-        """Number of D6 to throw on top of these; once it is 0 they can be given to `roll`.
+        """Return the number of D6 still to throw; at 0 the dice can be given to `roll`.
 
         Where the dice say how many there must be, there may be more missing after that.
 
@@ -97,7 +97,7 @@ class Battle:
         return self._states.tobytes()
 
     def copy(self) -> Self:
-        """An independent battle in the same position; the packed scenario is shared."""
+        """Return an independent battle in the same position; it shares the packed scenario."""
         twin = copy(self)
         twin.__dict__.update(_states=self._states.copy(), _work=new_work_spaces())
         return twin

@@ -88,7 +88,7 @@ def _to_cast(packed: PackedScenario, state: State) -> float:
 
 @jit(forceinline=False)
 def _cast_bound(packed: PackedScenario, state: State) -> float:
-    """A bound spell needs no dice and no roll; its power level is the number to match."""
+    """Cast a bound spell: no dice, no roll; its power level is the number to match."""
     army = int64(state.active)
     entry = packed.armies[army].spells[state.spell - 1]
     if entry.bound_in:
@@ -142,7 +142,7 @@ def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def cast_bonus(packed: PackedScenario, state: State) -> int:
-    """What items add to the pending casting roll."""
+    """Return what items add to the pending casting roll."""
     army = int64(state.active)
     wizard = caster_of(packed, army, state.spell - 1)
     bonus = int(packed.armies[army].wizards[wizard].cast_bonus)

@@ -112,7 +112,7 @@ def is_one_die(node: int) -> bool:
 
 @jit
 def dice_in_roll(packed: PackedScenario, state: State) -> int:
-    """Number of D6 that decide the pending chance node; 0 where their number is open."""
+    """Return the number of D6 that decide the chance node; 0 where their number is open."""
     node = state.node
     if is_cast_or_dispel_roll(node):
         return int(state.dice)

@@ -130,7 +130,7 @@ def act_in_play(packed: PackedScenario, state: State, action: int) -> None:
 
 @jit
 def bonus_to_dispel(packed: PackedScenario, state: State) -> int:
-    """What lasting and declared items add to the pending dispel roll."""
+    """Return what lasting and declared items add to the pending dispel roll."""
     army = int64(state.mover)
     return dispel_bonus(packed, state, army) + declared_bonus(packed, state, army)
 
@@ -139,7 +139,7 @@ def bonus_to_dispel(packed: PackedScenario, state: State) -> int:
 def dispel_probability_of(packed: PackedScenario, state: State, dice: int) -> float:
     """Probability that the pending dispel works on so many dice, if the roll stands."""
     need = dispel_need(int(state.number), bonus_to_dispel(packed, state))
-    return DISPEL_CHANCE[int(packed.dispel_double_six != 0), need, dice]
+    return float(DISPEL_CHANCE[int(packed.dispel_double_six != 0), need, dice])
 
 
 @jit(forceinline=False)

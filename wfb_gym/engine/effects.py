@@ -50,7 +50,7 @@ EFFECT_COSTS = {
 
 
 def _effects_that_cost(cost: Cost) -> NDArray[np.bool_]:
-    """A column of the table, by `EffectKind`, for compiled code."""
+    """Return a column of the table, by `EffectKind`, for compiled code."""
     return np.array([cost in EFFECT_COSTS[kind] for kind in EffectKind])
 
 

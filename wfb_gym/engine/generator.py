@@ -63,7 +63,7 @@ def next_word(rng: Rng) -> np.uint64:
 
 @_wrapping
 def next_choice(rng: Rng, options: int) -> int:
-    """A uniform choice among `options` (1 or more), for an opponent that plays at random."""
+    """Draw uniformly among `options` (1 or more), for an opponent that plays at random."""
     rng.choices += _ONE
     word = mix((rng.key ^ _CHOICES) + rng.choices * _GOLDEN)
     return int64(((word >> _S32) * np.uint64(options)) >> _S32)

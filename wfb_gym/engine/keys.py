@@ -45,7 +45,7 @@ _ZERO = np.uint64(0)
 
 
 def words_of(state: State) -> NDArray[np.uint64]:
-    """The 64-bit words of a state, uint64 (STATE_WORDS,), sharing its memory.
+    """View a state as its 64-bit words, uint64 (STATE_WORDS,), sharing its memory.
 
     Compiled code uses `word_of` and `set_word`.
     """
@@ -112,7 +112,7 @@ set_word = _store_in_python if _PLAIN else _store_compiled
 
 
 def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[KeyPlan]:
-    """The plan of a set of bits.
+    """Plan how to load a set of bits.
 
     Args:
         base: words of any position of the scenario, uint64 (STATE_WORDS,).

@@ -53,7 +53,7 @@ def row_casts(packed: PackedScenario, row: int) -> bool:
 
 @jit
 def current_effect(packed: PackedScenario, state: State) -> PackedEffect:
-    """The effect of the row that is under way."""
+    """Return the effect of the row that is under way."""
     return packed.effects[packed.miscast_rows[state.row - 1].first + state.cursor]
 
 
@@ -153,7 +153,7 @@ def _leave_row(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def _remove_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """The caster is gone for good; of a unit of Daemons it is the focal model (ours)."""
+    """Remove the caster for good; of a unit of Daemons only the focal model (ours)."""
     entry = packed.armies[army].wizards[wizard]
     if not entry.daemons:
         return remove_wizard(packed, state, army, wizard)
@@ -202,7 +202,7 @@ def _end_in_play(packed: PackedScenario, state: State, wizard: int, whose: int) 
 
 @jit
 def _forget_spell(packed: PackedScenario, state: State, whose: int) -> None:
-    """The spell is forgotten: by its caster, or by every wizard of the side that has it."""
+    """Make the caster, or every wizard of the side that has it, forget the spell."""
     army = int64(state.active)
     forgotten = bit(state.spell - 1)
     if whose == Whose.SIDE:
@@ -425,10 +425,10 @@ def after_free_spell(state: State) -> None:
 
 @jit(forceinline=False)
 def row_cost(packed: PackedScenario, army: int, wizard: int, row: int) -> float:
-    """Expected points that a row costs the army of the wizard that miscasts, unhurt before.
+    """Return the expected points that a row costs the army of the wizard that miscasts.
 
-    A measure for observations and for players: each hit and removal counts as if it came alone,
-    and wounds of other wizards, dice, spells and time count nothing.
+    A measure for observations and for players: each hit and removal counts as if it came alone
+    and struck an unhurt model, and wounds of other wizards, dice, spells and time count nothing.
     """
     cost = 0.0
     entry = packed.armies[army].wizards[wizard]

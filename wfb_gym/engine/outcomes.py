@@ -94,7 +94,7 @@ def face_counts_of(state: State) -> int:
 
 @jit
 def rerollable_dice(state: State) -> int:
-    """Number of dice of the pending roll that have not been re-rolled."""
+    """Return the number of dice of the pending roll that have not been re-rolled."""
     dice = 0
     for face in range(FACES):
         dice += int(state.faces[face])

@@ -22,7 +22,7 @@ from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS
 
 @jit
 def bit(index: int) -> int:
-    """The mask with bit `index` set."""
+    """Return the mask with bit `index` set."""
     return int64(1) << int64(index)
 
 
@@ -34,7 +34,7 @@ def without(mask: int, bits: int) -> int:
 
 @jit
 def other(army: int) -> int:
-    """The enemy of an army."""
+    """Return the enemy of an army."""
     return int64(1 - army)
 
 
@@ -89,7 +89,7 @@ def serves_cast(packed: PackedScenario, state: State, army: int, item: int, wiza
 
 @jit
 def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
-    """What lasting items add to every dispel roll of the army."""
+    """Return what lasting items add to every dispel roll of the army."""
     bonus = 0
     for item in range(packed.armies[army].n_items):
         extra = packed.armies[army].items[item].dispel_bonus
@@ -100,7 +100,7 @@ def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def declared_bonus(packed: PackedScenario, state: State, army: int) -> int:
-    """What the items declared with the pending dispel add to it."""
+    """Return what the items declared with the pending dispel add to it."""
     bonus = 0
     for item in range(packed.armies[army].n_items):
         if state.declared & bit(item):
@@ -110,7 +110,7 @@ def declared_bonus(packed: PackedScenario, state: State, army: int) -> int:
 
 @jit
 def caster_of(packed: PackedScenario, army: int, spell: int) -> int:
-    """The wizard whose spell it is."""
+    """Return the wizard whose spell it is."""
     return int64(packed.armies[army].spells[spell].wizard)
 
 
@@ -124,7 +124,7 @@ def dice_cap(packed: PackedScenario, state: State, army: int, wizard: int) -> in
 @jit
 def barred(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Whether a spell in play forbids casting this one again (S4)."""
-    return (packed.armies[army].spells[spell].barred_by & state.in_play[army]) != 0
+    return bool((packed.armies[army].spells[spell].barred_by & state.in_play[army]) != 0)
 
 
 @jit
@@ -212,7 +212,7 @@ def dispels_outright(packed: PackedScenario, state: State, army: int, item: int)
 
 @jit
 def highest_dispel(packed: PackedScenario, state: State) -> int:
-    """A number that no dispel roll of the inactive army can match by its total.
+    """Return a number that no dispel roll of the inactive army can match by its total.
 
     Casting results beyond it are one and the same to everybody.
     """
@@ -294,7 +294,7 @@ def can_reroll(packed: PackedScenario, state: State, natural_result: int) -> boo
 
 @jit
 def number_against(packed: PackedScenario, target: int) -> int:
-    """Number to match to dispel a spell in play: its casting value (S0)."""
+    """Return the number to match to dispel a spell in play: its casting value (S0)."""
     return int(packed.armies[target // SPELLS].spells[target % SPELLS].casting_value)
 
 

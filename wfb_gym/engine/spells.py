@@ -188,5 +188,5 @@ def use_item(packed: PackedScenario, state: State, army: int, item: int) -> None
 
 @jit
 def caster(packed: PackedScenario, state: State) -> int:
-    """The wizard of the spell being cast."""
+    """Return the wizard of the spell being cast."""
     return caster_of(packed, int64(state.active), state.spell - 1)

@@ -19,7 +19,7 @@ def _unused(state: State, army: int) -> int:
 
 @jit
 def storing_item(state: State) -> int:
-    """The mover's item that may keep dice now."""
+    """Return the mover's item that may keep dice now."""
     return int64(state.cursor) % ITEMS
 
 

@@ -13,20 +13,20 @@ from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
 @jit
 def army_of(owner: int, code: int) -> int:
-    """The army of a target code that is not 0."""
+    """Return the army of a target code that is not 0."""
     return owner if code <= TARGETS else int64(1 - owner)
 
 
 @jit
 def index_of(code: int) -> int:
-    """The target's index in its army, units first."""
+    """Return the target's index in its army, units first."""
     return (code - 1) % TARGETS
 
 
 @jit
 def unit_stands(state: State, army: int, unit: int) -> bool:
     """Whether the unit has a model left."""
-    return state.unit_wounds[army, unit] > 0
+    return bool(state.unit_wounds[army, unit] > 0)
 
 
 @jit
@@ -50,7 +50,7 @@ def wounded(packed: PackedScenario, state: State, army: int, index: int) -> bool
     if index < UNITS:
         each = int(packed.armies[army].units[index].wounds)
         return int(state.unit_wounds[army, index]) % each != 0
-    left = state.wounds[army, index - UNITS]
+    left = int64(state.wounds[army, index - UNITS])
     return 0 < left < packed.armies[army].wizards[index - UNITS].wounds
 
 
@@ -88,7 +88,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
         return False
     if entry.mark:
         mark = int64(entry.mark - 1)
-        return (state.marks[army, mark // MARKS_PER_WORD] & mark_bit(mark, index)) == 0
+        return bool((state.marks[army, mark // MARKS_PER_WORD] & mark_bit(mark, index)) == 0)
     return True
 
 
@@ -146,7 +146,7 @@ def has_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool
 
 @jit(forceinline=False)
 def best_aim(packed: PackedScenario, state: State, army: int, spell: int) -> int:
-    """The open aim that promises most against whole units, or -1 where none is open."""
+    """Return the open aim of most expected points against whole units; -1 where none is."""
     entry = packed.armies[army].spells[spell]
     for k in range(entry.n_aims):
         aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
@@ -167,7 +167,7 @@ def aim_at(packed: PackedScenario, army: int, spell: int, code: int) -> int:
 
 @jit
 def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
-    """The target code of one of a spell's aims."""
+    """Return the target code of one of a spell's aims."""
     entry = packed.armies[army].spells[spell]
     return int64(packed.armies[army].aims[entry.first_aim + aim].target)
 

@@ -123,7 +123,7 @@ def resolve_lock_roll(packed: PackedScenario, state: State, freed: bool) -> None
 
 @jit
 def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
-    """The army's shared pool (S0; S2 where the level dice are the wizards' own)."""
+    """Return the army's shared pool (S0; S2 where level dice are the wizards' own)."""
     side = packed.armies[army]
     if side.fixed_power != GENERATED:
         return int(side.fixed_power)
@@ -153,7 +153,7 @@ def _own_dice(packed: PackedScenario, state: State, army: int, wizard: int) -> i
 
 @jit
 def _dispel_dice(packed: PackedScenario, state: State, army: int) -> int:
-    """The army's dispel pool, shared in every edition (S0)."""
+    """Return the army's dispel pool, shared in every edition (S0)."""
     side = packed.armies[army]
     if side.fixed_dispel != GENERATED:
         return int(side.fixed_dispel)

@@ -183,7 +183,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         )
 
     def render(self) -> Any:
-        """What has happened since the learner's last action, and where both sides stand.
+        """Return what happened since the learner's last action and the position, as the mode says.
 
         Returns:
             A string in mode "ansi"; a picture, uint8 (height, width, 3), in mode "rgb_array";
@@ -210,13 +210,13 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return self._mask.copy()
 
     def action_meanings(self) -> list[str]:
-        """What each action means in this scenario, in words."""
+        """Return what each action means in this scenario, in words."""
         scenario = self.batch.scenarios[int(self.batch.envs.scenario[0])]
         own, enemy = army_names(scenario, self.seat), army_names(scenario, 1 - self.seat)
         return action_meanings(self.limits, own, enemy)
 
     def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
-        """An observation with its fields' names."""
+        """Return an observation with its fields' names."""
         return self.batch.layout.named(observation)
 
     def get_state(self) -> dict[str, Any]:

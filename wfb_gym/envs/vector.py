@@ -244,7 +244,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         return out.observations, out.rewards, out.terminations, truncations, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """A frame of every environment, as `MagicPhaseEnv.render` gives them; None without a mode.
+        """Return a frame of every environment, as `MagicPhaseEnv.render` does; None without a mode.
 
         Where an episode has ended and the next has begun in the same step, the frame tells both.
 

@@ -193,7 +193,7 @@ class _Layout:
 
 
 def _on_side(army: int, x: float, back: float) -> _Point:
-    """The point `back` inches from the middle line on an army's side."""
+    """Return the point `back` inches from the middle line on an army's side."""
     return x, _MIDDLE + back if army else _MIDDLE - back
 
 

@@ -143,7 +143,7 @@ class ArmyDraft:
     units: list[UnitDraft]
 
     def wizards_in(self, unit: UnitDraft) -> list[CharacterDraft]:
-        """The wizards in a unit, or that it is."""
+        """Return the wizards that stand in a unit, or the one that a unit of Daemons is."""
         return [who for who in self.characters if who.is_wizard and who.unit is unit]
 
 
@@ -161,7 +161,7 @@ def scenario_document(
     armies: Sequence[ArmyDraft],
     terrain: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The document of a scenario, as a person would write it.
+    """Return the document of a scenario, as a person would write it.
 
     Args:
         seed: of the scenario.

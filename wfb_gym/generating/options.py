@@ -176,7 +176,7 @@ class Slots(NamedTuple):
 
 
 def slots_of(points: int) -> Slots:
-    """The slots of an army of that many points."""
+    """Return the slots of an army of that many points."""
     if points < LARGE_FROM:
         return Slots(3, int(points >= LORD_FROM), 2, 3, 1)
     return Slots(4, 1, 3, 4, 2)
@@ -205,7 +205,7 @@ class WizardOption(NamedTuple):
 
 @lru_cache(maxsize=256)
 def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, ...]:
-    """The wizards that an army list offers, in its order.
+    """Return the wizards that an army list offers, in its order.
 
     Args:
         list_name: of the army list.
@@ -257,7 +257,7 @@ def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
 
 
 def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
-    """The most points that an army list can spend on so many units."""
+    """Return the most points that an army list can spend on so many units."""
     profiles: ArmyList = army_list(list_name)
     dearest = {
         slot: max((max_points(unit) for unit in profiles.units if unit.slot == slot), default=0.0)

@@ -103,7 +103,7 @@ class Rectangle(NamedTuple):
     def behind(
         cls, front: tuple[float, float], extent: tuple[float, float], facing: int
     ) -> "Rectangle":
-        """The rectangle behind the middle of a front edge.
+        """Place a rectangle behind the middle of a front edge.
 
         Args:
             front: that middle, in inches.
@@ -119,7 +119,7 @@ class Rectangle(NamedTuple):
     def around(
         cls, centre: tuple[float, float], extent: tuple[float, float], facing: int
     ) -> "Rectangle":
-        """The rectangle around a centre; arguments as for `behind`."""
+        """Place a rectangle around a centre; arguments as for `behind`."""
         return cls(*centre, extent[0] / 2, extent[1] / 2, *cosine_and_sine(facing))
 
     def is_apart_from(self, other: "Rectangle", margin: float) -> bool:

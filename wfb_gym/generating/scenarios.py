@@ -66,7 +66,7 @@ _OPPOSITIONS: tuple[tuple[Opposition, int], ...] = (
 
 
 def generate(seed: int, options: Generation | None = None) -> Scenario:
-    """The scenario of a seed.
+    """Generate the scenario of a seed.
 
     It is the same for a seed and options on every machine; a change of the army lists or of the
     generator makes others.
@@ -91,7 +91,7 @@ def generate(seed: int, options: Generation | None = None) -> Scenario:
 
 
 def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> Scenario | None:
-    """A scenario of the next random choices; None where some of it does not fit."""
+    """Generate a scenario of the next random choices; None where some of it does not fit."""
     first = _first_army(options, choices)
     second = _second_army(options, choices)
     if first is None or second is None:
@@ -117,7 +117,7 @@ def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> 
 
 
 def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
-    """The army that casts first.
+    """Choose the army that casts first.
 
     In half of the cases its lore is chosen before its list, so that no lore and no list is rare.
     """
@@ -135,7 +135,7 @@ def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None
 
 
 def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
-    """The army that dispels first."""
+    """Choose the army that dispels first."""
     kind: Opposition = options.opposition
     if kind == "any":
         possible = [(each, w) for each, w in _OPPOSITIONS if second_army_lists(each, options)]
@@ -158,13 +158,13 @@ def _army(
     *,
     banners: bool = True,
 ) -> ArmyDraft | None:
-    """The army of these characters; None where no units fit them."""
+    """Complete the army of these characters; None where no units fit them."""
     units = choose_units(list_name, characters, options, choices, banners=banners)
     return None if units is None else ArmyDraft(list_name, characters, units)
 
 
 def _known_spells(who: CharacterDraft) -> list[Spell]:
-    """The spells that a wizard knows or may roll; none for others."""
+    """Return the spells that a wizard knows or may roll; none for others."""
     if not who.is_wizard:
         return []
     return [s for s in spells_of_lore(who.lore) if who.rolled or s.name in who.spells]

@@ -133,7 +133,7 @@ class Aim:
         ]
 
     def _pieces_in_area(self) -> list[Piece]:
-        """What a spell on an area strikes: units and lone characters (S2, DW)."""
+        """Return what a spell on an area strikes: units and lone characters (S2, DW)."""
         return [
             piece
             for piece in self._candidates()
@@ -145,7 +145,7 @@ class Aim:
         return self._reason_by_kind(target) or self._reason_by_place(place)
 
     def _reason_by_kind(self, target: Piece) -> str:
-        """What the target itself lacks; empty for nothing."""
+        """Return what the target itself lacks; empty for nothing."""
         rules = self.rules
         if rules.only and target.troop not in rules.only:
             wanted = " or ".join(kind.replace("_", " ") for kind in rules.only)
@@ -163,7 +163,7 @@ class Aim:
         return ""
 
     def _reason_by_place(self, target: Piece) -> str:
-        """What is wrong with where a target stands; empty for nothing.
+        """Return what is wrong with where a target stands; empty for nothing.
 
         Args:
             target: a unit or a character; a unit that the character stands in is ignored.
@@ -264,7 +264,7 @@ class Aim:
         return ""
 
     def _strike(self, piece: Piece) -> Strike:
-        """A strike with the spell's own number of hits."""
+        """Return a strike with the spell's own number of hits."""
         polygons, near = self.deployment.polygons, self.rules.near
         touches = False
         if polygons is not None and near is not None:

@@ -58,7 +58,7 @@ class Deployment:
         self._placings: dict[tuple[int, int, float], Placing] = {}
 
     def bases(self, code: int) -> Bases:
-        """The bases of a piece; without a battlefield only their formation means something."""
+        """Return the bases of a piece; without a battlefield only its formation has a meaning."""
         if self.polygons is not None:
             return self.polygons.bases[code]
         return bases_of(self.pieces[code], self.pieces)
@@ -77,7 +77,7 @@ class Deployment:
         return self._reasons[key]
 
     def lines(self, caster: int, length: float) -> Lines:
-        """The lines that a character can send; only on a battlefield."""
+        """Return the lines that a character can send; only on a battlefield."""
         if self.polygons is None:
             raise ValueError("expected a battlefield, as a line has no direction without one")
         key = (caster, length)
@@ -109,13 +109,13 @@ class Deployment:
         return self._placings[key]
 
     def misplacements(self) -> list[Misplacement]:
-        """The pieces that overlap or are not all on the battlefield; none without one."""
+        """Return the pieces that overlap or leave the battlefield; none without one."""
         if self.polygons is None or self.size is None:
             return []
         return self.polygons.misplacements(self.size)
 
     def outlines(self) -> dict[str, dict[str, Any]]:
-        """What stands on the battlefield as shapely polygons, for pictures.
+        """Return what stands on the battlefield as shapely polygons, for pictures.
 
         Returns:
             By "caster", "dispeller" and "terrain", then by name: a MultiPolygon of the bases, one

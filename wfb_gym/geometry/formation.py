@@ -47,7 +47,7 @@ class Frame(NamedTuple):
 
 
 def frame_at(position: tuple[float, float] | None, facing: float) -> Frame:
-    """The frame of a piece.
+    """Return the frame of a piece.
 
     Args:
         position: in inches; None for the origin.
@@ -78,7 +78,7 @@ class Bases(NamedTuple):
 
 
 def cells(frontage: int, count: int) -> Floats:
-    """The first `count` places of a formation: steps right of the middle, and the rank.
+    """Return the first `count` places of a formation: steps right of the middle, and rank.
 
     Each rank is filled from its middle outwards, of two equally near places the left one first
     (ours): so the last rank, when it is short, stands in the middle.
@@ -91,7 +91,7 @@ def cells(frontage: int, count: int) -> Floats:
 
 
 def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
-    """The bases of a unit's models, or the one base of a character.
+    """Return the bases of a unit's models, or the one base of a character.
 
     Characters in a unit have the first places of its formation, in the middle of the front rank,
     and its models the following ones (ours). The focal model of Daemons has the first place of a
@@ -118,7 +118,7 @@ def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
 
 
 def blocks_of(piece: Piece) -> Floats:
-    """The ground that a piece with a place of its own covers, as rectangles in its frame.
+    """Return the ground of a piece with a place of its own, as rectangles in its frame.
 
     Args:
         piece: a unit, the characters in it included, or a character alone.

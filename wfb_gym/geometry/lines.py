@@ -86,7 +86,7 @@ class Lines:
             self._score += sign * piece.points * mask.sum(axis=1)
 
     def through(self, target: int) -> Line | None:
-        """The line through a target that strikes most, in points: enemies less friends.
+        """Return the line through a target that strikes most points: enemies less friends.
 
         Of equal ones it is the nearest to the middle of the target. None where no line reaches
         the target, or each touches a unit in close combat.

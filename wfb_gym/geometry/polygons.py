@@ -138,7 +138,7 @@ class Polygons:
         return tuple(other for other, close in zip(others, near, strict=True) if close)
 
     def misplacements(self, size: tuple[float, float]) -> list[Misplacement]:
-        """The pieces that overlap, or are not all on a battlefield of that width and depth.
+        """Return the pieces that overlap or leave a battlefield of that width and depth.
 
         Touching is no overlap, nor is less than 0.01 inches. A character in a unit stands where
         the unit does and is not looked at.
@@ -160,7 +160,7 @@ class Polygons:
         return found
 
     def outline(self, code: int) -> Shape:
-        """A multipolygon of a piece's bases, one polygon a model."""
+        """Return a multipolygon of a piece's bases, one polygon a model."""
         return shapely.multipolygons(shapely.polygons(self.bases[code].corners()))
 
 
@@ -232,13 +232,13 @@ class LineOfSight:
         return f"is out of sight behind {' and '.join(names)}"
 
     def _front_arc(self, axes: Floats) -> Shape:
-        """The quarter of the plane in front of the viewer, 45 degrees to each side (ours)."""
+        """Return the quarter of the plane before the viewer, 45 degrees to each side (ours)."""
         right, forward = axes * _SHADOW_LENGTH
         edges = np.stack([np.zeros(2), forward + right, 2 * forward, forward - right])
         return shapely.polygons(self._eye + edges)
 
     def _shadows_of(self, corners: Floats) -> list[Shape]:
-        """What convex polygons hide from the viewer, themselves included.
+        """Return what convex polygons hide from the viewer, themselves included.
 
         Args:
             corners: (n, k, 2).

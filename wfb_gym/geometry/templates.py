@@ -161,7 +161,7 @@ def _meetings(corners: Floats, radius: float) -> Floats:
 
 
 def _grid(target: Bases, margin: float) -> Floats:
-    """A grid in the target's own frame, over its bases and `margin` inches beyond them."""
+    """Return a grid in the target's frame, over its bases and `margin` inches beyond them."""
     low = (target.centres - target.half).min(axis=0) - margin
     high = (target.centres + target.half).max(axis=0) + margin
     us, vs = (np.arange(low[i], high[i] + _GRID, _GRID) for i in (0, 1))

@@ -81,7 +81,7 @@ class Position:
         self._next: dict[int, tuple[Position, float]] = {}
 
     def after(self, step: int) -> "tuple[Position, float]":
-        """The position that a step leads to, and the first army's points on the way."""
+        """Return the position after a step, and the first army's points on the way."""
         if step not in self._next:
             battle = self.battle()
             code = self.codes[self.steps.index(step)]
@@ -90,7 +90,7 @@ class Position:
         return self._next[step]
 
     def battle(self) -> Battle:
-        """The position as a battle of its own; its points are those since the position."""
+        """Return the position as a battle of its own; its points are those since the position."""
         return self.book.battle(self.key)
 
     def __deepcopy__(self, memo: object) -> "Position":
@@ -139,7 +139,7 @@ class _Book:
         return " ".join([battle.node.name, *(f"{k}:{int(words[k]):x}" for k in changed)])
 
     def seen(self, position: Position, player: int) -> NDArray[np.float32]:
-        """An army's observation, float32 (size,)."""
+        """Return an army's observation, float32 (size,)."""
         states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
         shown, _ = self.views[player].show(np.zeros(1, np.int64), states)
         seen: NDArray[np.float32] = shown[0]
@@ -234,13 +234,13 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(_TYPE, info, params)
 
     def new_initial_state(self) -> "PhaseState":
-        """The beginning of the battle."""
+        """Return the beginning of the battle."""
         return PhaseState(self)
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: dict[str, Any] | None = None
     ) -> "PhaseObserver":
-        """What observes states: nothing is hidden, so all types of observation are alike."""
+        """Return an observer; all types of observation are alike, as nothing is hidden."""
         if params:
             raise ValueError(f"observer: expected no parameters, found {params}")
         return PhaseObserver(self.book)
@@ -260,7 +260,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         self.points = game.book.opened
 
     def battle(self) -> Battle:
-        """The position as an engine's battle of its own, with the points won so far."""
+        """Return the position as an engine's battle of its own, with the points won so far."""
         battle = self.position.battle()
         battle.points = self.points
         return battle
@@ -291,7 +291,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return self.position.node == Node.END
 
     def returns(self) -> list[float]:
-        """The result for each player; zeros before the end."""
+        """Return the result for each player; zeros before the end."""
         if not self.is_terminal():
             return [0.0, 0.0]
         utility = self.points / POINTS_PER_UTILITY
@@ -322,12 +322,12 @@ class PhaseObserver:
         self.tensor[: len(seen)] = seen
 
     def string_from(self, state: PhaseState, player: int) -> str:
-        """The position, and who looks at it."""
+        """Return the position and the player that sees it."""
         return f"player {player} {state.position.words}"
 
 
 def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
-    """The game of a scenario.
+    """Load the game of a scenario.
 
     Args:
         scenario: a bundled name, the path of a scenario file, or a `Scenario`. Of the last, saved

@@ -158,7 +158,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self._observation_spaces[self.possible_agents.index(agent)]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The actions of the agent's seat."""
+        """Return the actions of the agent's seat."""
         return self._action_spaces[self.possible_agents.index(agent)]
 
     # --- playing ---------------------------------------------------------------------------
@@ -260,7 +260,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     # --- looking ---------------------------------------------------------------------------
 
     def observe(self, agent: str) -> Any:
-        """What an agent sees now, whether or not it is to decide; at the end, how it ended."""
+        """Return what an agent sees, whether or not it is to decide, and after the end too."""
         seat = self.possible_agents.index(agent)
         seen = self._seen(seat)
         if not self._observe_mask:
@@ -268,7 +268,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return {"observation": seen, "action_mask": self._mask(seat)}
 
     def state(self) -> NDArray[np.float32]:
-        """The whole position, as the first army sees it: nothing is hidden from anybody."""
+        """Return the whole position, as the first army sees it: nothing is hidden."""
         return self._seen(0)
 
     def _seen(self, seat: int) -> NDArray[np.float32]:
@@ -283,7 +283,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return seen
 
     def render(self) -> Any:
-        """What has happened since the last decision, and where both sides stand.
+        """Return what happened since the last decision and the position, as the mode says.
 
         Returns:
             A string in mode "ansi", a picture, uint8 (height, width, 3), in mode "rgb_array"; None
@@ -323,12 +323,12 @@ def _mask_space(actions: int) -> spaces.Box:
 
 
 def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
-    """The environment alone; keyword arguments are those of `MagicPhaseAEC`."""
+    """Return the environment alone; keyword arguments are those of `MagicPhaseAEC`."""
     return MagicPhaseAEC(**kwargs)
 
 
 def env(**kwargs: Any) -> AECEnv[str, Any, Any]:
-    """The environment in PettingZoo's usual wrappers; arguments are those of `MagicPhaseAEC`.
+    """Return the environment in PettingZoo's usual wrappers; arguments as `MagicPhaseAEC`.
 
     An illegal action ends the game: `ILLEGAL_REWARD` for who took it, 0 for the other one.
     """

@@ -164,7 +164,7 @@ class PhaseVecEnv(VecEnv):
         return attr_name in self._attributes or hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """An attribute of each chosen environment: what `set_attr` set, else what all share."""
+        """Return an attribute of each chosen environment: its own by `set_attr`, or the shared."""
         chosen = self._get_indices(indices)
         if attr_name in self._attributes:
             values = self._attributes[attr_name]
@@ -185,7 +185,7 @@ class PhaseVecEnv(VecEnv):
             values[i] = value
 
     def env_is_wrapped(self, wrapper_class: Any, indices: VecEnvIndices = None) -> list[bool]:
-        """False for each chosen environment: there is nothing inside to wrap."""
+        """Return False for each chosen environment: there is nothing inside to wrap."""
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:

@@ -175,7 +175,7 @@ def _best_nomination(
 
 @jit(forceinline=False)
 def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool) -> int:
-    """A cast item, if it makes the cast likelier; the veteran spares it for unlikely ones."""
+    """Return a cast item that makes the cast likelier; the veteran keeps it for unlikely ones."""
     spell = state.spell - 1
     before = best_cast_chance(packed, state, state.active, spell)
     if veteran and before >= LIKELY:
@@ -306,7 +306,7 @@ def _in_play(packed: PackedScenario, state: State, work: WorkSpace, count: int) 
 
 @jit(forceinline=False)
 def _target(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """The target that promises most."""
+    """Return the target of most expected points."""
     army = int64(state.mover)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     phases = phases_left(packed, state)
@@ -338,7 +338,7 @@ def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> 
 
 @jit(forceinline=False)
 def _promise(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Expected points of a spell with the dice that its wizard may roll at most."""
+    """Return the expected points of a spell with the most dice that its wizard may roll."""
     wizard = caster_of(packed, army, spell)
     need = cast_need(
         int(packed.armies[army].spells[spell].casting_value),

@@ -72,19 +72,19 @@ class _Victim(NamedTuple):
 
 
 def _unit_of_daemons(army: Army, who: Unit | Character) -> Unit | None:
-    """The unit of Daemons that a wizard is; None for other characters and for units."""
+    """Return the unit of Daemons that a wizard is; None for other characters and units."""
     if isinstance(who, Wizard) and who.daemon_unit is not None:
         return army.unit_of(who)
     return None
 
 
 def _target(army: Army, index: int) -> Unit | Character:
-    """The target of that index in an army."""
+    """Return the target of that index in an army."""
     return army.units[index] if index < UNITS else army.characters[index - UNITS]
 
 
 def _victim(army: Army, index: int) -> _Victim:
-    """The target of that index; a character's points are by the wound, as they are lost."""
+    """Return the target of that index; a character's points are per wound, as they are lost."""
     target = _target(army, index)
     who = _unit_of_daemons(army, target) or target
     saves = packed_save(who.armour_save), packed_save(who.ward_save)
@@ -252,7 +252,7 @@ class _SpellAims:
         return self._effect.target.endswith("_area")
 
     def _open_aims(self, lying: int | None) -> Iterator[_OpenAim]:
-        """The aims that are legal, may become legal, or are those of a spell in play.
+        """Return the aims that are legal, may become so, or are those of a spell in play.
 
         Args:
             lying: code of the target that the spell lies on when the battle begins.
@@ -279,14 +279,14 @@ class _SpellAims:
         return target_code(side, index)
 
     def _packed_target(self, target: int | None) -> int:
-        """The target as `PackedAim.target` has it, from the seat of the spell's owner."""
+        """Return the target as `PackedAim.target`, from the seat of the spell's owner."""
         if target is None:
             return 0
         side, index = divmod(target, TARGETS)
         return 1 + index + (0 if side == self._army else TARGETS)
 
     def _strikes(self, target: int | None) -> list[Strike]:
-        """What the spell strikes, where that matters."""
+        """Return what the spell strikes, where that matters."""
         if self._effect.damage is None and not self._is_on_area:
             return []
         return self._aim.strikes(target)

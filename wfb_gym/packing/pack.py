@@ -321,5 +321,5 @@ def _pack_effect(packed: PackedEffect, effect: MiscastEffect) -> None:
 
 
 def packed_save(save: int | None) -> int:
-    """An armour or ward save as the engine has it: `NO_SAVE` for none."""
+    """Return an armour or ward save as the engine has it: `NO_SAVE` for none."""
     return NO_SAVE if save is None else save

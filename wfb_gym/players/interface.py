@@ -6,7 +6,7 @@ is whatever a user names to sit opposite; `wfb_gym.players.registry` resolves it
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ def action_probabilities_of(
 
     An agent without `action_probabilities` takes its action with probability 1.
     """
-    stated: Any = getattr(agent, "action_probabilities", None)
+    stated: Callable[..., NDArray[np.float64]] | None = getattr(agent, "action_probabilities", None)
     if stated is not None:
         return stated(observations, action_masks, positions)
     probabilities = np.zeros(action_masks.shape)

@@ -76,11 +76,12 @@ def resolve_policy(
     if isinstance(player, str | Path):
         found = _find_agent(str(player), deterministic=False, seed=None)
     for name in methods:
-        method = getattr(found, name, None)
+        method: Policy | None = getattr(found, name, None)
         if callable(method):
             return method
     if callable(found):
-        return found
+        policy: Policy = found
+        return policy
     raise _unknown(who, player, ", a callable, an agent or a list of these")
 
 

@@ -211,7 +211,7 @@ def models_lost(wounds_left: int, wounds: int, wounds_per_model: int) -> int:
 
 
 def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> HitsRead:
-    """Number of hits that dice say, as far as they go.
+    """Return the number of hits that dice give, as far as they go.
 
     The chain is read as one die, then pairs of the caster's die and its opponent's: while the
     caster's is higher it is added and both roll again. Dice for `extra` come last.

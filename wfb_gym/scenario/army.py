@@ -59,7 +59,7 @@ class Army(StrictModel):
         return (*self.wizards, *self.runesmiths, *self.heroes)
 
     def keyed_characters(self) -> Iterator[tuple[str, Character]]:
-        """The characters, each with its key from the army on."""
+        """Return the characters, each with its key from the army on."""
         for i, wizard in enumerate(self.wizards):
             yield f"wizards[{i}]", wizard
         for i, runesmith in enumerate(self.runesmiths):
@@ -75,12 +75,12 @@ class Army(StrictModel):
         return None
 
     def unit_of(self, character: Character) -> Unit | None:
-        """The unit that a character has joined, or that it is; None where it stands alone."""
+        """Return the unit that a character has joined, or that it is; None where it is alone."""
         index = self.unit_index(character.stands_in)
         return None if index is None else self.units[index]
 
     def companions(self, unit: Unit) -> tuple[Character, ...]:
-        """The characters in a unit that are alive, in their order."""
+        """Return the characters in a unit that are alive, in their order."""
         return tuple(c for c in self.characters if c.is_on_battlefield and c.stands_in == unit.name)
 
     def is_engaged(self, who: Unit | Character) -> bool:
@@ -177,7 +177,7 @@ class ContactGroup(NamedTuple):
 
 
 def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[ContactGroup, ...]:
-    """The groups in base contact with a character.
+    """Return the groups in base contact with a character.
 
     Args:
         armies: both, the caster's first.

@@ -115,7 +115,7 @@ def deployment_of(armies: Sequence[Army], field: Battlefield | None, edition: st
 
 
 def aim_rules_of(effect: SpellEffect) -> AimRules:
-    """What a spell asks of its target, for `wfb_gym.geometry`."""
+    """Return what a spell asks of its target, for `wfb_gym.geometry`."""
     near, damage = effect.near, effect.damage
     return AimRules(
         target=effect.target,
@@ -194,7 +194,7 @@ def _unit_piece(unit: Unit, code: int, key: str, inside: Mapping[int, Character]
 
 
 def _character_piece(who: Character, code: int, key: str, unit: Unit | None) -> Piece:
-    """The piece of a character that stands in `unit`, or alone."""
+    """Return the piece of a character that stands in `unit`, or alone."""
     is_focal = unit is not None and _is_focal(who)
     place = who if unit is None else unit
     return Piece(

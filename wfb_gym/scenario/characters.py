@@ -42,7 +42,7 @@ _OF_A_DAEMON = ("profile", "wounds", *_OF_A_MODEL)
 
 
 def _written_problems(model: StrictModel, keys: tuple[str, ...], whose: str) -> list[Problem]:
-    """A problem for each of the keys that are written although the unit says them."""
+    """Return a problem for each key that is written although the unit says it."""
     return [
         Problem(key, f"no value, as {whose} has it", format_value(getattr(model, key)))
         for key in keys
@@ -270,7 +270,7 @@ class Wizard(Character):
         return dumped if self.daemon_unit is None else _without(dumped, _OF_A_DAEMON)
 
     def keyed_spells(self) -> Iterator[tuple[str, Spell]]:
-        """The spells listed, each with its key from the wizard on."""
+        """Return the spells listed, each with its key from the wizard on."""
         for i, spell in enumerate(self.spells):
             yield f"spells[{i}]", spell
 

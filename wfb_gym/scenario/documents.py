@@ -83,14 +83,14 @@ def validate(model: type[_Model], data: object, where: str) -> _Model:
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """The models that a field's type mentions."""
+    """Return the models that a field's type mentions."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
 def _models_of_kind(models: Sequence[type[BaseModel]], tag: str) -> list[type[BaseModel]]:
-    """The model of a union that has `tag` among its kinds; empty where the models have none."""
+    """Return the model of a union that has `tag` among its kinds; empty where none has."""
     return [
         model
         for model in models
@@ -136,7 +136,7 @@ def _place(root: type[BaseModel], path: Sequence[int | str]) -> tuple[str, list[
 
 
 def _problems(root: type[BaseModel], error: ErrorDetails) -> list[Problem]:
-    """The problems that one of pydantic's errors stands for."""
+    """Return the problems that one of pydantic's errors stands for."""
     key, known = _place(root, error["loc"])
     kind, context = error["type"], error.get("ctx", {})
     if kind == "refused":

@@ -335,7 +335,7 @@ EFFECT_KEYS = tuple(SpellEffect.model_fields)
 
 
 def effect_of(row: Mapping[str, Any]) -> SpellEffect:
-    """The effect whose keys stand among those of a spell's table.
+    """Return the effect whose keys stand among those of a spell's table.
 
     Raises:
         PydanticCustomError: for a validator to raise, with every problem at the spell's key.
@@ -380,7 +380,7 @@ class WorthOverride(StrictModel):
 def worth_parts(
     worth: Worth | None, overrides: Iterable[WorthOverride], spell: str, target: str | None
 ) -> dict[str, float]:
-    """What a spell is worth on a target, part by part.
+    """Return what a spell is worth on a target, part by part.
 
     Args:
         worth: the spell's own.

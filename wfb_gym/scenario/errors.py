@@ -25,7 +25,7 @@ class Problem(NamedTuple):
     found: str
 
     def below(self, key: str) -> "Problem":
-        """The same problem of a table that stands at `key` of another one."""
+        """Return the same problem of a table that stands at `key` of another one."""
         return self._replace(key=join_keys(key, self.key))
 
 
@@ -52,7 +52,7 @@ class ScenarioError(ValueError):
 
 
 def problem_error(*problems: Problem) -> PydanticCustomError:
-    """The error that a pydantic validator raises to report problems below its own place.
+    """Return the error by which a pydantic validator reports problems below its own place.
 
     Args:
         *problems: at least one; their keys count from the model that the validator belongs to.
@@ -70,14 +70,14 @@ def raise_problems(problems: Iterable[Problem]) -> None:
 
 
 def join_keys(key: str, below: str) -> str:
-    """The place of `below` in the document, from the place of the table around it."""
+    """Return the place of `below` in the document, from the place of the table around it."""
     if not key or not below or below.startswith("["):
         return key + below
     return f"{key}.{below}"
 
 
 def format_value(value: object) -> str:
-    """A short text for a value that was found, written as in TOML."""
+    """Format a value that was found as a short text, written as in TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

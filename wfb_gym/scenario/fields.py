@@ -27,7 +27,7 @@ class StrictModel(BaseModel):
 
 
 def _with_message(schema: CoreSchema, expected: str) -> CoreSchema:
-    """The schema with one error for whatever is wrong: `expected`."""
+    """Return the schema with one error for whatever is wrong: `expected`."""
     return core_schema.custom_error_schema(
         schema,
         custom_error_type="expected",
@@ -121,7 +121,7 @@ Base = Annotated[tuple[float, float], Pair(1.0, 400.0)]
 
 
 def one_of(known: Iterable[str], given: str, kind: str) -> str:
-    """What was expected in place of an unknown name, with the most similar known names.
+    """Return what was expected in place of an unknown name, with the most similar known names.
 
     Args:
         known: the known names.
@@ -141,7 +141,7 @@ def one_of(known: Iterable[str], given: str, kind: str) -> str:
 
 
 def duplicate_name_problems(key: str, names: Iterable[str]) -> list[Problem]:
-    """A problem for each entry of a list that has the name of an earlier one.
+    """Return a problem for each entry of a list that has the name of an earlier one.
 
     Args:
         key: of the list.

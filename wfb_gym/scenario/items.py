@@ -243,7 +243,7 @@ class Item(StrictModel):
 
 
 def _role(key: str) -> Role:
-    """The role of a field of `Item`.
+    """Return the role of a field of `Item`.
 
     Raises:
         TypeError: the field names no role.
@@ -265,6 +265,6 @@ class _Items(StrictModel):
 
 @cache
 def bundled_items() -> dict[str, Item]:
-    """The items that come with the package, by name, in the order of ``data/items.toml``."""
+    """Return the items of the package by name, in the order of ``data/items.toml``."""
     items = validate(_Items, bundled_data("items"), "items.toml").items
     return {item.name: item for item in items}

@@ -135,7 +135,7 @@ def bundled_armies() -> tuple[str, ...]:
 
 @cache
 def army_list(name: str) -> ArmyList:
-    """An army list that comes with the package.
+    """Return an army list that comes with the package.
 
     Args:
         name: one of `bundled_armies`.
@@ -181,7 +181,7 @@ def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profil
 
 
 def filled_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A unit's table, completed from its profile.
+    """Complete a unit's table from its profile.
 
     Raises:
         PydanticCustomError: the profile is unknown.
@@ -194,7 +194,7 @@ def filled_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filled_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
-    """A character's table, completed from its profile.
+    """Complete a character's table from its profile.
 
     Args:
         data: as written.
@@ -225,7 +225,7 @@ def filled_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]
 
 
 def _known(name: str, profiles: Mapping[str, _Profile], kind: str) -> _Profile:
-    """The profile of that name; `kind` says in the error message what was expected."""
+    """Return the profile of that name; `kind` is what the error message expected."""
     if name not in profiles:
         raise problem_error(Problem("profile", one_of(profiles, name, kind), format_value(name)))
     return profiles[name]

@@ -56,14 +56,14 @@ class Switches(StrictModel):
 
 @cache
 def bundled_ruleset(edition: Edition) -> Ruleset:
-    """The ruleset of an edition, as ``data/rulesets.toml`` has it."""
+    """Return the ruleset of an edition, as ``data/rulesets.toml`` has it."""
     entries = bundled_data("rulesets")[edition]
     values = {switch: entry["value"] for switch, entry in entries.items()}
     return validate(Ruleset, values, "rulesets.toml")
 
 
 def ruleset_with(edition: Edition, switches: Switches) -> Ruleset:
-    """The edition's ruleset with a scenario's own switches over it."""
+    """Return the edition's ruleset with a scenario's own switches over it."""
     return bundled_ruleset(edition).model_copy(update=switches.model_dump(exclude_none=True))
 
 
@@ -202,7 +202,7 @@ MiscastEffect = (
 
 
 def _as_range(value: Any) -> tuple[int, int]:
-    """The range that one total of the dice stands for, or two as its ends, both included."""
+    """Return the range of one total of the dice, or of two as its ends, both included."""
     ends = [value, value] if isinstance(value, int) else value
     if (
         not isinstance(ends, list | tuple)
@@ -278,7 +278,7 @@ def bundled_miscast_tables() -> tuple[str, ...]:
 
 @cache
 def bundled_miscast_table(name: str) -> MiscastTable:
-    """A miscast table that comes with the package.
+    """Return a miscast table that comes with the package.
 
     Args:
         name: one of `bundled_miscast_tables`.

@@ -87,7 +87,7 @@ class Scenario(StrictModel):
     worths: tuple[WorthOverride, ...] = ()
 
     def first_phases(self, count: int) -> Self:
-        """The same battle, over after its first phases.
+        """Return the same battle, over after its first phases.
 
         Args:
             count: how many, 1 to all of them.
@@ -115,11 +115,11 @@ class Scenario(StrictModel):
         return self.caster, self.dispeller
 
     def keyed_armies(self) -> Iterator[tuple[str, Army]]:
-        """The first and the second army, each with its key."""
+        """Return the first and the second army, each with its key."""
         return zip(SEATS, self.armies, strict=True)
 
     def miscast_table_named(self, name: str) -> MiscastTable:
-        """A miscast table of the scenario's own, or else a bundled one.
+        """Return a miscast table of the scenario's own, or else a bundled one.
 
         Args:
             name: of a known table.
@@ -145,7 +145,7 @@ class Scenario(StrictModel):
         return min(wizard.level + extra, LORE_SPELLS)
 
     def contacts_of(self, army: int, character: int) -> tuple[ContactGroup, ...]:
-        """The groups in base contact with a character, models of its own unit among them.
+        """Return the groups in base contact with a character, models of its own unit too.
 
         Args:
             army: 0 for the caster's, 1 for the dispeller's.
@@ -154,7 +154,7 @@ class Scenario(StrictModel):
         return contact_groups(self.armies, army, character)
 
     def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
-        """What a spell with an effect is worth beside its damage.
+        """Return what a spell with an effect is worth beside its damage.
 
         Args:
             spell: of a wizard or an item.
@@ -178,7 +178,7 @@ class Scenario(StrictModel):
         return deployment
 
     def aim(self, army: int, character: int, effect: SpellEffect) -> Aim:
-        """A character with a spell: whom it may be cast at, and what it strikes.
+        """Return a character with a spell: whom it may be cast at, and what it strikes.
 
         Args:
             army: 0 for the caster's, 1 for the dispeller's.
@@ -234,7 +234,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
 
 
 def _scenario_problems(scenario: Scenario) -> list[Problem]:
-    """What is wrong with a scenario whose parts are right by themselves.
+    """Return what is wrong with a scenario whose parts are right by themselves.
 
     Places are checked only where all names resolve.
     """
@@ -283,7 +283,7 @@ def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Proble
 def _problems_of_item(
     name: str, bearer: Character | None, catalogue: Mapping[str, Item]
 ) -> Iterator[tuple[str, str]]:
-    """What was expected and found in place of an item; `bearer` is None for the army itself."""
+    """Return what was expected and found in place of an item; `bearer` is None for the army."""
     item = catalogue.get(name)
     if item is None:
         yield one_of(catalogue, name, "an item of this file or bundled"), format_value(name)

@@ -67,7 +67,7 @@ class ItemSlot(NamedTuple):
 
 
 def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
-    """The army's spells in packed order: wizard by wizard, as listed, then bound ones.
+    """Return the army's spells in packed order: by wizard, as listed, then bound ones.
 
     A wizard who rolls its spells has all six of its lore.
 
@@ -90,7 +90,7 @@ def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
 
 
 def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
-    """The army's items in packed order: its own, then those of its characters.
+    """Return the army's items in packed order: its own, then those of its characters.
 
     Items that do no more than change their bearer take no slot.
 
@@ -110,7 +110,7 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
 
 
 def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]) -> int:
-    """What a wizard's items give it in all.
+    """Return the sum of what a wizard's items give it.
 
     Args:
         names: the items it carries.
@@ -154,7 +154,7 @@ def dispel_dice_of(character: Character, rules: Ruleset) -> int:
 
 
 def capacity_problems(scenario: Scenario) -> list[Problem]:
-    """What of a valid scenario has no room in the packed arrays.
+    """Return what of a valid scenario has no room in the packed arrays.
 
     Args:
         scenario: its names are known to resolve.
@@ -186,7 +186,7 @@ def _miscast_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
-    """What exceeds the sizes of one army; keys count from the army."""
+    """Return what exceeds the sizes of one army; keys count from the army."""
     slots = item_slots(army, catalogue)
     if len(slots) > ITEMS:
         expected = f"at most {ITEMS} kinds of item in an army, counted by bearer"
@@ -222,7 +222,7 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
 
 
 def _delayed_problems(army: Army, spells: Sequence[SpellSlot]) -> Iterator[Problem]:
-    """A wizard has one Comet on its way at a time (DW), and one that it knows (ours)."""
+    """Yield a problem for each wizard that knows two Comets (one is on its way at a time, DW)."""
     delayed = [slot.wizard for slot in spells if slot.spell.is_delayed]
     keys = [key for key, _ in army.keyed_characters()]
     for who in sorted(set(delayed)):
@@ -232,7 +232,7 @@ def _delayed_problems(army: Army, spells: Sequence[SpellSlot]) -> Iterator[Probl
 
 
 def _pool_problem(key: str, what: str, value: int) -> Iterator[Problem]:
-    """A number of dice, or a bonus of either sign, beyond what a pool holds."""
+    """Yield a problem where dice, or a bonus of either sign, exceed what a pool holds."""
     if abs(value) > DICE:
         yield Problem(key, f"at most {DICE} as {what}", str(value))
 

@@ -198,7 +198,7 @@ class Spell(StrictModel):
 
 @cache
 def spells_of_lore(lore: str) -> tuple[Spell, ...]:
-    """The six spells of a lore as a wizard knows them, by their number."""
+    """Return the six spells of a lore as a wizard knows them, by their number."""
     own = sorted((spell for spell in lore_spells() if spell.lore == lore), key=lambda s: s.number)
     return tuple(
         Spell(name=spell.name, lore=spell.lore, casting_value=spell.casting_value) for spell in own
@@ -231,7 +231,7 @@ def _effect_keys(data: Mapping[str, Any]) -> list[str]:
 
 
 def _inline(data: Mapping[str, Any]) -> dict[str, Any]:
-    """An entry of the scenario's own with its effect gathered."""
+    """Return an entry of the scenario's own with its effect gathered."""
     effect_keys = _effect_keys(data)
     if data.get("effect") is not None:
         if effect_keys:
@@ -254,7 +254,7 @@ def _inline(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _from_lore(data: Mapping[str, Any]) -> dict[str, Any]:
-    """An entry with what its lore brings."""
+    """Return an entry with what its lore brings."""
     found = _lore_spell_of(data)
     problems = [
         Problem(
@@ -287,7 +287,7 @@ def _is_effect(value: Any, effect: SpellEffect) -> bool:
 
 
 def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
-    """The lore's spell that an entry names.
+    """Return the lore's spell that an entry names.
 
     Raises:
         PydanticCustomError: there is none, or the entry names nothing.

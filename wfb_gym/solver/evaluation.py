@@ -295,7 +295,7 @@ def normalised_score(
 
 
 def _against(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:
-    """A lane in which a seat plays so and the other answers best."""
+    """Return a lane in which a seat plays so and the other answers best."""
     return (play, Play.OPTIMAL) if seat == 0 else (Play.OPTIMAL, play)
 
 

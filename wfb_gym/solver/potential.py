@@ -133,7 +133,8 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
 
 def _bits(masks: NDArray[Any]) -> Whole:
     unsigned = masks.view(f"u{masks.dtype.itemsize}")
-    return np.bitwise_count(unsigned).astype(np.int64)
+    counts: Whole = np.bitwise_count(unsigned).astype(np.int64)
+    return counts
 
 
 def _in_one(*parts: tuple[NDArray[Any], int]) -> Whole:
