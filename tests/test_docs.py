@@ -293,7 +293,7 @@ def test_the_names_of_agents() -> None:
     for name in told:
         if not name.startswith("."):
             make_agent(name)
-    assert f"{DEFAULT_SIMULATIONS} unless told" in text
+    assert f"{DEFAULT_SIMULATIONS} by default" in text
     assert f"{DEFAULT_WAYS:,} ways" in text
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from wfb_gym._records import Records, new_records
 from wfb_gym.geometry import Aim, Strike, Verdict
-from wfb_gym.packing.pack import packed_save
 from wfb_gym.packing.records import (
     HIT_DICE,
     UNBOUNDED,
@@ -23,6 +22,7 @@ from wfb_gym.packing.records import (
     PackedScenario,
     PackedSpell,
     PackedStrike,
+    packed_save,
 )
 from wfb_gym.rules.damage import (
     Hit,

@@ -19,6 +19,7 @@ from wfb_gym.packing.records import (
     PackedWizard,
     Reroll,
     Whose,
+    packed_save,
 )
 from wfb_gym.rules.pools import BASE_POWER_DICE
 from wfb_gym.scenario.army import Army
@@ -41,7 +42,7 @@ from wfb_gym.scenario.rulesets import (
     Wounds,
 )
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.sizes import MAX_WOUNDS, NO_SAVE
+from wfb_gym.scenario.sizes import MAX_WOUNDS
 from wfb_gym.scenario.slots import (
     ItemSlot,
     base_dispel_dice,
@@ -318,8 +319,3 @@ def _pack_effect(packed: PackedEffect, effect: MiscastEffect) -> None:
             pass  # its kind says it all
         case _:
             assert_never(effect)
-
-
-def packed_save(save: int | None) -> int:
-    """Return an armour or ward save as the engine has it: `NO_SAVE` for none."""
-    return NO_SAVE if save is None else save

@@ -24,6 +24,7 @@ from wfb_gym.scenario.sizes import (
     MARK_WORDS,
     MISCAST_ROWS,
     MISCAST_TABLES,
+    NO_SAVE,
     PMFS,
     SPELLS,
     STRIKES,
@@ -391,3 +392,8 @@ class PackedScenario(Record):
 
 
 PACKED_SCENARIO = dtype_of(PackedScenario)
+
+
+def packed_save(save: int | None) -> int:
+    """Return an armour or ward save as the engine has it: `NO_SAVE` for none."""
+    return NO_SAVE if save is None else save
