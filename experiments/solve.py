@@ -35,7 +35,7 @@ from wfb_gym import solver
 from wfb_gym.cli.parser import Parser
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.seats import SEATS
-from wfb_gym.solver.estimation import in_words, rounded
+from wfb_gym.solver.estimation import count_text, size_text
 
 SMALLEST = "apprentice"
 """Scenario that is solved first, so that times do not include compilation."""
@@ -122,7 +122,7 @@ def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
         )
 
 
-def solved_result(solution: solver.Solution) -> Result:
+def result_of(solution: solver.Solution) -> Result:
     """Return the result of a solved scenario."""
     opening, dice = optimal_opening(solution)
     return {
@@ -215,7 +215,7 @@ def solve_all(settings: Settings, results: list[Result]) -> str:
                 if settings.everything:
                     solve_first_phases(scenario, results, spinner)
                 continue
-            results.append(solved_result(solution))
+            results.append(result_of(solution))
             if settings.plot is not None:
                 spinner.show(f"drawing {settings.plot}")
                 try:
@@ -235,7 +235,7 @@ def solve_first_phases(scenario: Scenario, results: list[Result], spinner: Spinn
                 scenario.first_phases(phases), max_bytes=FIRST_PHASES, progress=spinner.count
             )
     if found is not None:
-        results.append(solved_result(found))
+        results.append(result_of(found))
 
 
 def result_text(result: Result) -> str:
@@ -253,8 +253,8 @@ def result_text(result: Result) -> str:
 def _refusal(estimate: Result) -> str:
     """Return why a scenario is not solved, for a table."""
     about = "" if estimate["exact"] else "about "
-    size = f"{about}{rounded(estimate['states'])} positions"
-    return f"too large: {size} in {in_words(estimate['bytes'])}"
+    size = f"{about}{count_text(estimate['states'])} positions"
+    return f"too large: {size} in {size_text(estimate['bytes'])}"
 
 
 _SHORT = 0.1

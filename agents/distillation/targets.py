@@ -106,7 +106,7 @@ class TargetSet:
         if not self.targets:
             raise ValueError(f"targets: expected some in {source.folder}, found none of use")
         limits = generated_limits(source.options.sizes)
-        limits = limits if seat == 0 else limits.swapped(limits.dice)
+        limits = limits if seat == 0 else limits.from_other_seat(limits.dice)
         self.view = View(pack_all(scenarios), seat, limits)
         self._offsets = [np.concatenate([[0], np.cumsum(one.counts)]) for one in self.targets]
         weights = np.sqrt([float(len(one.states)) for one in self.targets])

@@ -25,7 +25,7 @@ from wfb_gym.seats import SEATS
 SCENARIOS = ("archmage-duel", "apprentice", "seventh-edition-duel", "border-skirmish")
 
 
-def drawn(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
+def draw_actions(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
     """A random legal action of each agent that is shown something."""
     return {
         agent: int(rng.choice(np.flatnonzero(seen[MASK]))) for agent, seen in observations.items()
@@ -37,7 +37,7 @@ def battle(env: BattleEnv, seed: int | None, rng: np.random.Generator) -> list[A
     shown, _ = env.reset(seed=seed)
     steps: list[Any] = [shown]
     while True:
-        actions = drawn(shown, rng)
+        actions = draw_actions(shown, rng)
         step = env.step(actions)
         steps.append((actions, step))
         shown = step[0]
@@ -150,7 +150,7 @@ def test_the_same_seed_is_the_same_battle_and_workers_share_no_dice() -> None:
 def test_a_reset_in_the_middle_begins_another_battle() -> None:
     env = BattleEnv()
     first, _ = env.reset(seed=7)
-    env.step(drawn(first, np.random.default_rng(8)))
+    env.step(draw_actions(first, np.random.default_rng(8)))
     again, _ = env.reset()
     assert list(again) == ["caster_0"]
     assert np.array_equal(again["caster_0"][SEEN], first["caster_0"][SEEN])  # the opening

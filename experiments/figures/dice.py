@@ -144,14 +144,14 @@ class HeatMap:
         shape = (len(self.dispel), len(self.power))
         spells = [CLOSED if opening is None else opening.spell for opening in found]
         dice = [0 if opening is None else opening.dice for opening in found]
-        lost = [np.nan if opening is None else self._lost(opening) for opening in found]
+        lost = [np.nan if opening is None else self._points_lost(opening) for opening in found]
         return Grid(
             np.array(spells, np.int64).reshape(shape),
             np.array(dice, np.int64).reshape(shape),
             np.array(lost).reshape(shape),
         )
 
-    def _lost(self, opening: Opening) -> float:
+    def _points_lost(self, opening: Opening) -> float:
         """Points that an opening gives away; rounding never makes them negative."""
         before = self.solution.value_of(opening.before)
         lost = before - opening.gained - self.solution.value_of(opening.after)
@@ -195,7 +195,7 @@ def _policy_openings(heat_map: HeatMap, policy: Policy, limits: Limits) -> list[
     """Play a policy's openings in all cells; it is asked about all unfinished ones together."""
     view = View(heat_map.solution.packed, heat_map.army, limits)
     recorders = [OpeningRecorder(cell) for cell in heat_map.positions()]
-    while unfinished := [recorder for recorder in recorders if not recorder.ended]:
+    while unfinished := [recorder for recorder in recorders if not recorder.has_ended]:
         observations = np.zeros((len(unfinished), view.layout.size), np.float32)
         masks = np.zeros((len(unfinished), view.codec.n), np.bool_)
         for recorder, row, mask in zip(unfinished, observations, masks, strict=True):

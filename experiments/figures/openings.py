@@ -57,7 +57,7 @@ class OpeningRecorder:
         self._ended = False
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether the opening is complete."""
         return self._ended or not self.battle.is_decision()
 
@@ -105,7 +105,7 @@ def play_opening(before: Battle, policy: BattlePolicy, first: int | None = None)
     recorder = OpeningRecorder(before)
     if first is not None:
         recorder.act(first)
-    while not recorder.ended:
+    while not recorder.has_ended:
         recorder.act(policy(recorder.battle))
     return recorder.opening()
 

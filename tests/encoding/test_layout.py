@@ -169,7 +169,7 @@ def test_offsets_that_are_constants_are_those_of_every_layout() -> None:
 def test_named_pairs_names_and_values() -> None:
     table = layout(LEAST)
     values = np.arange(table.size, dtype=np.float32)
-    named = table.named(values)
+    named = table.named_fields(values)
     assert list(named) == [field.name for field in table.fields]
     assert list(named.values()) == values.tolist()
 
@@ -177,7 +177,7 @@ def test_named_pairs_names_and_values() -> None:
 @pytest.mark.parametrize("shape", [(0,), (1, 2), (3,)])
 def test_named_refuses_other_shapes(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="expected shape"):
-        layout(LEAST).named(np.zeros(shape, np.float32))
+        layout(LEAST).named_fields(np.zeros(shape, np.float32))
 
 
 def test_promises_of_aims_may_be_losses() -> None:

@@ -149,8 +149,8 @@ def test_dice_are_as_many_as_can_be_committed(name: str, seat: int) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_swapped_is_the_other_seats(name: str) -> None:
     caster, dispeller = fitted(name, 0), fitted(name, 1)
-    assert caster.swapped(dispeller.dice) == dispeller
-    assert caster.swapped(3).swapped(caster.dice) == caster
+    assert caster.from_other_seat(dispeller.dice) == dispeller
+    assert caster.from_other_seat(3).from_other_seat(caster.dice) == caster
 
 
 def test_union_covers_each() -> None:

@@ -44,8 +44,8 @@ class Eye:
         observe(battle.packed, battle.state, self.seat, at, self.static, row)
         return row
 
-    def named(self, battle: Battle) -> dict[str, float]:
-        return self.layout.named(self.see(battle))
+    def named_fields(self, battle: Battle) -> dict[str, float]:
+        return self.layout.named_fields(self.see(battle))
 
 
 class Census:
@@ -374,7 +374,7 @@ def shown(battle: Battle, seat: int) -> dict[str, float]:
     """What is not 0 in an observation."""
     return {
         name: value
-        for name, value in Eye(battle.packed_scenarios, seat).named(battle).items()
+        for name, value in Eye(battle.packed_scenarios, seat).named_fields(battle).items()
         if value
     }
 

@@ -124,7 +124,7 @@ def transcript(name: str, scenario: str, game: Played) -> str:
                 nodes.add(kind)
                 lines.extend(
                     f"      {field} = {value:.4f}\n"
-                    for field, value in env.named(observation).items()
+                    for field, value in env.named_fields(observation).items()
                     if value
                 )
         if game.calls is not None and len(moments) > game.calls:

@@ -177,7 +177,7 @@ def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
     fallen = 0.0
     for seed in range(4):
         record = episode(env, seed)
-        named = [env.named(moment.observation) for moment in record[:-1]]
+        named = [env.named_fields(moment.observation) for moment in record[:-1]]
         start, last = named[0], named[-1]
         lost = 0.0
         for owner, sign in (("enemy", 1.0), ("own", -1.0)):

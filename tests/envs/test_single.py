@@ -373,12 +373,12 @@ def test_meanings_name_spells_in_play_by_their_owner() -> None:
 def test_named_names_the_numbers(name: str) -> None:
     env = raw(name)
     observation, _ = env.reset(seed=1)
-    named = env.named(observation)
+    named = env.named_fields(observation)
     assert len(named) == len(observation)
     assert list(named.values()) == observation.tolist()
     assert named["own phase"] == 1 - SEAT[name]
     with pytest.raises(ValueError, match="shape"):
-        env.named(observation[1:])
+        env.named_fields(observation[1:])
 
 
 @pytest.mark.parametrize("opponent", ["greedy", "veteran", "random"])

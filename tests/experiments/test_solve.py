@@ -104,7 +104,7 @@ def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
 
 def test_markdown_is_a_table() -> None:
     found = [
-        solve.solved_result(solver.solve("apprentice")),
+        solve.result_of(solver.solve("apprentice")),
         {"scenario": "whale", "phases": 12, "too_large": vars(HUGE)},
     ]
     lines = solve.values_table(found).splitlines()
@@ -327,7 +327,7 @@ def test_dice_before_the_first_decision_are_told() -> None:
     scenario = scenario_from_dict(
         {"name": "rolled", "caster": rolled, "dispeller": {"units": [boyz], "dispel_dice": 0}}
     )
-    found = solve.solved_result(solver.solve(scenario))["opening"]
+    found = solve.result_of(solver.solve(scenario))["opening"]
     assert found["after_dice"]
     assert found["words"].startswith("after dice, for example: ")
 

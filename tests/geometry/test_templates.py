@@ -14,7 +14,7 @@ from tests.geometry.stand_ins import (
     verdicts,
 )
 from wfb_gym.geometry.formation import Bases, Floats, cells, frame_at
-from wfb_gym.geometry.templates import Placing, covered, place_template
+from wfb_gym.geometry.templates import Placing, cover_masks, place_template
 
 KARL = Character(position=(36.0, 6.0))
 
@@ -31,9 +31,9 @@ def grid_best(bases: Bases, radius: float, barred: Bases | None = None) -> tuple
     us, vs = (np.arange(low[i], high[i], 0.03) for i in (0, 1))
     tried = bases.frame.world(np.stack(np.meshgrid(us, vs), axis=-1).reshape(-1, 2))
     if barred is not None:
-        wholly, partly = covered(tried, radius, barred)
+        wholly, partly = cover_masks(tried, radius, barred)
         tried = tried[~(wholly | partly).any(axis=1)]
-    wholly, partly = covered(tried, radius, bases)
+    wholly, partly = cover_masks(tried, radius, bases)
     return max(zip(wholly.sum(axis=1).tolist(), partly.sum(axis=1).tolist(), strict=True))
 
 
@@ -108,7 +108,7 @@ def placed_beside(gap: float) -> tuple[Placing, Floats, Bases]:
 @pytest.mark.parametrize("gap", [0.0, 0.3, 1.0])
 def test_a_template_never_touches_a_barred_base(gap: float) -> None:
     found, centre, barred = placed_beside(gap)
-    wholly, partly = covered(centre[None], 1.5, barred)
+    wholly, partly = cover_masks(centre[None], 1.5, barred)
     assert not (wholly | partly).any()
     assert found.hits[-1] >= grid_best(block(9, 3), 1.5, barred)[0]
 

@@ -139,7 +139,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
     for at in atlas.decisions():
         weights = rng.random(len(at.steps)) + 0.01
         chances = (weights / weights.sum()).tolist()
-        found[at.words] = dict(zip(at.steps, chances, strict=True))
+        found[at.text] = dict(zip(at.steps, chances, strict=True))
     return found
 
 
@@ -181,8 +181,8 @@ def test_counterfactual_regret_finds_the_optimum(game: PhaseGame) -> None:
     # What it learned by OpenSpiel's information states the package's solver grades alike.
     choices = {}
     for at in Atlas(game).decisions():
-        learned = policy.policy_for_key(f"player {at.player} {at.words}")
-        choices[at.words] = {step: float(learned[step]) for step in at.steps}
+        learned = policy.policy_for_key(f"player {at.player} {at.text}")
+        choices[at.text] = {step: float(learned[step]) for step in at.steps}
     agrees(game, policy, choices)
 
 
@@ -223,7 +223,7 @@ def test_a_tensor_is_what_the_environment_shows() -> None:
     game = load_battle("archmage-duel")
     state, observation = game.new_initial_state(), make_observation(game)
     state.apply_action(state.legal_actions()[-1])
-    view = game.book.views[0]
+    view = game.store.views[0]
     seen, mask = view.show(
         np.zeros(1, np.int64), as_records(State, np.array([state.battle().state]))
     )
@@ -287,7 +287,7 @@ def test_openspiels_planner_and_learners_environment() -> None:
     step, steps = env.reset(), 0
     while not step.last():
         player = step.observations["current_player"]
-        assert len(step.observations["info_state"][player]) == game.book.views[player].layout.size
+        assert len(step.observations["info_state"][player]) == game.store.views[player].layout.size
         step = env.step([step.observations["legal_actions"][player][0]])
         steps += 1
     assert steps > 0

@@ -185,7 +185,7 @@ def test_what_the_opponent_draws_does_not_shift_the_dice(opponent: Any) -> None:
     compared = 0
     for seed in range(60):
         observation, _ = env.reset(seed=seed)
-        seen = env.named(observation)
+        seen = env.named_fields(observation)
         closed = [s for s in range(4) if not seen[f"enemy spell {s + 1} open"]]
         if not seen["node dispel"] or len(closed) != 1:
             continue

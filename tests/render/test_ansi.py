@@ -133,7 +133,7 @@ def test_pictures_are_drawn_of_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert env.render().shape == (4, 5, 3)
     ((name, key, words, seat),) = calls
     assert (name, seat) == ("archmage-duel", 1)
-    assert key == env.batch.watcher.narrated(env.batch, 0).visible.key()
+    assert key == env.batch.watcher.narrated_battle(env.batch, 0).visible.key()
     assert words[0].startswith("Archmage begins to cast")
 
 

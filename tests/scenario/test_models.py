@@ -133,7 +133,7 @@ def test_own_item_and_table_take_the_place_of_bundled_ones() -> None:
     own = {"name": "Power Stone", "power_dice": 3}
     scenario = scenario_from_dict(document(items=[own], miscast_tables={"6e": table}))
     assert scenario.catalogue["Power Stone"].power_dice == 3
-    assert scenario.miscast_table_named("6e").rows[0].effects == ()
+    assert scenario.find_miscast_table("6e").rows[0].effects == ()
     assert scenario.catalogue["Dispel Scroll"].uses == 1
 
 

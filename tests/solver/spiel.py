@@ -31,12 +31,12 @@ class Atlas:
     def __init__(self, game: PhaseGame) -> None:
         self.game = game
         self.positions: dict[str, Position] = {}
-        ahead = [game.book.first]
+        ahead = [game.store.first]
         while ahead:
             at = ahead.pop()
-            if at.words not in self.positions:
-                self.positions[at.words] = at
-                ahead.extend(at.after(step)[0] for step in at.steps)
+            if at.text not in self.positions:
+                self.positions[at.text] = at
+                ahead.extend(at.next_position(step)[0] for step in at.steps)
 
     def decisions(self) -> list[Position]:
         """The positions at which somebody chooses."""
@@ -58,7 +58,7 @@ class ByPosition(Policy):  # type: ignore[misc]
     def action_probabilities(
         self, state: PhaseState, player_id: int | None = None
     ) -> dict[int, float]:
-        here = self.choices[state.position.words]
+        here = self.choices[state.position.text]
         return {action: here.get(action, 0.0) for action in state.position.steps}
 
 
@@ -71,16 +71,16 @@ def seen_policy(atlas: Atlas, seat: int, choices: Choices, certain: bool = False
         choices: by position.
         certain: answer the likeliest action of each row, not the chances of all.
     """
-    packed = atlas.game.book.packed
+    packed = atlas.game.store.packed
     view = View(packed, seat, fit(packed, seat))
     rows: dict[bytes, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
     for at in atlas.decisions():
         if at.player != seat:
             continue
-        seen = atlas.game.book.seen(at, seat)
+        seen = atlas.game.store.observation(at, seat)
         chances, mask = np.zeros(view.codec.n), np.zeros(view.codec.n, np.bool_)
         mask[view.codec.index_of[at.codes]] = True
-        for action, chance in choices[at.words].items():
+        for action, chance in choices[at.text].items():
             chances[action] = chance
         assert seen.tobytes() not in rows, "two positions of one observation"
         rows[seen.tobytes()] = chances, mask

@@ -100,13 +100,13 @@ def solution(name: str) -> solver.Solution:
 
 
 def uniform(atlas: Atlas) -> Choices:
-    return {at.words: dict.fromkeys(at.steps, 1 / len(at.steps)) for at in atlas.decisions()}
+    return {at.text: dict.fromkeys(at.steps, 1 / len(at.steps)) for at in atlas.decisions()}
 
 
 def certain(atlas: Atlas, seed: int) -> Choices:
     """One action at each position, drawn by the seed."""
     rng = np.random.default_rng(seed)
-    return {at.words: {int(rng.choice(at.steps)): 1.0} for at in atlas.decisions()}
+    return {at.text: {int(rng.choice(at.steps)): 1.0} for at in atlas.decisions()}
 
 
 def mixed(atlas: Atlas, seed: int) -> Choices:
@@ -117,7 +117,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
         weights = rng.random(len(at.steps)) * (rng.random(len(at.steps)) < 0.7)
         weights[rng.integers(len(weights))] += 0.1
         chances = (weights / weights.sum()).tolist()
-        found[at.words] = dict(zip(at.steps, chances, strict=True))
+        found[at.text] = dict(zip(at.steps, chances, strict=True))
     return found
 
 
@@ -131,8 +131,8 @@ def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
         count = legal_actions(battle.packed, battle.state, work)
         player = ScriptedPlayer(int(kind), move_tables[0], move_storage)
         action = int(choose_action(player, battle.packed, battle.state, work, count, rng))
-        found[at.words] = dict.fromkeys(at.steps, epsilon / count)
-        found[at.words][step_of(at, action)] += 1 - epsilon
+        found[at.text] = dict.fromkeys(at.steps, epsilon / count)
+        found[at.text][step_of(at, action)] += 1 - epsilon
     return found
 
 
@@ -193,7 +193,7 @@ def test_openspiels_expectiminimax_is_the_oracles_value(name: str) -> None:
 def test_optimal_play_is_worth_the_solved_value(name: str) -> None:
     here, solved = case(name), solution(name)
     best = {
-        at.words: {step_of(at, solved.best_action(at.battle())): 1.0}
+        at.text: {step_of(at, solved.best_action(at.battle())): 1.0}
         for at in here.atlas.decisions()
     }
     policy = ByPosition(here.game, best)

@@ -123,7 +123,7 @@ class Number:
         field = Field(name, low, high, meaning, self.quantity)
         if not self.each:
             return [field]
-        ends = _counted(getattr(limits, self.each)) if isinstance(self.each, str) else self.each
+        ends = _numbers_to(getattr(limits, self.each)) if isinstance(self.each, str) else self.each
         return [replace(field, name=f"{name} {end}") for end in ends]
 
 
@@ -151,7 +151,7 @@ def number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: A
     return Number(meaning, high, quantity, **more)
 
 
-def _counted(count: int) -> tuple[str, ...]:
+def _numbers_to(count: int) -> tuple[str, ...]:
     return tuple(str(k + 1) for k in range(count))
 
 
@@ -261,7 +261,7 @@ class ArmyOffsets(Record):
         "targets that keep it, as bits",
         MARK.scale,
         MARK,
-        each=_counted(MARKS),
+        each=_numbers_to(MARKS),
         when=When(("marks",)),
     )
 
@@ -293,10 +293,10 @@ class LayoutOffsets(Record):
     miscast_row: Int64 = number("row", 36, ROW, when=_FREE_SPELLS)
     effect: Int64 = number("done", 48, ROW, when=_FREE_SPELLS)
     faces: Int64 = number(
-        "dice that may be re-rolled", MOST_DICE, DICE, each=_counted(6), when=_REROLLS
+        "dice that may be re-rolled", MOST_DICE, DICE, each=_numbers_to(6), when=_REROLLS
     )
     held: Int64 = number(
-        "dice that have been re-rolled", MOST_DICE, DICE, each=_counted(6), when=_REROLLS
+        "dice that have been re-rolled", MOST_DICE, DICE, each=_numbers_to(6), when=_REROLLS
     )
     natural_dice: Int64 = number("0 plain, 1/3 miscast, 2/3 irresistible", when=_REROLLS)
     contact: Int64 = number("models left in base contact", CONTACT_MODELS, CONTACT, each="contacts")
@@ -349,7 +349,7 @@ class Layout:
         """Greatest values, shape (size,)."""
         return np.array([field.high for field in self.fields], np.float32)
 
-    def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
+    def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """Return an observation, shape (size,), as a mapping from field names to values.
 
         Raises:
@@ -383,7 +383,7 @@ def _add_army(
         offsets[f"in_{kind}"]["stride"] = len(members)
         fields += [
             replace(field, name=f"{owner} {kind} {number} {field.name}")
-            for number in _counted(getattr(army, f"{kind}s"))
+            for number in _numbers_to(getattr(army, f"{kind}s"))
             for field in members
         ]
     first = len(fields)

@@ -90,7 +90,7 @@ class Limits:
         _check("dice", self.dice, sizes.DICE, least=1)
         _check("contacts", self.contacts, sizes.CONTACTS)
 
-    def swapped(self, dice: int) -> "Limits":
+    def from_other_seat(self, dice: int) -> "Limits":
         """Return the limits from the other seat, with that seat's most dice of one action."""
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
 

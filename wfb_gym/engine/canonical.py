@@ -219,13 +219,13 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
 
 
 @jit
-def within_reach(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Whether a spell may still cost the target a wound in this phase."""
     return packed.targets != 0 and most_loss(packed, state, army, index) != 0
 
 
 @jit(forceinline=False)
-def _counted_by_miscasts(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
+def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
     """Whether a miscast may still cost the unit models.
 
     It may where the unit touches a caster (`Cost.CONTACT_WOUNDS`) or is one that may still cast
@@ -252,7 +252,7 @@ def tidy_targets(packed: PackedScenario, state: State) -> None:
                 state.marks[army, word] = 0
         for unit in range(packed.armies[army].n_units):
             left = int64(state.unit_wounds[army, unit])
-            if left == 0 or _counted_by_miscasts(packed, state, army, unit):
+            if left == 0 or _miscasts_can_hurt(packed, state, army, unit):
                 continue
             most = int64(most_loss(packed, state, army, unit))
             if most == UNBOUNDED:

@@ -122,7 +122,7 @@ def dice_cap(packed: PackedScenario, state: State, army: int, wizard: int) -> in
 
 
 @jit
-def barred(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
+def is_barred(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Whether a spell in play forbids casting this one again (S4)."""
     return bool((packed.armies[army].spells[spell].barred_by & state.in_play[army]) != 0)
 
@@ -137,7 +137,7 @@ def can_nominate(packed: PackedScenario, state: State, spell: int) -> bool:
     army = int64(state.active)
     return (
         (state.open & bit(spell)) != 0
-        and not barred(packed, state, army, spell)
+        and not is_barred(packed, state, army, spell)
         and has_aim(packed, state, army, spell)
         and has_bound_use(packed, state, army, spell)
     )
@@ -160,7 +160,7 @@ def can_cast_free(
         and not packed.armies[army].spells[spell].bound
         and packed.armies[army].spells[spell].casting_value <= highest
         and has_aim(packed, state, army, spell)
-        and not barred(packed, state, army, spell)
+        and not is_barred(packed, state, army, spell)
         and may_cast(packed, state, army, caster_of(packed, army, spell))
     )
 

@@ -45,7 +45,7 @@ def models_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
 
 
 @jit
-def wounded(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Whether a target has a model with a wound lost and a wound left."""
     if index < UNITS:
         each = int(packed.armies[army].units[index].wounds)
@@ -82,7 +82,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
             return False
     elif way.open != Opening.ALWAYS:
         raise AssertionError("the opening of this aim is undefined")
-    if entry.heals and not wounded(packed, state, side, index):
+    if entry.heals and not is_wounded(packed, state, side, index):
         return False
     if entry.namesakes & state.in_play[army] and _lies_on(packed, state, army, spell, code):
         return False

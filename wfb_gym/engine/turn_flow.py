@@ -4,7 +4,7 @@
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.canonical import tidy_targets, within_reach
+from wfb_gym.engine.canonical import can_still_be_hurt, tidy_targets
 from wfb_gym.engine.queries import (
     bearer_can_use,
     bit,
@@ -376,7 +376,7 @@ def tidy(packed: PackedScenario, state: State) -> None:
     for wizard in range(packed.armies[army].n_wizards):
         entry = packed.armies[army].wizards[wizard]
         if not state.open & (entry.spells | entry.bound):
-            if not (wounds_matter or within_reach(packed, state, army, UNITS + wizard)):
+            if not (wounds_matter or can_still_be_hurt(packed, state, army, UNITS + wizard)):
                 _retire(state, army, wizard)
         if not state.open & entry.spells:
             if not dispels:

@@ -18,7 +18,7 @@ from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
 from wfb_gym.envs import kernel
-from wfb_gym.envs.driver import EpisodeDriver, fitted_limits, make_view
+from wfb_gym.envs.driver import EpisodeDriver, fit_limits, make_view
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
@@ -71,7 +71,7 @@ class Batch(EpisodeDriver):
         scenarios = resolve_scenarios(scenario)
         packed_scenarios = scenarios.packed_scenarios
         self.seat = seat
-        self.limits = limits or scenarios.limits or fitted_limits(packed_scenarios, seat)
+        self.limits = limits or scenarios.limits or fit_limits(packed_scenarios, seat)
         view = make_view(packed_scenarios, seat, self.limits)
         numbers, self._policies = resolve_opponents(opponent)
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)
@@ -89,7 +89,7 @@ class Batch(EpisodeDriver):
             dice = max(
                 fit(self.packed_scenario(k), 1 - seat).dice for k in range(len(packed_scenarios))
             )
-        self._other = View(packed_scenarios, 1 - seat, self.limits.swapped(dice))
+        self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
         self.allowed = np.zeros((num_envs, self.codec.n), np.bool_)
         self.watcher: BatchWatcher | None = None
         kernel.first_invalid(self._members[:0], self.allowed, self.envs)

@@ -13,7 +13,7 @@ BATTLE = "border-skirmish"
 """The battle that is played unless another is asked for."""
 
 
-def _checked(seat: int) -> int:
+def _validate_seat(seat: int) -> int:
     if isinstance(seat, bool) or seat not in (0, 1):
         raise ValueError(f"seat: expected 0 for the first army or 1 for the other, found {seat!r}")
     return int(seat)
@@ -45,7 +45,7 @@ class BattleEnv(MagicPhaseEnv):
     """
 
     def __init__(self, *, scenario: Any = BATTLE, seat: int = 0, **kwargs: Any) -> None:
-        self.seat = _checked(seat)
+        self.seat = _validate_seat(seat)
         super().__init__(scenario=scenario, **kwargs)
 
 
@@ -55,5 +55,5 @@ class BattleVectorEnv(MagicPhaseVectorEnv):
     def __init__(
         self, num_envs: int = 1, *, scenario: Any = BATTLE, seat: int = 0, **kwargs: Any
     ) -> None:
-        self.seat = _checked(seat)
+        self.seat = _validate_seat(seat)
         super().__init__(num_envs, scenario=scenario, **kwargs)

@@ -31,7 +31,7 @@ CHUNKS_PER_THREAD = 4
 _NO_ACTIONS = np.zeros(0, np.int64)
 
 
-def fitted_limits(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
+def fit_limits(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
     """Return the smallest limits of a seat that cover all scenarios."""
     return union([fit(packed_scenarios[k : k + 1], seat) for k in range(len(packed_scenarios))])
 

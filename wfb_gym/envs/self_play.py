@@ -14,7 +14,7 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
 from wfb_gym.engine.state import Node, State
-from wfb_gym.envs.driver import EpisodeDriver, fitted_limits, make_view
+from wfb_gym.envs.driver import EpisodeDriver, fit_limits, make_view
 from wfb_gym.envs.kernel import Autoreset, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.opponents.move_tables import no_move_tables
@@ -77,9 +77,9 @@ class SelfPlayBatch(EpisodeDriver):
         scenarios = resolve_scenarios(scenario)
         packed_scenarios, shared = scenarios.packed_scenarios, scenarios.limits
         if limits is None and shared is not None:
-            limits = (shared, shared.swapped(shared.dice))
+            limits = (shared, shared.from_other_seat(shared.dice))
         if limits is None:
-            limits = (fitted_limits(packed_scenarios, 0), fitted_limits(packed_scenarios, 1))
+            limits = (fit_limits(packed_scenarios, 0), fit_limits(packed_scenarios, 1))
         self.views = (
             make_view(packed_scenarios, 0, limits[0]),
             make_view(packed_scenarios, 1, limits[1]),

@@ -41,9 +41,9 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     ## Observation Space
 
     `Box(float32)`, one flat vector scaled into finite bounds and never clipped, from the
-    learner's seat. `named(observation)` names its fields; `wfb_gym.encoding.layout` documents
-    units and scales. Different positions never share an observation. The last one of an episode
-    shows only what the scenario fixes.
+    learner's seat. `named_fields(observation)` names its fields; `wfb_gym.encoding.layout`
+    documents units and scales. Different positions never share an observation. The last one of an
+    episode shows only what the scenario fixes.
 
     ## Rewards
 
@@ -137,9 +137,9 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         if seed is not None:
             self.batch.seed([seed])
             self._seeded = True
-        return self._seen(self.batch.reset(np.ones(1, np.bool_)))
+        return self._observation_and_info(self.batch.reset(np.ones(1, np.bool_)))
 
-    def _seen(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def _observation_and_info(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
         self._mask = out.masks[0]
         return out.observations[0], self._info(False)
 
@@ -215,9 +215,9 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         own, enemy = army_names(scenario, self.seat), army_names(scenario, 1 - self.seat)
         return action_meanings(self.limits, own, enemy)
 
-    def named(self, observation: NDArray[np.float32]) -> dict[str, float]:
+    def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """Return an observation with its fields' names."""
-        return self.batch.layout.named(observation)
+        return self.batch.layout.named_fields(observation)
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the environment's future depends on; see `set_state`."""
@@ -234,7 +234,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         """
         self.batch.set_state(state)
         self._seeded = state["seeded"]
-        return self._seen(self.batch.look())
+        return self._observation_and_info(self.batch.look())
 
 
 class CasterEnv(MagicPhaseEnv):

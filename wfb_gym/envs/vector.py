@@ -173,13 +173,13 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         Returns:
             Observations, float32 (n, size), and infos.
         """
-        chosen = self._chosen(options)
+        chosen = self._pop_reset_mask(options)
         self._reseed(seed, chosen)
         out = self.batch.reset(chosen)
         self._masks = out.masks
         return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
 
-    def _chosen(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+    def _pop_reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         if options is None or "reset_mask" not in options:
             return np.ones(self.num_envs, np.bool_)
         mask = options.pop("reset_mask")

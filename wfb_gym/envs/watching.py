@@ -82,7 +82,7 @@ def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
     watcher = batch.watcher
     assert watcher is not None
     return tuple(
-        draw_frame(mode, watcher.narrated(batch, member), watcher.events[member], batch.seat)
+        draw_frame(mode, watcher.narrated_battle(batch, member), watcher.events[member], batch.seat)
         for member in range(batch.num_envs)
     )
 
@@ -170,7 +170,7 @@ class BatchWatcher:
         for member, action in enumerate(actions.tolist()):
             self.events[member] = self._follow_action(batch, member, action)
 
-    def narrated(self, batch: "Batch", member: int) -> "NarratedBattle":
+    def narrated_battle(self, batch: "Batch", member: int) -> "NarratedBattle":
         """Return the battle of an environment as it stands in the batch."""
         return self._at(batch, member, batch.envs)
 

@@ -39,7 +39,7 @@ from wfb_gym.scenario.loading import scenario_from_dict
 from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import MARKS, STRIKES
-from wfb_gym.scenario.slots import marked_spells
+from wfb_gym.scenario.slots import identities_to_mark
 from wfb_gym.scenario.spells import Spell, spells_of_lore
 
 SEEDS = range(2**32)
@@ -177,7 +177,7 @@ def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
     one target, and the units struck, of which a spell at a point has very many.
     """
     known = [[s for who in army.characters for s in _known_spells(who)] for army in armies]
-    if any(len(marked_spells(spells)) > MARKS for spells in known):
+    if any(len(identities_to_mark(spells)) > MARKS for spells in known):
         return False
     pieces = [len(army.units) + len(army.characters) for army in armies]
     struck = sum(

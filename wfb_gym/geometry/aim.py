@@ -12,7 +12,7 @@ from math import inf
 from wfb_gym.geometry.deployment import Deployment
 from wfb_gym.geometry.formation import ROUNDING, TOLERANCE
 from wfb_gym.geometry.pieces import AimRules, Piece, Strike, Verdict
-from wfb_gym.geometry.templates import count_each, covered
+from wfb_gym.geometry.templates import count_each, cover_masks
 
 FRONT_REACH = 1.0
 """Inches before a front rank that must be free for a wall of fire."""
@@ -319,7 +319,7 @@ class Aim:
             piece = self.deployment.pieces[code]
             if piece is target or piece.is_focal or piece.army == self.caster.army:
                 continue
-            wholly, partly = (mask[0] for mask in covered(centre, diameter / 2, bases))
+            wholly, partly = (mask[0] for mask in cover_masks(centre, diameter / 2, bases))
             if wholly.any() or (partial and partly.any()):
                 some = count_each(partly) if partial else None
                 found.append(Strike(code, count_each(wholly), some))

@@ -66,7 +66,7 @@ class Lines:
             close = away <= reach + float(np.hypot(*some.half))
             if close.any():
                 near[code] = close
-        self._directions = self._tried(near)
+        self._directions = self._candidate_directions(near)
         with np.errstate(divide="ignore"):
             ahead = own.half / np.abs(own.frame.local_directions(self._directions))
         start = ahead.min(axis=1)
@@ -105,7 +105,7 @@ class Lines:
         struck = {code: mask[best] for code, mask in self._crossed.items() if mask[best].any()}
         return Line(self._directions[best], struck)
 
-    def _tried(self, near: Mapping[int, NDArray[np.bool_]]) -> Floats:
+    def _candidate_directions(self, near: Mapping[int, NDArray[np.bool_]]) -> Floats:
         """(k, 2) directions worth a try."""
         ends = [np.empty((0, 2))]
         nearest = [np.empty((0, 2))]

@@ -35,7 +35,7 @@ class Placing(NamedTuple):
     partial: tuple[int, ...]
 
 
-def covered(
+def cover_masks(
     centres: Floats, radius: float, bases: Bases
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Which bases a template covers wholly, and which only partly.
@@ -94,7 +94,7 @@ def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> P
     for some in np.array_split(tried, 1 + len(tried) * models // _CHUNK):
         if not len(some):
             continue
-        wholly, partly = (np.cumsum(mask, axis=1) for mask in covered(some, radius, target))
+        wholly, partly = (np.cumsum(mask, axis=1) for mask in cover_masks(some, radius, target))
         score = wholly * (models + 1) + partly
         chosen = score.argmax(axis=0)
         index = np.arange(models)

@@ -57,11 +57,11 @@ class Position:
             node the outcomes counted from 0.
         codes: the engine's actions or outcomes of these.
         chances: of the outcomes.
-        words: that tell it from every other position of the scenario.
+        text: that tells it from every other position of the scenario.
     """
 
-    def __init__(self, book: "_Book", battle: Battle) -> None:
-        self.book = book
+    def __init__(self, store: "_PositionStore", battle: Battle) -> None:
+        self.store = store
         self.key = battle.key()
         self.node = battle.node
         self.chances: list[float] = []
@@ -74,31 +74,31 @@ class Position:
         elif battle.is_decision():
             self.player = battle.mover
             self.codes = battle.legal_actions()
-            self.steps = book.views[self.player].codec.index_of[self.codes].tolist()
+            self.steps = store.views[self.player].codec.index_of[self.codes].tolist()
         else:
             self.player, self.codes, self.steps = int(pyspiel.PlayerId.TERMINAL), [], []
-        self.words = book.told(battle)
+        self.text = store.text_of(battle)
         self._next: dict[int, tuple[Position, float]] = {}
 
-    def after(self, step: int) -> "tuple[Position, float]":
+    def next_position(self, step: int) -> "tuple[Position, float]":
         """Return the position after a step, and the first army's points on the way."""
         if step not in self._next:
             battle = self.battle()
             code = self.codes[self.steps.index(step)]
             gained = battle.resolve(code) if self.chances else battle.act(code)
-            self._next[step] = self.book.position(battle), gained
+            self._next[step] = self.store.position(battle), gained
         return self._next[step]
 
     def battle(self) -> Battle:
         """Return the position as a battle of its own; its points are those since the position."""
-        return self.book.battle(self.key)
+        return self.store.battle(self.key)
 
     def __deepcopy__(self, memo: object) -> "Position":
         return self
 
 
-class _Book:
-    """A scenario's positions as they are met, and how both armies see them."""
+class _PositionStore:
+    """The positions of a scenario reached so far, and how both armies see them."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.packed = pack(scenario)
@@ -107,11 +107,11 @@ class _Book:
         self._blank = battle
         self._first_words = words_of(battle.state).copy()
         self._known: dict[bytes, Position] = {}
-        self.opened = battle.points
+        self.opening_points = battle.points
         self.first = self.position(battle)
         names = [army_names(scenario, seat) for seat in range(_ARMIES)]
         self.meanings = [
-            _told_apart(action_meanings(view.limits, names[view.seat], names[1 - view.seat]))
+            _unique_texts(action_meanings(view.limits, names[view.seat], names[1 - view.seat]))
             for view in self.views
         ]
 
@@ -132,21 +132,21 @@ class _Book:
         twin.points = 0.0
         return twin
 
-    def told(self, battle: Battle) -> str:
-        """Words that no other position has: the node, and what differs from the beginning."""
+    def text_of(self, battle: Battle) -> str:
+        """Return a text that no other position has: the node, and what differs from the start."""
         words = words_of(battle.state)
         changed = np.flatnonzero(words != self._first_words)
         return " ".join([battle.node.name, *(f"{k}:{int(words[k]):x}" for k in changed)])
 
-    def seen(self, position: Position, player: int) -> NDArray[np.float32]:
+    def observation(self, position: Position, player: int) -> NDArray[np.float32]:
         """Return an army's observation, float32 (size,)."""
         states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
         shown, _ = self.views[player].show(np.zeros(1, np.int64), states)
-        seen: NDArray[np.float32] = shown[0]
-        return seen
+        observation: NDArray[np.float32] = shown[0]
+        return observation
 
     @property
-    def farthest(self) -> float:
+    def max_points(self) -> float:
         """Points that the result of no battle exceeds; generous."""
         packed = self.packed[0]
         armies = packed.armies
@@ -170,16 +170,16 @@ class _Book:
         return lives + casts * (at_once + miscast + wound) + int(packed.phases) * lasting
 
     @property
-    def longest(self) -> int:
+    def max_decisions(self) -> int:
         """Decisions that no battle exceeds; generous."""
         armies = self.packed[0].armies
         spells = sum(int(armies[a].n_spells) for a in range(_ARMIES))
         return int(self.packed[0].phases) * _DECISIONS_PER_SPELL * (spells + 1)
 
 
-def _told_apart(words: list[str]) -> list[str]:
-    """Words of actions, those that mean two with their numbers."""
-    return [f"{told} ({k})" if words.count(told) > 1 else told for k, told in enumerate(words)]
+def _unique_texts(texts: list[str]) -> list[str]:
+    """Return the texts of actions, with their numbers where two are the same."""
+    return [f"{text} ({k})" if texts.count(text) > 1 else text for k, text in enumerate(texts)]
 
 
 _TYPE = pyspiel.GameType(
@@ -218,18 +218,18 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         params = params or {}
         name = str(params.get("scenario", DEFAULT_SCENARIO))
         self.scenario = _given[name] if name in _given else load_scenario(name)
-        self.book = _Book(self.scenario)
-        packed = self.book.packed[0]
+        self.store = _PositionStore(self.scenario)
+        packed = self.store.packed[0]
         rerolls = any(bool(packed.armies[army].rerolls) for army in range(_ARMIES))
-        reach = self.book.farthest / POINTS_PER_UTILITY
+        reach = self.store.max_points / POINTS_PER_UTILITY
         info = pyspiel.GameInfo(
-            num_distinct_actions=max(view.codec.n for view in self.book.views),
+            num_distinct_actions=max(view.codec.n for view in self.store.views),
             max_chance_outcomes=int(most_outcomes(DICE, rerolls)),
             num_players=_ARMIES,
             min_utility=-reach,
             max_utility=reach,
             utility_sum=0.0,
-            max_game_length=self.book.longest,
+            max_game_length=self.store.max_decisions,
         )
         super().__init__(_TYPE, info, params)
 
@@ -243,7 +243,7 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         """Return an observer; all types of observation are alike, as nothing is hidden."""
         if params:
             raise ValueError(f"observer: expected no parameters, found {params}")
-        return PhaseObserver(self.book)
+        return PhaseObserver(self.store)
 
 
 class PhaseState(pyspiel.State):  # type: ignore[misc]
@@ -256,8 +256,8 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
 
     def __init__(self, game: PhaseGame) -> None:
         super().__init__(game)
-        self.position = game.book.first
-        self.points = game.book.opened
+        self.position = game.store.first
+        self.points = game.store.opening_points
 
     def battle(self) -> Battle:
         """Return the position as an engine's battle of its own, with the points won so far."""
@@ -277,13 +277,13 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return list(zip(self.position.steps, self.position.chances, strict=True))
 
     def _apply_action(self, action: int) -> None:
-        self.position, gained = self.position.after(int(action))
+        self.position, gained = self.position.next_position(int(action))
         self.points += gained
 
     def _action_to_string(self, player: int, action: int) -> str:
         if player == pyspiel.PlayerId.CHANCE:
             return f"{self.position.node.name} outcome {self.position.codes[action]}"
-        meaning: str = self.position.book.meanings[player][action]
+        meaning: str = self.position.store.meanings[player][action]
         return meaning
 
     def is_terminal(self) -> bool:
@@ -298,7 +298,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return [utility, -utility]
 
     def __str__(self) -> str:
-        return f"{self.position.words} after {self.history_str() or 'nothing'}"
+        return f"{self.position.text} after {self.history_str() or 'nothing'}"
 
 
 class PhaseObserver:
@@ -309,21 +309,21 @@ class PhaseObserver:
         dict: the same by name.
     """
 
-    def __init__(self, book: _Book) -> None:
-        self._book = book
-        size = max(view.layout.size for view in book.views)
+    def __init__(self, store: _PositionStore) -> None:
+        self._store = store
+        size = max(view.layout.size for view in store.views)
         self.tensor = np.zeros(size, np.float32)
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: PhaseState, player: int) -> None:
         """Write a player's view of a state to `tensor`."""
-        seen = self._book.seen(state.position, player)
+        observation = self._store.observation(state.position, player)
         self.tensor.fill(0.0)
-        self.tensor[: len(seen)] = seen
+        self.tensor[: len(observation)] = observation
 
     def string_from(self, state: PhaseState, player: int) -> str:
         """Return the position and the player that sees it."""
-        return f"player {player} {state.position.words}"
+        return f"player {player} {state.position.text}"
 
 
 def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:

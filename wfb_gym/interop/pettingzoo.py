@@ -262,16 +262,16 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
     def observe(self, agent: str) -> Any:
         """Return what an agent sees, whether or not it is to decide, and after the end too."""
         seat = self.possible_agents.index(agent)
-        seen = self._seen(seat)
+        seen = self._observation_of(seat)
         if not self._observe_mask:
             return seen
         return {"observation": seen, "action_mask": self._mask(seat)}
 
     def state(self) -> NDArray[np.float32]:
         """Return the whole position, as the first army sees it: nothing is hidden."""
-        return self._seen(0)
+        return self._observation_of(0)
 
-    def _seen(self, seat: int) -> NDArray[np.float32]:
+    def _observation_of(self, seat: int) -> NDArray[np.float32]:
         """Observation of a seat, float32 (size,)."""
         if self._shown is None:
             raise RuntimeError("call reset() before looking")

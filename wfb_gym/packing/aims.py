@@ -51,7 +51,7 @@ from wfb_gym.scenario.sizes import (
     TARGETS,
     UNITS,
 )
-from wfb_gym.scenario.slots import SpellSlot, marked_spells, spell_slots
+from wfb_gym.scenario.slots import SpellSlot, identities_to_mark, spell_slots
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 
@@ -171,7 +171,7 @@ class AimPacker:
 
     def _marks(self, army: int) -> list[tuple[str, str | None]]:
         """Identities of the spells that have a mark, in the order of their marks."""
-        marked = marked_spells([slot.spell for slot in self._slots[army]])
+        marked = identities_to_mark([slot.spell for slot in self._slots[army]])
         if len(marked) > MARKS:
             expected = f"at most {MARKS} spells that do not stack on one target"
             problem = Problem(f"{SEATS[army]}.wizards", expected, str(len(marked)))

@@ -106,14 +106,12 @@ def _heading(name: str, battle: Battle, army: int, seat: int) -> str:
 def _dice(battle: Battle, army: int) -> str:
     state = battle.state
     if army != int(state.active):
-        return _drawn_dice(int(state.dispel), "dispel")
+        return _dice_text(int(state.dispel), "dispel")
     own = sum(int(dice) for dice in state.own_dice)
-    return _drawn_dice(int(state.power), "power") + (
-        f" and {_drawn_dice(own, 'own')}" if own else ""
-    )
+    return _dice_text(int(state.power), "power") + (f" and {_dice_text(own, 'own')}" if own else "")
 
 
-def _drawn_dice(number: int, kind: str) -> str:
+def _dice_text(number: int, kind: str) -> str:
     return (f"{_DIE * number} " if number else "") + dice_phrase(number, kind)
 
 

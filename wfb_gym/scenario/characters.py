@@ -28,7 +28,7 @@ from wfb_gym.scenario.profiles import (
     Kind,
     MagicResistance,
     Traits,
-    filled_from_character_profile,
+    fill_from_character_profile,
 )
 from wfb_gym.scenario.sizes import CONTACT_MODELS
 from wfb_gym.scenario.spells import LoreName, Spell, spells_of_lore
@@ -81,7 +81,7 @@ class BaseContact(StrictModel):
     @model_serializer(mode="wrap")
     def _without_what_the_unit_says(self, handler: SerializerFunctionWrapHandler) -> Any:
         dumped = handler(self)
-        return dumped if self.unit is None else _without(dumped, _OF_A_MODEL)
+        return dumped if self.unit is None else _drop_keys(dumped, _OF_A_MODEL)
 
 
 class Character(StrictModel):
@@ -163,7 +163,7 @@ class Character(StrictModel):
         """Complete the table from its profile, then from its troop type."""
         if not isinstance(data, Mapping):
             return data
-        return with_base(filled_from_character_profile(data, cls.kinds), "character")
+        return with_base(fill_from_character_profile(data, cls.kinds), "character")
 
     @model_validator(mode="after")
     def _place_is_consistent(self) -> Self:
@@ -267,7 +267,7 @@ class Wizard(Character):
     @model_serializer(mode="wrap")
     def _without_what_the_daemons_say(self, handler: SerializerFunctionWrapHandler) -> Any:
         dumped = handler(self)
-        return dumped if self.daemon_unit is None else _without(dumped, _OF_A_DAEMON)
+        return dumped if self.daemon_unit is None else _drop_keys(dumped, _OF_A_DAEMON)
 
     def keyed_spells(self) -> Iterator[tuple[str, Spell]]:
         """Return the spells listed, each with its key from the wizard on."""
@@ -293,5 +293,5 @@ class Hero(Character):
     kinds: ClassVar[tuple[Kind, ...]] = ("hero",)
 
 
-def _without(dumped: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+def _drop_keys(dumped: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in dumped.items() if key not in keys}

@@ -60,11 +60,11 @@ def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
             f"{', '.join(bundled_scenarios())}"
         )
         raise ScenarioError("scenario", [Problem("", expected, format_value(name))])
-    return _bundled(name)
+    return _load_bundled(name)
 
 
 @cache
-def _bundled(name: str) -> Scenario:
+def _load_bundled(name: str) -> Scenario:
     return scenario_from_dict(bundled_data(_FOLDER, name), f"{name}.toml")
 
 

@@ -180,7 +180,7 @@ def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profil
     return found
 
 
-def filled_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
+def fill_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
     """Complete a unit's table from its profile.
 
     Raises:
@@ -193,7 +193,7 @@ def filled_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: getattr(profile, key) for key in _UNIT_KEYS}, **data}
 
 
-def filled_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
+def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
     """Complete a character's table from its profile.
 
     Args:

@@ -118,7 +118,7 @@ class Scenario(StrictModel):
         """Return the first and the second army, each with its key."""
         return zip(SEATS, self.armies, strict=True)
 
-    def miscast_table_named(self, name: str) -> MiscastTable:
+    def find_miscast_table(self, name: str) -> MiscastTable:
         """Return a miscast table of the scenario's own, or else a bundled one.
 
         Args:
@@ -135,7 +135,7 @@ class Scenario(StrictModel):
         """Miscast tables by name: the ruleset's first, then those that wizards bring."""
         names = [self.rules_in_force.miscast_table]
         names += [self.miscast_table_of(army, who) for army in self.armies for who in army.wizards]
-        return {name: self.miscast_table_named(name) for name in dict.fromkeys(names)}
+        return {name: self.find_miscast_table(name) for name in dict.fromkeys(names)}
 
     def spells_drawn(self, wizard: Wizard) -> int:
         """Spells that a wizard rolls on its lore: one a level, and those of its items; else 0."""

@@ -120,7 +120,7 @@ def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]
     return sum(int(getattr(catalogue[name], field)) for name in names)
 
 
-def marked_spells(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
+def identities_to_mark(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
     """Identities of an army's spells that do not stack on one target, in order.
 
     These are the spells whose effect stays for the battle, and those of one turn that two wizards

@@ -25,7 +25,7 @@ from wfb_gym.scenario.profiles import (
     MagicResistance,
     Traits,
     UnitTroop,
-    filled_from_unit_profile,
+    fill_from_unit_profile,
 )
 
 MAX_MODELS = 200
@@ -107,7 +107,7 @@ class Unit(StrictModel):
         """Complete the table from its profile, then from its troop type."""
         if not isinstance(data, Mapping):
             return data
-        filled = with_base(filled_from_unit_profile(data), "infantry")
+        filled = with_base(fill_from_unit_profile(data), "infantry")
         models = filled.get("models")
         if "frontage" not in filled and isinstance(models, int) and models > 0:
             wide = 1 if filled.get("troop") in SINGLE_MODELS else FRONTAGE

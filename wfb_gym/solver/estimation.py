@@ -43,10 +43,10 @@ class Estimate:
         """Return one line for people."""
         about = "" if self.exact else "about "
         causes = f", most of them from {', '.join(self.causes)}" if self.causes else ""
-        return f"{about}{rounded(self.states)} positions in {in_words(self.bytes)}{causes}"
+        return f"{about}{count_text(self.states)} positions in {size_text(self.bytes)}{causes}"
 
 
-def rounded(number: int) -> str:
+def count_text(number: int) -> str:
     """Return a count with no more digits than an estimate has."""
     for size, word in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
         if number >= size:
@@ -54,7 +54,7 @@ def rounded(number: int) -> str:
     return f"{number:,}"
 
 
-def in_words(size: int) -> str:
+def size_text(size: int) -> str:
     """Return bytes in the largest unit that leaves a whole number."""
     for unit, word in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB")):
         if size >= unit:
@@ -119,7 +119,9 @@ def explore(
             if expect is not None:
                 expect(expected.states)
             if expected.bytes > DOUBT * graph.max_bytes:
-                found = f"about {rounded(expected.states)} positions in {in_words(expected.bytes)}"
+                found = (
+                    f"about {count_text(expected.states)} positions in {size_text(expected.bytes)}"
+                )
                 raise _refusal(found, expected, scenario, graph.max_bytes)
 
     try:
@@ -128,13 +130,13 @@ def explore(
         if expected is not None and expected.bytes > DOUBT * graph.max_bytes:
             raise
         expected = expected or estimate(scenario, battle)
-        found = f"more than {rounded(graph.size)} positions"
+        found = f"more than {count_text(graph.size)} positions"
         raise _refusal(found, expected, scenario, graph.max_bytes) from error
 
 
 def _refusal(found: str, expected: Estimate, scenario: Scenario, max_bytes: int) -> TooLarge:
     causes = f"; what makes it large: {', '.join(expected.causes)}" if expected.causes else ""
     return TooLarge(
-        f"{scenario.name} does not fit into max_bytes, {in_words(max_bytes)}: "
+        f"{scenario.name} does not fit into max_bytes, {size_text(max_bytes)}: "
         f"it has {found}{causes}"
     )

@@ -139,7 +139,7 @@ class ExactGame:
         """
         return self._points([(Play.GIVEN, Play.GIVEN)], caster + dispeller, progress)[0]
 
-    def guaranteed(
+    def guaranteed_points(
         self,
         probabilities: NDArray[np.float64],
         seats: Sequence[int],
@@ -152,7 +152,7 @@ class ExactGame:
             seats: of the policies.
             progress: see `Progress`.
         """
-        points = self._points([_against(seat) for seat in seats], probabilities, progress)
+        points = self._points([_answered_lane(seat) for seat in seats], probabilities, progress)
         return [_sign(seat) * each for seat, each in zip(seats, points, strict=True)]
 
     def score(
@@ -169,7 +169,7 @@ class ExactGame:
             progress: see `Progress`.
         """
         own = seat_number(seat)
-        lanes = [_against(own), _against(own, Play.UNIFORM)]
+        lanes = [_answered_lane(own), _answered_lane(own, Play.UNIFORM)]
         points = self._points(lanes[: 1 if own in self._random else 2], probabilities, progress)
         guaranteed = _sign(own) * points[0]
         if own not in self._random:
@@ -190,7 +190,7 @@ class ExactGame:
             progress: see `Progress`.
         """
         own = seat_number(seat)
-        values, chosen = self.graph.sweep([_against(own)], probabilities, progress)
+        values, chosen = self.graph.sweep([_answered_lane(own)], probabilities, progress)
         decisions = SeatDecisions(self.graph, 1 - own)
         codes = chosen[decisions.nodes, 0].astype(np.int64)
         return BestResponse(self.solution.points_at_start(values[:, 0]), decisions, codes)
@@ -270,7 +270,7 @@ def exploitability(
         raise ValueError("exploitability: expected a caster, a dispeller or both, found neither")
     game = ExactGame(scenario)
     weights = sum(game.probabilities(policy, seat) for seat, policy in policies.items())
-    guaranteed = game.guaranteed(np.asarray(weights), list(policies), progress)
+    guaranteed = game.guaranteed_points(np.asarray(weights), list(policies), progress)
     lost = [game.optimum(seat) - each for seat, each in zip(policies, guaranteed, strict=True)]
     return sum(lost) / len(lost)
 
@@ -294,7 +294,7 @@ def normalised_score(
     return game.score(game.probabilities(policy, seat), seat, progress)
 
 
-def _against(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:
+def _answered_lane(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:
     """Return a lane in which a seat plays so and the other answers best."""
     return (play, Play.OPTIMAL) if seat == 0 else (Play.OPTIMAL, play)
 

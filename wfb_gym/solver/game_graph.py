@@ -99,7 +99,7 @@ def _lanes(plays: Sequence[tuple[Play, Play]]) -> Lanes:
     return Lanes(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
-def _doubled(records: Records[R]) -> Records[R]:
+def _double(records: Records[R]) -> Records[R]:
     array = np.asarray(records)
     return cast("Records[R]", np.concatenate([array, np.zeros_like(array)]).view(np.recarray))
 
@@ -350,9 +350,9 @@ class GameGraph:
             self._fill_index()
         elif status == GraphStatus.STEPS_FULL:
             room, stack = self._room, self._stack
-            self._room = room._replace(steps=_doubled(room.steps), chain=_doubled(room.chain))
+            self._room = room._replace(steps=_double(room.steps), chain=_double(room.chain))
             keys = np.concatenate([stack.keys, np.zeros_like(stack.keys)])
-            self._stack = stack._replace(frames=_doubled(stack.frames), keys=keys)
+            self._stack = stack._replace(frames=_double(stack.frames), keys=keys)
         elif status == GraphStatus.NEW_KEY_BITS:
             self._learn_bits()
         elif status == GraphStatus.DONE or status == GraphStatus.PAUSED:

@@ -108,16 +108,16 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     )
 
     behind = (node == Node.SWAP_SPELL) | (node == Node.ROLL_RADIUS)
-    listed = _in_one((3 * (LONGEST - cursor) - behind + strikes, 8), (STRIKES - strike, 10))
+    listed = _pack_bits((3 * (LONGEST - cursor) - behind + strikes, 8), (STRIKES - strike, 10))
     untried = _bits(states["in_play"] & ~states["attempted"]).sum(axis=1)
     theirs = states["mover"] != states["active"]
-    in_play = _in_one((theirs, 1), (untried, 6), (step, 5), (visits, 10))
+    in_play = _pack_bits((theirs, 1), (untried, 6), (step, 5), (visits, 10))
 
     row = states["row"].astype(np.int64)
     part = np.where(node == Node.NOMINATE, 0, np.where(row == 0, 2, 1))
     effects = np.asarray(packed[0].miscast_rows["count"])[np.maximum(row - 1, 0)] - cursor
     own = states["in_play"][np.arange(len(states)), states["active"].astype(np.int64)]
-    casting = _in_one(
+    casting = _pack_bits(
         (_bits(states["open"]), 5),
         (part, 2),
         (np.where(part == 1, effects, 0), 6),
@@ -128,7 +128,7 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     )
     low = np.where(stage == CASTING, casting, np.where(stage == IN_PLAY, in_play, listed))
     phases_left = int(packed[0].phases) - states["phase"].astype(np.int64)
-    return _in_one((phases_left, 4), (stage, 3), (low, 40))
+    return _pack_bits((phases_left, 4), (stage, 3), (low, 40))
 
 
 def _bits(masks: NDArray[Any]) -> Whole:
@@ -137,7 +137,7 @@ def _bits(masks: NDArray[Any]) -> Whole:
     return counts
 
 
-def _in_one(*parts: tuple[NDArray[Any], int]) -> Whole:
+def _pack_bits(*parts: tuple[NDArray[Any], int]) -> Whole:
     """Numbers with their widths in bits, the first weighing most."""
     number = np.zeros(len(parts[0][0]), np.int64)
     for values, width in parts:

@@ -179,7 +179,7 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
         group = groups.pop(rank)
         hashes, hits, shares, states = group.merge()
         sampled = group.limit / 2**64
-        unseen = _represented(hits, shares)
+        unseen = _represented_counts(hits, shares)
         here = float(unseen.sum()) / sampled
         exact &= sampled == 1 and bool((unseen == 1).all()) and len(hashes) <= width
         count += here
@@ -269,7 +269,7 @@ _LOG_FACTORIALS: Floats = np.array([lgamma(k + 1.0) for k in range(int(_WAYS[-1]
 _ROUNDS = 40
 
 
-def _represented(hits: Whole, shares: Floats) -> Floats:
+def _represented_counts(hits: Whole, shares: Floats) -> Floats:
     """Return how many positions each one that was hit represents: itself and some that were not.
 
     Every position that comes before is among the expanded ones with the same chance: hits by

@@ -107,7 +107,7 @@ class ScenarioNames:
         """
         side = self._scenario.armies[army]
         name = self._scenario.miscast_table_of(side, side.wizards[wizard])
-        for row in self._scenario.miscast_table_named(name).rows:
+        for row in self._scenario.find_miscast_table(name).rows:
             if row.roll[0] <= total <= row.roll[1]:
                 if row.text is not None:
                     return row.text.removesuffix(".")

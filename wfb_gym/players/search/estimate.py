@@ -105,7 +105,7 @@ def _cast(packed: PackedScenario, state: State, plan: NDArray[np.float64]) -> in
         )
         plan[CAP + count] = -1.0 if entry.bound else dice_cap(packed, state, army, wizard)
         count += 1
-    _hand_out(CAST_CHANCE, plan, sure, count, dice)
+    _allot_dice(CAST_CHANCE, plan, sure, count, dice)
     for k in range(sure, count):
         n = int64(plan[DICE_FOR + k])
         if plan[CAP + k] >= 0.0:
@@ -143,13 +143,13 @@ def _stop(packed: PackedScenario, state: State, plan: NDArray[np.float64], count
         plan[NEED + k] = dispel_need(int64(plan[NUMBER + k]), bonus)
         plan[CAP + k] = DICE
     chances = DISPEL_CHANCE[int64(packed.dispel_double_six != 0)]
-    _hand_out(chances, plan, 0, count, int64(state.dispel))
+    _allot_dice(chances, plan, 0, count, int64(state.dispel))
     for k in range(count):
         plan[POINTS + k] *= 1.0 - chances[int64(plan[NEED + k]), int64(plan[DICE_FOR + k])]
 
 
 @jit(forceinline=False)
-def _hand_out(
+def _allot_dice(
     chances: NDArray[np.float64], plan: NDArray[np.float64], first: int, count: int, dice: int
 ) -> None:
     """Hand out dice one handful after the other, where a die brings most points."""
