@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 import wfb_gym.engine
 from wfb_gym.encoding.layout import LAYOUT_OFFSETS
-from wfb_gym.engine.chance import chance_outcomes, sample
+from wfb_gym.engine.chance import sample
+from wfb_gym.engine.chance_outcomes import chance_outcomes
 from wfb_gym.engine.generator import RNG, key_of_seed, new_rngs
 from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.state import STATE, WORK_SPACE, Node, State, new_states, new_work_spaces
@@ -412,7 +413,7 @@ def test_one_compiled_signature_per_operation() -> None:
         "transition.resolve",
         "chance.sample",
     )
-    operations += ("chance.chance_outcomes", "legal.legal_actions", "chance.dice_in_roll")
+    operations += ("chance_outcomes.chance_outcomes", "legal.legal_actions", "chance.dice_in_roll")
     assert {name: counts[name] for name in operations} == dict.fromkeys(operations, 1)
 
 

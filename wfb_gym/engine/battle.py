@@ -12,12 +12,8 @@ import numpy as np
 
 from wfb_gym._records import Records
 from wfb_gym.engine import transition
-from wfb_gym.engine.chance import (
-    chance_outcomes,
-    dice_in_roll,
-    most_outcomes,
-    outcome_of_roll,
-)
+from wfb_gym.engine.chance import dice_in_roll, outcome_of_roll
+from wfb_gym.engine.chance_outcomes import chance_outcomes, most_outcomes
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.open_rolls import is_open_roll, read_open_roll
 from wfb_gym.engine.queries import is_chance, is_decision

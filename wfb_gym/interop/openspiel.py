@@ -25,7 +25,7 @@ from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.chance import most_outcomes
+from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import words_of
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.packing import pack

@@ -1,7 +1,7 @@
 """What can follow a position, enumerated with the engine's own operations, compiled."""
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.chance import chance_outcomes
+from wfb_gym.engine.chance_outcomes import chance_outcomes
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import State

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._records import Float64, Int64, Record, Records, new_records
 from wfb_gym.engine.actions import ACTIONS
-from wfb_gym.engine.chance import most_outcomes
+from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import KeyPlan
 from wfb_gym.engine.state import State, WorkSpace, new_work_spaces
 from wfb_gym.packing.records import PackedScenario

@@ -25,7 +25,8 @@ from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, new_records
 from wfb_gym.encoding.positions import PositionArrays, Positions
 from wfb_gym.engine.actions import ACTIONS
-from wfb_gym.engine.chance import chance_outcomes, most_outcomes, sample
+from wfb_gym.engine.chance import sample
+from wfb_gym.engine.chance_outcomes import chance_outcomes, most_outcomes
 from wfb_gym.engine.generator import Rng, key_of_seed, mix, new_rngs
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.legal import legal_actions

@@ -1,0 +1,270 @@
+"""Enumeration of chance nodes: every outcome of the dice with its probability.
+
+Outcomes with equal successors are merged. How dice are read, rolled and resolved is
+`wfb_gym.engine.chance`'s, which this module reads them with.
+"""
+
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.chance import (
+    has_pmf,
+    is_cast_or_dispel_roll,
+    is_one_die,
+    miscast_table_of,
+    needed,
+    write_pmf,
+)
+from wfb_gym.engine.dispelling import dispel_probability_of
+from wfb_gym.engine.miscasts import hit_models, wound_probability
+from wfb_gym.engine.outcomes import (
+    OUTCOME_CODES,
+    OUTCOME_FAIL,
+    OUTCOME_WORKS,
+    ROLL_SUMMARY_ONES,
+    ROLL_SUMMARY_PROBABILITY,
+    ROLL_SUMMARY_SIXES,
+    ROLL_SUMMARY_START,
+    ROLL_SUMMARY_TOTAL,
+    has_faces,
+    one_die,
+)
+from wfb_gym.engine.roll_results import DiceSummary, dice_on_table, read_roll, roll_terms
+from wfb_gym.engine.spell_selection import draws
+from wfb_gym.engine.state import MAX_PMF, Node, State, WorkSpace
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.rules.dice import FACES
+from wfb_gym.scenario.sizes import LORE_SPELLS, MISCAST_ROWS
+
+
+@jit(forceinline=False)
+def _roll_outcomes(
+    packed: PackedScenario,
+    state: State,
+    outcomes: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    start: int,
+    work: WorkSpace,
+) -> int:
+    """Outcomes of casting and dispel dice."""
+    terms = roll_terms(packed, state)
+    dice = int(state.dice)
+    if state.node == Node.ROLL_DISPEL and not terms.may_reroll:
+        works = dispel_probability_of(packed, state, dice)
+        return _two_outcomes(works, outcomes, probabilities, start)
+    merged = work.pmf
+    for outcome in range(OUTCOME_CODES):
+        merged[outcome] = 0.0
+    end = start
+    if terms.may_reroll or terms.doubles_count:
+        end = _face_outcomes(packed, state, outcomes, probabilities, start, merged)
+    else:
+        kept = dice_on_table(state)
+        for row in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+            rolled = DiceSummary(
+                ROLL_SUMMARY_ONES[row], ROLL_SUMMARY_SIXES[row], ROLL_SUMMARY_TOTAL[row], 0
+            )
+            outcome = read_roll(packed, state, terms, kept, rolled)
+            merged[outcome] += ROLL_SUMMARY_PROBABILITY[row]
+    for outcome in range(OUTCOME_CODES):
+        if merged[outcome] > 0.0:
+            outcomes[end] = outcome
+            probabilities[end] = merged[outcome]
+            end += 1
+    return end
+
+
+@jit
+def _two_outcomes(
+    works: float, outcomes: NDArray[np.int64], probabilities: NDArray[np.float64], start: int
+) -> int:
+    """List a success with this probability, and a failure."""
+    end = start
+    for outcome in (OUTCOME_FAIL, OUTCOME_WORKS):
+        probability = works if outcome == OUTCOME_WORKS else 1.0 - works
+        if probability > 0.0:
+            outcomes[end] = outcome
+            probabilities[end] = probability
+            end += 1
+    return end
+
+
+@jit(_nrt=True, forceinline=False)
+def _face_outcomes(
+    packed: PackedScenario,
+    state: State,
+    outcomes: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    start: int,
+    merged: NDArray[np.float64],
+) -> int:
+    """Every way in which the dice show their faces; those that nobody re-rolls go to `merged`."""
+    end = start
+    dice = int(state.dice)
+    terms = roll_terms(packed, state)
+    kept = dice_on_table(state)
+    counts = np.zeros(FACES, np.int64)
+    counts[0] = dice
+    while True:
+        face_counts = 0
+        total = 0
+        probability = 1.0
+        left = dice
+        for face in range(FACES):
+            face_counts += counts[face] * one_die(face + 1)
+            total += counts[face] * (face + 1)
+            for k in range(counts[face]):
+                probability *= left / ((k + 1) * 6.0)
+                left -= 1
+        rolled = DiceSummary(counts[0], counts[5], total, face_counts)
+        outcome = read_roll(packed, state, terms, kept, rolled)
+        if has_faces(outcome):
+            outcomes[end] = outcome
+            probabilities[end] = probability
+            end += 1
+        else:
+            merged[outcome] += probability
+        # next composition of `dice` into six counts
+        last = counts[FACES - 1]
+        counts[FACES - 1] = 0
+        face = FACES - 2
+        while face >= 0 and counts[face] == 0:
+            face -= 1
+        if face < 0:
+            return end
+        counts[face] -= 1
+        counts[face + 1] = last + 1
+
+
+@jit(_nrt=True, forceinline=False)
+def _miscast_outcomes(
+    packed: PackedScenario,
+    state: State,
+    outcomes: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    start: int,
+) -> int:
+    rows = np.zeros(MISCAST_ROWS)
+    chosen = miscast_table_of(packed, state)
+    dice = int64(packed.miscast_dice[chosen])
+    for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+        rows[packed.miscast_row[chosen, ROLL_SUMMARY_TOTAL[reading]]] += ROLL_SUMMARY_PROBABILITY[
+            reading
+        ]
+    end = start
+    for row in range(MISCAST_ROWS):
+        if rows[row] > 0.0:
+            outcomes[end] = row
+            probabilities[end] = rows[row]
+            end += 1
+    return end
+
+
+@jit(_nrt=True, forceinline=False)
+def _hit_outcomes(
+    packed: PackedScenario,
+    state: State,
+    outcomes: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    start: int,
+) -> int:
+    """Binomial: each model hit is wounded or not."""
+    wounded = wound_probability(packed, state)
+    models = hit_models(packed, state)
+    end = start
+    ways = 1.0
+    for wounds in range(models + 1):
+        probability = ways * wounded**wounds * (1.0 - wounded) ** (models - wounds)
+        if probability > 0.0:
+            outcomes[end] = wounds
+            probabilities[end] = probability
+            end += 1
+        ways = ways * (models - wounds) / (wounds + 1)
+    return end
+
+
+@jit(_nrt=True, forceinline=False)
+def chance_outcomes(
+    packed: PackedScenario,
+    state: State,
+    outcomes: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    start: int,
+    work: WorkSpace,
+) -> int:
+    """List what the dice can do.
+
+    Args:
+        packed: the scenario.
+        state: at a chance node; not changed.
+        outcomes: int64, filled from `start`; `most_outcomes` says how much room is needed.
+        probabilities: float64, alike; they sum to 1.
+        start: first entry to fill, so that a caller can stack lists in one array.
+        work: scratch; `work.pmf` is overwritten.
+
+    Returns:
+        The entry behind the last.
+    """
+    node = state.node
+    if is_cast_or_dispel_roll(node):
+        return _roll_outcomes(packed, state, outcomes, probabilities, start, work)
+    if node == Node.ROLL_MISCAST:
+        return _miscast_outcomes(packed, state, outcomes, probabilities, start)
+    if node == Node.ROLL_HIT:
+        return _hit_outcomes(packed, state, outcomes, probabilities, start)
+    if has_pmf(node):
+        count = write_pmf(packed, state, work)
+        end = start
+        for k in range(count):
+            if work.pmf[k] > 0.0:
+                outcomes[end] = k
+                probabilities[end] = work.pmf[k]
+                end += 1
+        return end
+    if node == Node.ROLL_SPELLS:
+        return _spell_outcomes(packed, state, outcomes, probabilities, start)
+    if node == Node.ROLL_RADIUS:
+        for face in range(FACES):
+            outcomes[start + face] = face + 1
+            probabilities[start + face] = 1.0 / FACES
+        return start + FACES
+    if is_one_die(node):
+        works = (FACES + 1 - needed(packed, state)) / float(FACES)
+        return _two_outcomes(works, outcomes, probabilities, start)
+    raise AssertionError("no outcomes are defined at this node")
+
+
+@jit(_nrt=True, forceinline=False)
+def _spell_outcomes(
+    packed: PackedScenario,
+    state: State,
+    outcomes: NDArray[np.int64],
+    probabilities: NDArray[np.float64],
+    start: int,
+) -> int:
+    """Every set of so many spells of the six is as likely as any other."""
+    wanted = draws(packed, state)
+    end = start
+    for drawn in range(1 << LORE_SPELLS):
+        spells = 0
+        for k in range(LORE_SPELLS):
+            spells += (drawn >> k) & 1
+        if spells == wanted:
+            outcomes[end] = drawn
+            end += 1
+    for k in range(start, end):
+        probabilities[k] = 1.0 / (end - start)
+    return end
+
+
+def most_outcomes(dice: int, rerolls: bool) -> int:
+    """Room that `chance_outcomes` needs for one node.
+
+    Args:
+        dice: most dice of one casting or dispel roll.
+        rerolls: whether any item of the scenario re-rolls dice.
+    """
+    return max(OUTCOME_CODES, MAX_PMF) + (comb(dice + FACES - 1, FACES - 1) if rerolls else 0)
