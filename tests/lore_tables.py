@@ -8,9 +8,9 @@ CAST_AT = {
     "enemy_model": "one enemy model",
     "friendly_unit": "friendly unit",
     "friendly_model": "friendly model or unit",
-    "friendly_character": "himself, or a lone friend on foot",
-    "caster": "himself",
-    "player": "his own side",
+    "friendly_character": "the caster, or a lone friend on foot",
+    "caster": "the caster",
+    "player": "the caster's side",
     "enemy_area": "every enemy in range",
     "friendly_area": "every friend in range",
     "line": "a line through an enemy",
@@ -42,12 +42,12 @@ def range_cell(spell: LoreSpell) -> str:
     """How far, and from where."""
     if spell.near is not None:
         terrain = " or ".join(spell.near.terrain)
-        return f'{spell.near.within}" of {terrain}, else {spell.near.otherwise}" of him'
+        return f'{spell.near.within}" of {terrain}, else {spell.near.otherwise}" of the caster'
     return "–" if spell.range_inches is None else f'{spell.range_inches}"'  # noqa: RUF001
 
 
 def target_cell(spell: LoreSpell) -> str:
-    """Whom, and what must be so of him."""
+    """What it is cast at, and what must be so of that."""
     parts = [CAST_AT[spell.target]]
     if spell.missile:
         parts.append("magic missile")
@@ -58,7 +58,7 @@ def target_cell(spell: LoreSpell) -> str:
     elif spell.engaged == "either" and spell.target.startswith(("enemy", "friendly")):
         parts.append("in close combat or not")
     if spell.caster_engaged:
-        parts.append("while he fights")
+        parts.append("while it fights")
     if spell.only:
         parts.append("only " + ", ".join(spell.only).replace("_", " "))
     if spell.not_on:
@@ -99,7 +99,7 @@ def known_effect(spell: LoreSpell) -> str:
         if spell.near is not None and spell.near.extra is not None:
             parts.append(f"{spell.near.extra} more where it touches")
     if spell.gains_wound:
-        parts.append("he gains the wound")
+        parts.append("the caster gains the wound")
     if spell.heals:
         parts.append("all lost wounds come back")
     return "; ".join(parts)

@@ -71,7 +71,7 @@ def test_words_for_what_a_spell_does() -> None:
         "Rule of Burning Iron": "1 hit S3/4/5 by armour, flaming",
         "Pit of Shades": '1 hit a model under a 3" template S3, touched ones on 4+',
         "Master of Stone": "D6 hits S5; D6 more where it touches",
-        "Steal Soul": "1 hit, no roll to wound, no armour; he gains the wound",
+        "Steal Soul": "1 hit, no roll to wound, no armour; the caster gains the wound",
         "Healing Hand": "all lost wounds come back",
         "Pelt of Midnight": "",
     }
