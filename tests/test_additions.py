@@ -1,0 +1,165 @@
+"""What whoever adds something may forget, and no other test would name.
+
+`CONTRIBUTING.md` has the steps of each addition. Everything here is read off the sources and pages,
+and nothing is compiled.
+"""
+
+import ast
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from pydantic import BaseModel
+
+from tests.pages import ROOT, page
+from wfb_gym.opponents.scripted import SCRIPTED
+from wfb_gym.scenario import items
+from wfb_gym.scenario.effects import Damage, Near, SpellEffect, Worth
+from wfb_gym.scenario.items import Item, bundled_items
+from wfb_gym.scenario.rulesets import MiscastEffect, bundled_miscast_tables
+from wfb_gym.scenario.spells import lore_spells
+
+NOT_PLAYED = {"points", "source", "reason"}
+"""Fields that explain, and play no part."""
+UNREAD = {
+    "PackedScenario.in_play_recast_side": "an observation shows it; `barred_by` plays it",
+    "PackedScenario.n_miscast_rows": "totals name their row",
+    "PackedScenario.n_miscast_tables": "wizards name their table",
+    "PackedSpell.mark_stays": "nothing reads it",
+    "PackedUnit.engaged": "nobody moves: the aims are settled when a scenario is packed",
+    "PackedUnit.fleeing": "likewise",
+}
+"""Packed fields that no rule of the engine reads, and why they are there."""
+LEARNERS = sorted(
+    path.relative_to(ROOT)
+    for path in (ROOT / "agents").rglob("*.py")
+    if not path.name.startswith("test_") and "__main__" in path.read_text(encoding="utf-8")
+)
+"""Scripts of `agents/`."""
+
+
+@cache
+def text_of(folder: str) -> str:
+    """All Python sources of a folder."""
+    return "\n".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))
+    )
+
+
+def has_word(word: str, text: str) -> bool:
+    """Whether a name or a key stands there by itself."""
+    return re.search(rf"\b{re.escape(word)}\b", text) is not None
+
+
+@pytest.mark.parametrize("name", bundled_items())
+def test_every_item_has_its_rule_in_the_ledger(name: str) -> None:
+    assert name in page("rules.md"), f"docs/rules.md: no row names {name}"
+
+
+@pytest.mark.parametrize("name", bundled_miscast_tables())
+def test_every_miscast_table_is_in_the_ledger_and_played_in_a_test(name: str) -> None:
+    assert f"`data/miscasts/{name}.toml`" in page("rules.md"), f"docs/rules.md: no row of {name}"
+    assert f'"{name}"' in text_of("tests/engine"), f"tests/engine: nobody plays {name}"
+
+
+def test_every_power_of_an_item_is_played_in_a_test() -> None:
+    """By its key, or by a bundled item that has it."""
+    played = text_of("tests/engine")
+    models: tuple[type[BaseModel], ...] = (
+        Item, items.WhenCasting, items.WhenDispelling, items.Reroll, items.Stores, items.Bound,
+    )  # fmt: skip
+    for model in models:
+        for key in set(model.model_fields) - NOT_PLAYED:
+            default = model.model_fields[key].default
+            having = [
+                name
+                for name, item in bundled_items().items()
+                for part in (item, *(getattr(item, field) for field in Item.model_fields))
+                if isinstance(part, model) and getattr(part, key) != default
+            ]
+            assert any(has_word(word, played) for word in (key, *having)), (
+                f"tests/engine: nobody plays {model.__name__}.{key}"
+            )
+
+
+def test_every_part_of_a_spells_effect_is_played_in_a_test() -> None:
+    """By its key, or by a spell of a lore that has it."""
+    played = text_of("tests/engine") + text_of("tests/geometry")
+    for model in (SpellEffect, Damage, Worth, Near):
+        for key in set(model.model_fields) - NOT_PLAYED:
+            default = model.model_fields[key].default
+            having = [
+                spell.name
+                for spell in lore_spells()
+                for part in (spell, spell.damage, spell.worth, spell.near)
+                if isinstance(part, model) and getattr(part, key) != default
+            ]
+            assert any(has_word(word, played) for word in (key, *having)), (
+                f"tests/engine: nobody plays {model.__name__}.{key}"
+            )
+
+
+def test_every_effect_of_a_miscast_is_played_in_a_test() -> None:
+    for model in get_args(MiscastEffect):
+        for kind in get_args(model.model_fields["kind"].annotation):
+            assert has_word(kind, text_of("tests/engine")), f"tests/engine: nobody plays {kind}"
+
+
+def test_the_engine_reads_every_packed_field() -> None:
+    """What is packed and read by no rule changes nothing."""
+    records = ast.parse((ROOT / "wfb_gym/packing/records.py").read_text(encoding="utf-8"))
+    packed = {
+        f"{record.name}.{line.target.id}"
+        for record in records.body
+        if isinstance(record, ast.ClassDef)
+        for line in record.body
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
+    }
+    read = {
+        node.attr
+        for path in (ROOT / "wfb_gym/engine").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+    }
+    unread = {name for name in packed if name.partition(".")[2] not in read}
+    assert unread == set(UNREAD), "wfb_gym/engine reads none of these, or reads what UNREAD lists"
+
+
+@pytest.mark.parametrize("name", SCRIPTED)
+def test_every_scripted_player_is_described(name: str) -> None:
+    from wfb_gym.opponents import scripted
+
+    assert f"**{name}**" in (scripted.__doc__ or ""), "wfb_gym/opponents/scripted.py: its docstring"
+    assert f"| `{name}` |" in page("agents.md"), "docs/agents.md: the table of agents"
+
+
+@pytest.mark.parametrize("script", LEARNERS, ids=str)
+def test_every_learner_is_described_and_tested(script: Path) -> None:
+    module = ".".join(script.with_suffix("").parts)
+    described = page("experiments.md") + page("rllib.md")
+    assert f"python -m {module}\n" in described or f"python -m {module} " in described, (
+        f"docs/experiments.md: no `python -m {module}`"
+    )
+    named = {f"import {script.stem}\n", f"from {module} import", f"{script.stem},", f'"{module}"'}
+    tests = text_of("tests/agents") + text_of("agents/rllib")
+    assert any(each in tests for each in named), f"tests/agents: no test of {module}"
+    text = (ROOT / script).read_text(encoding="utf-8")
+    assert "write_results(" in text or script.stem == "record", f"{script}: writes no results.json"
+
+
+@pytest.mark.parametrize("script", LEARNERS, ids=str)
+def test_every_learner_says_how_it_is_called(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "rllib" in script.parts:
+        pytest.importorskip("ray")
+    main = import_module(".".join(script.with_suffix("").parts)).main
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    for flag in ("--quick", "--json", "--seed", "--out"):
+        assert flag in shown, f"{script}: no {flag}"
