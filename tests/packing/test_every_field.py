@@ -202,7 +202,7 @@ SPELLS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] 
     },
 }
 """For each field of a spell's effect: an effect, and one in which that field differs."""
-SAID_ONLY = {Worth: {"reason"}}
+SAID_ONLY: dict[type[BaseModel], set[str]] = {Worth: {"reason"}}
 """Fields that explain a number and play no part."""
 
 
