@@ -1,0 +1,277 @@
+"""Every field of a spell, a unit and a character changes the packed bytes, or says why not.
+
+Items and miscast tables are in `test_every_field`.
+"""
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from wfb_gym.packing import pack
+from wfb_gym.scenario import scenario_from_dict
+from wfb_gym.scenario.characters import BaseContact, Character, Runesmith, Wizard
+from wfb_gym.scenario.effects import Damage, Near, SpellEffect, Worth
+from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.units import Unit
+
+Parts = dict[str, Any]
+"""Changes of a part of the battle (`packed`): its key, and what is written over it."""
+
+D6_HITS = {"hits": "D6", "strength": 4}
+TEMPLATE = {"hits": "template", "strength": 4, "template": 3.0}
+COMET = {**D6_HITS, "delayed": True, "radius": "D6 per marker"}
+WORTH = {"damage": None, "worth": {"points": 8.0}}
+BLESSING = {**WORTH, "target": "friendly_unit"}
+FIXED = {"target": None, "damage": None, "worth": 8.0}
+MISSILE = {"sight": True, "range_inches": 24}
+ON_HERO = {**WORTH, "target": "friendly_character", "engaged": "either"}
+FRONT_RANK = {"damage": {"hits": "front_rank", "strength": 4}}
+NEAR_WOOD = {"terrain": ["wood"], "within": 12, "otherwise": 1}
+NEAR_WATER = {"terrain": ["water"], "within": 12, "otherwise": 1}
+WOOD_APART = {"name": "Wood", "kind": "wood", "position": [24.0, 18.0], "size": [2.0, 2.0]}
+WOOD_TOUCHING = {**WOOD_APART, "position": [24.0, 21.5]}
+WIDE_WOOD = {**WOOD_APART, "size": [30.0, 2.0]}
+BURNS = {"traits": ["flammable"]}
+GROUP = {"side": "own", "models": 2}
+
+
+def spell(before: Parts, after: Parts) -> tuple[Parts, Parts]:
+    """Two battles that differ in the wizard's spell."""
+    return {"spell": before}, {"spell": after}
+
+
+def damage(before: Parts, after: Parts) -> tuple[Parts, Parts]:
+    """Two battles that differ in what the hits of the spell are."""
+    return spell({"damage": before}, {"damage": after})
+
+
+def near(before: Parts, after: Parts, wood: Parts = WOOD_APART) -> tuple[Parts, Parts]:
+    """Two battles that differ in the terrain that the spell is measured from."""
+    return {"spell": {"near": before}, "wood": wood}, {"spell": {"near": after}, "wood": wood}
+
+
+def one(key: str, after: Parts, before: Parts | None = None, **both: Any) -> tuple[Parts, Parts]:
+    """Two battles that differ in one part."""
+    return {key: before or {}, **both}, {key: after, **both}
+
+
+EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
+    SpellEffect: {
+        "target": spell(WORTH, BLESSING),
+        "range_inches": spell({}, {"range_inches": 3}),
+        "sight": one("spell", {"sight": True}, wood=WIDE_WOOD),
+        "missile": one("spell", {**MISSILE, "missile": True}, MISSILE, wizard={"in_combat": True}),
+        "engaged": spell({}, {"engaged": "only"}),
+        "caster_engaged": spell({}, {"caster_engaged": True}),
+        "only": spell({}, {"only": ["cavalry"]}),
+        "not_on": one("spell", {"not_on": ["flammable"]}, enemy=BURNS),
+        "needs": spell({}, {"needs": "fleeing"}),
+        "near": spell({}, {"near": NEAR_WATER}),
+        "once": spell({}, {"once": True}),
+        "damage": spell({"damage": D6_HITS}, {"damage": {**D6_HITS, "hits": "2D6"}}),
+        "worth": spell({}, {"worth": {"points": 8.0}}),
+        "gains_wound": spell({}, {"gains_wound": True}),
+        "heals": spell(BLESSING, {**BLESSING, "heals": True}),
+    },
+    Near: {
+        "terrain": near(NEAR_WOOD, NEAR_WATER),
+        "within": near(NEAR_WOOD, {**NEAR_WOOD, "within": 1}),
+        "otherwise": near(NEAR_WATER, {**NEAR_WATER, "otherwise": 24}),
+        "extra": near(NEAR_WOOD, {**NEAR_WOOD, "extra": "D6"}, WOOD_TOUCHING),
+    },
+    Damage: {
+        "hits": damage(D6_HITS, {**D6_HITS, "hits": "2D6"}),
+        "strength": damage(D6_HITS, {**D6_HITS, "strength": 5}),
+        "strength_by_armour": damage(D6_HITS, {"hits": "D6", "strength_by_armour": [5, 5, 5]}),
+        "armour_save": damage(D6_HITS, {**D6_HITS, "armour_save": False}),
+        "ward_save": damage(D6_HITS, {**D6_HITS, "ward_save": False}),
+        "flaming": one(
+            "spell",
+            {"damage": {**D6_HITS, "flaming": True}},
+            enemy={**BURNS, "wounds": 3},
+        ),
+        "automatic": damage(
+            {**D6_HITS, "armour_save": False},
+            {"hits": "D6", "armour_save": False, "automatic": True},
+        ),
+        "template": damage(TEMPLATE, {**TEMPLATE, "template": 5.0}),
+        "partial": damage(TEMPLATE, {**TEMPLATE, "partial": 4}),
+        "delayed": spell({}, {"target": "point", "damage": COMET}),
+    },
+    Worth: {
+        field: spell(
+            {"duration": "one_turn", "worth": {"points": 8.0}},
+            {"duration": "one_turn", "worth": {"points": 8.0, field: value}},
+        )
+        for field, value in (
+            ("points", 9.0),
+            ("share", 0.1),
+            ("points_per_phase", 1.0),
+            ("share_per_phase", 0.1),
+        )
+    },
+    Spell: {
+        "casting_value": spell({}, {"casting_value": 7}),
+        "worth": spell(FIXED, {**FIXED, "worth": 9.0}),
+        "effect": spell({}, WORTH),
+        "duration": spell({}, {"duration": "one_turn"}),
+        "worth_per_phase": spell(
+            {**FIXED, "duration": "one_turn"},
+            {**FIXED, "duration": "one_turn", "worth_per_phase": 1.0},
+        ),
+        "survives_caster": spell(
+            {"duration": "remains_in_play"},
+            {"duration": "remains_in_play", "survives_caster": True},
+        ),
+        "in_play": spell(
+            {**FIXED, "duration": "remains_in_play"},
+            {**FIXED, "duration": "remains_in_play", "in_play": True},
+        ),
+        "in_play_on": spell(
+            {**WORTH, "duration": "remains_in_play", "in_play": True, "in_play_on": "Boyz"},
+            {**WORTH, "duration": "remains_in_play", "in_play": True, "in_play_on": "Wolves"},
+        ),
+    },
+    Unit: {
+        "models": one("enemy", {"models": 12}),
+        "toughness": one("enemy", {"toughness": 5}),
+        "wounds": one("enemy", {"wounds": 2}),
+        "armour_save": one("enemy", {"armour_save": 5}),
+        "ward_save": one("enemy", {"ward_save": 5}),
+        "points": one("enemy", {"points": 6.0}),
+        "frontage": one("enemy", {"frontage": 10}, spell=FRONT_RANK),
+        "base": one("enemy", {"base": [40.0, 40.0]}, spell={"damage": TEMPLATE}),
+        "position": one("enemy", {"position": [24.0, 44.0]}, spell={"range_inches": 20}),
+        "facing": one("enemy", {"facing": 0.0}, spell={"range_inches": 11}),
+        "troop": one("enemy", {"troop": "cavalry"}, spell={"only": ["infantry"]}),
+        "traits": one("enemy", BURNS, spell={"not_on": ["flammable"]}),
+        "skirmish": one("enemy", {"skirmish": True}, spell={"needs": "front_rank"}),
+        "in_combat": one("enemy", {"in_combat": True}),
+        "fleeing": one("enemy", {"fleeing": True}),
+        "magic_resistance": one("enemy", {"magic_resistance": 1}),
+        "magic_item": one("enemy", {"magic_item": True}, spell={"needs": "magic_item"}),
+    },
+    Character: {
+        "status": one("wizard", {"status": "fleeing"}),
+        "points": one("wizard", {"points": 120.0}),
+        "toughness": one("wizard", {"toughness": 4}),
+        "wounds": one("wizard", {"wounds": 3}),
+        "armour_save": one("wizard", {"armour_save": 5}),
+        "ward_save": one("wizard", {"ward_save": 5}),
+        "in_combat": one("wizard", {"in_combat": True}, spell={**MISSILE, "missile": True}),
+        "unit": one("wizard", {"unit": "Guard", "position": None}),
+        "position": one("wizard", {"position": [24.0, 2.0]}, spell={"range_inches": 15}),
+        "facing": one(
+            "wizard",
+            {"facing": 180.0, "base": [20.0, 100.0]},
+            {"base": [20.0, 100.0]},
+            spell={"range_inches": 9},
+        ),
+        "base": one(
+            "wizard",
+            {"facing": 180.0, "base": [20.0, 100.0]},
+            {"facing": 180.0},
+            spell={"range_inches": 9},
+        ),
+        "troop": one("hero", {"troop": "cavalry"}, spell=ON_HERO),
+        "traits": one("hero", BURNS, spell={**ON_HERO, "not_on": ["flammable"]}),
+        "magic_resistance": one("wizard", {"magic_resistance": 1}),
+        "base_contact": one("wizard", {"base_contact": [GROUP]}),
+        "items": one("wizard", {"items": ["Power Stone"]}),
+    },
+    Wizard: {
+        "level": one("wizard", {"level": 3}),
+        "reserve": one("wizard", {"reserve": 2}),
+        "lore": one("wizard", {"spells": [], "lore": "Fire"}, {"spells": [], "lore": "Metal"}),
+        "spells": one("wizard", {"spells": []}),
+        "miscast_table": one("wizard", {"miscast_table": "7e"}),
+        "daemon_unit": one(
+            "wizard",
+            {"daemon_unit": "Guard", "position": None},
+            {"unit": "Guard", "position": None},
+            guard={"traits": ["daemons"]},
+        ),
+    },
+    Runesmith: {"rank": one("runesmith", {"rank": "runelord"}, ruleset="7e")},
+    BaseContact: {
+        "side": one("contact", {"side": "enemy"}),
+        "unit": one("contact", {"unit": "Guard"}, wizard={"unit": "Guard", "position": None}),
+        "models": one("contact", {"models": 3}),
+        "toughness": one("contact", {"toughness": 4}),
+        "armour_save": one("contact", {"armour_save": 5}),
+        "ward_save": one("contact", {"ward_save": 5}),
+        "points": one("contact", {"points": 6.0}),
+    },
+}
+"""For each field that is packed: two battles that differ in it."""
+
+LABEL = "a label for people"
+FILLS_IN = "other fields are filled in from it before a scenario is packed"
+NOT_PACKED: dict[type[BaseModel], dict[str, str]] = {
+    Damage: {"radius": "only one is known, and every delayed spell has it"},
+    Worth: {"reason": LABEL},
+    Spell: {"name": f"{LABEL}; only which spells share it is packed", "lore": FILLS_IN},
+    Unit: {"profile": FILLS_IN, "name": LABEL},
+    Character: {"profile": FILLS_IN, "name": LABEL},
+}
+"""Fields without an example, with the reason."""
+
+
+def without_none(table: Parts) -> Parts:
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def packed(parts: Parts) -> bytes:
+    """The packed bytes of a battle of one wizard with one spell, parts of it changed.
+
+    Args:
+        parts: changes of "spell", "wizard", "hero", "runesmith", "guard", "enemy", "contact",
+            "wood" and "ruleset"; None takes a key away, and without "contact" and "wood" there is
+            none.
+    """
+    bolt = {"name": "Bolt", "casting_value": 6, "target": "enemy_unit", "damage": D6_HITS}
+    bolt = without_none({**bolt, **parts.get("spell", {})})
+    anna = {"name": "Anna", "level": 2, "spells": [bolt], "position": [24.0, 10.0]}
+    if "contact" in parts:
+        anna["base_contact"] = [{**GROUP, **parts["contact"]}]
+    hero = {"name": "Karl", "position": [40.0, 10.0], **parts.get("hero", {})}
+    smith = {"name": "Snorri", "position": [30.0, 4.0], **parts.get("runesmith", {})}
+    men = {"models": 10, "toughness": 4, "points": 5.0}
+    guard = {**men, "name": "Guard", "position": [8.0, 10.0], **parts.get("guard", {})}
+    boyz = {**men, "name": "Boyz", "position": [24.0, 22.0], "facing": 180.0}
+    wolves = {**men, "name": "Wolves", "position": [8.0, 40.0], "facing": 180.0}
+    terrain = [parts["wood"]] if "wood" in parts else []
+    document = {
+        "name": "Test",
+        "phases": 2,
+        "ruleset": parts.get("ruleset", "6e"),
+        "battlefield": {"width": 48.0, "depth": 48.0, "terrain": terrain},
+        "caster": {
+            "wizards": [without_none({**anna, **parts.get("wizard", {})})],
+            "runesmiths": [smith],
+            "heroes": [hero],
+            "units": [guard],
+        },
+        "dispeller": {"units": [{**boyz, **parts.get("enemy", {})}, wolves]},
+    }
+    return pack(scenario_from_dict(document)).tobytes()
+
+
+@pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.__name__)
+def test_every_field_has_an_example_or_a_reason(model: type[BaseModel]) -> None:
+    own = set(model.model_fields)
+    if model in (Wizard, Runesmith):
+        own -= set(Character.model_fields)
+    reasons = NOT_PACKED.get(model, {})
+    assert EXAMPLES[model].keys() | reasons.keys() == own
+    assert not EXAMPLES[model].keys() & reasons.keys()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [pair for fields in EXAMPLES.values() for pair in fields.values()],
+    ids=[f"{model.__name__}.{field}" for model, fields in EXAMPLES.items() for field in fields],
+)
+def test_a_changed_field_changes_the_packed_bytes(before: Parts, after: Parts) -> None:
+    assert packed(before) != packed(after)
