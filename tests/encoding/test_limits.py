@@ -115,7 +115,7 @@ def test_characters_of_every_kind_are_counted() -> None:
 
 
 def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
-    """A wizard of level 1 casts with two dice; his rod keeps three."""
+    """A wizard of level 1 casts with two dice; its rod keeps three."""
     battle = new_game(
         army(wizard(1, spell(), items=["Rod of Power"]), power_dice=6, dispel_dice=0),
         phases=3,

@@ -642,7 +642,7 @@ def test_the_item_that_may_keep_dice_is_marked() -> None:
 
 
 def test_the_spells_that_were_drawn_are_marked() -> None:
-    """The wizard rolls a 3 and a 5: with these he may swap for the lore's first."""
+    """The wizard rolls a 3 and a 5: with these it may swap for the lore's first."""
     battle = new_game(
         army(wizard(4, spell()), {"name": "Anna", "level": 2, "lore": "Fire"}),
         army(units=[unit("Spears")]),

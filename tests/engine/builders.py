@@ -94,7 +94,7 @@ class Game(Battle):
         return self.can(actions.FIRST_CAST + self.spell(name, wizard=wizard))
 
     def can_use(self, name: str) -> bool:
-        """Whether the mover may use his item now."""
+        """Whether the mover may use its item now."""
         return self.can(actions.FIRST_ITEM + self.item(name))
 
     def nominate(self, name: str, wizard: int | None = None) -> None:
@@ -140,7 +140,7 @@ class Game(Battle):
         self.act(actions.FIRST_ITEM + self.item(name))
 
     def end(self, name: str) -> None:
-        """The caster ends his own spell in play."""
+        """The caster ends its own spell in play."""
         assert self.node == Node.NOMINATE
         self.act(actions.FIRST_IN_PLAY + self.spell(name))
 

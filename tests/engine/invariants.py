@@ -21,7 +21,7 @@ BROKEN = {
     2: "a decision with less than two actions, or actions out of order",
     3: "a phase or an active army that cannot be",
     4: "a pool below 0 or above its most",
-    5: "a character with more wounds, levels or locks than he can have",
+    5: "a character with more wounds, levels or locks than it can have",
     6: "a dead character with something left",
     7: "a unit with fewer than 0 or more than all wounds",
     8: "an item with more uses or dice than it can hold",

@@ -86,7 +86,7 @@ def test_a_lock_until_a_six_is_rolled_for_in_each_of_his_own_phases() -> None:
     battle.roll(5)
     assert not battle.can_cast("Second")
     assert battle.can_cast("Spark")
-    assert battle.state.power == 5  # he makes dice all the same
+    assert battle.state.power == 5  # it makes dice all the same
     next_phase(battle)
     next_phase(battle)
     battle.roll(6)

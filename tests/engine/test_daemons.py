@@ -79,7 +79,7 @@ def test_the_last_model_takes_the_caster_with_it() -> None:
     battle.cast("Bolt", 2)
     battle.roll(1, 1)
     battle.roll(3, 4)
-    assert battle.roll(2, 1, 1) == -15  # his points are the unit's, and not counted twice
+    assert battle.roll(2, 1, 1) == -15  # its points are the unit's, and not counted twice
     assert battle.state.wounds[0, 0] == battle.state.level[0, 0] == 0
     assert battle.state.in_play[0] == 0
     assert battle.is_over

@@ -332,7 +332,7 @@ def reroll_position(dice: int) -> Game:
 
 
 def lock_position() -> Game:
-    """A wizard rolls for his six."""
+    """A wizard rolls for its six."""
     mages = wizard(1, spell(), name="A"), wizard(1, spell("Spark"), name="B")
     battle = game(army(*mages), phases=3, **miscast({"kind": "locked", "until": "six"}))
     battle.cast("Bolt", 2)

@@ -195,7 +195,7 @@ def test_dice_stored_in_items_are_lost() -> None:
 
 
 def enemy_ward() -> Data:
-    """An enemy whose spell is in play and pays him 5 at the end of each phase."""
+    """An enemy whose spell is in play and pays it 5 at the end of each phase."""
     ward = lasting("Curse", 5, 0, worth_per_phase=5, in_play=True)
     return army(wizard(2, ward, spell("Reply"), name="Foe"))
 

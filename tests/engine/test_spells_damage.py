@@ -77,7 +77,7 @@ Law = dict[int, F] | dict[int, float]
 
 
 def chain(longest: int = 300) -> dict[int, float]:
-    """Hits of the Conflagration: a D6, and while the caster's die beats the other's, his again."""
+    """Hits of the Conflagration: a D6, and another D6 while the caster's die beats the other's."""
     pmf = dict.fromkeys(range(longest), 0.0)
     going = {hits: float(probability) for hits, probability in D6.items()}
     while going:

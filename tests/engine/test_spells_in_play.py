@@ -121,7 +121,7 @@ def test_a_spell_of_one_turn_outlasts_its_casters_next_attempt() -> None:
 def test_its_casters_death_ends_it_unless_it_says_otherwise(survives: bool) -> None:
     side = army(wizard(1, ward(survives_caster=survives), points=40))
     battle = game(side)
-    # his own attempts end it before a miscast could kill him: his death is set up by hand
+    # its own attempts end it before a miscast could kill it: its death is set up by hand
     assert remove_wizard(battle.packed, battle.state, 0, 0) == -40
     assert battle.is_in_play("Ward", 0) == survives
 
@@ -306,10 +306,10 @@ def test_worth_per_phase_is_paid_at_the_end_of_each_phase_that_it_sees() -> None
     battle.cast("Ward", 2)
     battle.roll(3, 4)
     assert battle.points == 1
-    battle.stop()  # end of his phase, of the enemy's, and on to his next
+    battle.stop()  # end of its phase, of the enemy's, and on to its next
     assert battle.state.phase == 2
     assert battle.points == 1 + 5 + 5
-    battle.stop()  # he has power dice to dispel it with himself
+    battle.stop()  # it has power dice to dispel the spell with itself
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
     battle.act(PASS)
     assert battle.is_over

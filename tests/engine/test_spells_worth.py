@@ -67,7 +67,7 @@ def duel(row: Row, keys: Mapping[str, Any], **further: Any) -> Game:
     """The spell with a unit of those keys on the side that it is meant for; no dispel dice."""
     own = [unit(OWN, **keys)] if row.target == OWN else []
     foe = [unit(FOE, **keys)] if row.target == FOE else []
-    place = {"unit": OWN} if own and not keys.get("fleeing") else {}  # else he is a target too
+    place = {"unit": OWN} if own and not keys.get("fleeing") else {}  # else it is a target too
     caster = army(wizard(4, known(row.name), **row.mage, **place), units=own)
     return game(caster, army(units=foe, dispel_dice=0), **further)
 
@@ -277,7 +277,7 @@ def test_a_dead_character_is_no_target() -> None:
     heroes = [{"name": "Captain", "wounds": 1}, {"name": "Other", "wounds": 1}]
     battle = game(army(burner, power_dice=9), army(heroes=heroes), phases=4)
     battle.works("Fire Ball", "Captain")
-    assert battle.roll(2, *(6, 1, 1) * 2) == 100  # wounds beyond his own are lost
+    assert battle.roll(2, *(6, 1, 1) * 2) == 100  # wounds beyond its own are lost
     assert battle.node == Node.NOMINATE
     battle.nominate("Fiery Blast")
     assert battle.node == Node.POOL_DICE

@@ -99,7 +99,7 @@ def test_a_line_backwards_strikes_the_casters_own_unit() -> None:
     wizard = Character(unit="Guard")
     struck = hits((guard, wizard), (foe(y=3.0, models=1, points=50.0),))
     assert struck[16] == (0, 1)
-    # Five files of one behind him: the line leaves them as soon as it can.
+    # Five files of one behind the wizard: the line leaves them as soon as it can.
     assert 0 in struck
 
 

@@ -254,7 +254,7 @@ def test_a_lone_character_near_a_large_unit_is_no_target_of_a_missile_unless_nea
     assert reason(guarded(40.0), missile(), 26) == why
     assert reason(guarded(40.0), effect(sight=True), 26) == ""
     assert reason(guarded(44.0, 25.0), missile(), 26) == ""  # it is the nearest
-    assert reason(guarded(46.0), missile(), 26) == ""  # 7 inches from him
+    assert reason(guarded(46.0), missile(), 26) == ""  # 7 inches from it
     assert reason(guarded(40.0, models=4), missile(), 26) == ""  # too few to hide among
 
 
@@ -281,7 +281,7 @@ def test_shooting_rules_ask_sight_of_a_missile() -> None:
     assert reason(deployment((KARL,), (behind, wall)), effect()) == ""
 
 
-# Friends, and the caster himself
+# Friends, and the caster itself
 
 STEED = effect("friendly_character", 12, engaged="either")
 

@@ -41,7 +41,7 @@ STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 
 
 class Player:
-    """A scripted player and his generator."""
+    """A scripted player and its generator."""
 
     def __init__(self, kind: Scripted, key: int = 1) -> None:
         self.kind = kind
@@ -130,7 +130,7 @@ def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
     movers = set()
     for game in range(games):
         players = [Player(kind, 2 * game), Player(kind, 2 * game + 1)]
-        if game % 2:  # positions that he would not come to by himself
+        if game % 2:  # positions that it would not come to by itself
             players[game // 2 % 2] = Player(Scripted.RANDOM, 77 + game)
         battle = first.copy()
         while not battle.is_over:
@@ -463,7 +463,7 @@ def test_magic_resistance_counts_among_the_dice(
 def test_the_least_promising_spell_is_swapped_for_a_better_first(
     player: Callable[[Battle], int], first: float, swaps: bool
 ) -> None:
-    """He rolls the second and the third of the lore, worth 10 and 20 points to him."""
+    """The wizard rolls the second and the third of the lore, worth 10 and 20 points."""
     names = ["Fire Ball", "Flaming Sword of Rhuin", "Fiery Blast"]
     assert first_three("Fire") == names
     worths = [

@@ -71,7 +71,7 @@ def pmf(record: Any, strike: Any) -> list[float]:
     ("target", "expected"),
     [
         ("enemy_unit", [ENEMY, ENEMY + 1]),
-        ("friendly_unit", [OWN, OWN + UNITS]),  # a character alone is a unit of his own
+        ("friendly_unit", [OWN, OWN + UNITS]),  # a character alone is a unit of its own
         ("friendly_character", [OWN + UNITS]),
         ("caster", [0]),
         ("player", [0]),
@@ -96,9 +96,9 @@ def test_a_character_in_a_unit_is_open_to_spells_at_models_else_once_he_is_alone
     record = packed(
         army(wizard(units, models)), army(wizard(name="Berta", unit="Boyz"), units=[BOYZ])
     )
-    him = ENEMY + UNITS
-    assert codes(record) == [(ENEMY, Opening.ALWAYS), (him, Opening.ALONE)]
-    assert codes(record, 0, 1) == [(ENEMY, Opening.ALWAYS), (him, Opening.ALWAYS)]
+    hero = ENEMY + UNITS
+    assert codes(record) == [(ENEMY, Opening.ALWAYS), (hero, Opening.ALONE)]
+    assert codes(record, 0, 1) == [(ENEMY, Opening.ALWAYS), (hero, Opening.ALWAYS)]
     assert record.armies[1].wizards[0].unit == 1
 
 
@@ -313,7 +313,7 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
         assert struck[own] == 0.0
         assert all(distance > 0.0 for victim, distance in struck.items() if victim != own)
     (only,) = (aim for aim in aims(record) if aim.target == ENEMY)
-    points = {TARGETS: 6.0, TARGETS + 1: 5.0, UNITS: -30.0}  # by the wound; his own are lost
+    points = {TARGETS: 6.0, TARGETS + 1: 5.0, UNITS: -30.0}  # by the wound; its own are lost
     promise = 0.0
     for s in strikes(record, only):
         reached = [sum(die * k >= s.distance for die in range(1, 7)) / 6 for k in range(1, 60)]

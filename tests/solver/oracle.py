@@ -158,7 +158,7 @@ class Oracle:
         return max(values) if army == 0 else min(values)
 
     def _nominate(self, p: Position) -> F:
-        """The active player stops, ends a spell of his that remains, or tries a spell."""
+        """The active player stops, ends a spell of its own that remains, or tries a spell."""
         if p not in self._known:
             active = p.phase % 2
             self._known[p] = self._best(active, self._choices(p, active))

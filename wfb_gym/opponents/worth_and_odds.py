@@ -94,7 +94,7 @@ def pending_threat(packed: PackedScenario, state: State) -> float:
 
 @jit
 def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points that a spell in play still pays, from the mover's view a threat if not his own."""
+    """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
     worth = worth_per_phase(packed, state, army, spell) * phases_left(packed, state)
     if packed.armies[army].spells[spell].duration == Duration.DELAYED:
         worth += worth_of_aim(packed, army, spell, int64(state.aims[army, spell] - 1), 0)
