@@ -163,3 +163,12 @@ def test_every_learner_says_how_it_is_called(
     shown = capsys.readouterr().out
     for flag in ("--quick", "--json", "--seed", "--out"):
         assert flag in shown, f"{script}: no {flag}"
+
+
+def test_the_tests_that_the_steps_name_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(test_\w+)\b(?!\.py)", text))
+    known = set(re.findall(r"def (test_\w+)", text_of("tests"))) | {"test_NAME"}
+    assert named - known == set()
+    files = set(re.findall(r"\b(test_\w+\.py)", text)) - {"test_NAME.py"}
+    assert files <= {path.name for path in (ROOT / "tests").rglob("test_*.py")}
