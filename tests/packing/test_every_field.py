@@ -19,7 +19,7 @@ from wfb_gym.packing.records import (
 )
 from wfb_gym.scenario import items as scenario_items
 from wfb_gym.scenario import rulesets, scenario_from_dict
-from wfb_gym.scenario.effects import Damage, Hits, Near, SpellEffect, Worth
+from wfb_gym.scenario.effects import Hits
 from wfb_gym.scenario.items import (
     FIELDS_BY_ROLE,
     Bound,
@@ -126,85 +126,6 @@ MISCASTS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]
     rulesets.PlainEffect: {},
 }
 
-BOLT = {"target": "enemy_unit", "damage": {"hits": "D6", "strength": 4}}
-CURSE = {"target": "enemy_unit", "worth": {"points": 8.0}}
-BLESSING = {"target": "friendly_unit", "worth": {"points": 8.0}}
-COMET = {
-    "target": "point",
-    "damage": {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"},
-}
-NEAR = {"terrain": ["wood"], "within": 6, "otherwise": 12}
-PIT = {"hits": "template", "strength": 3, "template": 3.0}
-
-
-def bolt(**keys: Any) -> dict[str, Any]:
-    return {**BOLT, "damage": {**BOLT["damage"], **keys}}  # type: ignore[dict-item]
-
-
-def curse(**worth: float) -> dict[str, Any]:
-    return {**CURSE, "duration": "one_turn", "worth": worth}
-
-
-SPELLS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
-    SpellEffect: {
-        "target": (CURSE, {**CURSE, "target": "friendly_unit"}),
-        "range_inches": (CURSE, {**CURSE, "range_inches": 13}),
-        "sight": (CURSE, {**CURSE, "sight": True}),
-        "missile": (
-            {**CURSE, "sight": True, "range_inches": 60},
-            {**CURSE, "sight": True, "range_inches": 60, "missile": True},
-        ),
-        "engaged": (CURSE, {**CURSE, "engaged": "either"}),
-        "caster_engaged": (CURSE, {**CURSE, "caster_engaged": True}),
-        "only": (CURSE, {**CURSE, "only": ["cavalry"]}),
-        "not_on": (CURSE, {**CURSE, "not_on": ["flammable"]}),
-        "needs": (CURSE, {**CURSE, "needs": "fleeing"}),
-        "near": (CURSE, {**CURSE, "near": NEAR}),
-        "once": (CURSE, {**CURSE, "once": True}),
-        "damage": (CURSE, {**CURSE, **BOLT}),
-        "worth": (BOLT, {**BOLT, **CURSE}),
-        "gains_wound": (BOLT, {**BOLT, "gains_wound": True}),
-        "heals": (BLESSING, {**BLESSING, "heals": True}),
-    },
-    Damage: {
-        "hits": (BOLT, bolt(hits="2D6")),
-        "strength": (BOLT, bolt(strength=5)),
-        "strength_by_armour": (
-            BOLT,
-            {**BOLT, "damage": {"hits": "D6", "strength_by_armour": [3, 4, 5]}},
-        ),
-        "armour_save": (BOLT, bolt(armour_save=False)),
-        "ward_save": (BOLT, bolt(ward_save=False)),
-        "flaming": (BOLT, bolt(flaming=True)),
-        "automatic": (BOLT, bolt(automatic=True)),
-        "template": ({**BOLT, "damage": PIT}, {**BOLT, "damage": {**PIT, "template": 1.0}}),
-        "partial": ({**BOLT, "damage": PIT}, {**BOLT, "damage": {**PIT, "partial": 4}}),
-        "delayed": (BOLT, COMET),
-        "radius": (BOLT, COMET),
-    },
-    Worth: {
-        "points": (curse(points=8.0), curse(points=9.0)),
-        "share": (curse(points=8.0), curse(points=8.0, share=0.5)),
-        "points_per_phase": (curse(points=8.0), curse(points=8.0, points_per_phase=1.0)),
-        "share_per_phase": (curse(points=8.0), curse(points=8.0, share_per_phase=0.1)),
-    },
-    Near: {
-        "terrain": ({**CURSE, "near": NEAR}, {**CURSE, "near": {**NEAR, "terrain": ["hill"]}}),
-        "within": ({**CURSE, "near": NEAR}, {**CURSE, "near": {**NEAR, "within": 40}}),
-        "otherwise": (
-            {**CURSE, "near": {**NEAR, "terrain": ["hill"]}},
-            {**CURSE, "near": {**NEAR, "terrain": ["hill"], "otherwise": 40}},
-        ),
-        "extra": (
-            {**BOLT, "near": {**NEAR, "within": 40}},
-            {**BOLT, "near": {**NEAR, "within": 40, "extra": "D6"}},
-        ),
-    },
-}
-"""For each field of a spell's effect: an effect, and one in which that field differs."""
-SAID_ONLY: dict[type[BaseModel], set[str]] = {Worth: {"reason"}}
-"""Fields that explain a number and play no part."""
-
 
 def packed_item(item: dict[str, Any]) -> bytes:
     bearer = {"name": "Anna", "level": 2, "lore": "Fire", "items": ["Thing"]}
@@ -231,44 +152,6 @@ def packed_miscast(effect: dict[str, Any]) -> bytes:
     return pack(scenario_from_dict(document)).tobytes()
 
 
-def packed_spell(effect: dict[str, Any]) -> bytes:
-    """Two wizards with the spell, one of them in combat, before units of all kinds."""
-    spell = {"name": "Spell", "casting_value": 6, **effect}
-    body: dict[str, Any] = {"toughness": 3, "points": 9.0, "facing": 180.0}
-    document = {
-        "name": "Test",
-        "phases": 2,
-        "battlefield": {
-            "width": 72,
-            "depth": 48,
-            "terrain": [
-                {"name": "Copse", "kind": "wood", "position": [50, 34], "size": [6, 6]},
-                {"name": "Mill", "kind": "building", "position": [45, 28], "size": [8, 1]},
-            ],
-        },
-        "caster": {
-            "wizards": [
-                {"name": "Anna", "level": 2, "spells": [spell], "position": [36, 10]},
-                {"name": "Bert", "level": 2, "spells": [spell], "position": [60, 10],
-                 "in_combat": True},
-            ],
-            "units": [{"name": "Guard", "models": 5, **body, "position": [20, 10]}],
-        },
-        "dispeller": {
-            "units": [
-                {"name": "Boyz", "models": 10, "position": [36, 22], **body},
-                {"name": "Rear", "models": 5, "position": [36, 3], **body},
-                {"name": "Runners", "models": 5, "position": [10, 40], "fleeing": True, **body},
-                {"name": "Fighters", "models": 5, "position": [10, 30], "in_combat": True, **body},
-                {"name": "Knights", "models": 5, "position": [50, 36], **body, "wounds": 3,
-                 "armour_save": 3, "ward_save": 5, "troop": "cavalry", "traits": ["flammable"]},
-            ],
-            "heroes": [{"name": "Hero", "position": [41, 23], "facing": 180.0}],
-        },
-    }  # fmt: skip
-    return pack(scenario_from_dict(document)).tobytes()
-
-
 def kinds_of(model: type[BaseModel]) -> tuple[str, ...]:
     return get_args(model.model_fields["kind"].annotation)
 
@@ -290,22 +173,6 @@ def test_every_power_of_an_item_is_packed(item: dict[str, Any], changed: dict[st
 
 def test_every_field_of_an_item_has_one_role() -> None:
     assert sorted(sum(FIELDS_BY_ROLE.values(), ())) == sorted(Item.model_fields)
-
-
-@pytest.mark.parametrize("model", SPELLS, ids=lambda model: model.__name__)
-def test_every_part_of_a_spells_effect_has_an_example(model: type[BaseModel]) -> None:
-    assert set(SPELLS[model]) == set(model.model_fields) - SAID_ONLY.get(model, set())
-
-
-@pytest.mark.parametrize(
-    ("effect", "changed"),
-    [pair for fields in SPELLS.values() for pair in fields.values()],
-    ids=[f"{model.__name__}.{field}" for model, fields in SPELLS.items() for field in fields],
-)
-def test_every_part_of_a_spells_effect_is_packed(
-    effect: dict[str, Any], changed: dict[str, Any]
-) -> None:
-    assert packed_spell(effect) != packed_spell(changed)
 
 
 def test_every_miscast_effect_has_an_example() -> None:
