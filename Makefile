@@ -57,11 +57,11 @@ tournament: setup ## everybody against everybody: experiments/tournament.py
 report: setup ## tables and figures of README and docs: tools/report.py
 	$(BIN)/python -m tools.report $(ARGS)
 
-test: lint ## lint, then the tests but for the slow ones
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: lint ## lint, then the tests but for the slow ones, on all cores
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
-test-slow: setup ## the slow tests
-	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+test-slow: setup ## the slow tests, on all cores
+	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
 
 solve: setup ## exact values: experiments/solve.py
 	$(BIN)/python -m experiments.solve $(or $(ARGS),--all)
@@ -91,9 +91,10 @@ $(RLLIB)/.installed: agents/rllib/constraints.txt pyproject.toml
 	@touch $@
 	@echo 'rllib: .venv-rllib is ready'
 
-lint: setup ## ruff and mypy
+lint: setup ## ruff, the layers of the package, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@PYTHONPATH=. $(BIN)/lint-imports --no-logo > .venv/layers.txt || { cat .venv/layers.txt; exit 1; }
 	$(BIN)/mypy
 
 format: setup ## bring the sources into shape
