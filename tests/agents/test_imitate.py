@@ -115,10 +115,12 @@ def test_ctrl_c_keeps_what_was_learned(
 def test_a_scenario_that_is_too_large_has_no_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def refuse(*_: Any, **__: Any) -> Any:
-        return solver.solve("grand-conclave", max_bytes=1)
+    solve = solver.solve
 
-    monkeypatch.setattr(solver, "solved", refuse)
+    def refuse(*_: Any, **__: Any) -> Any:
+        return solve("grand-conclave", max_bytes=1)
+
+    monkeypatch.setattr(solver, "solve", refuse)
     assert clone(tmp_path, capsys, "--quick")["score"] is None
 
 

@@ -34,7 +34,7 @@ SEVERAL = ("a duel", "several wizards", "a re-roll of one die", "two phases")
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Solutions are kept nowhere else than here."""
     monkeypatch.setattr(solving, "CACHE_FOLDER", tmp_path)
-    monkeypatch.setattr(solver_move_tables, "_KEPT", {})
+    monkeypatch.setattr(solver_move_tables, "_CACHE", {})
     yield  # noqa: PT022 (the patches end afterwards)
 
 

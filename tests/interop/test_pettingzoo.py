@@ -398,14 +398,14 @@ def test_what_is_told_is_what_happened() -> None:
         whim, total = Whim(), 0.0
         whim.salt = seed
         while not all(env.terminations.values()):
-            assert env._watcher._telling.battle.key() == env._game.states(FIRST).tobytes()
-            assert env._watcher._telling.battle.points == pytest.approx(total)
+            assert env._watcher._narrated.battle.key() == env._game.states(FIRST).tobytes()
+            assert env._watcher._narrated.battle.points == pytest.approx(total)
             observation, _, _, _, info = env.last()
             env.step(whim.pick(observation, info["action_mask"]))
             total += env.rewards["caster_0"]
             assert env.render()
-        assert env._watcher._telling.battle.is_over
-        assert env._watcher._telling.battle.points == pytest.approx(total)
+        assert env._watcher._narrated.battle.is_over
+        assert env._watcher._narrated.battle.points == pytest.approx(total)
 
 
 def test_without_a_mode_there_is_nothing_to_see() -> None:

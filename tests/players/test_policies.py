@@ -15,7 +15,7 @@ from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.seats import SEATS
 
 ROOT = Path(__file__).parents[2]
-POLICIES = ROOT / "agents" / "policies"
+POLICIES = ROOT / "wfb_gym" / "players" / "policies"
 SINGLE = sorted(path for path in POLICIES.rglob("*.npz") if path.parent.name != "general")
 IDS = {0: "wfb_gym/Caster-v0", 1: "wfb_gym/Dispeller-v0"}
 

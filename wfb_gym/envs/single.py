@@ -236,6 +236,10 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self._seeded = state["seeded"]
         return self._observation_and_info(self.batch.look())
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._out = self.batch.new_step()  # a step writes to the masks of its own batch
+
 
 class CasterEnv(MagicPhaseEnv):
     """The caster's seat of a magic phase; see `MagicPhaseEnv` for spaces, rewards and info.

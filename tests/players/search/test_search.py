@@ -120,7 +120,7 @@ def test_they_sit_opposite_in_every_id(name: str, kind: str) -> None:
         ("mcts:0", "found '0'"),
         ("mcts:-3", "found '-3'"),
         ("mcts:1e3", "found '1e3'"),
-        ("mcts:12345678", "of 6 digits at most"),
+        ("mcts:12345678", "at most 6 digits"),
         ("expectimax:", "expected a whole number of decisions to look ahead behind expectimax:"),
         ("expectimax:0", "found '0'"),
         ("expectimax:x", "found 'x'"),
