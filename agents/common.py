@@ -20,10 +20,12 @@ def is_generated(scenario: str) -> bool:
 def load_solution(scenario: Any, max_bytes: int) -> solver.Solution | None:
     """The solution of a scenario; None, and a line on stderr, where it is too large."""
     try:
-        return solver.solve(scenario, cache=True, max_bytes=max_bytes, notice=sys.stderr)
+        solution = solver.solve(scenario, cache=True, max_bytes=max_bytes, notice=sys.stderr)
+        _ = solution.full  # what grading needs may be too large where the solution is not
     except solver.TooLarge as error:
         print(f"no exact score: {error}", file=sys.stderr)
         return None
+    return solution
 
 
 class DeferredInterrupt:
