@@ -108,8 +108,8 @@ def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: No
     found = walk(made, node)
     assert found
     for battle in found:
-        node, merged = full.explore(battle.state), fewer.explore(battle.state)
-        assert fewer.values[merged] == pytest.approx(full.values[node], abs=1e-9)
+        unmerged, merged = full.explore(battle.state), fewer.explore(battle.state)
+        assert fewer.values[merged] == pytest.approx(full.values[unmerged], abs=1e-9)
 
 
 def test_nothing_is_merged_before_the_last_phase_or_where_spells_are_aimed() -> None:
