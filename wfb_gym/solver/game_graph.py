@@ -323,21 +323,21 @@ class GameGraph:
         progress: Progress | None = None,
     ) -> None:
         """Run one operation to its end; on the graph's own nodes unless others are given."""
-        control = self._control[0]
-        status = GraphStatus.PAUSED
-        while status != GraphStatus.DONE:
-            self._grow(status)
+        while True:
             game = Game(self.packed, self.plan, self._control)
             status = GraphStatus(
                 run(
-                    operation, budget, game, self._nodes if nodes is None else nodes, lanes,
+                    int(operation), budget, game, self._nodes if nodes is None else nodes, lanes,
                     self._room, self._stack,
                 )
             )  # fmt: skip
             if progress is not None:
-                progress(
-                    int(control.cursor if operation == GraphOperation.SWEEP else control.nodes)
-                )
+                control = self._control[0]
+                sweeping = operation == GraphOperation.SWEEP
+                progress(int(control.cursor if sweeping else control.nodes))
+            if status == GraphStatus.DONE:
+                return
+            self._grow(status)
 
     def _grow(self, status: GraphStatus) -> None:
         """Enlarge what the compiled code found too small."""

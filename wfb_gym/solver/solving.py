@@ -55,11 +55,13 @@ def solve(
     began = time.perf_counter()
     loaded = load_scenario(scenario)
     solution = Solution(loaded, GameGraph(pack(loaded), max_bytes, merging=True), 0.0)
-    path = CACHE_FOLDER / "solutions" / f"{packed_digest(solution.packed)}.zip"
+    path = CACHE_FOLDER
     if cache:
+        digest = packed_digest(solution.packed)
+        path = CACHE_FOLDER / "solutions" / f"{digest}.zip"
         with contextlib.suppress(OSError, SolutionError):
             kept = load(path, max_bytes=max_bytes)
-            if packed_digest(kept.packed) == packed_digest(solution.packed):
+            if packed_digest(kept.packed) == digest:
                 solution = Solution(loaded, kept.graph, kept.seconds)
     start = battle or Battle(solution.packed)
     if start.is_over or (cache and solution.graph.find(start.state) >= 0):
