@@ -8,12 +8,12 @@ bound items belong to no list and are carried beside an arcane one.
 
 from collections.abc import Sequence
 
-from wfb_gym.generating.drafts import CharacterDraft, number_names
+from wfb_gym.generating.drafts import CharacterDraft, number_names, points_of
 from wfb_gym.generating.options import (
-    LORD_FROM,
     MAX_CHARACTERS_SHARE,
     Generation,
-    WizardOption,
+    Opposition,
+    is_lord,
     slots_of,
     wizard_options,
 )
@@ -57,215 +57,174 @@ RUNES: tuple[tuple[tuple[str, ...], int], ...] = (
 """What a Runesmith or Runelord may carry, with weights."""
 ALLOWANCE = {"lord": 100.0, "hero": 50.0}
 """Points of items that a character may carry (ours, as army books have it)."""
-_SECOND_HORRORS_FROM = LORD_FROM
-"""Points from which two units of Horrors may cast (ours)."""
 _ORDER = ("wizard", "runelord", "runesmith", "hero")
 
 
-class _Roster:
-    """Characters chosen so far, and the room for more."""
-
-    def __init__(self, list_name: str, options: Generation) -> None:
-        self.list_name = list_name
-        self.slots = slots_of(options.points)
-        self.room = options.characters
-        self.budget = MAX_CHARACTERS_SHARE * options.points
-        self.spells = options.spells
-        self.characters: list[CharacterDraft] = []
-        self.max_casting_units = 2 if options.points >= _SECOND_HORRORS_FROM else 1
-
-    def has_room_for(self, profile: CharacterProfile | None, points: float) -> bool:
-        """Whether such a character fits."""
-        if len(self.characters) >= self.room or points > self.budget:
-            return False
-        if profile is None:
-            return sum(who.profile is None for who in self.characters) < self.max_casting_units
-        if profile.slot == "lord" and sum(w.is_lord for w in self.characters) >= self.slots.lords:
-            return False
-        return sum(who.profile is not None for who in self.characters) < self.slots.characters
-
-    def add(self, who: CharacterDraft) -> None:
-        self.characters.append(who)
-        self.budget -= who.points
-        self.spells -= who.level
-
-    def add_one_of(self, profiles: Sequence[CharacterProfile], choices: RandomChoices) -> bool:
-        """Add one of those characters, none of them a wizard; False where none fits."""
-        fitting = [(p, _points_of(p)) for p in profiles if self.has_room_for(p, _points_of(p))]
-        if fitting:
-            self.add(CharacterDraft(*choices.pick(fitting)))
-        return bool(fitting)
-
-
-def choose_wizards(
-    list_name: str, options: Generation, choices: RandomChoices, lore: str | None = None
+def choose_characters(
+    kind: Opposition,
+    list_name: str,
+    options: Generation,
+    choices: RandomChoices,
+    lore: str | None = None,
 ) -> list[CharacterDraft]:
-    """Choose the characters of an army that casts, at least one wizard among them.
+    """Choose the characters of an army and what they carry, in the order of a scenario.
 
     Args:
-        list_name: of an army list that has `wizard_options`.
+        kind: "none" for fighters without items; "dwarfs" for at least one Runesmith or Runelord
+            among them; else for at least one wizard of an army list that has `wizard_options`.
+        list_name: of the army list.
         options: of the generator.
         choices: the random choices.
         lore: of the first wizard; None for any.
     """
-    roster = _Roster(list_name, options)
-    weights = [(1, 35), (2, 45), (3, 20), (4, 5)]
-    for _ in range(min(options.wizards, choices.pick_weighted(weights))):
-        first_lore = None if roster.characters else lore
-        fitting = [
-            each
-            for each in wizard_options(list_name, options)
-            if roster.has_room_for(each.profile, each.points)
-            and each.level <= roster.spells
-            and (first_lore is None or first_lore in each.lores)
-        ]
-        if not fitting:
-            break
-        roster.add(_choose_wizard(fitting, choices, first_lore))
-    _add_heroes(roster, choices)
-    return _finish(roster, options, choices)
-
-
-def choose_runesmiths(
-    list_name: str, options: Generation, choices: RandomChoices
-) -> list[CharacterDraft]:
-    """Choose the characters of a Dwarf army, at least one Runesmith or Runelord among them."""
-    roster = _Roster(list_name, options)
-    smiths = [p for p in army_list(list_name).characters if p.kind in ("runesmith", "runelord")]
-    for _ in range(min(options.wizards, choices.pick_weighted([(1, 35), (2, 45), (3, 20)]))):
-        if not roster.add_one_of(smiths, choices):
-            break
-    _add_heroes(roster, choices)
-    return _finish(roster, options, choices)
-
-
-def choose_heroes(
-    list_name: str, options: Generation, choices: RandomChoices
-) -> list[CharacterDraft]:
-    """Choose the characters of an army without means against magic: fighters without items."""
-    roster = _Roster(list_name, options)
-    _add_heroes(roster, choices)
-    return _name(roster.characters)
-
-
-def _add_heroes(roster: _Roster, choices: RandomChoices) -> None:
-    """Add fighting characters, none to as many as fit."""
-    heroes = [p for p in army_list(roster.list_name).characters if p.kind == "hero"]
-    while choices.chance(50) and roster.add_one_of(heroes, choices):
-        pass
-
-
-def _points_of(profile: CharacterProfile) -> float:
-    """Points of a character that is no wizard."""
-    points = profile.points_at(0)
-    if points is None:
-        raise ValueError(f"{profile.name}: expected fixed points, found points by level")
-    return points
-
-
-def _choose_wizard(
-    fitting: list[WizardOption], choices: RandomChoices, lore: str | None
-) -> CharacterDraft:
-    lords = [each for each in fitting if each.is_lord]
-    others = [each for each in fitting if not each.is_lord]
-    chosen = choices.pick(lords if lords and (not others or choices.chance(40)) else others)
-    return CharacterDraft(
-        chosen.profile, chosen.points, chosen.level, lore or choices.pick(chosen.lores)
-    )
-
-
-def _finish(roster: _Roster, options: Generation, choices: RandomChoices) -> list[CharacterDraft]:
-    """Give the characters items, spells and names, and put them in the order of a scenario."""
-    characters = sorted(roster.characters, key=lambda each: (_ORDER.index(each.kind), -each.level))
-    armoury = _Armoury(roster.list_name, roster.budget, options.items)
-    for who in characters:
-        armoury.equip(who, choices, roster.spells)
-        items = [bundled_items()[name] for name in who.items]
-        roster.spells -= sum(item.extra_spells + (item.bound is not None) for item in items)
-    for who in characters:
-        if who.is_wizard:
-            roster.spells -= _choose_spells(who, choices, roster.spells)
-    return _name(characters)
-
-
-def _choose_spells(who: CharacterDraft, choices: RandomChoices, room: int) -> int:
-    """Choose a wizard's spells, or leave them to be rolled when the battle begins.
-
-    Selection: a D6 for each on its lore, rolled again for a spell that it has already, and one
-    may be swapped for the first.
-
-    Args:
-        who: the wizard.
-        choices: the random choices.
-        room: places for spells beside one for each that it knows.
-
-    Returns:
-        How many of those places it takes.
-    """
-    extra = sum(bundled_items()[name].extra_spells for name in who.items)
-    count = min(who.level + extra, LORE_SPELLS)
-    if room >= LORE_SPELLS - count and choices.chance(35):
-        who.rolled = True
-        return LORE_SPELLS - count
-    numbers = choices.shuffle(range(LORE_SPELLS))[:count]
-    if 0 not in numbers and choices.chance(40):
-        numbers[choices.below(count)] = 0
-    spells = spells_of_lore(who.lore)
-    who.spells = [spells[number].name for number in sorted(numbers)]
-    return 0
-
-
-def _name(characters: list[CharacterDraft]) -> list[CharacterDraft]:
-    """Give the characters their names."""
+    roster = _Roster(list_name, options, choices)
+    if kind == "dwarfs":
+        roster.add_runesmiths()
+    elif kind != "none":
+        roster.add_wizards(lore)
+    roster.add_heroes()
+    if kind != "none":
+        roster.equip()
     names = []
-    for who in characters:
+    for who in roster.characters:
         title = "Horrors Caster" if who.profile is None else who.profile.name
         names.append(f"{title} of {who.lore}" if who.is_wizard else title)
-    for who, name in zip(characters, number_names(names), strict=True):
+    for who, name in zip(roster.characters, number_names(names), strict=True):
         who.name = name
-    return characters
+    return roster.characters
 
 
-class _Armoury:
-    """What is left for the characters of one army: points, kinds of item, items to be had once."""
+class _Roster:
+    """The characters of one army so far, and what is left for more: points, spells, items."""
 
-    def __init__(self, list_name: str, budget: float, kinds: int) -> None:
-        self.list_name = list_name
-        self.budget = budget
-        self.kinds = kinds  # counted by bearer
-        self._taken: set[str] = set()
+    def __init__(self, list_name: str, options: Generation, choices: RandomChoices) -> None:
+        self.characters: list[CharacterDraft] = []
+        self._list_name = list_name
+        self._options = options
+        self._choices = choices
+        self._slots = slots_of(options.points)
+        self._budget = MAX_CHARACTERS_SHARE * options.points
+        self._spells = options.spells
+        self._kinds = options.items  # of item, counted by bearer
+        self._taken: set[str] = set()  # items that an army has once
 
-    def equip(self, who: CharacterDraft, choices: RandomChoices, room: int) -> None:
-        """Give a character items.
+    def add_wizards(self, lore: str | None) -> None:
+        """Add wizards, the first of them of a lore unless it is None."""
+        options, choices = self._options, self._choices
+        weights = [(1, 35), (2, 45), (3, 20), (4, 5)]
+        for _ in range(min(options.wizards, choices.pick_weighted(weights))):
+            fitting = [
+                each
+                for each in wizard_options(self._list_name, options)
+                if self._has_room_for(each.profile, each.points)
+                and each.level <= self._spells
+                and (lore is None or lore in each.lores)
+            ]
+            if not fitting:
+                break
+            lords = [each for each in fitting if is_lord(each.profile)]
+            others = [each for each in fitting if not is_lord(each.profile)]
+            chosen = choices.pick(lords if lords and (not others or choices.chance(40)) else others)
+            own_lore = lore or choices.pick(chosen.lores)
+            self._add(CharacterDraft(chosen.profile, chosen.points, chosen.level, own_lore))
+            lore = None
 
-        Args:
-            who: the character; a unit that casts carries none.
-            choices: the random choices.
-            room: how many more spells its items may bring.
+    def add_runesmiths(self) -> None:
+        """Add Runesmiths and Runelords."""
+        choices = self._choices
+        weights = [(1, 35), (2, 45), (3, 20)]
+        for _ in range(min(self._options.wizards, choices.pick_weighted(weights))):
+            if not self._add_one_of("runesmith", "runelord"):
+                break
+
+    def add_heroes(self) -> None:
+        """Add fighting characters, none to as many as fit."""
+        while self._choices.chance(50) and self._add_one_of("hero"):
+            pass
+
+    def _add_one_of(self, *kinds: str) -> bool:
+        """Add a character of one of these kinds, none of them wizards; False where none fits."""
+        fitting = []
+        for profile in army_list(self._list_name).characters:
+            if profile.kind in kinds:
+                points = profile.points_at(0)
+                if points is None:
+                    raise ValueError(
+                        f"{profile.name}: expected fixed points, found points by level"
+                    )
+                if self._has_room_for(profile, points):
+                    fitting.append(CharacterDraft(profile, points))
+        if fitting:
+            self._add(self._choices.pick(fitting))
+        return bool(fitting)
+
+    def _has_room_for(self, profile: CharacterProfile | None, points: float) -> bool:
+        if len(self.characters) >= self._options.characters or points > self._budget:
+            return False
+        taken = [who.profile for who in self.characters]
+        if profile is None:  # two units of Horrors may cast where there may be a lord (ours)
+            return taken.count(None) < (2 if self._slots.lords else 1)
+        if is_lord(profile) and sum(map(is_lord, taken)) >= self._slots.lords:
+            return False
+        return len(taken) - taken.count(None) < self._slots.characters
+
+    def _add(self, who: CharacterDraft) -> None:
+        self.characters.append(who)
+        self._budget -= who.points
+        self._spells -= who.level
+
+    def equip(self) -> None:
+        """Put the characters in order, and give them items and spells."""
+        self.characters.sort(key=lambda each: (_ORDER.index(each.kind), -each.level))
+        for who in self.characters:
+            self._give_items(who)
+            items = [bundled_items()[name] for name in who.items]
+            self._spells -= sum(item.extra_spells + (item.bound is not None) for item in items)
+        for who in self.characters:
+            if who.is_wizard:
+                self._choose_spells(who)
+
+    def _choose_spells(self, who: CharacterDraft) -> None:
+        """Choose a wizard's spells, or leave them to be rolled when the battle begins.
+
+        Selection: a D6 for each on its lore, rolled again for a spell that it has already, and one
+        may be swapped for the first.
         """
-        if who.profile is None or self.list_name in WITHOUT_ITEMS:
+        choices = self._choices
+        count = min(who.level + _extra_spells(who.items), LORE_SPELLS)
+        if self._spells >= LORE_SPELLS - count and choices.chance(35):
+            who.rolled = True
+            self._spells -= LORE_SPELLS - count
             return
+        numbers = choices.shuffle(range(LORE_SPELLS))[:count]
+        if 0 not in numbers and choices.chance(40):
+            numbers[choices.below(count)] = 0
+        spells = spells_of_lore(who.lore)
+        who.spells = [spells[number].name for number in sorted(numbers)]
+
+    def _give_items(self, who: CharacterDraft) -> None:
+        """Give a character items; a unit that casts carries none."""
+        if who.profile is None or self._list_name in WITHOUT_ITEMS:
+            return
+        choices = self._choices
         allowance = ALLOWANCE[who.profile.slot]
         if who.kind in ("runesmith", "runelord"):
             sets = [(runes, weight) for runes, weight in RUNES if self._can_give(runes, allowance)]
             self._give(who, choices.pick_weighted(sets) if sets else ())
             return
         if who.is_wizard:
-            self._give_arcane(who, choices, room, allowance)
+            self._give_arcane(who, allowance)
         allowance -= who.cost - who.points
         bound = [name for name in BOUND if self._can_give((name,), allowance)]
-        extra = sum(bundled_items()[name].extra_spells for name in who.items)
-        if bound and extra < room and choices.chance(12):
+        if bound and _extra_spells(who.items) < self._spells and choices.chance(12):
             self._give(who, (choices.pick(bound),))
 
-    def _give_arcane(
-        self, who: CharacterDraft, choices: RandomChoices, room: int, allowance: float
-    ) -> None:
+    def _give_arcane(self, who: CharacterDraft, allowance: float) -> None:
+        choices = self._choices
         single = [
             (name,)
-            for name in (*COMMON, *OF_LISTS.get(self.list_name, ()))
-            if self._can_give((name,), allowance)
-            and (room or not bundled_items()[name].extra_spells)
+            for name in (*COMMON, *OF_LISTS.get(self._list_name, ()))
+            if self._can_give((name,), allowance) and (self._spells or not _extra_spells([name]))
         ]
         copies = choices.pick_weighted([(1, 2), (2, 1)])
         sets: list[tuple[tuple[str, ...], int]] = [
@@ -279,12 +238,16 @@ class _Armoury:
 
     def _can_give(self, names: Sequence[str], allowance: float) -> bool:
         """Whether a character may carry these items, and the army still has them."""
-        points = sum(bundled_items()[name].points for name in names)
-        fits = points <= min(allowance, self.budget) and len(set(names)) <= self.kinds
+        fits = points_of(names) <= min(allowance, self._budget) and len(set(names)) <= self._kinds
         return fits and self._taken.isdisjoint(names)
 
     def _give(self, who: CharacterDraft, names: Sequence[str]) -> None:
         who.items += names
-        self.budget -= sum(bundled_items()[name].points for name in names)
-        self.kinds -= len(set(names))
+        self._budget -= points_of(names)
+        self._kinds -= len(set(names))
         self._taken.update(name for name in names if name not in (SCROLL, STONE, RUNE))
+
+
+def _extra_spells(items: Sequence[str]) -> int:
+    """Return how many more spells the bearer of some items knows."""
+    return sum(bundled_items()[name].extra_spells for name in items)

@@ -18,16 +18,12 @@ _STEADY = frozenset({"undead", "daemons", "unbreakable", "immune_to_psychology"}
 """Traits of those who do not flee (ours)."""
 
 _Point = tuple[float, float]
+_Place = tuple[_Point, int]
+"""Middle of the front edge, in inches, and facing."""
 
 
 class PlacedPiece(NamedTuple):
-    """A unit or character on the battlefield.
-
-    Attributes:
-        army: 0 or 1.
-        ground: that it covers.
-        piece: the unit or character.
-    """
+    """A unit or character on the battlefield, and the ground that it covers."""
 
     army: int
     ground: Rectangle
@@ -71,7 +67,11 @@ def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) ->
             and unit.profile.troop in ("infantry", "cavalry")
             and not _STEADY & set(unit.profile.traits)
             and (
-                not army.wizards_in(unit) or (_wizard_elsewhere(unit, army) and choices.chance(15))
+                not army.wizards_in(unit)
+                or (
+                    any(who.is_wizard and who.unit is not unit for who in army.characters)
+                    and choices.chance(15)
+                )
             )
         ]
         if candidates and choices.chance(20):
@@ -92,22 +92,12 @@ def choose_absent_wizards(armies: Sequence[ArmyDraft], choices: RandomChoices) -
                 )
 
 
-def _wizard_elsewhere(unit: UnitDraft, army: ArmyDraft) -> bool:
-    """Whether the army has a wizard outside the unit."""
-    return any(who.is_wizard and who.unit is not unit for who in army.characters)
-
-
 def deploy(
     armies: Sequence[ArmyDraft],
     pairs: Sequence[tuple[UnitDraft, UnitDraft]],
     choices: RandomChoices,
 ) -> list[PlacedPiece] | None:
-    """Give everything on the battlefield a place.
-
-    Args:
-        armies: both; the first looks towards growing y.
-        pairs: units that fight each other.
-        choices: the random choices.
+    """Give everything a place, `pairs` front to front; the first army looks towards growing y.
 
     Returns:
         What stands where; None where something found no place.
@@ -122,15 +112,13 @@ def deploy(
     for side, army in enumerate(armies):
         distance = choices.inches(5.0, 9.0)
         rest = [unit for unit in army.units if not unit.engaged]
-        rest.sort(key=lambda unit: -unit.extent[0])
-        for unit in rest:
+        for unit in sorted(rest, key=lambda unit: -unit.extent[0]):
             places = _unit_places(unit, side, distance, (middle, spread), choices)
             if not layout.place(side, unit, places):
                 return None
         for who in army.characters:
-            if not who.is_alone:
-                continue
-            if not layout.place(side, who, _character_places(who, army, side, distance, choices)):
+            places = _character_places(who, army, side, distance, choices)
+            if who.is_alone and not layout.place(side, who, places):
                 return None
     return layout.placed
 
@@ -154,37 +142,26 @@ class _Layout:
                 Rectangle.behind(front, unit.extent, facing)
                 for unit, (front, facing) in zip(pair, sides, strict=True)
             ]
-            if all(g.is_on_battlefield(_EDGE) and self._is_free(g, 2) for g in grounds):
-                for army, (front, facing) in enumerate(sides):
-                    self._add(army, grounds[army], pair[army], front, facing)
+            if all(self._is_free(ground, None) for ground in grounds):
+                for army, unit in enumerate(pair):
+                    unit.position, unit.facing = sides[army]
+                    self.placed.append(PlacedPiece(army, grounds[army], unit))
                 return True
         return False
 
-    def place(
-        self, army: int, piece: UnitDraft | CharacterDraft, places: Iterator[tuple[_Point, int]]
-    ) -> bool:
-        """Place a piece at the first of these fronts and facings that is free."""
+    def place(self, army: int, piece: UnitDraft | CharacterDraft, places: Iterator[_Place]) -> bool:
+        """Place a piece at the first of these places that is free."""
         for front, facing in places:
             ground = Rectangle.behind(front, piece.extent, facing)
-            if ground.is_on_battlefield(_EDGE) and self._is_free(ground, army):
-                self._add(army, ground, piece, front, facing)
+            if self._is_free(ground, army):
+                piece.position, piece.facing = front, facing
+                self.placed.append(PlacedPiece(army, ground, piece))
                 return True
         return False
 
-    def _add(
-        self,
-        army: int,
-        ground: Rectangle,
-        piece: UnitDraft | CharacterDraft,
-        front: _Point,
-        facing: int,
-    ) -> None:
-        piece.position, piece.facing = front, facing
-        self.placed.append(PlacedPiece(army, ground, piece))
-
-    def _is_free(self, ground: Rectangle, army: int) -> bool:
-        """Whether ground is free for an army; 2 for both."""
-        return all(
+    def _is_free(self, ground: Rectangle, army: int | None) -> bool:
+        """Whether ground is on the battlefield and free for an army; None for both."""
+        return ground.is_on_battlefield(_EDGE) and all(
             ground.is_apart_from(
                 other.ground, _FRIENDS_APART if other.army == army else _ENEMIES_APART
             )
@@ -199,15 +176,11 @@ def _on_side(army: int, x: float, back: float) -> _Point:
 
 def _unit_places(
     unit: UnitDraft, army: int, distance: float, line: tuple[float, float], choices: RandomChoices
-) -> Iterator[tuple[_Point, int]]:
-    """Fronts and facings for a unit, the likely ones first.
+) -> Iterator[_Place]:
+    """Places for a unit, the likely ones first.
 
-    Args:
-        unit: the unit.
-        army: 0 or 1.
-        distance: of its battle line from the middle of the battlefield.
-        line: where the battle line has its middle, and how far it reaches to each side.
-        choices: the random choices.
+    Its army's battle line is `distance` inches from the middle of the battlefield; `line` says
+    where it has its own middle, and how far it reaches to each side.
     """
     middle, spread = line
     ahead = 180 * army
@@ -232,8 +205,8 @@ def _unit_places(
 
 def _character_places(
     who: CharacterDraft, draft: ArmyDraft, army: int, distance: float, choices: RandomChoices
-) -> Iterator[tuple[_Point, int]]:
-    """Fronts and facings for a lone character: beside or behind a friend, else anywhere."""
+) -> Iterator[_Place]:
+    """Places for a lone character: beside or behind a friend, else anywhere."""
     ahead = 180 * army
     friends = [unit for unit in draft.units if not (unit.engaged or unit.fleeing)]
     for attempt in range(2 * _TRIES):
@@ -290,17 +263,10 @@ _TERRAIN_NAMES = {
 
 
 def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> list[dict[str, Any]]:
-    """Choose terrain around the pieces on the battlefield.
+    """Choose terrain around the pieces on the battlefield, as tables of a scenario.
 
     Woods may lie over skirmishers, hills over everybody who does not fight; all else is clear of
-    all pieces (ours).
-
-    Args:
-        placed: what stands where.
-        choices: the random choices.
-
-    Returns:
-        Tables as a scenario has them, at most six; a feature that finds no place is left out.
+    all pieces (ours). A feature that finds no place is left out.
     """
     features: list[dict[str, Any]] = []
     taken: list[Rectangle] = []
@@ -317,26 +283,23 @@ def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> lis
             if free and ground.is_on_battlefield(0.0) and _suits(kind.kind, ground, placed):
                 used = [feature["name"] for feature in features]
                 names = _TERRAIN_NAMES[kind.kind].split(", ")
+                name = choices.pick([name for name in names if name not in used])
+                place = {"position": (x, y), "size": size, "facing": float(facing)}
                 taken.append(ground)
-                features.append(
-                    {
-                        "name": choices.pick([name for name in names if name not in used]),
-                        "kind": kind.kind,
-                        "position": (x, y),
-                        "size": size,
-                        "facing": float(facing),
-                    }
-                )
+                features.append({"name": name, "kind": kind.kind, **place})
                 break
     return features
 
 
 def _suits(kind: str, ground: Rectangle, placed: Sequence[PlacedPiece]) -> bool:
     """Whether no piece stands on the ground that may not stand in such terrain."""
-    for _, other, piece in placed:
-        if isinstance(piece, UnitDraft) and not piece.engaged:
-            if kind == "hill" or (kind == "wood" and piece.skirmish):
-                continue
-        if not ground.is_apart_from(other, _CLEARANCE):
+
+    def may_stand_there(piece: UnitDraft | CharacterDraft) -> bool:
+        if not isinstance(piece, UnitDraft) or piece.engaged:
             return False
-    return True
+        return kind == "hill" or (kind == "wood" and piece.skirmish)
+
+    return all(
+        may_stand_there(piece) or ground.is_apart_from(other, _CLEARANCE)
+        for _, other, piece in placed
+    )

@@ -9,51 +9,29 @@ from wfb_gym.generating.primitives import DEPTH, WIDTH
 from wfb_gym.geometry import INCH
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list
-from wfb_gym.scenario.units import SINGLE_MODELS
 from wfb_gym.seats import SEATS
 
 BANNER_POINTS = (15.0, 25.0, 40.0)
 """Cost of a magic banner, by the Magic Resistance that it gives (ours)."""
-_DAEMONS_MISCASTS = "daemons"
 _KEYS = {"wizard": "wizards", "hero": "heroes"}
 
 
 @dataclass(eq=False)
 class UnitDraft:
-    """A unit.
-
-    Attributes:
-        profile: its profile.
-        name: unique in the army.
-        models: how many.
-        banner: Magic Resistance of its magic banner, 0 for one that gives none; None without.
-        casts: it is a wizard: a unit of Horrors.
-        frontage: models in the front rank.
-        skirmish: it skirmishes.
-        engaged: it fights in close combat.
-        fleeing: it flees.
-        joined: number of characters in it.
-        position: centre of its front edge, in inches.
-        facing: degrees clockwise.
-    """
+    """A unit."""
 
     profile: UnitProfile
-    name: str
+    name: str  # unique in the army
     models: int
-    banner: int | None = None
-    casts: bool = False
+    banner: int | None = None  # Magic Resistance of its magic banner, 0 for none; None without one
+    casts: bool = False  # it is a wizard: a unit of Horrors
     frontage: int = 1
     skirmish: bool = False
     engaged: bool = False
     fleeing: bool = False
-    joined: int = 0
-    position: tuple[float, float] = (0.0, 0.0)
-    facing: int = 0
-
-    @property
-    def has_single_models(self) -> bool:
-        """Whether it is a war machine, a chariot or a monster."""
-        return self.profile.troop in SINGLE_MODELS
+    joined: int = 0  # number of characters in it
+    position: tuple[float, float] = (0.0, 0.0)  # centre of its front edge, in inches
+    facing: int = 0  # degrees clockwise
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -66,34 +44,19 @@ class UnitDraft:
 
 @dataclass(eq=False)
 class CharacterDraft:
-    """A character, or the wizard that a unit of Horrors is.
+    """A character, or the wizard that a unit of Horrors is."""
 
-    Attributes:
-        profile: its profile; None for a unit that casts.
-        points: its cost without its items.
-        level: of a wizard; 0 for others.
-        lore: of a wizard; empty for others.
-        name: unique in the army.
-        items: names of what it carries.
-        spells: what a wizard knows; empty where it rolls its spells.
-        rolled: a wizard rolls its spells when the battle begins.
-        unit: the unit that it is in, or is.
-        status: as in a scenario.
-        position: of the middle of its base's front edge, in inches, where it stands alone.
-        facing: degrees clockwise.
-    """
-
-    profile: CharacterProfile | None
-    points: float
-    level: int = 0
-    lore: str = ""
-    name: str = ""
+    profile: CharacterProfile | None  # None for a unit that casts
+    points: float  # without its items
+    level: int = 0  # of a wizard; 0 for others
+    lore: str = ""  # likewise; empty for others
+    name: str = ""  # unique in the army
     items: list[str] = field(default_factory=list)
-    spells: list[str] = field(default_factory=list)
-    rolled: bool = False
-    unit: UnitDraft | None = None
+    spells: list[str] = field(default_factory=list)  # known; empty where it rolls them
+    rolled: bool = False  # a wizard rolls its spells when the battle begins
+    unit: UnitDraft | None = None  # that it is in, or is
     status: str = "ready"
-    position: tuple[float, float] = (0.0, 0.0)
+    position: tuple[float, float] = (0.0, 0.0)  # as a unit's, where it stands alone
     facing: int = 0
 
     @property
@@ -107,11 +70,6 @@ class CharacterDraft:
         return "wizard" if self.profile is None else self.profile.kind
 
     @property
-    def is_lord(self) -> bool:
-        """Whether it takes the place of a lord."""
-        return self.profile is not None and self.profile.slot == "lord"
-
-    @property
     def is_alone(self) -> bool:
         """Whether it has a place of its own on the battlefield."""
         return self.unit is None and self.status != "off_table"
@@ -119,7 +77,7 @@ class CharacterDraft:
     @property
     def cost(self) -> float:
         """Points, its items included."""
-        return self.points + sum(bundled_items()[name].points for name in self.items)
+        return self.points + points_of(self.items)
 
     @property
     def extent(self) -> tuple[float, float]:
@@ -130,13 +88,7 @@ class CharacterDraft:
 
 @dataclass(eq=False)
 class ArmyDraft:
-    """An army.
-
-    Attributes:
-        list_name: of its army list.
-        characters: in the order of a scenario: wizards, Runesmiths, heroes.
-        units: its units.
-    """
+    """An army; its characters are in the order of a scenario: wizards, Runesmiths, heroes."""
 
     list_name: str
     characters: list[CharacterDraft]
@@ -145,6 +97,11 @@ class ArmyDraft:
     def wizards_in(self, unit: UnitDraft) -> list[CharacterDraft]:
         """Return the wizards that stand in a unit, or the one that a unit of Daemons is."""
         return [who for who in self.characters if who.is_wizard and who.unit is unit]
+
+
+def points_of(items: Sequence[str]) -> float:
+    """Return what some items cost together."""
+    return sum(bundled_items()[name].points for name in items)
 
 
 def number_names(names: list[str]) -> list[str]:
@@ -161,14 +118,7 @@ def scenario_document(
     armies: Sequence[ArmyDraft],
     terrain: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Return the document of a scenario, as a person would write it.
-
-    Args:
-        seed: of the scenario.
-        options: of the generator.
-        armies: both armies.
-        terrain: of the battlefield.
-    """
+    """Return the document of a scenario, as a person would write it."""
     names = " against ".join(army_list(army.list_name).name for army in armies)
     document: dict[str, Any] = {
         "name": f"generated-{seed}",
@@ -189,7 +139,7 @@ def _army_table(draft: ArmyDraft, has_places: bool) -> dict[str, Any]:
         "dwarf": draft.list_name == DWARFS,
     }
     if draft.list_name == DAEMONS:
-        army["miscast_table"] = _DAEMONS_MISCASTS
+        army["miscast_table"] = "daemons"
     for who in draft.characters:
         key = _KEYS.get(who.kind, "runesmiths")
         army[key] = (*army.get(key, ()), _character_table(who, has_places))

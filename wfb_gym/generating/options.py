@@ -10,25 +10,23 @@ from typing import Literal, NamedTuple, get_args
 
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.fields import one_of
-from wfb_gym.scenario.profiles import (
-    ArmyList,
-    CharacterProfile,
-    UnitProfile,
-    army_list,
-    bundled_armies,
-)
+from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, bundled_armies
 from wfb_gym.scenario.rulesets import Edition
 from wfb_gym.scenario.sizes import ITEMS, PHASES, UNITS, WIZARDS
 from wfb_gym.scenario.spells import lore_names
 
-MIN_ARMY_POINTS = 500
-MAX_ARMY_POINTS = 2000
-MIN_UNITS = 3
-MIN_SPELLS = 4
-"""Spells of a wizard of the highest level."""
-MAX_SPELLS = 12
-"""Two wizards who roll on a whole lore. Packed scenarios have room for 24, but for fewer marks of
-spells that do not stack on one target (`wfb_gym.scenario.sizes.MARKS`)."""
+_RANGES = {
+    "points": (500, 2000),
+    "phases": (1, PHASES),
+    "characters": (1, WIZARDS),
+    "wizards": (1, WIZARDS),
+    "units": (3, UNITS),
+    "spells": (4, 12),
+    "items": (0, ITEMS),
+}
+"""Least and most of each option. A wizard of the highest level has 4 spells, two wizards who roll
+on a whole lore have 12. Packed scenarios have room for 24, but for fewer marks of spells that do
+not stack on one target (`wfb_gym.scenario.sizes.MARKS`)."""
 MIN_SPENT_SHARE = 0.9
 """Share of its points that an army spends at least."""
 MAX_CHARACTERS_SHARE = 0.5
@@ -50,19 +48,12 @@ Opposition = Literal["any", "wizards", "dwarfs", "daemons", "none"]
 
 
 class Sizes(NamedTuple):
-    """The most of each that one army of a generated scenario has.
+    """The most of each that one army of a generated scenario has."""
 
-    Attributes:
-        characters: wizards, Runesmiths, Runelords and heroes.
-        units: units.
-        spells: spells, six for a wizard who rolls its spells, bound ones among them.
-        items: kinds of item, counted by bearer.
-    """
-
-    characters: int
+    characters: int  # wizards, Runesmiths, Runelords and heroes
     units: int
-    spells: int
-    items: int
+    spells: int  # six for a wizard who rolls its spells, bound ones among them
+    items: int  # kinds of item, counted by bearer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,18 +97,19 @@ class Generation:
     def __post_init__(self) -> None:
         """Check each value, then whether armies can be made of all of them."""
         problems = [
-            *self._number_problems("points", MIN_ARMY_POINTS, MAX_ARMY_POINTS),
-            *self._number_problems("phases", 1, PHASES),
-            *self._number_problems("characters", 1, WIZARDS),
-            *self._number_problems("wizards", 1, WIZARDS),
-            *self._number_problems("units", MIN_UNITS, UNITS),
-            *self._number_problems("spells", MIN_SPELLS, MAX_SPELLS),
-            *self._number_problems("items", 0, ITEMS),
-            *self._choice_problems("ruleset", get_args(Edition)),
-            *self._choice_problems("opposition", get_args(Opposition)),
-            *self._name_problems("lores", lore_names(), "a lore"),
-            *self._name_problems("armies", bundled_armies(), "an army list"),
+            Problem(key, f"a whole number from {low} to {high}", format_value(value))
+            for key, (low, high) in _RANGES.items()
+            if isinstance(value := getattr(self, key), bool)
+            or not isinstance(value, int)
+            or not low <= value <= high
         ]
+        for key, choices in (("ruleset", Edition), ("opposition", Opposition)):
+            value, known = getattr(self, key), get_args(choices)
+            if value not in known:
+                expected = one_of(known, str(value), "a known value")
+                problems.append(Problem(key, expected, format_value(value)))
+        problems += self._name_problems("lores", lore_names(), "a lore")
+        problems += self._name_problems("armies", bundled_armies(), "an army list")
         if not isinstance(self.battlefield, bool):
             problems.append(Problem("battlefield", "true or false", format_value(self.battlefield)))
         if problems:
@@ -134,18 +126,6 @@ class Generation:
         """The sizes that every scenario of these options keeps to, in both armies."""
         return Sizes(self.characters, self.units, self.spells, self.items)
 
-    def _number_problems(self, key: str, low: int, high: int) -> list[Problem]:
-        value = getattr(self, key)
-        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
-            return []
-        return [Problem(key, f"a whole number from {low} to {high}", format_value(value))]
-
-    def _choice_problems(self, key: str, known: tuple[str, ...]) -> list[Problem]:
-        value = getattr(self, key)
-        if value in known:
-            return []
-        return [Problem(key, one_of(known, str(value), "a known value"), format_value(value))]
-
     def _name_problems(self, key: str, known: tuple[str, ...], kind: str) -> list[Problem]:
         values = getattr(self, key)
         if not isinstance(values, tuple):
@@ -158,21 +138,13 @@ class Generation:
 
 
 class Slots(NamedTuple):
-    """How many of each an army may have (ours, after the usual table of the 6th edition).
+    """How many of each an army may have (ours, after the usual table of the 6th edition)."""
 
-    Attributes:
-        characters: most characters; units that cast do not count.
-        lords: most lords among them.
-        core: fewest core units.
-        special: most special units.
-        rare: most rare units.
-    """
-
-    characters: int
-    lords: int
-    core: int
-    special: int
-    rare: int
+    characters: int  # most characters; units that cast do not count
+    lords: int  # most lords among them
+    core: int  # fewest core units
+    special: int  # most special units
+    rare: int  # most rare units
 
 
 def slots_of(points: int) -> Slots:
@@ -183,34 +155,22 @@ def slots_of(points: int) -> Slots:
 
 
 class WizardOption(NamedTuple):
-    """A wizard that an army list offers.
+    """A wizard that an army list offers."""
 
-    Attributes:
-        profile: its profile; None for a unit of Horrors.
-        level: 1 to 4.
-        points: its cost.
-        lores: that it may choose.
-    """
-
-    profile: CharacterProfile | None
+    profile: CharacterProfile | None  # None for a unit of Horrors
     level: int
     points: float
-    lores: tuple[str, ...]
+    lores: tuple[str, ...]  # that it may choose
 
-    @property
-    def is_lord(self) -> bool:
-        """Whether it takes the place of a lord."""
-        return self.profile is not None and self.profile.slot == "lord"
+
+def is_lord(profile: CharacterProfile | None) -> bool:
+    """Whether a character takes the place of a lord; a unit that casts does not."""
+    return profile is not None and profile.slot == "lord"
 
 
 @lru_cache(maxsize=256)
 def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, ...]:
-    """Return the wizards that an army list offers, in its order.
-
-    Args:
-        list_name: of the army list.
-        options: whose points, lores and room for spells hold.
-    """
+    """Return the wizards that an army list offers for these options, in its order."""
     found = []
     for profile in army_list(list_name).characters:
         if profile.kind != "wizard" or not isinstance(profile.points, dict):
@@ -227,7 +187,7 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
         if each.lores
         and each.points <= budget
         and each.level <= options.spells
-        and (slots.lords or not each.is_lord)
+        and (slots.lords or not is_lord(each.profile))
     )
 
 
@@ -258,15 +218,16 @@ def second_army_lists(kind: Opposition, options: Generation) -> tuple[str, ...]:
 
 def _max_unit_points(list_name: str, slots: Slots, units: int) -> float:
     """Return the most points that an army list can spend on so many units."""
-    profiles: ArmyList = army_list(list_name)
-    dearest = {
-        slot: max((max_points(unit) for unit in profiles.units if unit.slot == slot), default=0.0)
+    core, special, rare = (
+        max(
+            (max_points(unit) for unit in army_list(list_name).units if unit.slot == slot),
+            default=0.0,
+        )
         for slot in ("core", "special", "rare")
-    }
-    chosen = [dearest["core"]] * slots.core
-    rest = [dearest["special"]] * slots.special + [dearest["rare"]] * slots.rare
-    rest += [dearest["core"]] * units
-    return sum(chosen) + sum(sorted(rest, reverse=True)[: units - len(chosen)])
+    )
+    rest = [special] * slots.special + [rare] * slots.rare + [core] * units
+    rest.sort(reverse=True)
+    return sum([core] * slots.core) + sum(rest[: units - slots.core])
 
 
 def _army_problems(options: Generation) -> list[Problem]:
@@ -283,10 +244,11 @@ def _army_problems(options: Generation) -> list[Problem]:
         fewest = next(enough, UNITS)
         expected = f"at least {fewest}, as {options.points} points of {', '.join(lacking)} need"
         problems.append(Problem("units", expected, str(options.units)))
+    expected = ""
     if not first_army_lists(options):
         expected = "one with wizards for these points, spells and lores"
-        problems.append(Problem("armies", expected, ", ".join(options.armies)))
     elif options.opposition != "any" and not second_army_lists(options.opposition, options):
         expected = f"one for the opposition {format_value(options.opposition)}"
+    if expected:
         problems.append(Problem("armies", expected, ", ".join(options.armies)))
     return problems

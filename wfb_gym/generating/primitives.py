@@ -7,14 +7,12 @@ inches. What stands in a scenario is checked once more by `wfb_gym.geometry`.
 
 import random
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 _T = TypeVar("_T")
 
-WIDTH = 72.0
-"""Width of a generated battlefield, in inches."""
-DEPTH = 48.0
-"""Depth of a generated battlefield, in inches."""
+WIDTH, DEPTH = 72.0, 48.0
+"""Of a generated battlefield, in inches."""
 _TURNS: dict[int, tuple[float, float]] = {
     0: (1.0, 0.0),
     10: (0.984807753, 0.173648178),
@@ -24,7 +22,6 @@ _TURNS: dict[int, tuple[float, float]] = {
     45: (0.707106781, 0.707106781),
     60: (0.5, 0.866025404),
     90: (0.0, 1.0),
-    180: (-1.0, 0.0),
 }
 """Cosine and sine of the supported angles, in degrees."""
 
@@ -33,7 +30,6 @@ class RandomChoices:
     """The stream of random choices that makes one scenario."""
 
     def __init__(self, seed: int) -> None:
-        """Start the stream of a seed."""
         self._random = random.Random(seed)
 
     def below(self, count: int) -> int:
@@ -71,56 +67,33 @@ class RandomChoices:
         return [rest.pop(self.below(len(rest))) for _ in values]
 
 
-def cosine_and_sine(facing: int) -> tuple[float, float]:
-    """Cosine and sine of a supported angle, its negative, or either turned by half a circle."""
-    if facing > 90:
-        cosine, sine = cosine_and_sine(facing - 180)
-        return -cosine, -sine
-    cosine, sine = _TURNS[abs(facing)]
-    return cosine, sine if facing >= 0 else -sine
-
-
 class Rectangle(NamedTuple):
-    """A turned rectangle on the battlefield.
+    """A rectangle on the battlefield, in inches, turned clockwise."""
 
-    Attributes:
-        x: of its centre, in inches.
-        y: of its centre, in inches.
-        half_width: in inches.
-        half_depth: in inches.
-        cosine: of the angle that it is turned by, clockwise.
-        sine: of the same angle.
-    """
-
-    x: float
+    x: float  # of its centre
     y: float
     half_width: float
     half_depth: float
-    cosine: float
+    cosine: float  # of the angle that it is turned by
     sine: float
 
     @classmethod
-    def behind(
-        cls, front: tuple[float, float], extent: tuple[float, float], facing: int
-    ) -> "Rectangle":
-        """Place a rectangle behind the middle of a front edge.
+    def around(cls, centre: tuple[float, float], extent: tuple[float, float], facing: int) -> Self:
+        """Place a rectangle of some width and depth around a centre.
 
-        Args:
-            front: that middle, in inches.
-            extent: width and depth, in inches.
-            facing: degrees clockwise from growing y, as `cosine_and_sine` takes it.
+        It faces `_TURNS` degrees from growing y, their negative, or either turned by half a circle.
         """
-        cosine, sine = cosine_and_sine(facing)
-        back = extent[1] / 2
-        centre = front[0] - sine * back, front[1] - cosine * back
-        return cls(*centre, extent[0] / 2, back, cosine, sine)
+        turn, sign = (facing - 180, -1.0) if facing > 90 else (facing, 1.0)
+        cosine, sine = _TURNS[abs(turn)]
+        sine = sine if turn >= 0 else -sine
+        return cls(*centre, extent[0] / 2, extent[1] / 2, sign * cosine, sign * sine)
 
     @classmethod
-    def around(
-        cls, centre: tuple[float, float], extent: tuple[float, float], facing: int
-    ) -> "Rectangle":
-        """Place a rectangle around a centre; arguments as for `behind`."""
-        return cls(*centre, extent[0] / 2, extent[1] / 2, *cosine_and_sine(facing))
+    def behind(cls, front: tuple[float, float], extent: tuple[float, float], facing: int) -> Self:
+        """Place a rectangle behind the middle of a front edge; otherwise like `around`."""
+        turned = cls.around(front, extent, facing)
+        back = turned.half_depth
+        return turned._replace(x=turned.x - turned.sine * back, y=turned.y - turned.cosine * back)
 
     def is_apart_from(self, other: "Rectangle", margin: float) -> bool:
         """Whether an edge of either keeps `margin` inches from all of the other."""

@@ -7,20 +7,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
-from wfb_gym.generating.characters import choose_heroes, choose_runesmiths, choose_wizards
-from wfb_gym.generating.deployment import (
-    choose_absent_wizards,
-    choose_fleeing_units,
-    choose_terrain,
-    deploy,
-    pair_fighting_units,
-)
-from wfb_gym.generating.drafts import (
-    BANNER_POINTS,
-    ArmyDraft,
-    CharacterDraft,
-    scenario_document,
-)
+from wfb_gym.generating import deployment
+from wfb_gym.generating.characters import choose_characters
+from wfb_gym.generating.drafts import BANNER_POINTS, ArmyDraft, CharacterDraft, scenario_document
 from wfb_gym.generating.options import (
     HORRORS_CHAMPION_POINTS,
     Generation,
@@ -99,25 +88,25 @@ def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> 
     armies = (first, second)
     for army in armies:
         join_units(army.characters, army.units, choices)
-    pairs = pair_fighting_units(armies, choices)
-    choose_fleeing_units(armies, choices)
-    choose_absent_wizards(armies, choices)
+    pairs = deployment.pair_fighting_units(armies, choices)
+    deployment.choose_fleeing_units(armies, choices)
+    deployment.choose_absent_wizards(armies, choices)
     useful = any(_may_find_a_target(who, bool(pairs)) for who in first.characters)
     if not useful or not _fits_packed_sizes(armies):
         return None
     terrain = []
     if options.battlefield:
-        placed = deploy(armies, pairs, choices)
+        placed = deployment.deploy(armies, pairs, choices)
         if placed is None:
             return None
-        terrain = choose_terrain(placed, choices)
+        terrain = deployment.choose_terrain(placed, choices)
     document = scenario_document(seed, options, armies, terrain)
     scenario = scenario_from_dict(document, f"generated-{seed}")
     return scenario if _has_a_target(scenario) else None
 
 
 def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
-    """Choose the army that casts first.
+    """Choose the army that casts first; None where no units fit its characters.
 
     In half of the cases its lore is chosen before its list, so that no lore and no list is rare.
     """
@@ -131,36 +120,21 @@ def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None
         lore = choices.pick([one for one in options.lores if any(one in lores[n] for n in known)])
         known = tuple(name for name in known if lore in lores[name])
     name = choices.pick(known)
-    return _army(name, choose_wizards(name, options, choices, lore), options, choices)
+    characters = choose_characters("wizards", name, options, choices, lore)
+    units = choose_units(name, characters, options, choices, banners=True)
+    return None if units is None else ArmyDraft(name, characters, units)
 
 
 def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None:
-    """Choose the army that dispels first."""
+    """Choose the army that dispels first; None where no units fit its characters."""
     kind: Opposition = options.opposition
     if kind == "any":
         possible = [(each, w) for each, w in _OPPOSITIONS if second_army_lists(each, options)]
         kind = choices.pick_weighted(possible)
     name = choices.pick(second_army_lists(kind, options))
-    if kind == "none":
-        characters = choose_heroes(name, options, choices)
-    elif kind == "dwarfs":
-        characters = choose_runesmiths(name, options, choices)
-    else:
-        characters = choose_wizards(name, options, choices)
-    return _army(name, characters, options, choices, banners=kind != "none")
-
-
-def _army(
-    list_name: str,
-    characters: list[CharacterDraft],
-    options: Generation,
-    choices: RandomChoices,
-    *,
-    banners: bool = True,
-) -> ArmyDraft | None:
-    """Complete the army of these characters; None where no units fit them."""
-    units = choose_units(list_name, characters, options, choices, banners=banners)
-    return None if units is None else ArmyDraft(list_name, characters, units)
+    characters = choose_characters(kind, name, options, choices)
+    units = choose_units(name, characters, options, choices, banners=kind != "none")
+    return None if units is None else ArmyDraft(name, characters, units)
 
 
 def _known_spells(who: CharacterDraft) -> list[Spell]:
@@ -189,12 +163,7 @@ def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
 
 
 def _may_find_a_target(who: CharacterDraft, has_combats: bool) -> bool:
-    """Whether a character is a wizard who may find a target, before places are known.
-
-    Args:
-        who: the character.
-        has_combats: whether units fight in close combat.
-    """
+    """Whether a character is a wizard who may find a target, before places are known."""
     if who.status in ("fleeing", "off_table"):
         return False
     engaged = who.unit is not None and who.unit.engaged

@@ -13,6 +13,7 @@ from wfb_gym.generating.options import (
 )
 from wfb_gym.generating.primitives import RandomChoices
 from wfb_gym.scenario.profiles import ArmyList, UnitProfile, army_list
+from wfb_gym.scenario.units import SINGLE_MODELS
 
 _WEIGHTS = {"core": 5, "special": 4, "rare": 3}
 _TRIES = 20
@@ -21,22 +22,11 @@ _BANNER_CHANCE = 40
 _LARGE = 30.0
 """Millimetres from which a base is large. A model on a base as wide has no company; one on a base
 as deep is not on foot (ours)."""
-SKIRMISHERS = frozenset(
-    {
-        "Huntsmen",
-        "Shadow Warriors",
-        "Night Runners",
-        "Gutter Runners",
-        "Poisoned Wind Globadiers",
-        "Plague Censer Bearers",
-        "Warplock Jezzails",
-        "Ghouls",
-        "Fell Bats",
-        "Flamers",
-        "Daemonic Furies",
-        "Pegasus Knights",
-    }
-)
+SKIRMISHERS = (
+    "Huntsmen", "Shadow Warriors", "Night Runners", "Gutter Runners", "Poisoned Wind Globadiers",
+    "Plague Censer Bearers", "Warplock Jezzails", "Ghouls", "Fell Bats", "Flamers",
+    "Daemonic Furies", "Pegasus Knights",
+)  # fmt: skip
 """Units that skirmish (ours, as profiles do not say it)."""
 
 
@@ -50,22 +40,14 @@ def choose_units(
 ) -> list[UnitDraft] | None:
     """Choose units for the points that the characters leave.
 
-    Args:
-        list_name: of the army list.
-        characters: of the army; those without a profile are units that cast.
-        options: of the generator.
-        choices: the random choices.
-        banners: whether units may carry magic banners.
-
     Returns:
         The units, those that cast first; None where these choices leave too much unspent.
     """
     left = options.points - sum(who.cost for who in characters)
     casting = sum(who.profile is None for who in characters)
     unspent = (1 - MIN_SPENT_SHARE) * options.points
-    profiles = _ProfileChoice(army_list(list_name), casting, options).choose(
-        left, left - unspent, choices
-    )
+    chooser = _ProfileChooser(army_list(list_name), casting, options, choices)
+    profiles = chooser.exchange_for_dearer(chooser.choose(left), left, left - unspent)
     names = number_names([profile.name for profile in profiles])
     units = [
         UnitDraft(profile, name, profile.min_models, casts=i < casting)
@@ -83,36 +65,30 @@ def choose_units(
     return units
 
 
-class _ProfileChoice:
-    """Which profiles an army takes: as its slots allow, and with points for all of them."""
+class _ProfileChooser:
+    """Chooses the profiles of an army, those of units that cast first, as its slots allow."""
 
-    def __init__(self, profiles: ArmyList, casting: int, options: Generation) -> None:
-        self._list = profiles
+    def __init__(
+        self, profiles: ArmyList, casting: int, options: Generation, choices: RandomChoices
+    ) -> None:
+        self._units = profiles.units
         self._slots = slots_of(options.points)
         self._room = options.units
-        horrors = [unit for unit in profiles.units if unit.name == HORRORS]
-        self._forced = horrors[:1] * casting
+        self._forced = [unit for unit in profiles.units if unit.name == HORRORS][:1] * casting
+        self._choices = choices
 
-    def choose(self, left: float, needed: float, choices: RandomChoices) -> list[UnitProfile]:
-        """Choose profiles, those of units that cast first.
-
-        Args:
-            left: points for all.
-            needed: points that they must be able to spend at least.
-            choices: the random choices.
-        """
+    def choose(self, left: float) -> list[UnitProfile]:
+        """Choose profiles that take at most `left` points with the fewest models."""
+        choices, forced = self._choices, self._forced
         for _ in range(_TRIES):
-            chosen = list(self._forced)
+            chosen = list(forced)
             fewest = max(self._slots.core, len(chosen), self._room - 3)
             for _ in range(choices.between(fewest, self._room) - len(chosen)):
                 chosen.append(choices.pick_weighted(self._weighted_next(chosen)))
             if sum(map(min_points, chosen)) <= left:
-                break
-        else:
-            core = [unit for unit in self._list.units if unit.slot == "core"]
-            missing = max(0, self._slots.core - len(self._forced))
-            chosen = self._forced + [min(core, key=min_points)] * missing
-        return self._exchange_for_dearer(chosen, left, needed, choices)
+                return chosen
+        core = [unit for unit in self._units if unit.slot == "core"]
+        return forced + [min(core, key=min_points)] * max(0, self._slots.core - len(forced))
 
     def _weighted_next(self, chosen: Sequence[UnitProfile]) -> list[tuple[UnitProfile, int]]:
         """Profiles that may come next, with weights: core ones until there are enough."""
@@ -125,18 +101,17 @@ class _ProfileChoice:
                 slots.add("rare")
         return [
             (unit, max(1, _WEIGHTS[unit.slot] - 3 * chosen.count(unit)))
-            for unit in self._list.units
+            for unit in self._units
             if unit.slot in slots
         ]
 
-    def _exchange_for_dearer(
-        self, chosen: list[UnitProfile], left: float, needed: float, choices: RandomChoices
+    def exchange_for_dearer(
+        self, chosen: list[UnitProfile], left: float, needed: float
     ) -> list[UnitProfile]:
-        """Exchange profiles for dearer ones until they can spend enough."""
+        """Exchange profiles for dearer ones until they can spend `needed` of `left` points."""
         while sum(map(max_points, chosen)) < needed:
             exchanges = []
-            places = range(len(self._forced), len(chosen) + (len(chosen) < self._room))
-            for i in places:
+            for i in range(len(self._forced), len(chosen) + (len(chosen) < self._room)):
                 rest = chosen[:i] + chosen[i + 1 :]
                 free = left - sum(map(min_points, rest))
                 gain = max_points(chosen[i]) if i < len(chosen) else 0.0
@@ -147,7 +122,7 @@ class _ProfileChoice:
                 ]
             if not exchanges:
                 break
-            chosen = choices.pick(exchanges)
+            chosen = self._choices.pick(exchanges)
         return chosen
 
 
@@ -186,7 +161,7 @@ def _add_models(units: Sequence[UnitDraft], left: float, choices: RandomChoices)
 def _choose_frontage(unit: UnitDraft, choices: RandomChoices) -> int:
     """Choose the number of models in the front rank (ours)."""
     models = unit.models
-    if unit.has_single_models:
+    if unit.profile.troop in SINGLE_MODELS:
         wide = [1]
     elif unit.profile.base[0] >= _LARGE:
         wide = [3, 4] if unit.profile.troop == "infantry" or models > 4 else [2, 3]
@@ -202,14 +177,9 @@ def _choose_frontage(unit: UnitDraft, choices: RandomChoices) -> int:
 def join_units(
     characters: Sequence[CharacterDraft], units: Sequence[UnitDraft], choices: RandomChoices
 ) -> None:
-    """Put characters into units, or leave them alone.
+    """Put the characters of an army into its units, or leave them alone.
 
     Mounted ones join riders and those on foot join others; large ones stay alone (ours).
-
-    Args:
-        characters: those without a profile are the first units.
-        units: of the same army.
-        choices: the random choices.
     """
     casting = [unit for unit in units if unit.casts]
     for who in characters:
