@@ -122,7 +122,7 @@ def test_a_target_does_not_hide_itself_nor_the_character_whose_unit_is_gone() ->
     crowd = Unit("Target", 10, 1, (36.0, 30.0), 180.0)
     survey = deployment((GUARD, KARL), (crowd, Character("Foe", unit="Target")))
     assert survey.reason_unseen(10, ENEMY) == ""
-    assert survey.reason_unseen(10, ENEMY + 10, (ENEMY,)) == ""
+    assert survey.reason_unseen(10, ENEMY + 10, ENEMY) == ""
 
 
 @given(st.floats(10.0, 62.0), st.floats(14.0, 40.0), st.floats(0.0, 359.0), st.floats(0.0, 359.0))

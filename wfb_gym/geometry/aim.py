@@ -48,28 +48,30 @@ class Aim:
             one for each unit and character of the side that the spell is for, by code.
         """
         if self.rules.target in _NO_TARGET:
-            reason = self.reason_not_cast
+            reason = self._reason_not_cast
             return [Verdict(None, not reason, reason, False)]
-        return [self.verdict(piece) for piece in self._candidates()]
+        found = []
+        for target in self._candidates():
+            reason, alone = self._judge(target)
+            found.append(Verdict(target.code, not reason, reason, alone))
+        return found
 
-    def verdict(self, target: Piece) -> Verdict:
-        """Whether the spell may be cast at a piece."""
-        reason = self.reason_not_cast or (f"is {target.absent}" if target.absent else "")
+    def _judge(self, target: Piece) -> tuple[str, bool]:
+        """Why the spell may not be cast at a piece, and whether it may once the piece is alone."""
+        reason = self._reason_not_cast or (f"is {target.absent}" if target.absent else "")
         if reason:
-            return Verdict(target.code, False, reason, False)
+            return reason, False
         if target.host is None:
-            reason = self._reason_against(target, target)
-            return Verdict(target.code, not reason, reason, False)
+            return self._reason_against(target, target), False
         if self.rules.target == "friendly_character" and target is self.caster:
             reason = "a Daemon may not leave its unit by magic" if target.is_focal else ""
-            reason = reason or self._reason_against(target, target)
-            return Verdict(target.code, not reason, reason, False)
+            return reason or self._reason_against(target, target), False
         alone = not self._reason_against(target, target)
         host = self.deployment.pieces[target.host]
         if self.rules.target not in _MODELS:
-            return Verdict(target.code, False, f"stands in {host.name}", alone)
+            return f"stands in {host.name}", alone
         reason = self._reason_against(target, host)
-        return Verdict(target.code, not reason, reason, alone and bool(reason))
+        return reason, alone and bool(reason)
 
     def strikes(self, target: int | None) -> list[Strike]:
         """Whom the spell strikes.
@@ -86,12 +88,16 @@ class Aim:
             ValueError: the spell needs a target.
         """
         rules = self.rules
-        if self.reason_not_cast or rules.target == "player":
+        if self._reason_not_cast or rules.target == "player":
             return []
         if rules.target == "caster":
             return [self._strike(self.caster)]
         if rules.target in _AREAS:
-            return [self._strike(piece) for piece in self._pieces_in_area()]
+            return [  # units and lone characters (S2, DW)
+                self._strike(piece)
+                for piece in self._candidates()
+                if piece.is_targetable and not self._reason_against(piece, piece)
+            ]
         if target is None:
             raise ValueError(f"expected a target for a spell at {rules.target}, found none")
         piece = self.deployment.pieces[target]
@@ -106,7 +112,7 @@ class Aim:
         return [self._strike(piece)]
 
     @property
-    def reason_not_cast(self) -> str:
+    def _reason_not_cast(self) -> str:
         """Why the character casts the spell at nobody at all; empty where it may."""
         who = self.caster
         if who.absent:
@@ -132,14 +138,6 @@ class Aim:
             and not (piece.is_focal and not (characters and piece is self.caster))
         ]
 
-    def _pieces_in_area(self) -> list[Piece]:
-        """Return what a spell on an area strikes: units and lone characters (S2, DW)."""
-        return [
-            piece
-            for piece in self._candidates()
-            if piece.is_targetable and not self._reason_against(piece, piece)
-        ]
-
     def _reason_against(self, target: Piece, place: Piece) -> str:
         """Why the spell may not be cast at a target that stands where `place` does."""
         return self._reason_by_kind(target) or self._reason_by_place(place)
@@ -163,20 +161,15 @@ class Aim:
         return ""
 
     def _reason_by_place(self, target: Piece) -> str:
-        """Return what is wrong with where a target stands; empty for nothing.
-
-        Args:
-            target: a unit or a character; a unit that the character stands in is ignored.
-        """
+        """Return what is wrong with where a piece stands; empty for nothing."""
         rules = self.rules
         if rules.engaged == "no" and target.engaged:
             return "is in close combat"
         if rules.engaged == "only" and not target.engaged:
             return "is not in close combat"
-        ignored = () if target.host is None else (target.host,)
         reason = self._reason_by_range(target) or self._reason_by_front(target)
         if not reason and (rules.sight or rules.missile):
-            reason = self.deployment.reason_unseen(self.caster.code, target.code, ignored)
+            reason = self.deployment.reason_unseen(self.caster.code, target.code, target.host)
         if not reason and rules.missile:
             reason = self._reason_by_guards(target)
         return reason or self._reason_by_shape(target)
@@ -205,10 +198,10 @@ class Aim:
         if not target.is_unit or target.all_round:
             return "has no front rank"
         polygons = self.deployment.polygons
-        close = () if polygons is None else polygons.pieces_in_front(target.code, FRONT_REACH)
-        if not close:
+        near = None if polygons is None else polygons.piece_in_front(target.code, FRONT_REACH)
+        if near is None:
             return ""
-        return f"has {self.deployment.pieces[close[0]].name} within 1 inch of its front rank"
+        return f"has {self.deployment.pieces[near].name} within 1 inch of its front rank"
 
     def _reason_by_guards(self, target: Piece) -> str:
         """Why a lone character is no target of shooting in 6e; empty where it is.
@@ -220,13 +213,12 @@ class Aim:
         polygons = self.deployment.polygons
         if polygons is None or target.is_unit or self.deployment.edition != "6e":
             return ""
-        ignored = () if target.host is None else (target.host,)
         others = [
             other
             for other in self.deployment.pieces.values()
             if other.army == target.army
             and other.is_targetable
-            and other.code not in (target.code, *ignored)
+            and other.code not in (target.code, target.host)
         ]
         guards = [
             other.name
@@ -242,9 +234,8 @@ class Aim:
         far = polygons.distance(caster, target.code)
         for other in others:
             distance = polygons.distance(caster, other.code)
-            nearer = distance < far - ROUNDING and distance <= reach + ROUNDING
-            if nearer and not other.engaged:
-                if not self.deployment.reason_unseen(caster, other.code, ignored):
+            if distance < far - ROUNDING and distance <= reach + ROUNDING and not other.engaged:
+                if not self.deployment.reason_unseen(caster, other.code, target.host):
                     near = f"{guards[0]}, and {other.name} is nearer"
                     return f"stands alone within 5 inches of {near}"
         return ""
@@ -256,7 +247,7 @@ class Aim:
             return ""
         if rules.target == "line":
             assert rules.range_inches is not None  # every line has a length
-            if deployment.lines(self.caster.code, rules.range_inches).through(target.code) is None:
+            if not deployment.lines(self.caster.code, rules.range_inches).through(target.code):
                 return f"is reached by no line of {rules.range_inches:g} inches past close combat"
         if rules.template is not None:
             if deployment.placing(self.caster.army, target.code, rules.template).centre is None:
@@ -286,11 +277,11 @@ class Aim:
         polygons = self.deployment.polygons
         found = []
         for code, piece in self.deployment.pieces.items():
-            if piece is target or piece.is_targetable:
-                distance = 0.0 if piece is target else inf
-                if polygons is not None and piece is not target:
-                    distance = polygons.distance_from_middle(target.code, code)
-                found.append(self._strike(piece)._replace(distance=distance))
+            if piece is target:
+                found.append(self._strike(piece))
+            elif piece.is_targetable:
+                away = inf if polygons is None else polygons.distance_from_middle(target.code, code)
+                found.append(self._strike(piece)._replace(distance=away))
         return found
 
     def _strikes_on_line(self, target: Piece) -> list[Strike]:
@@ -300,10 +291,8 @@ class Aim:
             return [self._strike(target)._replace(hits=hits)]
         assert self.rules.range_inches is not None  # every line has a length
         lines = self.deployment.lines(self.caster.code, self.rules.range_inches)
-        line = lines.through(target.code)
-        if line is None:
-            return []
-        return [Strike(code, count_each(mask)) for code, mask in sorted(line.struck.items())]
+        struck = sorted(lines.through(target.code).items())
+        return [Strike(code, count_each(mask)) for code, mask in struck]
 
     def _strikes_under_template(self, target: Piece) -> list[Strike]:
         """All models under a template at its best place on a target."""
@@ -314,12 +303,12 @@ class Aim:
         polygons = self.deployment.polygons
         if polygons is None or placing.centre is None:
             return found
-        centre = placing.centre[None]
         for code, bases in polygons.bases.items():
             piece = self.deployment.pieces[code]
             if piece is target or piece.is_focal or piece.army == self.caster.army:
                 continue
-            wholly, partly = (mask[0] for mask in cover_masks(centre, diameter / 2, bases))
+            masks = cover_masks(placing.centre[None], diameter / 2, bases)
+            wholly, partly = (mask[0] for mask in masks)
             if wholly.any() or (partial and partly.any()):
                 some = count_each(partly) if partial else None
                 found.append(Strike(code, count_each(wholly), some))

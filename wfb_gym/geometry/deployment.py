@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 class Deployment:
     """One battle's pieces, and what was measured of them so far.
 
+    Args:
+        edition: of the rules, "6e" or "7e".
+        pieces: of both armies, by code.
+        size: width and depth in inches; None without a battlefield, where every target is in range
+            and in sight.
+        terrain: on the battlefield.
+
     Attributes:
-        edition: of the rules.
-        pieces: by code.
-        size: width and depth in inches; None without a battlefield, where every target is in
-            range and in sight.
         polygons: of all that stands on the battlefield; None without one.
+
+    Raises:
+        ValueError: a piece on the battlefield has no position.
     """
 
     def __init__(
@@ -33,17 +39,6 @@ class Deployment:
         size: tuple[float, float] | None,
         terrain: Sequence[TerrainPiece] = (),
     ) -> None:
-        """Place the pieces.
-
-        Args:
-            edition: of the rules, "6e" or "7e".
-            pieces: of both armies, by code.
-            size: width and depth in inches; None without a battlefield.
-            terrain: on the battlefield.
-
-        Raises:
-            ValueError: a piece on the battlefield has no position.
-        """
         self.edition = edition
         self.pieces = pieces
         self.size = size
@@ -53,7 +48,7 @@ class Deployment:
 
             self.polygons = polygons.Polygons(pieces, terrain)
         self._sights: dict[int, LineOfSight] = {}
-        self._reasons: dict[tuple[int, int, tuple[int, ...]], str] = {}
+        self._reasons: dict[tuple[int, int, int | None], str] = {}
         self._lines: dict[tuple[int, float], Lines] = {}
         self._placings: dict[tuple[int, int, float], Placing] = {}
 
@@ -63,8 +58,8 @@ class Deployment:
             return self.polygons.bases[code]
         return bases_of(self.pieces[code], self.pieces)
 
-    def reason_unseen(self, viewer: int, target: int, ignored: tuple[int, ...] = ()) -> str:
-        """Why a character does not see a target past units not `ignored`; empty where it does."""
+    def reason_unseen(self, viewer: int, target: int, ignored: int | None = None) -> str:
+        """Why a character does not see a target past all units but one; empty where it does."""
         if self.polygons is None:
             return ""
         key = (viewer, target, ignored)
@@ -86,25 +81,15 @@ class Deployment:
         return self._lines[key]
 
     def placing(self, army: int, target: int, diameter: float) -> Placing:
-        """Where a player places a template on a target.
-
-        It touches none of the player's pieces and none in close combat (ours).
-
-        Args:
-            army: of the player.
-            target: a code.
-            diameter: of the template, in inches.
-        """
+        """Where a player places a template on a target: off the own and all who fight (ours)."""
         key = (army, target, diameter)
         if key not in self._placings:
-            barred = []
-            if self.polygons is not None:
-                barred = [
-                    bases
-                    for code, bases in self.polygons.bases.items()
-                    if code != target
-                    and (self.pieces[code].army == army or self.pieces[code].engaged)
-                ]
+            placed = {} if self.polygons is None else self.polygons.bases
+            barred = [
+                bases
+                for code, bases in placed.items()
+                if code != target and (self.pieces[code].army == army or self.pieces[code].engaged)
+            ]
             self._placings[key] = place_template(self.bases(target), diameter, barred)
         return self._placings[key]
 

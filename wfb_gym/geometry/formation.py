@@ -21,15 +21,10 @@ _CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
 
 
 class Frame(NamedTuple):
-    """A frame on the battlefield: where its origin lies and which way it looks.
+    """A frame on the battlefield: where its origin lies and which way it looks."""
 
-    Attributes:
-        origin: in inches.
-        axes: rows: its rightward and its forward direction.
-    """
-
-    origin: Floats
-    axes: Floats
+    origin: Floats  # in inches
+    axes: Floats  # rows: its rightward and its forward direction
 
     def world(self, local: Floats) -> Floats:
         """Places on the battlefield of points (..., 2) in the frame."""
@@ -47,30 +42,20 @@ class Frame(NamedTuple):
 
 
 def frame_at(position: tuple[float, float] | None, facing: float) -> Frame:
-    """Return the frame of a piece.
-
-    Args:
-        position: in inches; None for the origin.
-        facing: degrees clockwise from growing y.
-    """
+    """Return the frame of a piece at a place, or the origin, that looks clockwise of growing y."""
     turn = np.deg2rad(facing)
     right, forward = (np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))
     return Frame(np.array(position or (0.0, 0.0), np.float64), np.array([right, forward]))
 
 
 class Bases(NamedTuple):
-    """Like bases of one piece, those of the front rank first.
+    """Like bases of one piece, those of the front rank first."""
 
-    Attributes:
-        frame: at the middle of the piece's front edge, looking forward.
-        centres: (n, 2) in the frame. The first k are those of the last k models: the rear rank
-            loses its models first, and from its ends.
-        half: half the width and half the depth of one base.
-    """
-
-    frame: Frame
+    frame: Frame  # at the middle of the piece's front edge, looking forward
+    # (n, 2) in the frame. The first k are those of the last k models: the rear rank loses its
+    # models first, and from its ends.
     centres: Floats
-    half: Floats
+    half: Floats  # half the width and half the depth of one base
 
     def corners(self) -> Floats:
         """(n, 4, 2) corners on the battlefield."""
@@ -96,10 +81,6 @@ def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
     Characters in a unit have the first places of its formation, in the middle of the front rank,
     and its models the following ones (ours). The focal model of Daemons has the first place of a
     model.
-
-    Args:
-        piece: whose bases.
-        pieces: all pieces, among them the unit that a character stands in.
     """
     width, depth = piece.base
     frame = frame_at(piece.position, piece.facing)
@@ -118,14 +99,11 @@ def bases_of(piece: Piece, pieces: Mapping[int, Piece]) -> Bases:
 
 
 def blocks_of(piece: Piece) -> Floats:
-    """Return the ground of a piece with a place of its own, as rectangles in its frame.
-
-    Args:
-        piece: a unit, the characters in it included, or a character alone.
+    """Return the ground of a unit, the characters in it included, or of a character alone.
 
     Returns:
-        (1 or 2, 2, 2): nearest and farthest corner (left rear, right front) of the full ranks
-        and of the last rank where it is short.
+        (1 or 2, 2, 2) in its frame: left rear and right front corner of the full ranks, and of the
+        last rank where it is short.
     """
     width, depth = piece.base
     ranks, rest = divmod(piece.models + len(piece.joined), piece.frontage)
@@ -141,12 +119,9 @@ def blocks_of(piece: Piece) -> Floats:
 
 
 def rectangles(frame: Frame, blocks: Floats, margin: float = 0.0) -> Floats:
-    """(n, 4, 2) corners on the battlefield of the blocks of a frame.
+    """(n, 4, 2) corners on the battlefield of blocks (n, 2, 2), each side `margin` inches inwards.
 
-    Args:
-        frame: that the blocks lie in.
-        blocks: (n, 2, 2) as `blocks_of` gives them.
-        margin: inches by which each side is moved inwards.
+    The blocks are as `blocks_of` gives them.
     """
     low, high = blocks[:, 0] + margin, blocks[:, 1] - margin
     centre, half = (low + high) / 2, (high - low) / 2

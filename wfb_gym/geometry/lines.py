@@ -4,7 +4,6 @@ Plain NumPy: a line has no width, and a base is a rectangle.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,38 +19,17 @@ _EQUAL = 1e-6
 """Points by which the scores of two directions must differ to count as different."""
 
 
-class Line(NamedTuple):
-    """The best line through a target.
-
-    Attributes:
-        direction: of length 1.
-        struck: by code, which bases it crosses.
-    """
-
-    direction: Floats
-    struck: dict[int, NDArray[np.bool_]]
-
-
 class Lines:
-    """All lines of one length that a caster can send.
+    """All lines of one length, in inches, that a caster can send.
 
-    A line begins at the edge of the caster's base, on a ray from its middle (ours).
+    A line begins at the edge of the caster's base, on a ray from its middle (ours). Which bases a
+    ray crosses changes only where it passes a corner: so one direction between each two corners is
+    enough, and some more for what lies at the end of the line.
     """
 
     def __init__(
         self, pieces: Mapping[int, Piece], bases: Mapping[int, Bases], caster: int, length: float
     ) -> None:
-        """Find what the line crosses in every direction worth a try.
-
-        Which bases a ray crosses changes only where it passes a corner: so one direction between
-        each two corners is enough, and some more for what lies at the end of the line.
-
-        Args:
-            pieces: all pieces.
-            bases: of those on the battlefield.
-            caster: its code.
-            length: of the line, in inches.
-        """
         self._pieces = pieces
         self._bases = bases
         own = bases[caster]
@@ -71,48 +49,44 @@ class Lines:
             ahead = own.half / np.abs(own.frame.local_directions(self._directions))
         start = ahead.min(axis=1)
         self._crossed: dict[int, NDArray[np.bool_]] = {}
+        self._allowed = np.ones(len(self._directions), np.bool_)
+        self._score = np.zeros(len(self._directions))
         for code, close in near.items():
             mask = np.zeros((len(self._directions), len(close)), np.bool_)
             mask[:, close] = self._crossing(bases[code], close, start, start + length)
             if mask.any():
                 self._crossed[code] = mask
-        self._allowed = np.ones(len(self._directions), np.bool_)
-        self._score = np.zeros(len(self._directions))
-        for code, mask in self._crossed.items():
-            piece = pieces[code]
-            if piece.engaged:
-                self._allowed &= ~mask.any(axis=1)
-            sign = -1.0 if piece.army == self._army else 1.0
-            self._score += sign * piece.points * mask.sum(axis=1)
+                piece = pieces[code]
+                if piece.engaged:
+                    self._allowed &= ~mask.any(axis=1)
+                sign = -1.0 if piece.army == self._army else 1.0
+                self._score += sign * piece.points * mask.sum(axis=1)
 
-    def through(self, target: int) -> Line | None:
-        """Return the line through a target that strikes most points: enemies less friends.
+    def through(self, target: int) -> dict[int, NDArray[np.bool_]]:
+        """Return which bases the line crosses, by code, that strikes most points through a target.
 
-        Of equal ones it is the nearest to the middle of the target. None where no line reaches
-        the target, or each touches a unit in close combat.
+        Points are those of enemies less those of friends; of equal lines it is the nearest to the
+        middle of the target. Empty where no line reaches the target, or each touches a unit in
+        close combat.
         """
-        crossed = self._crossed.get(target)
-        if crossed is None:
-            return None
-        able = np.flatnonzero(self._allowed & crossed.any(axis=1))
+        if target not in self._crossed:
+            return {}
+        able = np.flatnonzero(self._allowed & self._crossed[target].any(axis=1))
         if not len(able):
-            return None
+            return {}
         score = self._score[able]
         able = able[score >= score.max() - _EQUAL]
         bases = self._bases[target]
         towards = bases.frame.world(bases.centres.mean(axis=0)) - self._from
         best = able[np.argmax(self._directions[able] @ towards)]
-        struck = {code: mask[best] for code, mask in self._crossed.items() if mask[best].any()}
-        return Line(self._directions[best], struck)
+        return {code: mask[best] for code, mask in self._crossed.items() if mask[best].any()}
 
     def _candidate_directions(self, near: Mapping[int, NDArray[np.bool_]]) -> Floats:
         """(k, 2) directions worth a try."""
-        ends = [np.empty((0, 2))]
-        nearest = [np.empty((0, 2))]
+        ends, nearest = [np.empty((0, 2))], [np.empty((0, 2))]
         for code, close in near.items():
             bases = self._bases[code]
-            corners = bases.corners()[close].reshape(-1, 2) - self._from
-            ends.append(corners)
+            ends.append(bases.corners()[close].reshape(-1, 2) - self._from)
             if self._pieces[code].army != self._army:
                 local = bases.frame.local(self._from)
                 low, high = bases.centres - bases.half, bases.centres + bases.half
@@ -120,19 +94,13 @@ class Lines:
                 at = np.clip(local, low + inside, high - inside)
                 at = at[np.argmin(np.hypot(*(at - local).T))]
                 nearest.append(bases.frame.world(at)[None] - self._from)
-        points = np.concatenate(ends)
+        points, straight = np.concatenate(ends), np.concatenate(nearest)
         angles = np.unique(np.arctan2(points[:, 1], points[:, 0]).round(9))
         between = (angles + np.roll(angles, -1)) / 2
         if len(angles):
             between[-1] += np.pi
-        straight = np.concatenate(nearest)
-        tried = np.concatenate(
-            [
-                between,
-                np.arctan2(straight[:, 1], straight[:, 0]),
-                np.linspace(-np.pi, np.pi, _TRIED, endpoint=False),
-            ]
-        )
+        all_round = np.linspace(-np.pi, np.pi, _TRIED, endpoint=False)
+        tried = np.concatenate([between, np.arctan2(straight[:, 1], straight[:, 0]), all_round])
         return np.stack([np.cos(tried), np.sin(tried)], axis=1)
 
     def _crossing(
@@ -144,8 +112,7 @@ class Lines:
         half = bases.half - _EDGE
         with np.errstate(divide="ignore", invalid="ignore"):
             one, other = (apart - half) / way, (apart + half) / way
-        enters = np.minimum(one, other).max(axis=2)
+        enters = np.maximum(np.minimum(one, other).max(axis=2), start[:, None])
         leaves = np.maximum(one, other).min(axis=2)
-        enters = np.maximum(enters, start[:, None])
         crossing: NDArray[np.bool_] = (enters < leaves) & (enters <= end[:, None])
         return crossing

@@ -12,53 +12,29 @@ INCH = 25.4
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A unit, or a character.
+    """A unit, or a character."""
 
-    Attributes:
-        code: identifies it on the battlefield; codes of the first army are the lower ones.
-        army: 0 or 1.
-        key: its place in the scenario.
-        name: unique in the army.
-        is_unit: whether it is a unit.
-        models: how many; 1 for a character.
-        frontage: models in the front rank.
-        base: width and depth of one base, in inches.
-        points: per model.
-        position: middle of the front edge, in inches; None where it has no place of its own.
-        facing: degrees clockwise from growing y.
-        troop: type of the models.
-        traits: what spells ask about it.
-        engaged: it, its unit or a character in it fights in close combat.
-        fleeing: it flees, or its unit does.
-        all_round: a unit without a front: skirmishers and single models; a lone character.
-        magic_item: it carries one, or a character in it does.
-        absent: why it is not there, "dead" or "off the table"; empty where it is.
-        host: code of the unit that a character stands in; None for one alone, and for units.
-        is_focal: the character is its unit: a focal model of Daemons.
-        joined: codes of the characters in the unit, focal models aside.
-    """
-
-    code: int
+    code: int  # identifies it on the battlefield; codes of the first army are the lower ones
     army: int
-    key: str
-    name: str
+    key: str  # its place in the scenario
+    name: str  # unique in the army
     is_unit: bool
-    models: int
-    frontage: int
-    base: tuple[float, float]
-    points: float
-    position: tuple[float, float] | None
-    facing: float
-    troop: str
-    traits: frozenset[str]
-    engaged: bool
-    fleeing: bool
-    all_round: bool
-    magic_item: bool
-    absent: str = ""
-    host: int | None = None
-    is_focal: bool = False
-    joined: tuple[int, ...] = ()
+    models: int  # 1 for a character
+    frontage: int  # models in the front rank
+    base: tuple[float, float]  # width and depth of one base, in inches
+    points: float  # per model
+    position: tuple[float, float] | None  # of its front edge's middle; None for no place of its own
+    facing: float  # degrees clockwise
+    troop: str  # type of the models
+    traits: frozenset[str]  # what spells ask about it
+    engaged: bool  # it, its unit or a character in it fights in close combat
+    fleeing: bool  # it flees, or its unit does
+    all_round: bool  # a unit without a front: skirmishers and single models; a lone character
+    magic_item: bool  # it carries one, or a character in it does
+    absent: str = ""  # why it is not there, "dead" or "off the table"; empty where it is
+    host: int | None = None  # code of the unit that a character stands in; None for one alone
+    is_focal: bool = False  # the character is its unit: a focal model of Daemons
+    joined: tuple[int, ...] = ()  # codes of the characters in the unit, focal models aside
 
     @property
     def is_targetable(self) -> bool:
@@ -67,119 +43,69 @@ class Piece:
 
 
 class TerrainPiece(NamedTuple):
-    """A rectangular piece of terrain.
-
-    Attributes:
-        name: for people.
-        kind: wood, hill and so on.
-        position: its centre, in inches.
-        size: width and depth in inches, before it is turned.
-        facing: how far it is turned, in degrees clockwise.
-        blocks_sight: whether no line of sight passes through it.
-    """
+    """A rectangular piece of terrain."""
 
     name: str
-    kind: str
-    position: tuple[float, float]
-    size: tuple[float, float]
-    facing: float
-    blocks_sight: bool
+    kind: str  # wood, hill and so on
+    position: tuple[float, float]  # its centre, in inches
+    size: tuple[float, float]  # width and depth in inches, before it is turned
+    facing: float  # how far it is turned, in degrees clockwise
+    blocks_sight: bool  # whether no line of sight passes through it
 
 
 class NearTerrain(NamedTuple):
-    """Terrain that a spell's range is measured from.
+    """Terrain that a spell's range is measured from."""
 
-    Attributes:
-        kinds: of terrain that will do.
-        within: inches from such terrain.
-        otherwise: inches from the caster where the battlefield has none of it.
-    """
-
-    kinds: tuple[str, ...]
-    within: float
-    otherwise: float
+    kinds: tuple[str, ...]  # of terrain that will do
+    within: float  # inches from such terrain
+    otherwise: float  # inches from the caster where the battlefield has none of it
 
 
 class AimRules(NamedTuple):
     """What a spell asks of its caster and its target, and which models it strikes.
 
     Values are as in `wfb_gym.scenario.effects.SpellEffect`.
-
-    Attributes:
-        target: what it is cast at, or strikes.
-        range_inches: from the caster; None for the whole battlefield.
-        sight: the caster must see the target.
-        missile: it is a magic missile.
-        engaged: whether the target must be in close combat: "no", "only" or "either".
-        caster_engaged: the caster must be in close combat.
-        only: troop types that it can be cast at; empty for all.
-        not_on: traits that keep it off.
-        needs: what else the target must be or have.
-        near: terrain that its range is measured from.
-        hits: dice for the number of hits, or which models are struck; None without damage.
-        template: diameter in inches, where models under a template are struck.
-        partial: whether models that the template only touches may be struck.
     """
 
-    target: str
-    range_inches: float | None
-    sight: bool
-    missile: bool
-    engaged: str
-    caster_engaged: bool
-    only: tuple[str, ...]
-    not_on: tuple[str, ...]
-    needs: str | None
+    target: str  # what it is cast at, or strikes
+    range_inches: float | None  # from the caster; None for the whole battlefield
+    sight: bool  # the caster must see the target
+    missile: bool  # it is a magic missile
+    engaged: str  # whether the target must be in close combat: "no", "only" or "either"
+    caster_engaged: bool  # the caster must be in close combat
+    only: tuple[str, ...]  # troop types that it can be cast at; empty for all
+    not_on: tuple[str, ...]  # traits that keep it off
+    needs: str | None  # what else the target must be or have
     near: NearTerrain | None
-    hits: str | None
-    template: float | None
-    partial: bool
+    hits: str | None  # dice for the number of hits, or which models are struck; None without damage
+    template: float | None  # diameter in inches, where models under a template are struck
+    partial: bool  # whether models that the template only touches may be struck
 
 
 class Verdict(NamedTuple):
-    """Whether a spell may be cast at a target.
+    """Whether a spell may be cast at a target."""
 
-    Attributes:
-        target: its code; None for spells on the caster, its player or an area.
-        legal: whether it may be.
-        reason: why not, in plain words; empty where it is legal.
-        alone: for a character inside a unit: it is legal once that unit is gone.
-    """
-
-    target: int | None
+    target: int | None  # its code; None for spells on the caster, its player or an area
     legal: bool
-    reason: str
-    alone: bool
+    reason: str  # why not, in plain words; empty where it is legal
+    alone: bool  # for a character inside a unit: it is legal once that unit is gone
 
 
 class Strike(NamedTuple):
-    """One unit or character that a spell reaches.
+    """One unit or character that a spell reaches."""
 
-    Attributes:
-        victim: its code.
-        hits: at index n the models struck for certain while n are left; None where the spell
-            brings its own number of hits.
-        partial: likewise the models that a template only touches; None where those are safe.
-        distance: inches from the point aimed at, for a spell that strikes around a point later.
-        touches: it touches the terrain that the spell's range is measured from.
-    """
-
-    victim: int
+    victim: int  # its code
+    # At index n the models struck for certain while n are left; None where the spell brings its own
+    # number of hits. Likewise the models that a template only touches; None where those are safe.
     hits: tuple[int, ...] | None = None
     partial: tuple[int, ...] | None = None
-    distance: float = 0.0
-    touches: bool = False
+    distance: float = 0.0  # inches from the point aimed at, for a spell that strikes there later
+    touches: bool = False  # it touches the terrain that the spell's range is measured from
 
 
 class Misplacement(NamedTuple):
-    """A piece that stands where it cannot.
-
-    Attributes:
-        piece: which one.
-        other: the earlier piece that it overlaps; None where it is not all on the battlefield.
-        beyond: inches of it that are off the battlefield; 0 where it overlaps another.
-    """
+    """A piece that stands where it cannot."""
 
     piece: Piece
-    other: Piece | None
-    beyond: float
+    other: Piece | None  # the earlier piece that it overlaps; None where it is off the battlefield
+    beyond: float  # inches of it that are off the battlefield; 0 where it overlaps another

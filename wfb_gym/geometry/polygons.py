@@ -5,7 +5,7 @@ this module only where there is a battlefield.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import shapely  # type: ignore[import-untyped]
@@ -36,43 +36,29 @@ _MIN_HIDDEN = 1e-9
 """Square inches; a shadow over less hides nothing."""
 
 
-class Feature(NamedTuple):
-    """A piece of terrain and its ground."""
-
-    terrain: TerrainPiece
-    shape: Shape
-
-
-def _feature(terrain: TerrainPiece) -> Feature:
-    half = np.array(terrain.size) / 2
-    frame = frame_at(terrain.position, terrain.facing)
-    return Feature(terrain, shapely.polygons(rectangles(frame, np.array([[-half, half]])))[0])
-
-
 class Polygons:
     """The polygons of all pieces and terrain on a battlefield.
 
     Attributes:
         pieces: all pieces by code; those that are absent have no polygons.
-        features: the terrain.
+        features: pieces of terrain, each with its ground.
         bases: by code.
         blocks: by code, (n, 4, 2) corners of the rectangles that a piece covers.
         shapes: by code, the polygons of these rectangles.
         footprints: by code, one multipolygon of them.
+
+    Raises:
+        ValueError: a piece on the battlefield has no position.
     """
 
     def __init__(self, pieces: Mapping[int, Piece], terrain: Sequence[TerrainPiece]) -> None:
-        """Make the polygons.
-
-        Args:
-            pieces: all pieces by code.
-            terrain: of the battlefield.
-
-        Raises:
-            ValueError: a piece on the battlefield has no position.
-        """
         self.pieces = pieces
-        self.features = tuple(map(_feature, terrain))
+        self.features: list[tuple[TerrainPiece, Shape]] = []
+        for feature in terrain:
+            half = np.array(feature.size) / 2
+            frame = frame_at(feature.position, feature.facing)
+            (shape,) = shapely.polygons(rectangles(frame, np.array([[-half, half]])))
+            self.features.append((feature, shape))
         self.bases: dict[int, Bases] = {}
         self.blocks: dict[int, Floats] = {}
         for code, piece in pieces.items():
@@ -86,12 +72,10 @@ class Polygons:
             else:
                 self.blocks[code] = bases.corners()
         shapes = shapely.polygons(np.concatenate([*self.blocks.values(), np.empty((0, 4, 2))]))
-        ends = np.cumsum([len(blocks) for blocks in self.blocks.values()])
-        starts = [0, *ends[:-1]]
-        self.shapes: dict[int, Shapes] = {
-            code: shapes[start:end]
-            for code, start, end in zip(self.blocks, starts, ends, strict=False)
-        }
+        ends = np.cumsum([len(blocks) for blocks in self.blocks.values()], dtype=np.int64)
+        self.shapes: dict[int, Shapes] = dict(
+            zip(self.blocks, np.split(shapes, ends), strict=False)
+        )
         self.footprints: dict[int, Shape] = {
             code: shapely.multipolygons(parts) for code, parts in self.shapes.items()
         }
@@ -124,18 +108,17 @@ class Polygons:
         middle = bases.frame.world((corners.min(axis=0) + corners.max(axis=0)) / 2)
         return float(shapely.distance(shapely.points(middle), self.footprints[other]))
 
-    def pieces_in_front(self, code: int, reach: float) -> tuple[int, ...]:
-        """Other pieces with a model within `reach` inches of a unit's front rank."""
+    def piece_in_front(self, code: int, reach: float) -> int | None:
+        """Another piece within `reach` inches of a unit's front rank; None where there is none."""
         piece = self.pieces[code]
         wide = min(piece.frontage, piece.models + len(piece.joined)) * piece.base[0] / 2
         rank = np.array([[[-wide, -piece.base[1]], [wide, 0.0]]])
-        front = shapely.polygons(rectangles(self.bases[code].frame, rank))[0]
-        others = [
-            other for other in self.footprints if other != code and self.pieces[other].is_targetable
-        ]
-        shapes = [self.footprints[other] for other in others]
-        near = shapely.distance(front, shapes) <= reach + ROUNDING
-        return tuple(other for other, close in zip(others, near, strict=True) if close)
+        (front,) = shapely.polygons(rectangles(self.bases[code].frame, rank))
+        for other, shape in self.footprints.items():
+            if other != code and self.pieces[other].is_targetable:
+                if shapely.distance(front, shape) <= reach + ROUNDING:
+                    return other
+        return None
 
     def misplacements(self, size: tuple[float, float]) -> list[Misplacement]:
         """Return the pieces that overlap or leave a battlefield of that width and depth.
@@ -144,8 +127,7 @@ class Polygons:
         the unit does and is not looked at.
         """
         pieces = [piece for piece in self.pieces.values() if piece.is_targetable]
-        found = []
-        shapes = []
+        found, shapes = [], []
         for piece in pieces:
             x0, y0, x1, y1 = (float(edge) for edge in self.footprints[piece.code].bounds)
             beyond = max(-x0, -y0, x1 - size[0], y1 - size[1])
@@ -153,11 +135,12 @@ class Polygons:
                 found.append(Misplacement(piece, None, beyond))
             blocks = rectangles(self.bases[piece.code].frame, blocks_of(piece), TOLERANCE / 2)
             shapes.append(shapely.multipolygons(shapely.polygons(blocks)))
-        for i, piece in enumerate(pieces):
-            for other, shape in zip(pieces[:i], shapes, strict=False):
-                if shapely.intersects(shapes[i], shape):
-                    found.append(Misplacement(piece, other, 0.0))
-        return found
+        return found + [
+            Misplacement(piece, other, 0.0)
+            for i, piece in enumerate(pieces)
+            for other, shape in zip(pieces[:i], shapes, strict=False)
+            if shapely.intersects(shapes[i], shape)
+        ]
 
     def outline(self, code: int) -> Shape:
         """Return a multipolygon of a piece's bases, one polygon a model."""
@@ -172,21 +155,19 @@ class LineOfSight:
     """
 
     def __init__(self, polygons: Polygons, viewer: Piece) -> None:
-        """Find the shadows of all that blocks the viewer's sight.
-
-        Args:
-            polygons: of the battlefield.
-            viewer: a character on it.
-        """
         self._polygons = polygons
         self._viewer = viewer
         bases = polygons.bases[viewer.code]
         self._eye = bases.frame.world(bases.centres[0])
         host = viewer.host
         all_round = viewer.all_round if host is None else polygons.pieces[host].all_round
-        self._arc = None if all_round else self._front_arc(bases.frame.axes)
-        # A piece's code, or None for terrain; its name; what lies in its shadow.
-        self._shadows: list[tuple[int | None, str, Shape]] = []
+        self._arc: Shape | None = None
+        if not all_round:  # a quarter of the plane, 45 degrees to each side (ours)
+            right, forward = bases.frame.axes * _SHADOW_LENGTH
+            edges = np.stack([np.zeros(2), forward + right, 2 * forward, forward - right])
+            self._arc = shapely.polygons(self._eye + edges)
+        # A piece's code, or -1 for terrain; its name; what lies in its shadow.
+        self._shadows: list[tuple[int, str, Shape]] = []
         for code, corners in polygons.blocks.items():
             if polygons.pieces[code].is_unit and code != host:
                 name = polygons.pieces[code].name
@@ -197,16 +178,11 @@ class LineOfSight:
             if terrain.blocks_sight and not inside:
                 corners = shapely.get_coordinates(shape)[:4]
                 (shadow,) = self._shadows_of(corners[None])
-                self._shadows.append((None, terrain.name, shapely.difference(shadow, shape)))
+                self._shadows.append((-1, terrain.name, shapely.difference(shadow, shape)))
         self._shapes = np.array([shadow for _, _, shadow in self._shadows], dtype=object)
 
-    def reason_unseen(self, target: int, ignored: Collection[int] = ()) -> str:
-        """Why the viewer does not see a target; empty where it does.
-
-        Args:
-            target: its code.
-            ignored: codes of units that block nothing.
-        """
+    def reason_unseen(self, target: int, ignored: int | None) -> str:
+        """Why the viewer does not see a target past all units but one; empty where it does."""
         if target in (self._viewer.code, self._viewer.host):
             return ""
         seen = self._polygons.shapes[target]
@@ -217,11 +193,10 @@ class LineOfSight:
         if not self._shadows:
             return ""
         cut = shapely.area(shapely.intersection(self._shapes[:, None], seen[None])).max(axis=1)
-        skipped = {target, *ignored}
         chosen = [
             i
             for i in np.flatnonzero(cut > _MIN_HIDDEN)
-            if self._shadows[i][0] is None or self._shadows[i][0] not in skipped
+            if self._shadows[i][0] not in (target, ignored)
         ]
         if not chosen:
             return ""
@@ -231,18 +206,8 @@ class LineOfSight:
         names = list(dict.fromkeys(self._shadows[i][1] for i in chosen))
         return f"is out of sight behind {' and '.join(names)}"
 
-    def _front_arc(self, axes: Floats) -> Shape:
-        """Return the quarter of the plane before the viewer, 45 degrees to each side (ours)."""
-        right, forward = axes * _SHADOW_LENGTH
-        edges = np.stack([np.zeros(2), forward + right, 2 * forward, forward - right])
-        return shapely.polygons(self._eye + edges)
-
     def _shadows_of(self, corners: Floats) -> list[Shape]:
-        """Return what convex polygons hide from the viewer, themselves included.
-
-        Args:
-            corners: (n, k, 2).
-        """
+        """Return what convex polygons (n, k, 2) hide from the viewer, themselves included."""
         behind = self._eye + _SHADOW_LENGTH * (corners - self._eye)
         points = shapely.multipoints(shapely.points(np.concatenate([corners, behind], axis=1)))
         return list(shapely.convex_hull(points))

@@ -21,46 +21,22 @@ _CHUNK = 4_000_000
 
 
 class Placing(NamedTuple):
-    """The best places for a template on one target.
+    """The best places for a template on one target."""
 
-    Attributes:
-        centre: on the battlefield, for the target at full strength; None where every place is
-            barred.
-        hits: at index n the bases wholly covered while n models are left.
-        partial: likewise the bases partly covered.
-    """
-
-    centre: Floats | None
-    hits: tuple[int, ...]
-    partial: tuple[int, ...]
+    centre: Floats | None  # for the target at full strength; None where every place is barred
+    hits: tuple[int, ...]  # at index n the bases wholly covered while n models are left
+    partial: tuple[int, ...]  # likewise the bases partly covered
 
 
 def cover_masks(
     centres: Floats, radius: float, bases: Bases
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which bases a template covers wholly, and which only partly.
-
-    Args:
-        centres: (k, 2) of the template, on the battlefield.
-        radius: of the template, in inches.
-        bases: n of them.
-
-    Returns:
-        Two (k, n) arrays.
-    """
+    """Which bases a template at each of k places covers wholly, and which only partly: (k, n)."""
     away = np.abs(bases.frame.local(centres)[:, None, :] - bases.centres)
     farthest = ((away + bases.half) ** 2).sum(axis=2)
     nearest = (np.maximum(away - bases.half, 0.0) ** 2).sum(axis=2)
     wholly = farthest <= (radius + _ROUNDING) ** 2
     return wholly, (nearest < (radius - _TOUCH) ** 2) & ~wholly
-
-
-def touches_any(centres: Floats, radius: float, bases: Bases) -> NDArray[np.bool_]:
-    """(k,) whether a template there touches any of the bases."""
-    away = np.abs(bases.frame.local(centres)[:, None, :] - bases.centres)
-    nearest = (np.maximum(away - bases.half, 0.0) ** 2).sum(axis=2)
-    reached: NDArray[np.bool_] = (nearest <= (radius + _ROUNDING) ** 2).any(axis=1)
-    return reached
 
 
 def count_each(mask: NDArray[np.bool_]) -> tuple[int, ...]:
@@ -72,12 +48,7 @@ def place_template(target: Bases, diameter: float, barred: Sequence[Bases]) -> P
     """Find where a template wholly covers most bases of a target, and among those partly most.
 
     The player places it anew for a unit that has lost models: so each number of models left has
-    its own best place.
-
-    Args:
-        target: whose bases count.
-        diameter: of the template, in inches.
-        barred: bases that the template may not touch.
+    its own best place. It may not touch the `barred` bases.
     """
     radius = diameter / 2
     tried = _places(target, radius)
@@ -124,7 +95,9 @@ def _free(centres: Floats, radius: float, barred: Sequence[Bases]) -> NDArray[np
     """(k,) whether a template there touches none of the barred bases."""
     free = np.ones(len(centres), np.bool_)
     for bases in barred:
-        free &= ~touches_any(centres, radius, bases)
+        away = np.abs(bases.frame.local(centres)[:, None, :] - bases.centres)
+        nearest = (np.maximum(away - bases.half, 0.0) ** 2).sum(axis=2)
+        free &= (nearest > (radius + _ROUNDING) ** 2).all(axis=1)
     return free
 
 
