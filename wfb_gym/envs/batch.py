@@ -48,6 +48,8 @@ class Batch(EpisodeDriver):
         points_per_reward: points that make a reward of 1.
 
     Attributes:
+        allowed: the learner's legal actions as things stand, bool (n, actions).
+        begun: whether there are episodes: `reset` or `set_state` was called.
         watcher: follows every step, to render it; None without a render mode.
     """
 
@@ -91,6 +93,7 @@ class Batch(EpisodeDriver):
             )
         self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
         self.allowed = np.zeros((num_envs, self.codec.n), np.bool_)
+        self.begun = False
         self.watcher: BatchWatcher | None = None
         kernel.first_invalid(self._members[:0], self.allowed, self.envs)
         self._first_invalid = entry_point(kernel.first_invalid)
@@ -114,6 +117,7 @@ class Batch(EpisodeDriver):
                 "state: expected one of the same scenarios, seat, opponents and autoreset mode"
             )
         self.load_envs(state["envs"], "environments")
+        self.begun = True
 
     def reset(self, chosen: NDArray[np.bool_]) -> Step:
         """Begin new episodes in the chosen environments, shape (n,).
@@ -129,13 +133,14 @@ class Batch(EpisodeDriver):
             self._ask_opponents(out, before)
         if self.watcher is not None:
             self.watcher.follow_reset(self, chosen)
-        return self.look() if not chosen.all() else out._replace(masks=self.allowed.copy())
+        self.begun = True
+        return out if chosen.all() else self.look()
 
     def look(self) -> Step:
         """Observations and masks of all environments as they stand; the rest is undefined."""
         out = self.new_step()
         self._drive(Operation.OBSERVE, self._members, _NO_ACTIONS, out)
-        return out._replace(masks=self.allowed.copy())
+        return out
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
         """Refuse actions outside the space, and illegal ones if `strict`.
@@ -180,14 +185,14 @@ class Batch(EpisodeDriver):
         """
         out = self.new_step()
         self.step_into(actions, out)
-        return out._replace(masks=self.allowed.copy())
+        return out
 
     def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
-        """`step` into arrays that `new_step` gave; the masks go to `allowed` alone."""
+        """`step` into arrays that `new_step` gave."""
         before = self._snapshot()
         if self.watcher is not None:
             self.watcher.begin_step(self)
-        if self._drive_all(actions, out):
+        if self._step(actions, out):
             self._ask_opponents(out, before)
         if self.watcher is not None:
             self.watcher.follow_step(self, actions)
@@ -238,13 +243,15 @@ class Batch(EpisodeDriver):
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: vars(self)[key] for key in ("_arguments", "envs", "allowed", "watcher")}
+        return {
+            key: vars(self)[key] for key in ("_arguments", "begun", "envs", "allowed", "watcher")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["_arguments"])  # type: ignore[misc]
         self.envs[:] = state["envs"]
         self.allowed[:] = state["allowed"]
-        self.watcher = state["watcher"]
+        self.begun, self.watcher = state["begun"], state["watcher"]
 
 
 def _load_move_tables(numbers: list[int], scenarios: ScenarioSet, seat: int) -> MoveTables:

@@ -17,9 +17,9 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.envs import kernel
-from wfb_gym.envs.kernel import Autoreset, Moves, Operation, Step
+from wfb_gym.envs.kernel import Autoreset, Operation, Step
 from wfb_gym.envs.scenario_set import ScenarioSet
-from wfb_gym.envs.thread_pool import THREAD_POOL, Task
+from wfb_gym.envs.thread_pool import THREAD_POOL
 from wfb_gym.opponents.move_tables import MoveTables
 from wfb_gym.packing.records import PackedScenario
 
@@ -29,6 +29,7 @@ that gains more by a second thread than the hand-over costs (measured)."""
 CHUNKS_PER_THREAD = 4
 """Chunks that each thread would take if all were alike: room to even out a busy core."""
 _NO_ACTIONS = np.zeros(0, np.int64)
+_STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
 
 
 def fit_limits(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
@@ -92,7 +93,7 @@ class EpisodeDriver:
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
         announce_compiling(kernel.drive)
         self._kernel: Any = kernel.drive
-        self._drive(Operation.PREPARE, np.arange(count), _NO_ACTIONS, out)
+        self._drive(Operation.PREPARE.value, np.arange(count), _NO_ACTIONS, out)
         self._kernel = entry_point(kernel.drive)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
@@ -116,38 +117,30 @@ class EpisodeDriver:
         )
 
     def _drive(
-        self,
-        operation: Operation,
-        members: NDArray[np.int64],
-        actions: NDArray[np.int64],
-        out: Step,
+        self, operation: int, members: NDArray[np.int64], actions: NDArray[np.int64], out: Step
     ) -> int:
         """Drive some environments; returns how many wait for an external opponent."""
-        moves = Moves(members, actions)
-        return int(
-            self._kernel(
-                operation.value, 0, len(members), moves, self.game, self._seat_view, out,
-                self._scratch,
-            )
+        waiting: int = self._kernel(
+            operation, 0, len(members), (members, actions), self.game, self._seat_view, out,
+            self._scratch,
         )  # fmt: skip
+        return waiting
 
-    def _drive_all(self, actions: NDArray[np.int64], out: Step) -> int:
+    def _step(self, actions: NDArray[np.int64], out: Step) -> int:
         """Play the learner's actions, on several threads where that pays."""
         if self.num_envs < 4 * MIN_CHUNK or THREAD_POOL.size == 1:
-            return self._drive(Operation.STEP, self._members, actions, out)
-        chunk = max(MIN_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * THREAD_POOL.size))
-        return THREAD_POOL.run(self._chunk_task(actions, out), self.num_envs, chunk)
-
-    def _chunk_task(self, actions: NDArray[np.int64], out: Step) -> Task:
-        moves, step = Moves(self._members, actions), Operation.STEP.value
+            return self._drive(_STEP, self._members, actions, out)
+        moves = self._members, actions
 
         def task(low: int, high: int, thread: int) -> int:
             scratch = self._scratch[thread : thread + 1]
-            return int(
-                self._kernel(step, low, high, moves, self.game, self._seat_view, out, scratch)
+            waiting: int = self._kernel(
+                _STEP, low, high, moves, self.game, self._seat_view, out, scratch
             )
+            return waiting
 
-        return task
+        chunk = max(MIN_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * THREAD_POOL.size))
+        return THREAD_POOL.run(task, self.num_envs, chunk)
 
     def observe(
         self, members: NDArray[np.int64], view: View
@@ -158,7 +151,7 @@ class EpisodeDriver:
         none = np.zeros(0, np.bool_)
         out = Step(observations, masks, np.zeros(0), none, none, self._final[:0])
         self._kernel(
-            Operation.OBSERVE.value, 0, len(members), Moves(members, _NO_ACTIONS), self.game,
+            Operation.OBSERVE, 0, len(members), (members, _NO_ACTIONS), self.game,
             _as_seat_view(view), out, self._scratch,
         )  # fmt: skip
         return observations, masks

@@ -120,23 +120,12 @@ class SeatView(NamedTuple):
     static: NDArray[np.float32]
 
 
-class Moves(NamedTuple):
-    """What is played: environments, int64 (k,), and their actions, int64.
-
-    STEP takes an index of the action space for each environment of the batch, ANSWER an engine
-    code for each of the k members; other operations take no actions.
-    """
-
-    members: NDArray[np.int64]
-    actions: NDArray[np.int64]
-
-
 class Step(NamedTuple):
     """What one step of a batch gives.
 
     Attributes:
         observations: float32, (n, size).
-        masks: bool, (n, actions).
+        masks: bool, (n, actions); the next step overwrites them.
         rewards: float64, (n,), the learner's, in points over `points_per_reward`.
         terminations: bool, (n,).
         illegal: bool, (n,): an illegal action was replaced.
@@ -299,13 +288,13 @@ def drive(
     operation: int,
     low: int,
     high: int,
-    moves: Moves,
+    moves: tuple[NDArray[np.int64], NDArray[np.int64]],
     game: Game,
     view: SeatView,
     out: Step,
     scratch: Records[WorkSpace],
 ) -> int:
-    """Do one operation for `moves.members[low:high]`; every output is written once.
+    """Do one operation for `members[low:high]`; every output is written once.
 
     Outputs stand in the rows of their environments, but OBSERVE fills rows from `low` on. In
     SAME_STEP mode the last observation of an ended episode goes to `out.final`. Environments that
@@ -315,7 +304,9 @@ def drive(
         operation: a member of `Operation`.
         low: first member.
         high: behind the last one.
-        moves: what is played, and where; for PREPARE the scenarios.
+        moves: the members, int64 (k,): environments, or scenarios to PREPARE; and the actions,
+            int64: for STEP indices of the action space, one for each environment of the batch,
+            for ANSWER engine codes, one for each member.
         game: what is played, and against whom.
         view: the learner's; of OBSERVE, any seat's.
         out: overwritten.
@@ -324,6 +315,7 @@ def drive(
     Returns:
         How many environments wait for an external opponent.
     """
+    members, actions = moves
     work = scratch[0]
     at = view.offsets[0]
     seat = view.seat
@@ -333,7 +325,7 @@ def drive(
             prepare(game.packed_scenarios[j], game.starts[j], work)
         return 0
     for j in range(low, high):
-        i = moves.members[j]
+        i = members[j]
         row = i
         env = game.envs[i]
         state = env.state
@@ -351,12 +343,12 @@ def drive(
                 begins = game.mode != Autoreset.DISABLED  # NEXT_STEP: this call only resets
             else:
                 paid = True
-                index = legal_or_lowest(i, moves.actions[i], out.masks)
-                out.illegal[i] = index != moves.actions[i]
+                index = legal_or_lowest(i, actions[i], out.masks)
+                out.illegal[i] = index != actions[i]
                 if state.node != Node.END:
                     code = view.codes[index]
         elif operation == Operation.ANSWER:
-            code = moves.actions[j]
+            code = actions[j]
             paid = env.status == Status.OPPONENT_DECIDES
         elif operation == Operation.OBSERVE:
             row = j

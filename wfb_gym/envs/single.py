@@ -116,7 +116,6 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self._actions_n = self.batch.codec.n
         self._action = np.zeros(1, np.int64)
         self._out = self.batch.new_step()
-        self._mask: NDArray[np.bool_] | None = None
         self._seeded = False
 
     def reset(
@@ -140,12 +139,10 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return self._observation_and_info(self.batch.reset(np.ones(1, np.bool_)))
 
     def _observation_and_info(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        self._mask = out.masks[0]
         return out.observations[0], self._info(False)
 
     def _info(self, illegal: bool) -> dict[str, Any]:
-        assert self._mask is not None
-        return {"action_mask": self._mask.astype(np.int8), "illegal_action": illegal}
+        return {"action_mask": self.batch.allowed[0].astype(np.int8), "illegal_action": illegal}
 
     def step(
         self, action: np.int64 | int
@@ -162,7 +159,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             gymnasium.error.ResetNeeded: `reset` was not called.
             ValueError: the action is outside the space, or illegal under `strict`.
         """
-        if self._mask is None:
+        if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         given: Any = action
         member = isinstance(given, int | np.integer) and 0 <= given < self._actions_n
@@ -173,7 +170,6 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             self.batch.check_actions(self._action, strict=True)
         out = self._out
         self.batch.step_into(self._action, out)
-        self._mask = self.batch.allowed[0].copy()
         return (
             out.observations[0].copy(),
             float(out.rewards[0]),
@@ -199,15 +195,15 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
                 'make the environment with render_mode="ansi" or "rgb_array"'
             )
             return None
-        if self._mask is None:
+        if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
         return draw_frames(self.batch, self.render_mode)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions, bool (n,); at least one."""
-        if self._mask is None:
+        if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
-        return self._mask.copy()
+        return self.batch.allowed[0].copy()
 
     def action_meanings(self) -> list[str]:
         """Return what each action means in this scenario, in words."""

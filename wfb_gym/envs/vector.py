@@ -152,7 +152,6 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self.single_action_space = action_space(self.batch.codec)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._masks: NDArray[np.bool_] | None = None
         self._seeded = False
 
     def reset(
@@ -176,7 +175,6 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         chosen = self._pop_reset_mask(options)
         self._reseed(seed, chosen)
         out = self.batch.reset(chosen)
-        self._masks = out.masks
         return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
 
     def _pop_reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
@@ -233,10 +231,9 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             ValueError: wrong shape or dtype, an action outside the space, or an illegal one
                 under `strict`.
         """
-        if self._masks is None:
+        if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
         out = self.batch.step(self.batch.validated_actions(actions, self.strict))
-        self._masks = out.masks
         infos = self._infos(out.masks, out.illegal)
         if self.batch.mode == Autoreset.SAME_STEP:
             infos = self._with_final(infos, out)
@@ -254,15 +251,15 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         """
         if self.render_mode is None:
             return None
-        if self._masks is None:
+        if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.render() before calling env.reset()")
         return draw_frames(self.batch, self.render_mode)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions of each environment, bool (n, actions); at least one in each row."""
-        if self._masks is None:
+        if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
-        return self._masks.copy()
+        return self.batch.allowed.copy()
 
     def _infos(self, masks: NDArray[np.bool_], illegal: NDArray[np.bool_]) -> dict[str, Any]:
         every = np.ones(self.num_envs, np.bool_)
@@ -318,7 +315,6 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self.batch.set_state(state)
         self._seeded = state["seeded"]
         out = self.batch.look()
-        self._masks = out.masks
         return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
 
 

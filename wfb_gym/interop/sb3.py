@@ -71,7 +71,6 @@ class PhaseVecEnv(VecEnv):
         self.limits = self.batch.limits
         self.render_mode = None
         self._attributes: dict[str, list[Any]] = {}
-        self._masks: NDArray[np.bool_] | None = None
         self._actions: NDArray[np.int64] | None = None
         super().__init__(
             num_envs, observation_space(self.batch.layout), action_space(self.batch.codec)
@@ -83,7 +82,7 @@ class PhaseVecEnv(VecEnv):
         Returns:
             Observations, float32 (n, size).
         """
-        if self._masks is None and all(seed is None for seed in self._seeds):
+        if not self.batch.begun and all(seed is None for seed in self._seeds):
             fresh = np.random.default_rng().integers(2**63, size=self.num_envs)
             self._seeds = [int(seed) for seed in fresh]
         self.batch.seed(self._seeds)
@@ -92,7 +91,6 @@ class PhaseVecEnv(VecEnv):
         out = self.batch.reset(np.ones(self.num_envs, np.bool_))
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._actions = None
-        self._masks = out.masks
         return out.observations
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -105,7 +103,7 @@ class PhaseVecEnv(VecEnv):
             RuntimeError: `reset` was not called.
             ValueError: wrong shape or dtype, or an action outside the space.
         """
-        if self._masks is None:
+        if not self.batch.begun:
             raise RuntimeError("call reset() before step()")
         self._actions = self.batch.validated_actions(actions)
 
@@ -123,7 +121,6 @@ class PhaseVecEnv(VecEnv):
             raise RuntimeError("call step_async() before step_wait()")
         out = self.batch.step(self._actions)
         self._actions = None
-        self._masks = out.masks
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         ended = np.flatnonzero(out.terminations)
         for i, final in zip(ended.tolist(), out.final[ended], strict=True):
@@ -135,9 +132,9 @@ class PhaseVecEnv(VecEnv):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Legal actions of each environment, bool (n, actions); at least one in each row."""
-        if self._masks is None:
+        if not self.batch.begun:
             raise RuntimeError("call reset() before action_masks()")
-        return self._masks.copy()
+        return self.batch.allowed.copy()
 
     def env_method(
         self,
