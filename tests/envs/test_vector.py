@@ -462,19 +462,6 @@ def test_nothing_that_was_given_out_changes_later(mode: AutoresetMode, opponent:
     assert all(np.array_equal(array, old) for array, old in given)
 
 
-def test_a_step_of_the_batch_keeps_no_masks() -> None:
-    batch = native(CASTER, 2).batch
-    batch.seed([1, 2])
-    batch.reset(np.ones(2, np.bool_))
-    first = batch.step(np.array([6, 6])).masks
-    second = batch.step(np.array([1, 2])).masks
-    before = first.copy(), second.copy()
-    batch.step(np.array([0, 0]))
-    assert np.array_equal(first, before[0])
-    assert np.array_equal(second, before[1])
-    assert not np.array_equal(first, second)
-
-
 def test_writing_into_what_was_given_out_changes_nothing() -> None:
     envs = native(CASTER, 2)
     observations, infos = envs.reset(seed=2)

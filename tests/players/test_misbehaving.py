@@ -27,11 +27,12 @@ def test_a_bad_opponent_is_refused_and_the_batch_stays_as_it_was(
     learner = RandomAgent(3)
     with pytest.raises(SPOILERS[name][1], match=SPOILERS[name][2]):  # noqa: PT012 (any step)
         for _ in range(50):
-            before = batch.get_state()
+            before, masks = batch.get_state(), batch.allowed.copy()
             actions = learner.act(out.observations, out.masks)
             out = batch.step(actions)
     assert batch.get_state() == before
-    assert np.array_equal(batch.look().masks, out.masks)
+    assert np.array_equal(batch.allowed, masks)
+    assert np.array_equal(batch.look().masks, masks)
     assert np.array_equal(batch.look().observations, out.observations)
     agent.left = 10_000  # it comes to its senses
     again = batch.step(actions)
