@@ -92,7 +92,7 @@ class Batch(EpisodeDriver):
                 fit(self.packed_scenario(k), 1 - seat).dice for k in range(len(packed_scenarios))
             )
         self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
-        self.allowed = np.zeros((num_envs, self.codec.n), np.bool_)
+        self.allowed: NDArray[np.bool_] = np.zeros((num_envs, self.codec.n), np.bool_)
         self.begun = False
         self.watcher: BatchWatcher | None = None
         kernel.first_invalid(self._members[:0], self.allowed, self.envs)

@@ -203,7 +203,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         """Legal actions, bool (n,); at least one."""
         if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
-        return self.batch.allowed[0].copy()
+        mask: NDArray[np.bool_] = self.batch.allowed[0].copy()
+        return mask
 
     def action_meanings(self) -> list[str]:
         """Return what each action means in this scenario, in words."""
