@@ -50,11 +50,11 @@ def met(scenario: str, seat: int, steps: int = 6, num_envs: int = 32) -> Asked:
     batch = Batch(num_envs, scenario, seat, "random", None, Autoreset.DISABLED, 1.0)
     batch.seed(range(7, 7 + num_envs))
     out = batch.reset(np.ones(num_envs, np.bool_))
-    seen = [Asked(out.observations, out.masks, batch.positions())]
+    seen = [Asked(out.observations, out.masks.copy(), batch.positions())]
     learner = RandomAgent(5)
     for _ in range(steps):
         out = batch.step(learner.act(out.observations, out.masks))
-        seen.append(Asked(out.observations, out.masks, batch.positions()))
+        seen.append(Asked(out.observations, out.masks.copy(), batch.positions()))
     positions = seen[0].positions
     states = as_records(State, np.concatenate([each.positions.states for each in seen]))
     scenarios = np.concatenate([each.positions.scenario for each in seen])

@@ -31,10 +31,6 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
 
     Nothing is merged before the last phase or before its dice are there, nor where spells are
     aimed at units and characters.
-
-    Args:
-        packed: the scenario.
-        state: at a decision or a chance node; changed in place.
     """
     if packed.targets or not last_phase(packed, state) or _before_dice(state):
         return
@@ -194,12 +190,7 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
     """Most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
 
     A free spell may come with every miscast, so the other army's spells count as unbounded.
-
-    Args:
-        packed: the scenario.
-        state: in its last phase.
-        army: of the target.
-        index: units first, then characters.
+    `index` counts units first, then characters.
     """
     victim = army * TARGETS + index
     active = int64(state.active)

@@ -75,23 +75,15 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 @jit
 def is_cast_or_dispel_roll(node: int) -> bool:
     """Whether casting or dispel dice are rolled at this node, first or again."""
-    return (
-        node == Node.ROLL_CASTING
-        or node == Node.REROLL_CASTING
-        or node == Node.ROLL_DISPEL
-        or node == Node.REROLL_DISPEL
-    )
+    return node in (
+        Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL,
+    )  # fmt: skip
 
 
 @jit
 def is_one_die(node: int) -> bool:
     """Whether one D6 that reaches a number decides the node."""
-    return (
-        node == Node.ROLL_LOCK
-        or node == Node.ROLL_FORGET
-        or node == Node.ROLL_COMET
-        or node == Node.ROLL_STORED
-    )
+    return node in (Node.ROLL_LOCK, Node.ROLL_FORGET, Node.ROLL_COMET, Node.ROLL_STORED)
 
 
 @jit
@@ -113,13 +105,9 @@ def dice_in_roll(packed: PackedScenario, state: State) -> int:
 
 @jit
 def outcome_of_roll(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Outcome that these dice give.
+    """Outcome that the first `dice_in_roll` of `work.faces` give, 1 to 6, in the order rolled.
 
-    Args:
-        packed: the scenario.
-        state: at a chance node.
-        work: `work.faces` holds `dice_in_roll` faces, 1 to 6, in the order rolled. For hits:
-            to wound, armour save and ward save of the first model, then of the next.
+    For hits: to wound, armour save and ward save of the first model, then of the next.
     """
     if not is_cast_or_dispel_roll(state.node):
         return _outcome_of_other_roll(packed, state, work)
@@ -239,11 +227,7 @@ def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> in
 def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> int:
     """Draw one outcome of a chance node by rolling its dice, or casualties by one draw.
 
-    Args:
-        packed: the scenario.
-        state: at a chance node; not changed.
-        rng: the generator's record; moves on.
-        work: scratch; `work.faces` holds the dice afterwards.
+    The generator moves on, the state does not; `work.faces` holds the dice afterwards.
     """
     if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
         return _draw(packed, state, rng, work)

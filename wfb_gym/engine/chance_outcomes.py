@@ -5,6 +5,7 @@ Outcomes with equal successors are merged. How dice are read, rolled and resolve
 """
 
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,27 +41,48 @@ from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario.sizes import LORE_SPELLS, MISCAST_ROWS
 
 
+class _Outcomes(NamedTuple):
+    """Where outcomes and their probabilities are listed."""
+
+    outcomes: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+
+
+@jit
+def _add(found: _Outcomes, end: int, outcome: int, probability: float) -> int:
+    """List an outcome at `end`, unless it cannot come about; returns the entry behind the last."""
+    if probability > 0.0:
+        found.outcomes[end] = outcome
+        found.probabilities[end] = probability
+        return end + 1
+    return end
+
+
+@jit
+def _add_all(found: _Outcomes, start: int, pmf: NDArray[np.float64], count: int) -> int:
+    """List the outcomes 0, 1, 2 ... with their probabilities."""
+    end = start
+    for outcome in range(count):
+        end = _add(found, end, outcome, pmf[outcome])
+    return end
+
+
 @jit(forceinline=False)
 def _roll_outcomes(
-    packed: PackedScenario,
-    state: State,
-    outcomes: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    start: int,
-    work: WorkSpace,
+    packed: PackedScenario, state: State, found: _Outcomes, start: int, work: WorkSpace
 ) -> int:
     """Outcomes of casting and dispel dice."""
     terms = roll_terms(packed, state)
     dice = int(state.dice)
     if state.node == Node.ROLL_DISPEL and not terms.may_reroll:
         works = dispel_probability_of(packed, state, dice)
-        return _two_outcomes(works, outcomes, probabilities, start)
+        return _two_outcomes(works, found, start)
     merged = work.pmf
     for outcome in range(OUTCOME_CODES):
         merged[outcome] = 0.0
     end = start
     if terms.may_reroll or terms.doubles_count:
-        end = _face_outcomes(packed, state, outcomes, probabilities, start, merged)
+        end = _face_outcomes(packed, state, found, start, merged)
     else:
         kept = dice_on_table(state)
         for row in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
@@ -69,37 +91,18 @@ def _roll_outcomes(
             )
             outcome = read_roll(packed, state, terms, kept, rolled)
             merged[outcome] += ROLL_SUMMARY_PROBABILITY[row]
-    for outcome in range(OUTCOME_CODES):
-        if merged[outcome] > 0.0:
-            outcomes[end] = outcome
-            probabilities[end] = merged[outcome]
-            end += 1
-    return end
+    return _add_all(found, end, merged, OUTCOME_CODES)
 
 
 @jit
-def _two_outcomes(
-    works: float, outcomes: NDArray[np.int64], probabilities: NDArray[np.float64], start: int
-) -> int:
+def _two_outcomes(works: float, found: _Outcomes, start: int) -> int:
     """List a success with this probability, and a failure."""
-    end = start
-    for outcome in (OUTCOME_FAIL, OUTCOME_WORKS):
-        probability = works if outcome == OUTCOME_WORKS else 1.0 - works
-        if probability > 0.0:
-            outcomes[end] = outcome
-            probabilities[end] = probability
-            end += 1
-    return end
+    return _add(found, _add(found, start, OUTCOME_FAIL, 1.0 - works), OUTCOME_WORKS, works)
 
 
 @jit(_nrt=True, forceinline=False)
 def _face_outcomes(
-    packed: PackedScenario,
-    state: State,
-    outcomes: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    start: int,
-    merged: NDArray[np.float64],
+    packed: PackedScenario, state: State, found: _Outcomes, start: int, merged: NDArray[np.float64]
 ) -> int:
     """Every way in which the dice show their faces; those that nobody re-rolls go to `merged`."""
     end = start
@@ -122,9 +125,7 @@ def _face_outcomes(
         rolled = DiceSummary(counts[0], counts[5], total, face_counts)
         outcome = read_roll(packed, state, terms, kept, rolled)
         if has_faces(outcome):
-            outcomes[end] = outcome
-            probabilities[end] = probability
-            end += 1
+            end = _add(found, end, outcome, probability)
         else:
             merged[outcome] += probability
         # next composition of `dice` into six counts
@@ -140,37 +141,18 @@ def _face_outcomes(
 
 
 @jit(_nrt=True, forceinline=False)
-def _miscast_outcomes(
-    packed: PackedScenario,
-    state: State,
-    outcomes: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    start: int,
-) -> int:
+def _miscast_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
     rows = np.zeros(MISCAST_ROWS)
     chosen = miscast_table_of(packed, state)
     dice = int64(packed.miscast_dice[chosen])
     for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-        rows[packed.miscast_row[chosen, ROLL_SUMMARY_TOTAL[reading]]] += ROLL_SUMMARY_PROBABILITY[
-            reading
-        ]
-    end = start
-    for row in range(MISCAST_ROWS):
-        if rows[row] > 0.0:
-            outcomes[end] = row
-            probabilities[end] = rows[row]
-            end += 1
-    return end
+        row = packed.miscast_row[chosen, ROLL_SUMMARY_TOTAL[reading]]
+        rows[row] += ROLL_SUMMARY_PROBABILITY[reading]
+    return _add_all(found, start, rows, MISCAST_ROWS)
 
 
 @jit(_nrt=True, forceinline=False)
-def _hit_outcomes(
-    packed: PackedScenario,
-    state: State,
-    outcomes: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    start: int,
-) -> int:
+def _hit_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
     """Binomial: each model hit is wounded or not."""
     wounded = wound_probability(packed, state)
     models = hit_models(packed, state)
@@ -178,10 +160,7 @@ def _hit_outcomes(
     ways = 1.0
     for wounds in range(models + 1):
         probability = ways * wounded**wounds * (1.0 - wounded) ** (models - wounds)
-        if probability > 0.0:
-            outcomes[end] = wounds
-            probabilities[end] = probability
-            end += 1
+        end = _add(found, end, wounds, probability)
         ways = ways * (models - wounds) / (wounds + 1)
     return end
 
@@ -208,43 +187,30 @@ def chance_outcomes(
     Returns:
         The entry behind the last.
     """
+    found = _Outcomes(outcomes, probabilities)
     node = state.node
     if is_cast_or_dispel_roll(node):
-        return _roll_outcomes(packed, state, outcomes, probabilities, start, work)
+        return _roll_outcomes(packed, state, found, start, work)
     if node == Node.ROLL_MISCAST:
-        return _miscast_outcomes(packed, state, outcomes, probabilities, start)
+        return _miscast_outcomes(packed, state, found, start)
     if node == Node.ROLL_HIT:
-        return _hit_outcomes(packed, state, outcomes, probabilities, start)
+        return _hit_outcomes(packed, state, found, start)
     if has_pmf(node):
-        count = write_pmf(packed, state, work)
-        end = start
-        for k in range(count):
-            if work.pmf[k] > 0.0:
-                outcomes[end] = k
-                probabilities[end] = work.pmf[k]
-                end += 1
-        return end
+        return _add_all(found, start, work.pmf, write_pmf(packed, state, work))
     if node == Node.ROLL_SPELLS:
-        return _spell_outcomes(packed, state, outcomes, probabilities, start)
+        return _spell_outcomes(packed, state, found, start)
     if node == Node.ROLL_RADIUS:
         for face in range(FACES):
-            outcomes[start + face] = face + 1
-            probabilities[start + face] = 1.0 / FACES
+            _add(found, start + face, face + 1, 1.0 / FACES)
         return start + FACES
     if is_one_die(node):
         works = (FACES + 1 - needed(packed, state)) / float(FACES)
-        return _two_outcomes(works, outcomes, probabilities, start)
+        return _two_outcomes(works, found, start)
     raise AssertionError("no outcomes are defined at this node")
 
 
 @jit(_nrt=True, forceinline=False)
-def _spell_outcomes(
-    packed: PackedScenario,
-    state: State,
-    outcomes: NDArray[np.int64],
-    probabilities: NDArray[np.float64],
-    start: int,
-) -> int:
+def _spell_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
     """Every set of so many spells of the six is as likely as any other."""
     wanted = draws(packed, state)
     end = start
@@ -253,10 +219,8 @@ def _spell_outcomes(
         for k in range(LORE_SPELLS):
             spells += (drawn >> k) & 1
         if spells == wanted:
-            outcomes[end] = drawn
-            end += 1
-    for k in range(start, end):
-        probabilities[k] = 1.0 / (end - start)
+            end = _add(found, end, drawn, 1.0)
+    found.probabilities[start:end] = 1.0 / (end - start)
     return end
 
 

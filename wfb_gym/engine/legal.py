@@ -36,42 +36,43 @@ from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, SPELLS, WIZARDS
 
 
 @jit
+def _add(work: WorkSpace, count: int, action: int) -> int:
+    """List one more action behind the first `count`."""
+    work.legal[count] = action
+    return count + 1
+
+
+@jit
 def _dice(work: WorkSpace, count: int, least: int, most: int) -> int:
     for dice in range(least, most + 1):
-        work.legal[count] = FIRST_DICE + dice
-        count += 1
+        count = _add(work, count, FIRST_DICE + dice)
     return count
 
 
 @jit
 def _nominate(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    work.legal[0] = PASS
-    count = 1
+    count = _add(work, 0, PASS)
     army = int64(state.active)
     for spell in range(packed.armies[army].n_spells):
         if can_nominate(packed, state, spell):
-            work.legal[count] = FIRST_CAST + spell
-            count += 1
+            count = _add(work, count, FIRST_CAST + spell)
     if state.in_play[army]:
         for spell in range(packed.armies[army].n_spells):
             lasting = packed.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
             if lasting and state.in_play[army] & bit(spell):
-                work.legal[count] = FIRST_IN_PLAY + spell
-                count += 1
+                count = _add(work, count, FIRST_IN_PLAY + spell)
     return count
 
 
 @jit
 def _item(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    work.legal[0] = PASS
-    count = 1
+    count = _add(work, 0, PASS)
     army = int64(state.active)
     wizard = caster_of(packed, army, state.spell - 1)
     for item in range(packed.armies[army].n_items):
         use = packed.armies[army].items[item].cast_use != 0
         if use and serves_cast(packed, state, army, item, wizard):
-            work.legal[count] = FIRST_ITEM + item
-            count += 1
+            count = _add(work, count, FIRST_ITEM + item)
     return count
 
 
@@ -91,16 +92,13 @@ def _pool_dice(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 
 @jit(forceinline=False)
 def _keep(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    work.legal[0] = PASS
-    count = 1
+    count = _add(work, 0, PASS)
     if reroll_item(packed, state, int64(0), int64(state.natural_result)) >= 0:
         for face in range(6):
             if state.faces[face] > 0:
-                work.legal[count] = FIRST_REROLL + face
-                count += 1
+                count = _add(work, count, FIRST_REROLL + face)
     if reroll_item(packed, state, int64(1), int64(state.natural_result)) >= 0:
-        work.legal[count] = REROLL_ALL
-        count += 1
+        count = _add(work, count, REROLL_ALL)
     return count
 
 
@@ -114,8 +112,7 @@ def _dispel(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     count = 0
     later = state.attempt == DispelAttempt.IN_PLAY
     if not later and not state.declared:
-        work.legal[0] = PASS
-        count = 1
+        count = _add(work, 0, PASS)
     least = 0 if resistance(packed, state) > 0 else 1
     dice = _dice(work, count, least, attempt_pool(state))
     items = _dispel_items(packed, state, work, dice)
@@ -134,12 +131,10 @@ def _dispel_items(packed: PackedScenario, state: State, work: WorkSpace, count: 
         if use == DispelUse.BOOST:
             fresh = not (state.declared & bit(item))
             if fresh and boostable and has_use(packed, state, army, item):
-                work.legal[count] = FIRST_ITEM + item
-                count += 1
+                count = _add(work, count, FIRST_ITEM + item)
         elif use == DispelUse.AUTOMATIC:
             if not later and not state.declared and has_use(packed, state, army, item):
-                work.legal[count] = FIRST_ITEM + item
-                count += 1
+                count = _add(work, count, FIRST_ITEM + item)
         elif use != DispelUse.NONE:
             raise AssertionError("this use of an item in a dispel is undefined")
     return count
@@ -149,8 +144,7 @@ def _dispel_items(packed: PackedScenario, state: State, work: WorkSpace, count: 
 def _joining_wizards(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     for wizard in range(packed.armies[state.mover].n_wizards):
         if state.own_dice[wizard] > 0:
-            work.legal[count] = FIRST_WIZARD + wizard
-            count += 1
+            count = _add(work, count, FIRST_WIZARD + wizard)
     return count
 
 
@@ -168,21 +162,18 @@ def free_spell_limit(packed: PackedScenario, state: State) -> int:
 
 @jit(forceinline=False)
 def _free_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    work.legal[0] = PASS
-    count = 1
+    count = _add(work, 0, PASS)
     army = other(state.active)
     highest = free_spell_limit(packed, state)
     for spell in range(packed.armies[army].n_spells):
         if can_cast_free(packed, state, army, spell, highest):
-            work.legal[count] = FIRST_CAST + spell
-            count += 1
+            count = _add(work, count, FIRST_CAST + spell)
     return count
 
 
 @jit(forceinline=False)
 def _in_play(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    work.legal[0] = PASS
-    count = 1
+    count = _add(work, 0, PASS)
     if not has_dispel_dice(packed, state):
         return count
     for side in range(2):
@@ -191,8 +182,7 @@ def _in_play(packed: PackedScenario, state: State, work: WorkSpace) -> int:
             continue
         for spell in range(packed.armies[army].n_spells):
             if can_dispel_later(packed, state, army, spell):
-                work.legal[count] = FIRST_IN_PLAY + side * SPELLS + spell
-                count += 1
+                count = _add(work, count, FIRST_IN_PLAY + side * SPELLS + spell)
     return count
 
 
@@ -204,22 +194,19 @@ def _target(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     count = 0
     for aim in range(packed.armies[army].spells[spell].n_aims):
         if can_aim(packed, state, army, spell, aim):
-            work.legal[count] = FIRST_TARGET + target_code(packed, army, spell, aim)
-            count += 1
+            count = _add(work, count, FIRST_TARGET + target_code(packed, army, spell, aim))
     return count
 
 
 @jit(forceinline=False)
 def _swap_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """Keep the spells as they were rolled, or swap one of them for the lore's first."""
-    work.legal[0] = PASS
-    count = 1
+    count = _add(work, 0, PASS)
     army = int64(state.mover)
     first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
     for spell in range(first + 1, first + LORE_SPELLS):
         if state.known[army] & bit(spell):
-            work.legal[count] = FIRST_CAST + spell
-            count += 1
+            count = _add(work, count, FIRST_CAST + spell)
     return count
 
 

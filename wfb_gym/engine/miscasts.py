@@ -182,8 +182,7 @@ def _lose_dice(packed: PackedScenario, state: State, wizard: int, whose: int) ->
         state.own_dice[wizard] = 0
     elif whose == Whose.SIDE:
         state.power = 0
-        for each in range(packed.armies[state.active].n_wizards):
-            state.own_dice[each] = 0
+        state.own_dice[:] = 0
     else:
         raise AssertionError("whose dice are lost is undefined")
 

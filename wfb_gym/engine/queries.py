@@ -243,13 +243,7 @@ def reroll_item(packed: PackedScenario, state: State, all_dice: int, natural_res
 
     A cast is re-rolled by an item of its caster or of the army; a dispel by one that was
     declared before the dice (S0). What the natural dice have decided is open only to an item
-    that says so (S4).
-
-    Args:
-        packed: the scenario.
-        state: with a pending roll of the mover.
-        all_dice: 1 if all the dice are to be re-rolled, 0 for one.
-        natural_result: `NaturalResult` of the dice as they lie.
+    that says so (S4). `all_dice` is 1 if all of them are to be re-rolled, 0 for one.
     """
     army = int64(state.active if state.attempt == DispelAttempt.NONE else state.mover)
     if not packed.armies[army].rerolls:

@@ -122,13 +122,7 @@ def dice_on_table(state: State) -> DiceSummary:
 
 @jit
 def natural_result(state: State, terms: RollTerms, dice: DiceSummary) -> int:
-    """`NaturalResult` of the pending roll.
-
-    Args:
-        state: with the pending roll.
-        terms: of the roll.
-        dice: all of its dice.
-    """
+    """`NaturalResult` of the pending roll, of all of its dice."""
     if not terms.first and state.natural_result != NaturalResult.OPEN:
         return int64(state.natural_result)
     if not terms.casts:
@@ -142,14 +136,9 @@ def natural_result(state: State, terms: RollTerms, dice: DiceSummary) -> int:
 
 @jit
 def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
-    """Outcome of a roll that stands.
+    """Outcome of a roll that stands, of its `NaturalResult` and the total of its dice.
 
     Casting results that the inactive army cannot tell apart are one outcome.
-
-    Args:
-        terms: of the roll.
-        natural: its `NaturalResult`, not `OPEN`.
-        total: of its dice.
     """
     if not terms.casts:
         matched = matches(natural, total, terms.bonus, terms.number)
@@ -171,14 +160,9 @@ def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
 def read_roll(
     packed: PackedScenario, state: State, terms: RollTerms, kept: DiceSummary, rolled: DiceSummary
 ) -> int:
-    """Outcome of the pending roll.
+    """Outcome of the pending roll, of the dice on the table and of those now rolled.
 
-    Args:
-        packed: the scenario.
-        state: at a node where casting or dispel dice are rolled.
-        terms: of the roll.
-        kept: `dice_on_table` of the state.
-        rolled: the dice now rolled; an outcome that keeps faces apart holds theirs.
+    An outcome that keeps faces apart holds those of the dice now rolled.
     """
     dice = DiceSummary(
         kept.ones + rolled.ones,

@@ -20,23 +20,12 @@ def take_effect(
 ) -> float:
     """Apply the army's spell: pay its worth, and keep it in play if it lasts (S4).
 
-    A spell with somebody to strike leaves the state at `Node.STRIKES`; any other leaves the
-    node to the caller.
-
-    Args:
-        packed: the scenario.
-        state: changed in place.
-        army: the spell's owner.
-        spell: what works.
-        aim: 1 + which of its aims; 0 for a spell of fixed worth.
-        back: member of `ReturnTo`, where to go on when all are struck.
+    `aim` is 1 + one of its aims, or 0 for a spell of fixed worth. A spell with somebody to strike
+    leaves the state at `Node.STRIKES`, with `back`, a member of `ReturnTo`, to go on when all are
+    struck; any other leaves the node to the caller.
     """
     entry = packed.armies[army].spells[spell]
-    if (
-        entry.duration == Duration.REMAINS_IN_PLAY
-        or entry.duration == Duration.ONE_TURN
-        or entry.duration == Duration.DELAYED
-    ):
+    if entry.duration in (Duration.REMAINS_IN_PLAY, Duration.ONE_TURN, Duration.DELAYED):
         state.in_play[army] |= bit(spell)
         state.new_in_play[army] |= bit(spell)
     elif entry.duration != Duration.INSTANT:
@@ -55,8 +44,7 @@ def _take_aimed_effect(
     points = gain(army, way.worth)
     if entry.mark:
         mark = int64(entry.mark - 1)
-        bits = mark_bit(mark, index_of(int64(way.target)))
-        state.marks[army, mark // MARKS_PER_WORD] |= bits
+        state.marks[army, mark // MARKS_PER_WORD] |= mark_bit(mark, index_of(int64(way.target)))
     if entry.heals and way.target != 0:
         points += _heal(packed, state, int64(way.target), army)
     if entry.duration != Duration.INSTANT:
@@ -131,15 +119,14 @@ def end_remaining(packed: PackedScenario, state: State, army: int, wizard: int) 
     """End what the wizard keeps in play: it attempts another spell, or uses such an item."""
     mask = packed.armies[army].wizards[wizard].spells & state.in_play[army]
     if mask:
-        _end_remaining(packed, state, army, mask)
+        end_lasting(packed, state, army, int64(mask), Duration.REMAINS_IN_PLAY.value)
 
 
 @jit(forceinline=False)
-def _end_remaining(packed: PackedScenario, state: State, army: int, mask: int) -> None:
-    """End the spells of the mask that remain in play."""
+def end_lasting(packed: PackedScenario, state: State, army: int, mask: int, duration: int) -> None:
+    """End the spells of the mask that last so long, a member of `Duration`."""
     for spell in range(packed.armies[army].n_spells):
-        lasting = packed.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
-        if lasting and mask & bit(spell):
+        if mask & bit(spell) and packed.armies[army].spells[spell].duration == duration:
             end_spells(packed, state, army, bit(spell))
 
 
@@ -147,22 +134,11 @@ def _end_remaining(packed: PackedScenario, state: State, army: int, mask: int) -
 def end_with_caster(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
     """End what a dead wizard kept in play, unless the spell says otherwise."""
     each = packed.armies[army].wizards[wizard]
-    mask = (each.spells | each.bound) & state.in_play[army]
-    if mask:
-        for spell in range(packed.armies[army].n_spells):
-            entry = packed.armies[army].spells[spell]
-            lasting = entry.duration == Duration.REMAINS_IN_PLAY and not entry.survives_caster
-            if lasting and mask & bit(spell):
-                end_spells(packed, state, army, bit(spell))
-
-
-@jit(forceinline=False)
-def end_one_turn(packed: PackedScenario, state: State, army: int) -> None:
-    """End spells that last one turn, when their owner's next phase starts (ours)."""
-    if state.in_play[army]:
-        for spell in range(packed.armies[army].n_spells):
-            if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
-                end_spells(packed, state, army, bit(spell))
+    mask = int64((each.spells | each.bound) & state.in_play[army])
+    for spell in range(packed.armies[army].n_spells):
+        if packed.armies[army].spells[spell].survives_caster:
+            mask = without(mask, bit(spell))
+    end_lasting(packed, state, army, mask, Duration.REMAINS_IN_PLAY.value)
 
 
 @jit

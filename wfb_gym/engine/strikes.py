@@ -71,18 +71,9 @@ def most_of_strike(packed: PackedScenario, state: State) -> int:
 def _binomial(
     work: WorkSpace, count: int, hits: int, probability: float, each: int, most: int
 ) -> int:
-    """Add `hits` more hits to the distribution in `work.pmf`.
+    """Add `hits` more hits to the `count` probabilities in `work.pmf`; return how many there are.
 
-    Args:
-        work: `work.pmf[:count]` holds the probabilities so far.
-        count: how many there are, 1 or more.
-        hits: how many models are hit.
-        probability: that one hit wounds.
-        each: wounds that it takes.
-        most: wounds beyond which all is one.
-
-    Returns:
-        How many probabilities there are now.
+    Each wounds with this probability and takes `each` wounds; beyond `most` all is one.
     """
     for _ in range(hits):
         grown = min(most + 1, count + each)
@@ -98,12 +89,7 @@ def _binomial(
 
 @jit(forceinline=False)
 def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
-    """Write the probabilities of 0, 1, 2 ... wounds of the victim under way.
-
-    Args:
-        packed: the scenario.
-        state: at `Node.ROLL_STRIKE`.
-        work: `work.pmf` is overwritten from the front.
+    """Write the probabilities of 0, 1, 2 ... wounds of the victim under way to `work.pmf`.
 
     Returns:
         How many there are; the last is that of all wounds that are left, or more.

@@ -56,15 +56,7 @@ def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> b
 
 @jit(forceinline=False)
 def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
-    """Whether the army's spell may now be aimed so.
-
-    Args:
-        packed: the scenario.
-        state: at any node.
-        army: the spell's owner.
-        spell: one that is aimed.
-        aim: which of its aims.
-    """
+    """Whether the army's spell may now be cast at the aim of its own that has this number."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     code = int64(way.target)
@@ -176,20 +168,14 @@ def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
 def worth_now(packed: PackedScenario, state: State, army: int, spell: int, phases: int) -> float:
     """Points that a spell promises its owner with its best aim, if it takes effect now.
 
-    Args:
-        packed: the scenario.
-        state: at any node.
-        army: the spell's owner.
-        spell: any of its spells.
-        phases: phases that end while it is in play.
+    It pays for each of the phases that end while it is in play.
     """
-    entry = packed.armies[army].spells[spell]
-    if not entry.targeted:
-        return float(entry.worth + entry.worth_per_phase * phases)
-    aim = best_aim(packed, state, army, spell)
-    if aim < 0:
-        return 0.0
-    return worth_of_aim(packed, army, spell, aim, phases)
+    aim = int64(-1)
+    if packed.armies[army].spells[spell].targeted:
+        aim = best_aim(packed, state, army, spell)
+        if aim < 0:
+            return 0.0
+    return worth_of_pending(packed, army, spell, aim + 1, phases)
 
 
 @jit

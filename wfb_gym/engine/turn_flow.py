@@ -14,7 +14,7 @@ from wfb_gym.engine.queries import (
     other,
     without,
 )
-from wfb_gym.engine.spells import close_spells, end_one_turn
+from wfb_gym.engine.spells import close_spells, end_lasting
 from wfb_gym.engine.state import (
     BARS_ITEMS,
     AfterMiscast,
@@ -25,7 +25,7 @@ from wfb_gym.engine.state import (
 )
 from wfb_gym.engine.stored_dice import stored_dice
 from wfb_gym.engine.targets import worth_per_phase
-from wfb_gym.packing.records import GENERATED, DispelUse, Lock, PackedScenario
+from wfb_gym.packing.records import GENERATED, DispelUse, Duration, Lock, PackedScenario
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
 from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNITS
@@ -42,16 +42,10 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
     state.power = 0
     state.dispel = 0
     clear_cast(state)
+    _clear_armies(state)
     for army in range(2):
         side = packed.armies[army]
         state.known[army] = bit(side.n_spells) - 1
-        state.in_play[army] = 0
-        state.new_in_play[army] = 0
-        state.attempted[army] = 0
-        for word in range(MARK_WORDS):
-            state.marks[army, word] = 0
-        for spell in range(len(state.aims[army])):
-            state.aims[army, spell] = 0
         for spell in range(side.n_spells):
             if side.spells[spell].in_play:
                 state.in_play[army] |= bit(spell)
@@ -65,9 +59,6 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
             alive = side.wizards[wizard].alive != 0
             state.wounds[army, wizard] = side.wizards[wizard].wounds if alive else 0
             state.level[army, wizard] = side.wizards[wizard].level if alive else 0
-            state.lock[army, wizard] = Lock.NONE
-            state.own_dice[wizard] = 0
-            state.markers[army, wizard] = 0
             if side.wizards[wizard].draws:  # known once they are rolled for
                 lore = bit(LORE_SPELLS) - 1
                 first = int64(side.wizards[wizard].first_spell)
@@ -80,7 +71,8 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
 def begin_phase(packed: PackedScenario, state: State) -> None:
     """End locks and spells that last until the owner's next phase; the rest roll for a 6."""
     army = int64(state.active)
-    end_one_turn(packed, state, army)
+    if state.in_play[army]:  # spells of one turn end when their owner's next phase starts (ours)
+        end_lasting(packed, state, army, int64(state.in_play[army]), Duration.ONE_TURN.value)
     _end_locks(packed, state, army, Lock.OWN_NEXT_PHASE.value)
     state.cursor = 0
     state.mover = army
@@ -247,9 +239,8 @@ def clear_roll(state: State) -> None:
     state.joined = 0
     state.target = 0
     state.natural_result = NaturalResult.PLAIN
-    for face in range(6):
-        state.faces[face] = 0
-        state.held[face] = 0
+    state.faces[:] = 0
+    state.held[:] = 0
 
 
 @jit(forceinline=False)
@@ -313,8 +304,7 @@ def end_phase(packed: PackedScenario, state: State) -> float:
     state.open = 0
     state.power = 0
     state.dispel = 0
-    for wizard in range(len(state.own_dice)):
-        state.own_dice[wizard] = 0
+    state.own_dice[:] = 0
     if last_phase(packed, state):
         _end_battle(packed, state)
     else:
@@ -332,24 +322,26 @@ def _end_battle(packed: PackedScenario, state: State) -> None:
     state.mover = 0
     state.active = 0
     state.phase = packed.phases
-    for army in range(2):
-        state.known[army] = 0
-        state.in_play[army] = 0
-        for word in range(MARK_WORDS):
-            state.marks[army, word] = 0
-        for spell in range(len(state.aims[army])):
-            state.aims[army, spell] = 0
-        for unit in range(UNITS):
-            state.unit_wounds[army, unit] = 0
-        for item in range(len(state.items[army])):
-            state.items[army, item] = 0
-        for wizard in range(len(state.own_dice)):
-            state.markers[army, wizard] = 0
-            state.level[army, wizard] = 0
-            state.wounds[army, wizard] = 0
-            state.lock[army, wizard] = 0
-    for group in range(len(state.contacts)):
-        state.contacts[group] = 0
+    _clear_armies(state)
+
+
+@jit
+def _clear_armies(state: State) -> None:
+    """Forget what is left of both armies, and what they have in play."""
+    state.marks[:] = 0
+    state.known[:] = 0
+    state.in_play[:] = 0
+    state.new_in_play[:] = 0
+    state.attempted[:] = 0
+    state.unit_wounds[:] = 0
+    state.items[:] = 0
+    state.level[:] = 0
+    state.wounds[:] = 0
+    state.lock[:] = 0
+    state.own_dice[:] = 0
+    state.contacts[:] = 0
+    state.aims[:] = 0
+    state.markers[:] = 0
 
 
 @jit(forceinline=False)
