@@ -3,21 +3,13 @@
 Units and characters themselves are in `units` and `characters`.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, NamedTuple
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from wfb_gym.scenario.characters import (
-    BaseContact,
-    Character,
-    Hero,
-    Items,
-    Runesmith,
-    Wizard,
-)
-from wfb_gym.scenario.errors import Problem, format_value, raise_problems
+from wfb_gym.scenario.characters import BaseContact, Character, Hero, Items, Runesmith, Wizard
+from wfb_gym.scenario.errors import Problem
 from wfb_gym.scenario.fields import Dice, Flag, Name, StrictModel, one_of
 from wfb_gym.scenario.sizes import SPELLS, UNITS, WIZARDS
 from wfb_gym.scenario.units import Unit
@@ -27,30 +19,18 @@ MODELS_TOUCHED = 3
 
 
 class Army(StrictModel):
-    """One side of the battle.
+    """One side of the battle."""
 
-    Attributes:
-        name: for display.
-        dwarf: a Dwarf army, with the larger base of dispel dice.
-        power_dice: fixes the shared pool of its own phases instead of generating it.
-        dispel_dice: fixes the pool of enemy phases.
-        items: names of items that belong to the army itself and need no bearer.
-        miscast_table: of its wizards; None for the ruleset's.
-        wizards: its wizards.
-        runesmiths: its Runesmiths and Runelords.
-        heroes: its fighting characters.
-        units: its units.
-    """
-
-    name: Name | None = None
-    dwarf: Flag = False
+    name: Name | None = None  # for display
+    dwarf: Flag = False  # a Dwarf army, with the larger base of dispel dice
+    # fixes the shared pool of its own phases instead of generating it
     power_dice: Dice | None = None
-    dispel_dice: Dice | None = None
-    items: Items = ()
-    miscast_table: Name | None = None
+    dispel_dice: Dice | None = None  # fixes the pool of enemy phases
+    items: Items = ()  # names of items that belong to the army itself and need no bearer
+    miscast_table: Name | None = None  # of its wizards; None for the ruleset's
     wizards: tuple[Wizard, ...] = ()
-    runesmiths: tuple[Runesmith, ...] = ()
-    heroes: tuple[Hero, ...] = ()
+    runesmiths: tuple[Runesmith, ...] = ()  # its Runesmiths and Runelords
+    heroes: tuple[Hero, ...] = ()  # its fighting characters
     units: Annotated[tuple[Unit, ...], Field(max_length=UNITS)] = ()
 
     @property
@@ -60,19 +40,23 @@ class Army(StrictModel):
 
     def keyed_characters(self) -> Iterator[tuple[str, Character]]:
         """Return the characters, each with its key from the army on."""
-        for i, wizard in enumerate(self.wizards):
-            yield f"wizards[{i}]", wizard
-        for i, runesmith in enumerate(self.runesmiths):
-            yield f"runesmiths[{i}]", runesmith
-        for i, hero in enumerate(self.heroes):
-            yield f"heroes[{i}]", hero
+        for key in ("wizards", "runesmiths", "heroes"):
+            for i, character in enumerate(getattr(self, key)):
+                yield f"{key}[{i}]", character
+
+    def keyed_units(self) -> Iterator[tuple[str, Unit]]:
+        """Return the units, each with its key from the army on."""
+        return ((f"units[{i}]", unit) for i, unit in enumerate(self.units))
+
+    def carried(self) -> Iterator[tuple[str, Character | None, Items]]:
+        """Return the items of the army itself, then of each character: key, bearer and names."""
+        yield "items", None, self.items
+        for key, character in self.keyed_characters():
+            yield f"{key}.items", character, character.items
 
     def unit_index(self, name: str | None) -> int | None:
         """Index of the unit of that name; None for an unknown name, or none."""
-        for index, unit in enumerate(self.units):
-            if unit.name == name:
-                return index
-        return None
+        return next((i for i, unit in enumerate(self.units) if unit.name == name), None)
 
     def unit_of(self, character: Character) -> Unit | None:
         """Return the unit that a character has joined, or that it is; None where it is alone."""
@@ -90,126 +74,104 @@ class Army(StrictModel):
             return who.in_combat
         return any(each.in_combat for each in (unit, who, *self.companions(unit)))
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        problems = [*self._name_problems(), *self._joining_problems(), *self._daemon_problems()]
+    def problems(self) -> Iterator[Problem]:
+        """Check names, who stands in which unit, and how many there are."""
+        yield from self._name_problems()
+        yield from self._joining_problems()
+        yield from self._daemon_problems()
         if len(self.characters) > WIZARDS:
             expected = f"at most {WIZARDS} wizards, Runesmiths, Runelords and heroes"
             key = next(self.keyed_characters())[0].partition("[")[0]
-            problems.append(Problem(key, expected, str(len(self.characters))))
+            yield Problem(key, expected, str(len(self.characters)))
         spells = sum(len(wizard.candidate_spells) for wizard in self.wizards)
         if spells > SPELLS:
             expected = f"at most {SPELLS} spells in an army, six for a wizard who rolls its spells"
-            problems.append(Problem("wizards", expected, str(spells)))
-        raise_problems(problems)
-        return self
+            yield Problem("wizards", expected, str(spells))
 
     def _name_problems(self) -> Iterator[Problem]:
         seen: set[str] = set()
-        named = [(f"{key}.name", character.name) for key, character in self.keyed_characters()]
-        named += [(f"units[{i}].name", unit.name) for i, unit in enumerate(self.units)]
-        for key, name in named:
-            if name in seen:
+        named: list[tuple[str, Unit | Character]] = [*self.keyed_characters(), *self.keyed_units()]
+        for key, who in named:
+            if who.name in seen:
                 expected = "a name of its own, as each unit and character of an army has"
-                yield Problem(key, expected, format_value(name))
-            seen.add(name)
+                yield who.problem_at("name", expected).below(key)
+            seen.add(who.name)
 
     def _joining_problems(self) -> Iterator[Problem]:
         """Characters and the units that they stand in contradict each other."""
-        names = [unit.name for unit in self.units]
         for key, character in self.keyed_characters():
-            where = "unit" if character.unit is not None else "daemon_unit"
             name = character.stands_in
             if name is None:
                 continue
             unit = self.unit_of(character)
+            where = "unit" if character.unit is not None else "daemon_unit"
             if unit is None:
-                expected = one_of(names, name, "a unit of its army")
-                yield Problem(f"{key}.{where}", expected, format_value(name))
+                expected = one_of([each.name for each in self.units], name, "a unit of its army")
+                yield character.problem_at(where, expected).below(key)
             elif character.status == "off_table":
-                expected = "no unit, as it is off the table"
-                yield Problem(f"{key}.{where}", expected, format_value(name))
+                yield character.problem_at(where, "no unit, as it is off the table").below(key)
             elif character.is_alive and unit.fleeing != character.is_fleeing:
+                expected = "another, as its unit does not flee"
                 if unit.fleeing:
                     expected = '"fleeing", as its unit flees'
-                else:
-                    expected = "another, as its unit does not flee"
-                yield Problem(f"{key}.status", expected, format_value(character.status))
+                yield character.problem_at("status", expected).below(key)
 
     def _daemon_problems(self) -> Iterator[Problem]:
         """Wizards that are units of Daemons contradict these units."""
-        casting: Counter[str] = Counter()
+        casting: list[str] = []
         for i, wizard in enumerate(self.wizards):
             unit = self.unit_of(wizard)
             if wizard.daemon_unit is None or unit is None:
                 continue
-            key = f"wizards[{i}].daemon_unit"
+            expected = None
             if "daemons" not in unit.traits:
                 expected = 'a unit whose traits have "daemons"'
-                yield Problem(key, expected, format_value(unit.name))
-            elif casting[unit.name]:
-                yield Problem(key, "a unit that is no other wizard", format_value(unit.name))
-            casting[unit.name] += 1
+            elif unit.name in casting:
+                expected = "a unit that is no other wizard"
+            if expected is not None:
+                yield wizard.problem_at("daemon_unit", expected).below(f"wizards[{i}]")
+            casting.append(unit.name)
 
 
 class ContactGroup(NamedTuple):
-    """Equal models in base contact with a character.
+    """Equal models in base contact with a character."""
 
-    Attributes:
-        owner: army that loses the points, 0 or 1.
-        unit: index of the owner's unit that loses the models; None for models of no unit.
-        models: how many.
-        toughness: of each.
-        armour_save: D6 needed; None for none.
-        ward_save: D6 needed; None for none.
-        points: per model.
-        wounds: of each model.
-    """
-
-    owner: int
-    unit: int | None
-    models: int
-    toughness: int
-    armour_save: int | None
-    ward_save: int | None
-    points: float
-    wounds: int
+    owner: int  # army that loses the points, 0 or 1
+    unit: int | None  # index of the owner's unit that loses the models; None for models of no unit
+    models: int  # how many
+    toughness: int  # of each
+    armour_save: int | None  # D6 needed; None for none
+    ward_save: int | None  # D6 needed; None for none
+    points: float  # per model
+    wounds: int  # of each model
 
 
 def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[ContactGroup, ...]:
-    """Return the groups in base contact with a character.
+    """Return the groups in base contact with a character, by its index in its army, 0 or 1.
 
-    Args:
-        armies: both, the caster's first.
-        army: of the character, 0 or 1.
-        character: index among its characters.
-
-    Returns:
-        What it lists. Where it lists nothing and stands in a unit: models of that unit.
+    Where it lists nothing and stands in a unit, they are models of that unit.
     """
     own = armies[army]
     who = own.characters[character]
-    if who.base_contact:
-        return tuple(_listed_group(armies, army, group) for group in who.base_contact)
-    unit = own.unit_of(who)
+    groups = []
+    for listed in who.base_contact:
+        owner = army if listed.side == "own" else 1 - army
+        index = armies[owner].unit_index(listed.unit)
+        model = listed if index is None else armies[owner].units[index]
+        groups.append(_contact_group(owner, index, model, listed.models))
     index = own.unit_index(who.stands_in)
-    if unit is None or not who.is_on_battlefield:
-        return ()
+    if groups or index is None or not who.is_on_battlefield:
+        return tuple(groups)
+    unit = own.units[index]
     # A wizard that is the unit is itself one of its models.
     others = unit.models - (isinstance(who, Wizard) and who.daemon_unit is not None)
     touched = min(MODELS_TOUCHED, others)
-    return (_unit_group(army, index, unit, touched),) if touched else ()
+    return (_contact_group(army, index, unit, touched),) if touched else ()
 
 
-def _listed_group(armies: Sequence[Army], army: int, group: BaseContact) -> ContactGroup:
-    owner = army if group.side == "own" else 1 - army
-    index = armies[owner].unit_index(group.unit)
-    if index is not None:
-        return _unit_group(owner, index, armies[owner].units[index], group.models)
-    saves = group.armour_save, group.ward_save
-    return ContactGroup(owner, None, group.models, group.toughness, *saves, group.points, 1)
-
-
-def _unit_group(owner: int, index: int | None, unit: Unit, models: int) -> ContactGroup:
-    saves = unit.armour_save, unit.ward_save
-    return ContactGroup(owner, index, models, unit.toughness, *saves, unit.points, unit.wounds)
+def _contact_group(
+    owner: int, index: int | None, model: Unit | BaseContact, models: int
+) -> ContactGroup:
+    saves = model.armour_save, model.ward_save
+    wounds = model.wounds if isinstance(model, Unit) else 1
+    return ContactGroup(owner, index, models, model.toughness, *saves, model.points, wounds)

@@ -1,26 +1,16 @@
 """The battlefield as a scenario describes it, and as plain records for `wfb_gym.geometry`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Self
-
-from pydantic import model_validator
+from typing import Annotated, Any
 
 from wfb_gym.geometry import INCH, AimRules, Deployment, NearTerrain, Piece, TerrainPiece
+from wfb_gym.scenario import fields
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Character
 from wfb_gym.scenario.effects import SpellEffect, TerrainKind
-from wfb_gym.scenario.errors import Problem, format_value, raise_problems
-from wfb_gym.scenario.fields import (
-    Facing,
-    Flag,
-    Name,
-    Number,
-    Pair,
-    Position,
-    StrictModel,
-    duplicate_name_problems,
-)
+from wfb_gym.scenario.errors import Problem
+from wfb_gym.scenario.fields import Flag, Name, Number, Pair, StrictModel
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.scenario.units import SINGLE_MODELS, Unit
 from wfb_gym.seats import SEATS
@@ -33,43 +23,27 @@ OPAQUE = ("wood", "hill", "ruins", "building")
 
 
 class Terrain(StrictModel):
-    """A rectangular feature of the battlefield.
+    """A rectangular feature of the battlefield."""
 
-    Attributes:
-        name: unique on the battlefield.
-        kind: of terrain.
-        position: its centre, in inches.
-        size: width and depth in inches, before it is turned.
-        facing: by how much it is turned, in degrees clockwise.
-        blocks_sight: no line of sight passes through it.
-    """
-
-    name: Name
+    name: Name  # unique on the battlefield
     kind: TerrainKind
-    position: Position
+    position: fields.Position  # its centre, in inches
+    # width and depth in inches, before it is turned
     size: Annotated[tuple[float, float], Pair(0.1, MAX_LENGTH)]
-    facing: Facing = 0.0
-    blocks_sight: Flag = False
+    facing: fields.Facing = 0.0  # by how much it is turned, in degrees clockwise
+    blocks_sight: Flag = False  # no line of sight passes through it
 
-    @model_validator(mode="before")
     @classmethod
-    def _set_blocks_sight(cls, data: Any) -> Any:
-        if isinstance(data, Mapping) and data.get("kind") in OPAQUE:
-            return {"blocks_sight": True, **data}
-        return data
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Fill in what blocks sight by its kind."""
+        return {"blocks_sight": True, **data} if data.get("kind") in OPAQUE else data
 
 
 class Battlefield(StrictModel):
-    """The size of the battlefield and its terrain.
+    """The size of the battlefield and its terrain."""
 
-    Attributes:
-        width: inches; x runs from 0 to it.
-        depth: inches; y runs from 0 to it.
-        terrain: its features.
-    """
-
-    width: Annotated[float, Number(1.0, MAX_LENGTH)]
-    depth: Annotated[float, Number(1.0, MAX_LENGTH)]
+    width: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; x runs from 0 to it
+    depth: Annotated[float, Number(1.0, MAX_LENGTH)]  # inches; y runs from 0 to it
     terrain: tuple[Terrain, ...] = ()
 
     def contains(self, position: tuple[float, float]) -> bool:
@@ -81,30 +55,22 @@ class Battlefield(StrictModel):
         """The places on it, in words."""
         return f"x from 0 to {self.width:g} and y from 0 to {self.depth:g}"
 
-    @model_validator(mode="after")
-    def _terrain_is_consistent(self) -> Self:
-        names = [feature.name for feature in self.terrain]
-        problems = duplicate_name_problems("terrain", names)
+    def problems(self) -> Iterator[Problem]:
+        """Check that each feature has a name of its own and its centre on the battlefield."""
+        yield from fields.duplicate_name_problems("terrain", self.terrain)
         for i, feature in enumerate(self.terrain):
             if not self.contains(feature.position):
-                key, found = f"terrain[{i}].position", format_value(feature.position)
-                problems.append(Problem(key, f"a centre on the battlefield: {self.extent}", found))
-        raise_problems(problems)
-        return self
+                expected = f"a centre on the battlefield: {self.extent}"
+                yield feature.problem_at("position", expected).below(f"terrain[{i}]")
 
 
 def deployment_of(armies: Sequence[Army], field: Battlefield | None, edition: str) -> Deployment:
     """All units and characters as pieces, for `wfb_gym.geometry`.
 
-    Args:
-        armies: both; the names of units resolve, and all that is on the battlefield has a position.
-        field: None without a battlefield.
-        edition: of the rules.
+    The names of units resolve, and all that is on the battlefield has a position.
     """
-    pieces: dict[int, Piece] = {}
-    for army, key in zip((0, 1), SEATS, strict=True):
-        pieces |= _army_pieces(armies[army], army, key)
-    pieces = dict(sorted(pieces.items()))
+    both = [_army_pieces(armies[side], side, key) for side, key in enumerate(SEATS)]
+    pieces = dict(sorted((both[0] | both[1]).items()))
     if field is None:
         return Deployment(edition, pieces, None)
     terrain = [
@@ -147,9 +113,10 @@ def _army_pieces(army: Army, side: int, key: str) -> dict[int, Piece]:
     for code, (below, character) in enumerate(army.keyed_characters(), first):
         name = character.stands_in
         host = None if name is None or character.status in _ABSENT else codes[name]
+        unit = None
         if host is not None:
             inside[host][code] = character
-        unit = None if host is None else army.units[host - side * TARGETS]
+            unit = army.units[host - side * TARGETS]
         piece = _character_piece(character, code, f"{key}.{below}", unit)
         pieces[code] = replace(piece, host=host)
     for i, unit in enumerate(army.units):

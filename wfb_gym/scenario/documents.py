@@ -6,33 +6,27 @@ from functools import cache
 from importlib import resources
 from typing import Any, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, join_keys
+from wfb_gym.scenario.errors import NO_KEY, Problem, ScenarioError, format_value, join_keys
 from wfb_gym.scenario.fields import StrictModel, one_of
 
 _SUFFIX = ".toml"
 _Model = TypeVar("_Model", bound=StrictModel)
-_TABLE = "a table"
 _EXPECTED = {
     "missing": "a value, as the key is required",
     "tuple_type": "a list",
-    "dict_type": _TABLE,
-    "model_type": _TABLE,
-    "model_attributes_type": _TABLE,
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
     "string_type": "a text",
     "union_tag_not_found": "a value, as the key is required",
 }
-_NOTHING = "no such key"
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """Parse TOML to tables, lists and plain values.
-
-    Args:
-        text: the file's contents.
-        where: the file's name, for the message.
+    """Parse the TOML of a file called `where` to tables, lists and plain values.
 
     Raises:
         ScenarioError: the text is not TOML; the message gives line and column.
@@ -51,25 +45,13 @@ def bundled_names(folder: str) -> tuple[str, ...]:
 
 
 def bundled_data(*path: str) -> dict[str, Any]:
-    """Contents of a TOML file of the package's data.
-
-    Args:
-        *path: folders and the file's name without its ending, from the data folder.
-
-    Raises:
-        FileNotFoundError: the file does not exist.
-    """
+    """Contents of a TOML file of the package's data; `path` leads there, without the ending."""
     file = resources.files("wfb_gym").joinpath("data", *path[:-1], path[-1] + _SUFFIX)
     return parse_toml(file.read_text(encoding="utf-8"), "/".join(path) + _SUFFIX)
 
 
 def validate(model: type[_Model], data: object, where: str) -> _Model:
-    """Make a model of a document.
-
-    Args:
-        model: the kind of document.
-        data: tables, lists and plain values, as TOML gives them.
-        where: the file's name, for the message.
+    """Make a model of a document in tables, lists and plain values, from a file called `where`.
 
     Raises:
         ScenarioError: with all problems that one reading finds. Checks that compare several
@@ -82,34 +64,18 @@ def validate(model: type[_Model], data: object, where: str) -> _Model:
         raise ScenarioError(where, found) from None
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
+def _models_in(annotation: Any) -> list[type[StrictModel]]:
     """Return the models that a field's type mentions."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, StrictModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]
 
 
-def _models_of_kind(models: Sequence[type[BaseModel]], tag: str) -> list[type[BaseModel]]:
-    """Return the model of a union that has `tag` among its kinds; empty where none has."""
-    return [
-        model
-        for model in models
-        if "kind" in model.model_fields and tag in get_args(model.model_fields["kind"].annotation)
-    ]
-
-
-def _place(root: type[BaseModel], path: Sequence[int | str]) -> tuple[str, list[str]]:
-    """Where in the document an error lies, and which keys are known there.
+def _place(root: type[StrictModel], path: Sequence[int | str]) -> tuple[str, list[str]]:
+    """Where in the document an error lies, and the keys known in the innermost table around it.
 
     Pydantic's path holds, beside keys and indices, the kind by which it chose a model from a
     union; the document has no such step.
-
-    Args:
-        root: model of the whole document.
-        path: pydantic's location of the error.
-
-    Returns:
-        The key, and the keys of the innermost table that holds its last step.
     """
     key = ""
     models = [root]
@@ -123,11 +89,12 @@ def _place(root: type[BaseModel], path: Sequence[int | str]) -> tuple[str, list[
             key, known, free_names = join_keys(key, step), [], False
             continue
         fields = models[0].model_fields if len(models) == 1 else {}
-        extra = models[0].extra_keys if fields and issubclass(models[0], StrictModel) else ()
-        if step not in fields and (chosen := _models_of_kind(models, step)):
+        chosen = [] if step in fields else [each for each in models if step in _kinds_of(each)]
+        if chosen:
             models = chosen
             continue
-        key, known = join_keys(key, step), [*fields, *extra]
+        key = join_keys(key, step)
+        known = [*fields, *models[0].extra_keys] if fields else []
         if step in fields:
             annotation = fields[step].annotation
             models = _models_in(annotation) or models
@@ -135,7 +102,12 @@ def _place(root: type[BaseModel], path: Sequence[int | str]) -> tuple[str, list[
     return key, known
 
 
-def _problems(root: type[BaseModel], error: ErrorDetails) -> list[Problem]:
+def _kinds_of(model: type[StrictModel]) -> tuple[str, ...]:
+    """Return the kinds by which a union chooses the model."""
+    return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
+
+
+def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
     """Return the problems that one of pydantic's errors stands for."""
     key, known = _place(root, error["loc"])
     kind, context = error["type"], error.get("ctx", {})
@@ -147,9 +119,9 @@ def _problems(root: type[BaseModel], error: ErrorDetails) -> list[Problem]:
         name = str(error["loc"][-1])
         expected, found = one_of(known, name, "a known key"), f'unknown key "{name}"'
     elif kind == "missing":
-        found = _NOTHING
+        found = NO_KEY
     elif kind == "union_tag_not_found":
-        key, found = join_keys(key, "kind"), _NOTHING
+        key, found = join_keys(key, "kind"), NO_KEY
     elif kind == "union_tag_invalid":
         key, found = join_keys(key, "kind"), f'"{context["tag"]}"'
         expected = f"one of {context['expected_tags']}".replace("'", '"')

@@ -5,27 +5,12 @@ Holds the models and their checks. Spells themselves are in `spells`, the dice o
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal, Self
-
-from pydantic import model_validator
+from itertools import chain
+from typing import Annotated, Any, Literal
 
 from wfb_gym.scenario.documents import validate
-from wfb_gym.scenario.errors import (
-    Problem,
-    ScenarioError,
-    format_value,
-    problem_error,
-    raise_problems,
-)
-from wfb_gym.scenario.fields import (
-    Characteristic,
-    Flag,
-    Name,
-    Number,
-    Points,
-    StrictModel,
-    Whole,
-)
+from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error
+from wfb_gym.scenario.fields import Characteristic, Flag, Name, Number, Points, StrictModel, Whole
 
 TroopType = Literal[
     "infantry", "cavalry", "chariot", "monster", "war_machine", "swarm", "character"
@@ -62,134 +47,91 @@ TerrainKind = Literal["wood", "hill", "water", "rocks", "ruins", "building", "wa
 Inches = Annotated[int, Whole(1, 72)]
 Share = Annotated[float, Number(0.0, 1.0)]
 
-PICKED: frozenset[Target] = frozenset(
-    {"enemy_unit", "enemy_model", "friendly_unit", "friendly_model", "friendly_character"}
-)
+PICKED = ("enemy_unit", "enemy_model", "friendly_unit", "friendly_model", "friendly_character")
 """Targets for which the caster picks one unit or character."""
-_ON_OWN_SIDE: frozenset[Target] = frozenset({"caster", "player"})
-_CAN_BE_HARMED: frozenset[Target] = frozenset(
-    {"enemy_unit", "enemy_model", "enemy_area", "line", "point"}
-)
-_ANY_ENGAGED: frozenset[Target] = _ON_OWN_SIDE | {"point"}
+_ON_OWN_SIDE = ("caster", "player")
+_CAN_BE_HARMED = ("enemy_unit", "enemy_model", "enemy_area", "line", "point")
+_ANY_ENGAGED = (*_ON_OWN_SIDE, "point")
 _SAVE_CLASSES = 3
 _NO_VALUE = "no value"
 
 
 class Near(StrictModel):
-    """Terrain that a spell's range is measured from, in place of the caster.
+    """Terrain that a spell's range is measured from, in place of the caster."""
 
-    Attributes:
-        terrain: kinds of terrain that will do.
-        within: inches from such terrain.
-        otherwise: inches from the caster where the battlefield has none of it.
-        extra: dice of additional hits on a unit that touches the terrain.
-    """
+    terrain: tuple[TerrainKind, ...]  # kinds of terrain that will do
+    within: Inches  # inches from such terrain
+    otherwise: Inches  # inches from the caster where the battlefield has none of it
+    extra: Literal["D6"] | None = None  # additional hits on a unit that touches the terrain
 
-    terrain: tuple[TerrainKind, ...]
-    within: Inches
-    otherwise: Inches
-    extra: Literal["D6"] | None = None
-
-    @model_validator(mode="after")
-    def _names_terrain(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
+        """Check that it names terrain."""
         if not self.terrain:
-            raise problem_error(Problem("terrain", "at least one kind of terrain", "[]"))
-        return self
+            yield self.problem_at("terrain", "at least one kind of terrain")
 
 
 class Damage(StrictModel):
-    """Hits, and how they wound.
+    """Hits, and how they wound."""
 
-    Attributes:
-        hits: dice for their number, or what is struck: each model on the line, under the
-            template or in the front rank.
-        strength: of each hit, 1 to 10; None with `strength_by_armour`, or where neither wounds nor
-            saves need it.
-        strength_by_armour: against no save or 6+, against 5+, and against 4+ or better.
-        armour_save: armour saves are allowed.
-        ward_save: ward saves are allowed.
-        flaming: two wounds instead of one, after saves, on what is flammable.
-        automatic: each hit wounds without a roll.
-        template: inches across.
-        partial: D6 needed to strike a model that the template only touches; None: it is safe.
-        delayed: strikes later, at a point, when the dice say so.
-        radius: how far from the point it reaches then.
-    """
-
+    # dice for their number, or what is struck: each model on the line, under the template or in
+    # the front rank
     hits: Hits
+    # None with `strength_by_armour`, or where neither wounds nor saves need it
     strength: Characteristic | None = None
+    # against no save or 6+, against 5+, and against 4+ or better
     strength_by_armour: tuple[Characteristic, ...] | None = None
-    armour_save: Flag = True
-    ward_save: Flag = True
-    flaming: Flag = False
-    automatic: Flag = False
-    template: Annotated[float, Number(1.0, 24.0)] | None = None
+    armour_save: Flag = True  # armour saves are allowed
+    ward_save: Flag = True  # ward saves are allowed
+    flaming: Flag = False  # two wounds instead of one, after saves, on what is flammable
+    automatic: Flag = False  # each hit wounds without a roll
+    template: Annotated[float, Number(1.0, 24.0)] | None = None  # inches across
+    # D6 needed to strike a model that the template only touches; None: it is safe
     partial: Annotated[int, Whole(2, 6)] | None = None
-    delayed: Flag = False
-    radius: Literal["D6 per marker"] | None = None
+    delayed: Flag = False  # strikes later, at a point, when the dice say so
+    radius: Literal["D6 per marker"] | None = None  # how far from the point it reaches then
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        raise_problems([*self._strength_problems(), *self._shape_problems()])
-        return self
-
-    def _strength_problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
+        """Check the Strength, and what goes with some shapes alone."""
         by_armour = self.strength_by_armour
         if by_armour is not None and len(by_armour) != _SAVE_CLASSES:
             expected = "three Strengths: against no save or 6+, 5+, and 4+ or better"
-            yield Problem("strength_by_armour", expected, format_value(by_armour))
+            yield self.problem_at("strength_by_armour", expected)
         if self.automatic and not self.armour_save:
             for key in ("strength", "strength_by_armour"):
-                if (value := getattr(self, key)) is not None:
+                if getattr(self, key) is not None:
                     expected = f"{_NO_VALUE}, as neither wounds nor saves ask for it"
-                    yield Problem(key, expected, format_value(value))
+                    yield self.problem_at(key, expected)
         elif self.strength is None and by_armour is None:
-            yield Problem("strength", "a Strength, or strength_by_armour", "no such key")
+            yield self.problem_at("strength", "a Strength, or strength_by_armour")
         elif self.strength is not None and by_armour is not None:
-            expected = f"{_NO_VALUE} beside strength_by_armour"
-            yield Problem("strength", expected, format_value(self.strength))
-
-    def _shape_problems(self) -> Iterator[Problem]:
+            yield self.problem_at("strength", f"{_NO_VALUE} beside strength_by_armour")
         if self.hits == "template":
             if self.template is None:
-                yield Problem("template", 'its size in inches for hits = "template"', "no such key")
+                yield self.problem_at("template", 'its size in inches for hits = "template"')
         else:
             for key in ("template", "partial"):
-                if (value := getattr(self, key)) is not None:
-                    yield Problem(
-                        key, f'{_NO_VALUE} but for hits = "template"', format_value(value)
-                    )
+                if getattr(self, key) is not None:
+                    yield self.problem_at(key, f'{_NO_VALUE} but for hits = "template"')
         if self.delayed and self.radius is None:
-            yield Problem("radius", "a radius for what strikes later", "no such key")
+            yield self.problem_at("radius", "a radius for what strikes later")
         if self.radius is not None and not self.delayed:
-            yield Problem(
-                "radius", f"{_NO_VALUE} without delayed = true", format_value(self.radius)
-            )
+            yield self.problem_at("radius", f"{_NO_VALUE} without delayed = true")
 
 
 class Worth(StrictModel):
-    """What a spell is worth beside its damage, in points: an estimate.
+    """What a spell is worth beside its damage, in points: an estimate."""
 
-    Attributes:
-        points: flat, when the spell takes effect.
-        share: of the target's points, when the spell takes effect.
-        points_per_phase: flat, at every end of phase while the spell is in play.
-        share_per_phase: of the target's points, at every end of phase while it is in play.
-        reason: why this number.
-    """
+    points: Points = 0.0  # flat, when the spell takes effect
+    share: Share = 0.0  # of the target's points, when the spell takes effect
+    points_per_phase: Points = 0.0  # flat, at every end of phase while the spell is in play
+    share_per_phase: Share = 0.0  # of the target's points, likewise
+    reason: Name | None = None  # why this number
 
-    points: Points = 0.0
-    share: Share = 0.0
-    points_per_phase: Points = 0.0
-    share_per_phase: Share = 0.0
-    reason: Name | None = None
-
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
+        """Check that it is worth something."""
         if not (self.points or self.share or self.is_lasting):
             expected = "a number above 0, or such a share, points_per_phase or share_per_phase"
-            raise problem_error(Problem("points", expected, format_value(self.points)))
-        return self
+            yield self.problem_at("points", expected)
 
     @property
     def is_lasting(self) -> bool:
@@ -198,136 +140,111 @@ class Worth(StrictModel):
 
 
 class SpellEffect(StrictModel):
-    """Whom a spell may be cast at, and what it does.
+    """Whom a spell may be cast at, and what it does."""
 
-    Attributes:
-        target: what it is cast at, or strikes.
-        range_inches: from the caster; None for the whole battlefield or where nothing is measured.
-            For a spell on the caster itself, how far it reaches from it.
-        sight: the caster must see the target.
-        missile: magic missile: the target must be a legal one of shooting, and neither caster
-            nor target may be in close combat.
-        engaged: whether the target must be in close combat, must not, or either. Always "either"
-            for a spell on the caster, a player or a point.
-        caster_engaged: the caster must be in close combat.
-        only: troop types that it can be cast at; empty for all.
-        not_on: traits that keep it off.
-        needs: what else the target must be or have.
-        near: terrain that its range is measured from.
-        once: its target stays affected for the rest of the battle.
-        damage: its hits; None for none.
-        worth: beside the damage; None for nothing.
-        gains_wound: the caster gains a wound if its target loses one.
-        heals: all lost wounds of the target come back.
-    """
-
-    target: Target
+    target: Target  # what it is cast at, or strikes
+    # from the caster; None for the whole battlefield or where nothing is measured; for a spell on
+    # the caster itself, how far it reaches from it
     range_inches: Inches | None = None
-    sight: Flag = False
+    sight: Flag = False  # the caster must see the target
+    # magic missile: the target must be a legal one of shooting, and neither caster nor target may
+    # be in close combat
     missile: Flag = False
+    # whether the target must be in close combat, must not, or either; always "either" for a spell
+    # on the caster, a player or a point
     engaged: Engaged = "no"
-    caster_engaged: Flag = False
-    only: tuple[TroopType, ...] = ()
-    not_on: tuple[Trait, ...] = ()
-    needs: Need | None = None
-    near: Near | None = None
-    once: Flag = False
-    damage: Damage | None = None
-    worth: Worth | None = None
-    gains_wound: Flag = False
-    heals: Flag = False
+    caster_engaged: Flag = False  # the caster must be in close combat
+    only: tuple[TroopType, ...] = ()  # troop types that it can be cast at; empty for all
+    not_on: tuple[Trait, ...] = ()  # traits that keep it off
+    needs: Need | None = None  # what else the target must be or have
+    near: Near | None = None  # terrain that its range is measured from
+    once: Flag = False  # its target stays affected for the rest of the battle
+    damage: Damage | None = None  # its hits; None for none
+    worth: Worth | None = None  # beside the damage; None for nothing
+    gains_wound: Flag = False  # the caster gains a wound if its target loses one
+    heals: Flag = False  # all lost wounds of the target come back
 
-    @model_validator(mode="before")
     @classmethod
-    def _fill_in_engaged(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or data.get("target") not in tuple(_ANY_ENGAGED):
-            return data
-        return {"engaged": "either", **data}
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Fill in `engaged` where there is one answer."""
+        return {"engaged": "either", **data} if data.get("target") in _ANY_ENGAGED else data
 
-    @model_validator(mode="after")
-    def _effect_is_consistent(self) -> Self:
-        raise_problems(
-            [
-                *self._target_problems(),
-                *self._missile_problems(),
-                *self._damage_problems(),
-                *self._other_problems(),
-            ]
+    def problems(self) -> Iterable[Problem]:
+        """Check what may stand with which target."""
+        return chain(
+            self._target_problems(),
+            self._missile_problems(),
+            self._damage_problems(),
+            self._other_problems(),
         )
-        return self
+
+    @property
+    def _for_target(self) -> str:
+        return f"for target = {format_value(self.target)}"
 
     def _target_problems(self) -> Iterator[Problem]:
-        target = format_value(self.target)
         if self.target in _ANY_ENGAGED and self.engaged != "either":
-            expected = f'"either" for target = {target} (caster_engaged asks it of the caster)'
-            yield Problem("engaged", expected, format_value(self.engaged))
+            expected = f'"either" {self._for_target} (caster_engaged asks it of the caster)'
+            yield self.problem_at("engaged", expected)
         if self.target in _ON_OWN_SIDE:
             if self.sight:
-                yield Problem("sight", f"false for target = {target}", "true")
+                yield self.problem_at("sight", f"false {self._for_target}")
             for key in ("only", "not_on", "needs"):
-                if value := getattr(self, key):
-                    expected = f"{_NO_VALUE} for target = {target}"
-                    yield Problem(key, expected, format_value(value))
+                if getattr(self, key):
+                    yield self.problem_at(key, f"{_NO_VALUE} {self._for_target}")
         if self.target == "line" and self.range_inches is None:
-            yield Problem("range_inches", 'a length in inches for target = "line"', "no such key")
+            yield self.problem_at("range_inches", 'a length in inches for target = "line"')
         if self.near is not None:
             if self.target not in PICKED:
-                yield Problem("near", f"{_NO_VALUE} for target = {target}", "a table")
+                yield self.problem_at("near", f"{_NO_VALUE} {self._for_target}")
             if self.range_inches not in (None, self.near.within):
                 expected = f"near's within, {self.near.within}, or no value"
-                yield Problem("range_inches", expected, format_value(self.range_inches))
+                yield self.problem_at("range_inches", expected)
             if self.near.extra is not None and self.damage is None:
-                yield Problem(
-                    "near.extra", f"{_NO_VALUE} without damage", format_value(self.near.extra)
-                )
+                yield self.problem_at("near.extra", f"{_NO_VALUE} without damage")
         if self.needs == "fleeing" and self.engaged == "only":
-            expected = '"no", as units that flee are not in close combat'
-            yield Problem("engaged", expected, '"only"')
+            yield self.problem_at("engaged", '"no", as units that flee are not in close combat')
 
     def _missile_problems(self) -> Iterator[Problem]:
         if not self.missile:
             return
         if self.target not in ("enemy_unit", "enemy_model"):
             expected = '"enemy_unit" or "enemy_model" for a magic missile'
-            yield Problem("target", expected, format_value(self.target))
+            yield self.problem_at("target", expected)
         if not self.sight:
-            yield Problem("sight", "true for a magic missile", "false")
+            yield self.problem_at("sight", "true for a magic missile")
         if self.range_inches is None:
-            yield Problem("range_inches", "a range for a magic missile", "no such key")
+            yield self.problem_at("range_inches", "a range for a magic missile")
         if self.engaged != "no":
-            yield Problem("engaged", '"no" for a magic missile', format_value(self.engaged))
+            yield self.problem_at("engaged", '"no" for a magic missile')
         if self.caster_engaged:
-            yield Problem("caster_engaged", "false for a magic missile", "true")
+            yield self.problem_at("caster_engaged", "false for a magic missile")
 
     def _damage_problems(self) -> Iterator[Problem]:
         damage = self.damage
         if damage is None:
             if self.gains_wound:
-                yield Problem("gains_wound", "false without damage", "true")
+                yield self.problem_at("gains_wound", "false without damage")
             return
         if self.target not in _CAN_BE_HARMED and not self.missile:
-            expected = "an enemy, a line or a point for damage"
-            yield Problem("target", expected, format_value(self.target))
+            yield self.problem_at("target", "an enemy, a line or a point for damage")
         if (damage.hits == "line") != (self.target == "line"):
-            expected = '"line" for target = "line", and for no other'
-            yield Problem("damage.hits", expected, format_value(damage.hits))
+            yield self.problem_at("damage.hits", '"line" for target = "line", and for no other')
         if damage.hits in ("template", "front_rank") and self.target != "enemy_unit":
-            expected = f"dice for target = {format_value(self.target)}"
-            yield Problem("damage.hits", expected, format_value(damage.hits))
+            yield self.problem_at("damage.hits", f"dice {self._for_target}")
         if damage.delayed != (self.target == "point"):
-            expected = 'true for target = "point", and for no other'
-            yield Problem("damage.delayed", expected, format_value(damage.delayed))
+            yield self.problem_at("damage.delayed", 'true for target = "point", and for no other')
 
     def _other_problems(self) -> Iterator[Problem]:
         if self.heals and self.target != "caster" and not self.target.startswith("friendly"):
-            yield Problem("heals", f"false for target = {format_value(self.target)}", "true")
+            yield self.problem_at("heals", f"false {self._for_target}")
         if self.damage is None and self.worth is None and not self.heals:
             yield Problem("damage", "damage, a worth, or heals = true", "none of them")
         if self.worth is not None and self.target in ("caster", "player", "line", "point"):
             for key in ("share", "share_per_phase"):
-                if value := getattr(self.worth, key):
-                    expected = f"0 for target = {format_value(self.target)}, which has no points"
-                    yield Problem(f"worth.{key}", expected, format_value(value))
+                if getattr(self.worth, key):
+                    expected = f"0 {self._for_target}, which has no points"
+                    yield self.problem_at(f"worth.{key}", expected)
 
 
 EFFECT_KEYS = tuple(SpellEffect.model_fields)
@@ -351,51 +268,17 @@ WORTH_PARTS = ("points", "share", "points_per_phase", "share_per_phase")
 
 
 class WorthOverride(StrictModel):
-    """What a spell is worth beside its damage in one scenario; parts left out stay as they are.
-
-    Attributes:
-        spell: name of the spell.
-        target: the only unit or character that it holds for; None for all.
-        points: flat, when the spell takes effect.
-        share: of the target's points, likewise.
-        points_per_phase: flat, at every end of phase while the spell is in play.
-        share_per_phase: of the target's points, likewise.
-    """
+    """What a spell is worth beside its damage in one scenario; parts left out stay as they are."""
 
     spell: Name
-    target: Name | None = None
+    target: Name | None = None  # the only unit or character that it holds for; None for all
+    # the parts as `Worth` has them
     points: Points | None = None
     share: Share | None = None
     points_per_phase: Points | None = None
     share_per_phase: Share | None = None
 
-    @model_validator(mode="after")
-    def _is_not_empty(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
+        """Check that it says something."""
         if all(getattr(self, part) is None for part in WORTH_PARTS):
-            expected = "points, share, points_per_phase or share_per_phase"
-            raise problem_error(Problem("", expected, "none of them"))
-        return self
-
-
-def worth_parts(
-    worth: Worth | None, overrides: Iterable[WorthOverride], spell: str, target: str | None
-) -> dict[str, float]:
-    """Return what a spell is worth on a target, part by part.
-
-    Args:
-        worth: the spell's own.
-        overrides: the scenario's; those for the target go before those for all.
-        spell: its name.
-        target: name of the unit or character; None for a spell without.
-
-    Returns:
-        A value for each of `WORTH_PARTS`, in points or shares.
-    """
-    values = {part: 0.0 if worth is None else float(getattr(worth, part)) for part in WORTH_PARTS}
-    holding = [each for each in overrides if each.spell == spell and each.target in (None, target)]
-    for each in sorted(holding, key=lambda one: one.target is not None):
-        for part in WORTH_PARTS:
-            value = getattr(each, part)
-            if value is not None:
-                values[part] = value
-    return values
+            yield Problem("", "points, share, points_per_phase or share_per_phase", "none of them")

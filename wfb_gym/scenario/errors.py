@@ -1,6 +1,6 @@
 """Errors in scenarios: where, which key, what was expected and what was found."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic_core import PydanticCustomError
@@ -8,6 +8,8 @@ from pydantic_core import PydanticCustomError
 _MAX_TEXT = 60
 _MAX_NUMBER = 10**15
 _MAX_ENTRIES = 4
+NO_KEY = "no such key"
+"""What is found where a key is missing."""
 
 
 class Problem(NamedTuple):
@@ -51,12 +53,13 @@ class ScenarioError(ValueError):
         )
 
 
-def problem_error(*problems: Problem) -> PydanticCustomError:
-    """Return the error by which a pydantic validator reports problems below its own place.
+def problem_in(table: Mapping[str, object], key: str, expected: str) -> Problem:
+    """Return the problem that the value at `key` of a table as written is wrong."""
+    return Problem(key, expected, format_value(table[key]) if key in table else NO_KEY)
 
-    Args:
-        *problems: at least one; their keys count from the model that the validator belongs to.
-    """
+
+def problem_error(*problems: Problem) -> PydanticCustomError:
+    """Return the error of a validator whose model has problems; their keys count from it."""
     text = "; ".join(
         f"{key or 'here'}: expected {expected}, found {found}" for key, expected, found in problems
     )

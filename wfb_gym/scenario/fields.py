@@ -3,110 +3,112 @@
 All kinds are strict: text is not read as a number, and true or false is no number.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Annotated, Any, ClassVar
+from operator import attrgetter
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, model_validator
 from pydantic_core import CoreSchema, core_schema
 
-from wfb_gym.scenario.errors import Problem, format_value
+from wfb_gym.scenario.errors import NO_KEY, Problem, format_value, raise_problems
 from wfb_gym.scenario.sizes import DICE, MAX_POINTS
 
 _MAX_LISTED = 24
 
 
 class StrictModel(BaseModel):
-    """A table of a TOML document: immutable, and without unknown keys."""
+    """A table of a TOML document: immutable, without unknown keys, and consistent in itself."""
 
     extra_keys: ClassVar[tuple[str, ...]] = ()
-    """Keys beside its fields that a validator of its own takes care of."""
+    """Keys beside its fields that `complete` takes care of."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @classmethod
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a table as written with what it leaves to other keys or to files of the package.
 
-def _with_message(schema: CoreSchema, expected: str) -> CoreSchema:
-    """Return the schema with one error for whatever is wrong: `expected`."""
-    return core_schema.custom_error_schema(
-        schema,
-        custom_error_type="expected",
-        custom_error_message="expected {expected}",
-        custom_error_context={"expected": expected},
-    )
+        Raises:
+            PydanticCustomError: what it refers to is wrong.
+        """
+        return data
+
+    def problems(self) -> Iterable[Problem]:
+        """Return what is wrong with values that are right one by one."""
+        return ()
+
+    def problem_at(self, key: str, expected: str) -> Problem:
+        """Return the problem that the value at `key`, here or in a table below, is wrong."""
+        value = attrgetter(key)(self)
+        if value is None:
+            return Problem(key, expected, NO_KEY)
+        found = "a table" if isinstance(value, BaseModel) else format_value(value)
+        return Problem(key, expected, found)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, data: Any) -> Any:
+        return cls.complete(data) if isinstance(data, Mapping) else data
+
+    @model_validator(mode="after")
+    def _has_no_problems(self) -> Self:
+        raise_problems(self.problems())
+        return self
 
 
-@dataclass(frozen=True)
-class Whole:
-    """A whole number from `low` to `high`."""
+class _Kind:
+    """A kind of value, with one error text for whatever is wrong with it."""
 
-    low: int
-    high: int
+    def __init__(self, expected: str, schema: CoreSchema) -> None:
+        self._expected = expected
+        self._schema = schema
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """How pydantic checks the value."""
-        schema = core_schema.int_schema(strict=True, ge=self.low, le=self.high)
-        return _with_message(schema, f"a whole number from {self.low} to {self.high}")
+        return core_schema.custom_error_schema(
+            self._schema,
+            custom_error_type="expected",
+            custom_error_message="expected {expected}",
+            custom_error_context={"expected": self._expected},
+        )
+
+
+class Whole(_Kind):
+    """A whole number from `low` to `high`."""
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+        schema = core_schema.int_schema(strict=True, ge=low, le=high)
+        super().__init__(f"a whole number from {low} to {high}", schema)
+
+
+class Number(_Kind):
+    """A finite number from `low` to `high`, written with or without a decimal point."""
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high = low, high
+        super().__init__(f"a number from {low:g} to {high:g}", _number_schema(low, high))
+
+
+class Pair(_Kind):
+    """Two finite numbers from `low` to `high`, such as a place or the sides of a rectangle."""
+
+    def __init__(self, low: float, high: float) -> None:
+        self.low, self.high = low, high
+        schema = core_schema.tuple_schema([_number_schema(low, high)] * 2)
+        super().__init__(f"two numbers from {low:g} to {high:g}", schema)
 
 
 def _number_schema(low: float, high: float) -> CoreSchema:
     return core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False)
 
 
-@dataclass(frozen=True)
-class Number:
-    """A finite number from `low` to `high`, written with or without a decimal point."""
-
-    low: float
-    high: float
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """How pydantic checks the value."""
-        schema = _number_schema(self.low, self.high)
-        return _with_message(schema, f"a number from {self.low:g} to {self.high:g}")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two finite numbers from `low` to `high`, such as a place or the sides of a rectangle."""
-
-    low: float
-    high: float
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """How pydantic checks the value."""
-        schema = core_schema.tuple_schema([_number_schema(self.low, self.high)] * 2)
-        return _with_message(schema, f"two numbers from {self.low:g} to {self.high:g}")
-
-
-class _NonEmpty:
-    """A text that is more than blanks."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return _with_message(
-            core_schema.str_schema(strict=True, pattern=r"\S"), "a text, not empty"
-        )
-
-
-class _Boolean:
-    """True or false, and no number or text."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return _with_message(core_schema.bool_schema(strict=True), "true or false")
-
-
-Name = Annotated[str, _NonEmpty()]
-Flag = Annotated[bool, _Boolean()]
+Name = Annotated[
+    str, _Kind("a text, not empty", core_schema.str_schema(strict=True, pattern=r"\S"))
+]
+Flag = Annotated[bool, _Kind("true or false", core_schema.bool_schema(strict=True))]
 Dice = Annotated[int, Whole(0, DICE)]
 Characteristic = Annotated[int, Whole(1, 10)]
 """Toughness, Strength or Wounds."""
@@ -121,15 +123,10 @@ Base = Annotated[tuple[float, float], Pair(1.0, 400.0)]
 
 
 def one_of(known: Iterable[str], given: str, kind: str) -> str:
-    """Return what was expected in place of an unknown name, with the most similar known names.
+    """Return what was expected in place of the unknown name `given`, in words.
 
-    Args:
-        known: the known names.
-        given: the unknown name.
-        kind: what the names stand for, with its article.
-
-    Returns:
-        Words that list up to three close matches, or else all names unless they are many.
+    They say what `kind` of name, with its article, and list up to three close matches, or else
+    all known names unless they are many.
     """
     names = {name.casefold(): name for name in known}
     close = [names[match] for match in get_close_matches(given.casefold(), names, 3, 0.5)]
@@ -140,17 +137,11 @@ def one_of(known: Iterable[str], given: str, kind: str) -> str:
     return f"{kind} ({', '.join(names.values()) or 'there are none'})"
 
 
-def duplicate_name_problems(key: str, names: Iterable[str]) -> list[Problem]:
-    """Return a problem for each entry of a list that has the name of an earlier one.
-
-    Args:
-        key: of the list.
-        names: of its entries, in order.
-    """
-    seen: set[str] = set()
-    problems = []
-    for i, name in enumerate(names):
-        if name in seen:
-            problems.append(Problem(f"{key}[{i}].name", "each name once", format_value(name)))
-        seen.add(name)
-    return problems
+def duplicate_name_problems(key: str, entries: Iterable[Any]) -> list[Problem]:
+    """Return a problem for each entry of the list at `key` with the name of an earlier one."""
+    names = [entry.name for entry in entries]
+    return [
+        Problem(f"{key}[{i}].name", "each name once", format_value(name))
+        for i, name in enumerate(names)
+        if name in names[:i]
+    ]

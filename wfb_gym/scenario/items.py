@@ -1,15 +1,15 @@
 """Magic items, as far as they matter to the magic phase."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.documents import bundled_data, validate
-from wfb_gym.scenario.errors import Problem, format_value, problem_error, raise_problems
+from wfb_gym.scenario.errors import Problem, problem_error, problem_in
 from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Whole
 from wfb_gym.scenario.spells import CastingValue, Spell, find_lore_spell
 
@@ -28,116 +28,80 @@ class Role(Enum):
 
 
 class WhenCasting(StrictModel):
-    """What an item does when it is declared with a cast.
+    """What an item does when it is declared with a cast."""
 
-    Attributes:
-        extra_dice: power dice rolled beyond the level limit.
-        bonus: to the casting result.
-        irresistible: False where that cast cannot be irresistible.
-    """
-
-    extra_dice: _Few = 0
-    bonus: _Bonus = 0
-    irresistible: Flag = True
+    extra_dice: _Few = 0  # power dice rolled beyond the level limit
+    bonus: _Bonus = 0  # to the casting result
+    irresistible: Flag = True  # False where that cast cannot be irresistible
 
 
 class WhenDispelling(StrictModel):
-    """What an item does when it is used against a spell: dispels it, or adds to the roll.
+    """What an item does when it is used against a spell: dispels it, or adds to the roll."""
 
-    Attributes:
-        automatic: dispels without a roll.
-        bonus: to the dispel roll it is declared for.
-        forgotten_on: D6 on which the caster forgets a spell dispelled without a roll; None for
-            never.
-    """
-
-    automatic: Flag = False
-    bonus: _Bonus = 0
+    automatic: Flag = False  # dispels without a roll
+    bonus: _Bonus = 0  # to the dispel roll it is declared for
+    # D6 on which the caster forgets a spell dispelled without a roll; None for never
     forgotten_on: Annotated[int, Whole(1, 6)] | None = None
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
+        """Check that it does one of the two."""
         if self.automatic == (self.bonus != 0):
             found = "both" if self.automatic else "neither"
-            raise problem_error(
-                Problem("", "either automatic = true or a bonus other than 0", found)
-            )
-        if self.forgotten_on is not None and not self.automatic:
-            expected, found = "no value without automatic = true", format_value(self.forgotten_on)
-            raise problem_error(Problem("forgotten_on", expected, found))
-        return self
+            yield Problem("", "either automatic = true or a bonus other than 0", found)
+        elif self.forgotten_on is not None and not self.automatic:
+            yield self.problem_at("forgotten_on", "no value without automatic = true")
 
 
 class Reroll(StrictModel):
-    """Dice that an item rolls again.
+    """Dice that an item rolls again."""
 
-    Attributes:
-        of: casting rolls, dispel rolls or both.
-        dice: one die of the roll, or all.
-        changes_natural: the dice after it decide miscast and irresistible force; else the dice
-            before it do.
-    """
-
-    of: Literal["cast", "dispel", "both"]
-    dice: Literal["one", "all"] = "one"
+    of: Literal["cast", "dispel", "both"]  # casting rolls, dispel rolls or both
+    dice: Literal["one", "all"] = "one"  # one die of the roll, or all
+    # the dice after it decide miscast and irresistible force; else the dice before it do
     changes_natural: Flag = False
 
 
 class Stores(StrictModel):
-    """Dice that an item keeps from one phase for a later one.
+    """Dice that an item keeps from one phase for a later one."""
 
-    Attributes:
-        dice: the most it keeps: power dice left at the end of a phase of its owner.
-        check: they come at the start of the owner's next own phase only on a D6 of their number
-            or more, and are lost on less; False: they come without a roll.
-        either_phase: it keeps dice left of its owner's pool at the end of any phase, power or
-            dispel dice, for the owner's pool of the next phase, of either army.
-    """
-
+    # the most it keeps: power dice left at the end of a phase of its owner
     dice: Annotated[int, Whole(1, 12)]
+    # they come at the start of the owner's next own phase only on a D6 of their number or more, and
+    # are lost on less; False: they come without a roll
     check: Flag = False
+    # it keeps dice left of its owner's pool at the end of any phase, power or dispel dice, for the
+    # owner's pool of the next phase, of either army
     either_phase: Flag = False
 
 
 class Bound(StrictModel):
-    """A spell that is bound in an item: no power dice, no miscast, no irresistible force.
+    """A spell that is bound in an item: no power dice, no miscast, no irresistible force."""
 
-    Attributes:
-        power_level: number that a dispel roll must equal or beat.
-        spell: a lore's, or one of the scenario's own, without a casting value.
-        uses: in the battle; 0: once in each of its owner's phases.
-    """
+    power_level: CastingValue  # number that a dispel roll must equal or beat
+    spell: Spell  # a lore's, or one of the scenario's own, without a casting value
+    uses: _Few = 0  # in the battle; 0: once in each of its owner's phases
 
-    power_level: CastingValue
-    spell: Spell
-    uses: _Few = 0
-
-    @model_validator(mode="before")
     @classmethod
-    def _set_casting_value(cls, data: Any) -> Any:
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Make the power level the casting value of a spell of the scenario's own."""
-        spell = data.get("spell") if isinstance(data, Mapping) else None
+        spell = data.get("spell")
         if not isinstance(spell, Mapping):
             return data
         if "casting_value" in spell:
             expected = "no value, as a bound spell has its power level"
-            found = format_value(spell["casting_value"])
-            raise problem_error(Problem("spell.casting_value", expected, found))
+            raise problem_error(problem_in(spell, "casting_value", expected).below("spell"))
         if not _is_own(spell):
             return data
         level = data.get("power_level")
         # A wrong power level is reported at its own key, and not once more at the spell.
-        in_range = isinstance(level, int) and level in range(
-            LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE + 1
-        )
-        value = level if in_range else LOWEST_CASTING_VALUE
-        return {**data, "spell": {**spell, "casting_value": value}}
+        if not isinstance(level, int) or not LOWEST_CASTING_VALUE <= level <= HIGHEST_CASTING_VALUE:
+            level = LOWEST_CASTING_VALUE
+        return {**data, "spell": {**spell, "casting_value": level}}
 
-    @model_validator(mode="after")
-    def _spell_is_not_in_play(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
+        """Check that its spell is not in play."""
         if self.spell.in_play:
-            raise problem_error(Problem("spell.in_play", "false for a bound spell", "true"))
-        return self
+            yield self.problem_at("spell.in_play", "false for a bound spell")
 
     @model_serializer(mode="wrap")
     def _without_casting_value(self, handler: SerializerFunctionWrapHandler) -> Any:
@@ -218,36 +182,28 @@ class Item(StrictModel):
         """Whether it does more than change its bearer."""
         return any(getattr(self, key) for key in SLOT_FIELDS)
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
+        """Check that a use does something, and that nothing waits for a use in vain."""
         purposes = ("when_casting", "when_dispelling", "reroll")
-        problems = []
         if self.uses and not any(getattr(self, key) for key in purposes):
-            expected = "0, or one of when_casting, when_dispelling and reroll"
-            problems.append(Problem("uses", expected, format_value(self.uses)))
+            yield self.problem_at("uses", "0, or one of when_casting, when_dispelling and reroll")
         if not self.uses:
             for key in purposes:
                 if getattr(self, key) is not None:
-                    problems.append(Problem(key, "none where uses is 0", "a table"))
+                    yield self.problem_at(key, "none where uses is 0")
             if self.ends_own_spells:
-                problems.append(Problem("ends_own_spells", "false where uses is 0", "true"))
+                yield self.problem_at("ends_own_spells", "false where uses is 0")
             if self.stores_dice and self.stores is None:
                 expected = "false where uses is 0 and it has no stores"
-                problems.append(Problem("stores_dice", expected, "true"))
+                yield self.problem_at("stores_dice", expected)
         automatic = self.when_dispelling is not None and self.when_dispelling.automatic
         if automatic and self.rerolls_dispel:
             expected = "no dispel roll, as the item dispels without one"
-            problems.append(Problem("reroll.of", expected, "a re-roll of it"))
-        raise_problems(problems)
-        return self
+            yield Problem("reroll.of", expected, "a re-roll of it")
 
 
 def _role(key: str) -> Role:
-    """Return the role of a field of `Item`.
-
-    Raises:
-        TypeError: the field names no role.
-    """
+    """Return the role of a field of `Item`; raise `TypeError` if it names none."""
     for entry in Item.model_fields[key].metadata:
         if isinstance(entry, Role):
             return entry

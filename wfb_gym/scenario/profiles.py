@@ -10,19 +10,11 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
+from wfb_gym.scenario import fields
 from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
 from wfb_gym.scenario.effects import Trait
-from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error
-from wfb_gym.scenario.fields import (
-    Base,
-    Characteristic,
-    Name,
-    Points,
-    Save,
-    StrictModel,
-    Whole,
-    one_of,
-)
+from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error, problem_in
+from wfb_gym.scenario.fields import Name, StrictModel, Whole
 
 _FOLDER = "armies"
 
@@ -37,93 +29,52 @@ _UNIT_KEYS = (*_CHARACTER_KEYS, "points", "troop")
 
 
 class UnitProfile(StrictModel):
-    """A kind of unit.
+    """A kind of unit; what it has in common with a `Unit` is the same there."""
 
-    Attributes:
-        name: unique among the units of all lists.
-        points: per model.
-        toughness: of each model.
-        wounds: of each model.
-        armour_save: D6 needed; None for none.
-        ward_save: D6 needed; None for none.
-        troop: type of its models.
-        base: of one model, width and depth in millimetres.
-        traits: what spells ask about it.
-        magic_resistance: dispel dice against a spell that targets it.
-        min_models: fewest models in a generated army.
-        max_models: most models in a generated army.
-        slot: how an army list counts it.
-        source: tag of the source of its numbers; "ours" where none has them.
-    """
-
-    name: Name
-    points: Points
-    toughness: Characteristic
-    wounds: Characteristic = 1
-    armour_save: Save | None = None
-    ward_save: Save | None = None
+    name: Name  # unique among the units of all lists
+    points: fields.Points  # per model
+    toughness: fields.Characteristic
+    wounds: fields.Characteristic = 1
+    armour_save: fields.Save | None = None
+    ward_save: fields.Save | None = None
     troop: UnitTroop = "infantry"
-    base: Base
+    base: fields.Base
     traits: Traits = ()
     magic_resistance: MagicResistance = 0
-    min_models: Annotated[int, Whole(1, 200)] = 1
-    max_models: Annotated[int, Whole(1, 200)]
-    slot: Literal["core", "special", "rare"] = "core"
-    source: Name
+    min_models: Annotated[int, Whole(1, 200)] = 1  # fewest models in a generated army
+    max_models: Annotated[int, Whole(1, 200)]  # most models in a generated army
+    slot: Literal["core", "special", "rare"] = "core"  # how an army list counts it
+    source: Name  # tag of the source of its numbers; "ours" where none has them
 
 
 class CharacterProfile(StrictModel):
-    """A kind of character.
+    """A kind of character; what it has in common with a `Character` is the same there."""
 
-    Attributes:
-        name: unique among the characters of all lists.
-        kind: what it is to the magic phase.
-        slot: how an army list counts it.
-        points: a number; for wizards a table from level, as text, to points.
-        toughness: of the model.
-        wounds: of the model.
-        armour_save: D6 needed; None for none.
-        ward_save: D6 needed; None for none.
-        base: width and depth in millimetres.
-        lores: lores that a wizard may choose from.
-        traits: what spells ask about it.
-        magic_resistance: dispel dice against a spell that targets it.
-        source: tag of the source of its numbers; "ours" where none has them.
-    """
-
-    name: Name
-    kind: Kind
-    slot: Literal["lord", "hero"] = "hero"
-    points: Points | dict[str, Points]
-    toughness: Characteristic
-    wounds: Characteristic
-    armour_save: Save | None = None
-    ward_save: Save | None = None
-    base: Base
-    lores: tuple[Name, ...] = ()
+    name: Name  # unique among the characters of all lists
+    kind: Kind  # what it is to the magic phase
+    slot: Literal["lord", "hero"] = "hero"  # how an army list counts it
+    # a number; for wizards a table from level, as text, to points
+    points: fields.Points | dict[str, fields.Points]
+    toughness: fields.Characteristic
+    wounds: fields.Characteristic
+    armour_save: fields.Save | None = None
+    ward_save: fields.Save | None = None
+    base: fields.Base
+    lores: tuple[Name, ...] = ()  # lores that a wizard may choose from
     traits: Traits = ()
     magic_resistance: MagicResistance = 0
-    source: Name
+    source: Name  # tag of the source of its numbers; "ours" where none has them
 
     def points_at(self, level: int) -> float | None:
         """Its cost as a wizard of that level; None where it cannot have it."""
-        if isinstance(self.points, Mapping):
-            return self.points.get(str(level))
-        return self.points
+        return self.points.get(str(level)) if isinstance(self.points, Mapping) else self.points
 
 
 class ArmyList(StrictModel):
-    """The profiles of one army list.
+    """The profiles of one army list."""
 
-    Attributes:
-        name: of the army.
-        source: what the tags of the profiles mean.
-        units: its units.
-        characters: its characters.
-    """
-
-    name: Name
-    source: Name
+    name: Name  # of the army
+    source: Name  # what the tags of the profiles mean
     units: tuple[UnitProfile, ...] = ()
     characters: tuple[CharacterProfile, ...] = ()
 
@@ -135,31 +86,19 @@ def bundled_armies() -> tuple[str, ...]:
 
 @cache
 def army_list(name: str) -> ArmyList:
-    """Return an army list that comes with the package.
-
-    Args:
-        name: one of `bundled_armies`.
-    """
+    """Return one of the `bundled_armies`."""
     return validate(ArmyList, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")
 
 
 @cache
 def unit_profiles() -> dict[str, UnitProfile]:
-    """All profiles of units by name.
-
-    Raises:
-        ScenarioError: two have one name.
-    """
+    """All profiles of units by name."""
     return _by_name("units", [army_list(name).units for name in bundled_armies()])
 
 
 @cache
 def character_profiles() -> dict[str, CharacterProfile]:
-    """All profiles of characters by name.
-
-    Raises:
-        ScenarioError: two have one name.
-    """
+    """All profiles of characters by name."""
     return _by_name("characters", [army_list(name).characters for name in bundled_armies()])
 
 
@@ -167,14 +106,13 @@ _Profile = TypeVar("_Profile", UnitProfile, CharacterProfile)
 
 
 def _by_name(key: str, lists: Sequence[Sequence[_Profile]]) -> dict[str, _Profile]:
-    """Profiles of all lists, which are in the order of `bundled_armies`."""
+    """Profiles of all lists, in the order of `bundled_armies`; raise if two have one name."""
     found: dict[str, _Profile] = {}
     for army, profiles in zip(bundled_armies(), lists, strict=True):
         for i, profile in enumerate(profiles):
             if profile.name in found:
-                problem = Problem(
-                    f"{key}[{i}].name", "a name of its own in all lists", format_value(profile.name)
-                )
+                expected, name = "a name of its own in all lists", format_value(profile.name)
+                problem = Problem(f"{key}[{i}].name", expected, name)
                 raise ScenarioError(f"{_FOLDER}/{army}.toml", [problem])
             found[profile.name] = profile
     return found
@@ -186,29 +124,23 @@ def fill_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         PydanticCustomError: the profile is unknown.
     """
-    name = data.get("profile")
-    if not isinstance(name, str):
+    if not isinstance(data.get("profile"), str):
         return {**data}
-    profile = _known(name, unit_profiles(), "a unit of an army list")
+    profile = _profile_of(data, unit_profiles(), "a unit of an army list")
     return {**{key: getattr(profile, key) for key in _UNIT_KEYS}, **data}
 
 
 def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
-    """Complete a character's table from its profile.
-
-    Args:
-        data: as written.
-        kinds: kinds of profile that the character may have.
+    """Complete a character's table from its profile, which may be of these kinds.
 
     Raises:
         PydanticCustomError: the profile is unknown or of another kind; or it has no points for
             the wizard's level and the table has none either.
     """
-    name = data.get("profile")
-    if not isinstance(name, str):
+    if not isinstance(data.get("profile"), str):
         return {**data}
     usable = {key: each for key, each in character_profiles().items() if each.kind in kinds}
-    profile = _known(name, usable, f"a {' or '.join(kinds)} of an army list")
+    profile = _profile_of(data, usable, f"a {' or '.join(kinds)} of an army list")
     filled = {key: getattr(profile, key) for key in _CHARACTER_KEYS}
     if profile.kind in ("runesmith", "runelord"):
         filled["rank"] = profile.kind
@@ -220,12 +152,13 @@ def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) 
             filled["points"] = profile.points_at(level)
             if filled["points"] is None:
                 expected = f"{' or '.join(profile.points)}, as {profile.name} has points for"
-                raise problem_error(Problem("level", expected, format_value(level)))
+                raise problem_error(problem_in(data, "level", expected))
     return {**filled, **data}
 
 
-def _known(name: str, profiles: Mapping[str, _Profile], kind: str) -> _Profile:
-    """Return the profile of that name; `kind` is what the error message expected."""
+def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind: str) -> _Profile:
+    """Return the profile that a table names; `kind` is what the error message expected."""
+    name = data["profile"]
     if name not in profiles:
-        raise problem_error(Problem("profile", one_of(profiles, name, kind), format_value(name)))
+        raise problem_error(problem_in(data, "profile", fields.one_of(profiles, name, kind)))
     return profiles[name]

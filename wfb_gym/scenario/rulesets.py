@@ -4,14 +4,15 @@ A ruleset is an edition with single switches over it. A miscast table has rows o
 or by the total of 2D6.
 """
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
-from wfb_gym.scenario.errors import Problem, format_value, raise_problems
+from wfb_gym.scenario.errors import Problem
 from wfb_gym.scenario.fields import Characteristic, Flag, Name, Points, StrictModel, Whole
 
 Edition = Literal["6e", "7e"]
@@ -20,26 +21,17 @@ RunelordDice = Annotated[int, Whole(1, 2)]
 
 
 class Ruleset(StrictModel):
-    """The rules that a battle is played by, with a value for every switch.
+    """The rules that a battle is played by, with a value for every switch."""
 
-    Attributes:
-        own_dice: each wizard's level dice are its own, beside a pool (7th edition).
-        dispel_double_six: two natural 6s dispel whatever the number to match.
-        in_play_recast: who may not cast a spell again while it is in play: any wizard of its
-            owner's "side", or its "caster" alone.
-        miscast_table: name of a table of the scenario or of a bundled one.
-        runelord_dispel_dice: dispel dice that a Runelord brings.
-        reroll_all_dice: a re-roll of a casting roll takes all its dice.
-        dispel_one_turn: spells that last one turn may be dispelled at the end of later phases.
-    """
-
-    own_dice: Flag
-    dispel_double_six: Flag
+    own_dice: Flag  # each wizard's level dice are its own, beside a pool (7th edition)
+    dispel_double_six: Flag  # two natural 6s dispel whatever the number to match
+    # who may not cast a spell again while it is in play: any wizard of its owner's "side", or its
+    # "caster" alone
     in_play_recast: Recast
-    miscast_table: Name
-    runelord_dispel_dice: RunelordDice
-    reroll_all_dice: Flag
-    dispel_one_turn: Flag
+    miscast_table: Name  # name of a table of the scenario or of a bundled one
+    runelord_dispel_dice: RunelordDice  # dispel dice that a Runelord brings
+    reroll_all_dice: Flag  # a re-roll of a casting roll takes all its dice
+    dispel_one_turn: Flag  # spells that last one turn may be dispelled at the end of later phases
 
 
 class Switches(StrictModel):
@@ -80,60 +72,37 @@ class PointsLost(StrictModel):
 
 
 class Hit(StrictModel):
-    """One hit on the caster, or on each model in base contact with it.
-
-    Attributes:
-        kind: what it strikes.
-        strength: of the hit.
-        armour_save: whether an armour save is allowed.
-    """
+    """One hit on the caster, or on each model in base contact with it."""
 
     kind: Literal["caster_hit", "base_contact_hit"]
     strength: Characteristic
-    armour_save: Flag = True
+    armour_save: Flag = True  # an armour save is allowed
 
 
 class Hits(StrictModel):
-    """As many hits on the caster as dice show.
-
-    Attributes:
-        kind: always "caster_hits".
-        dice: for their number.
-        strength: of each.
-        armour_save: whether armour saves are allowed.
-    """
+    """As many hits on the caster as dice show."""
 
     kind: Literal["caster_hits"]
     dice: Literal["D3", "D6"]
-    strength: Characteristic
-    armour_save: Flag = True
+    strength: Characteristic  # of each
+    armour_save: Flag = True  # armour saves are allowed
 
 
 class Wounds(StrictModel):
-    """Wounds without a roll and without saves, as many as dice show.
-
-    Attributes:
-        kind: what they strike: the caster, or each other wizard of its army.
-        dice: for their number, rolled for each of them.
-    """
+    """Wounds of the caster, or each other wizard of its army: no roll to wound and no saves."""
 
     kind: Literal["caster_wounds", "other_wizards_wounds"]
-    dice: Literal["D3", "D6"]
+    dice: Literal["D3", "D6"]  # for their number, rolled for each wizard
 
 
 class Locked(StrictModel):
-    """The caster may not cast.
-
-    Attributes:
-        kind: always "locked".
-        until: the end of this phase, the start of its own next one, a D6 of 6 rolled at the
-            start of one of its own phases, or the end of the battle.
-        bars_items: it may not use items either.
-    """
+    """The caster may not cast."""
 
     kind: Literal["locked"]
+    # the end of this phase, the start of its own next one, a D6 of 6 rolled at the start of one of
+    # its own phases, or the end of the battle
     until: Literal["phase_end", "own_next_phase", "six", "battle_end"]
-    bars_items: Flag = False
+    bars_items: Flag = False  # it may not use items either
 
 
 class DiceLost(StrictModel):
@@ -153,9 +122,7 @@ class InPlayEnds(StrictModel):
 class SpellForgotten(StrictModel):
     """The miscast spell is forgotten for the rest of the battle.
 
-    Attributes:
-        kind: always "spell_forgotten".
-        whose: "caster" for its caster alone; "side" for every wizard of the army who knows it.
+    By its caster alone, or by every wizard of the side who knows it.
     """
 
     kind: Literal["spell_forgotten"]
@@ -163,14 +130,10 @@ class SpellForgotten(StrictModel):
 
 
 class FreeSpell(StrictModel):
-    """The opponent casts one of its spells without a roll.
-
-    Attributes:
-        kind: always "free_spell".
-        limit: "miscast_value" for spells of at most the miscast spell's casting value.
-    """
+    """The opponent casts one of its spells without a roll."""
 
     kind: Literal["free_spell"]
+    # "miscast_value" for spells of at most the miscast spell's casting value
     limit: Literal["miscast_value", "any"] = "any"
 
 
@@ -219,30 +182,19 @@ def _as_range(value: Any) -> tuple[int, int]:
 
 
 class MiscastRow(StrictModel):
-    """What happens on some totals of the dice.
+    """What happens on some totals of the dice."""
 
-    Attributes:
-        roll: first and last total, both included.
-        effects: in order; none where only the spell fails.
-        source: whether the row is printed, or ours.
-        text: the row in words.
-    """
-
-    roll: Annotated[tuple[int, int], BeforeValidator(_as_range)]
+    roll: Annotated[tuple[int, int], BeforeValidator(_as_range)]  # first and last total
+    # in order; none where only the spell fails
     effects: tuple[Annotated[MiscastEffect, Field(discriminator="kind")], ...] = ()
-    source: Literal["printed", "ours"] | None = None
-    text: Name | None = None
+    source: Literal["printed", "ours"] | None = None  # whether the row is printed, or ours
+    text: Name | None = None  # the row in words
 
 
 class MiscastTable(StrictModel):
-    """Rows for every total of the dice, each total in one row.
+    """Rows for every total of the dice, each total in one row, in any order."""
 
-    Attributes:
-        dice: D6 that it is rolled with.
-        rows: in any order.
-    """
-
-    dice: Annotated[int, Whole(1, _MAX_DICE)] = _MAX_DICE
+    dice: Annotated[int, Whole(1, _MAX_DICE)] = _MAX_DICE  # D6 that it is rolled with
     rows: tuple[MiscastRow, ...]
 
     @property
@@ -250,25 +202,21 @@ class MiscastTable(StrictModel):
         """The totals that its dice can show."""
         return range(self.dice, self.dice * _FACES + 1)
 
-    @model_validator(mode="after")
-    def _has_each_total_once(self) -> Self:
-        wanted = self.totals
-        first, last = wanted[0], wanted[-1]
-        problems = [
-            Problem(f"rows[{i}].roll", f"totals from {first} to {last}", format_value(row.roll))
-            for i, row in enumerate(self.rows)
-            if row.roll[0] < first or row.roll[1] > last
-        ]
+    def problems(self) -> Iterator[Problem]:
+        """Check that it has each total once."""
+        first, last = self.totals[0], self.totals[-1]
+        for i, row in enumerate(self.rows):
+            if row.roll[0] < first or row.roll[1] > last:
+                expected = f"totals from {first} to {last}"
+                yield row.problem_at("roll", expected).below(f"rows[{i}]")
         totals = [n for row in self.rows for n in range(row.roll[0], row.roll[1] + 1)]
-        missing = [str(n) for n in wanted if n not in totals]
-        repeated = [str(n) for n in wanted if totals.count(n) > 1]
+        missing = [str(n) for n in self.totals if n not in totals]
+        repeated = [str(n) for n in self.totals if totals.count(n) > 1]
         if missing or repeated:
             parts = [f"no row for {', '.join(missing)}"] if missing else []
             parts += [f"several rows for {', '.join(repeated)}"] if repeated else []
             expected = f"each total from {first} to {last} in exactly one row"
-            problems.append(Problem("rows", expected, " and ".join(parts)))
-        raise_problems(problems)
-        return self
+            yield Problem("rows", expected, " and ".join(parts))
 
 
 def bundled_miscast_tables() -> tuple[str, ...]:
@@ -278,9 +226,5 @@ def bundled_miscast_tables() -> tuple[str, ...]:
 
 @cache
 def bundled_miscast_table(name: str) -> MiscastTable:
-    """Return a miscast table that comes with the package.
-
-    Args:
-        name: one of `bundled_miscast_tables`.
-    """
+    """Return one of the `bundled_miscast_tables`."""
     return validate(MiscastTable, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")

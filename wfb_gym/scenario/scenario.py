@@ -4,35 +4,23 @@ Each part checks by itself what it can; whether the packed arrays have room is c
 """
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from wfb_gym.geometry import Aim, Deployment
+from wfb_gym.scenario import rulesets
 from wfb_gym.scenario.army import Army, ContactGroup, contact_groups
-from wfb_gym.scenario.battlefield import (
-    Battlefield,
-    aim_rules_of,
-    deployment_of,
-    target_code,
-)
+from wfb_gym.scenario.battlefield import Battlefield, aim_rules_of, deployment_of, target_code
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.effects import SpellEffect, WorthOverride, worth_parts
-from wfb_gym.scenario.errors import Problem, format_value, raise_problems
+from wfb_gym.scenario.effects import WORTH_PARTS, SpellEffect, WorthOverride
+from wfb_gym.scenario.errors import Problem, format_value
 from wfb_gym.scenario.fields import Name, StrictModel, Whole, duplicate_name_problems, one_of
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
-from wfb_gym.scenario.rulesets import (
-    Edition,
-    MiscastTable,
-    Ruleset,
-    Switches,
-    bundled_miscast_table,
-    bundled_miscast_tables,
-    ruleset_with,
-)
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, UNITS
 from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 
 _WITHOUT_TARGET = {
@@ -76,14 +64,14 @@ class Scenario(StrictModel):
 
     name: Name
     description: Name | None = None
-    ruleset: Edition = "6e"
+    ruleset: rulesets.Edition = "6e"
     phases: Annotated[int, Whole(1, PHASES)] = 1
-    rules: Switches = Switches()
+    rules: rulesets.Switches = rulesets.Switches()
     battlefield: Battlefield | None = None
     caster: Army
     dispeller: Army
     items: tuple[Item, ...] = ()
-    miscast_tables: dict[str, MiscastTable] = Field(default_factory=dict)
+    miscast_tables: dict[str, rulesets.MiscastTable] = Field(default_factory=dict)
     worths: tuple[WorthOverride, ...] = ()
 
     def first_phases(self, count: int) -> Self:
@@ -100,9 +88,9 @@ class Scenario(StrictModel):
         return self.model_copy(update={"phases": count})
 
     @property
-    def rules_in_force(self) -> Ruleset:
+    def rules_in_force(self) -> rulesets.Ruleset:
         """The ruleset with the scenario's switches over it."""
-        return ruleset_with(self.ruleset, self.rules)
+        return rulesets.ruleset_with(self.ruleset, self.rules)
 
     @property
     def catalogue(self) -> dict[str, Item]:
@@ -118,20 +106,16 @@ class Scenario(StrictModel):
         """Return the first and the second army, each with its key."""
         return zip(SEATS, self.armies, strict=True)
 
-    def find_miscast_table(self, name: str) -> MiscastTable:
-        """Return a miscast table of the scenario's own, or else a bundled one.
-
-        Args:
-            name: of a known table.
-        """
-        return self.miscast_tables.get(name) or bundled_miscast_table(name)
+    def find_miscast_table(self, name: str) -> rulesets.MiscastTable:
+        """Return the scenario's own miscast table of that name, or else the bundled one."""
+        return self.miscast_tables.get(name) or rulesets.bundled_miscast_table(name)
 
     def miscast_table_of(self, army: Army, wizard: Wizard) -> str:
         """Name of the table for a wizard's miscasts: its own, its army's or the ruleset's."""
         return wizard.miscast_table or army.miscast_table or self.rules_in_force.miscast_table
 
     @property
-    def miscast_tables_in_use(self) -> dict[str, MiscastTable]:
+    def miscast_tables_in_use(self) -> dict[str, rulesets.MiscastTable]:
         """Miscast tables by name: the ruleset's first, then those that wizards bring."""
         names = [self.rules_in_force.miscast_table]
         names += [self.miscast_table_of(army, who) for army in self.armies for who in army.wizards]
@@ -145,12 +129,7 @@ class Scenario(StrictModel):
         return min(wizard.level + extra, LORE_SPELLS)
 
     def contacts_of(self, army: int, character: int) -> tuple[ContactGroup, ...]:
-        """Return the groups in base contact with a character, models of its own unit too.
-
-        Args:
-            army: 0 for the caster's, 1 for the dispeller's.
-            character: index among the army's characters.
-        """
+        """Return the groups in base contact with a character, by its index in its army, 0 or 1."""
         return contact_groups(self.armies, army, character)
 
     def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
@@ -163,8 +142,18 @@ class Scenario(StrictModel):
         Returns:
             Points or shares for each of `wfb_gym.scenario.effects.WORTH_PARTS`.
         """
-        worth = None if spell.effect is None else spell.effect.worth
-        return worth_parts(worth, self.worths, spell.name, target)
+        holding = [
+            worth
+            for worth in self.worths
+            if worth.spell == spell.name and worth.target in (None, target)
+        ]
+        holding.sort(key=lambda worth: worth.target is not None)  # those for it go over the others
+        values = dict.fromkeys(WORTH_PARTS, 0.0)
+        for worth in (None if spell.effect is None else spell.effect.worth, *holding):
+            for part in WORTH_PARTS:
+                if worth is not None and getattr(worth, part) is not None:
+                    values[part] = float(getattr(worth, part))
+        return values
 
     @property
     def deployment(self) -> Deployment:
@@ -178,7 +167,7 @@ class Scenario(StrictModel):
         return deployment
 
     def aim(self, army: int, character: int, effect: SpellEffect) -> Aim:
-        """Return a character with a spell: whom it may be cast at, and what it strikes.
+        """Return whom a spell of a character may be cast at, and what it strikes.
 
         Args:
             army: 0 for the caster's, 1 for the dispeller's.
@@ -188,10 +177,19 @@ class Scenario(StrictModel):
         caster = self.deployment.pieces[target_code(army, UNITS + character)]
         return Aim(self.deployment, caster, aim_rules_of(effect))
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        raise_problems(_scenario_problems(self))
-        return self
+    def problems(self) -> Iterable[Problem]:
+        """Check what the parts say of each other; worths and places where all names resolve."""
+        problems = duplicate_name_problems("items", self.items)
+        problems += _miscast_table_problems(self)
+        for side, army in self.keyed_armies():
+            problems += [each.below(side) for each in _item_problems(army, self.catalogue)]
+        for (side, army), enemy in zip(self.keyed_armies(), reversed(self.armies), strict=True):
+            of_both = *_contact_problems(army, enemy), *_in_play_problems(army, enemy)
+            problems += [each.below(side) for each in of_both]
+        if problems:
+            return problems
+        places = [*_position_problems(self)] or _misplacement_problems(self)
+        return [*_worth_problems(self), *places]
 
 
 _DEPLOYMENTS: dict[int, tuple[weakref.ref[Scenario], Deployment]] = {}
@@ -233,26 +231,6 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
     return rows
 
 
-def _scenario_problems(scenario: Scenario) -> list[Problem]:
-    """Return what is wrong with a scenario whose parts are right by themselves.
-
-    Places are checked only where all names resolve.
-    """
-    problems = duplicate_name_problems("items", (item.name for item in scenario.items))
-    problems += _miscast_table_problems(scenario)
-    catalogue = scenario.catalogue
-    for side, army in scenario.keyed_armies():
-        problems += [problem.below(side) for problem in _item_problems(army, catalogue)]
-    for index, (side, army) in enumerate(scenario.keyed_armies()):
-        enemy = scenario.armies[1 - index]
-        for problem in (*_contact_problems(army, enemy), *_in_play_problems(army, enemy)):
-            problems.append(problem.below(side))
-    if not problems:
-        problems += _worth_problems(scenario, catalogue)
-        problems += _position_problems(scenario) or _misplacement_problems(scenario)
-    return problems
-
-
 def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
     """Names of unknown miscast tables."""
     named = [("rules.miscast_table", scenario.rules_in_force.miscast_table)]
@@ -262,7 +240,7 @@ def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
         for i, wizard in enumerate(army.wizards):
             if wizard.miscast_table is not None:
                 named.append((f"{side}.wizards[{i}].miscast_table", wizard.miscast_table))
-    tables = sorted({*bundled_miscast_tables(), *scenario.miscast_tables})
+    tables = sorted({*rulesets.bundled_miscast_tables(), *scenario.miscast_tables})
     for key, name in named:
         if name not in tables:
             expected = one_of(tables, name, "a miscast table of this file or bundled")
@@ -271,33 +249,25 @@ def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:
 
 def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
     """Unknown items, and items that their bearer cannot use; keys count from the army."""
-    lists: list[tuple[str, tuple[str, ...], Character | None]] = [("items", army.items, None)]
-    for key, character in army.keyed_characters():
-        lists.append((f"{key}.items", character.items, character))
-    for key, names, bearer in lists:
+    for key, bearer, names in army.carried():
         for i, name in enumerate(names):
-            for expected, found in _problems_of_item(name, bearer, catalogue):
+            found = format_value(name)
+            if name not in catalogue:
+                expected = one_of(catalogue, name, "an item of this file or bundled")
+                yield Problem(f"{key}[{i}]", expected, found)
+                continue
+            found += f" of {'the army itself' if bearer is None else bearer.name}"
+            for expected in _usable_items(catalogue[name], bearer):
                 yield Problem(f"{key}[{i}]", expected, found)
 
 
-def _problems_of_item(
-    name: str, bearer: Character | None, catalogue: Mapping[str, Item]
-) -> Iterator[tuple[str, str]]:
-    """Return what was expected and found in place of an item; `bearer` is None for the army."""
-    item = catalogue.get(name)
-    if item is None:
-        yield one_of(catalogue, name, "an item of this file or bundled"), format_value(name)
-        return
-    found = f"{format_value(name)} of {'the army itself' if bearer is None else bearer.name}"
-    if not isinstance(bearer, Wizard):
-        for field in BEARER_FIELDS:
-            if getattr(item, field):
-                yield (
-                    f"an item without {field}, which only a wizard who carries it can use",
-                    found,
-                )
+def _usable_items(item: Item, bearer: Character | None) -> Iterator[str]:
+    """Say which items the bearer could use in place of one that it cannot; None is the army."""
+    for field in BEARER_FIELDS:
+        if getattr(item, field) and not isinstance(bearer, Wizard):
+            yield f"an item without {field}, which only a wizard who carries it can use"
     if bearer is None and item.bound is not None:
-        yield "an item without a bound spell, which only a character who carries it casts", found
+        yield "an item without a bound spell, which only a character who carries it casts"
 
 
 def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
@@ -313,16 +283,16 @@ def _contact_problems(army: Army, enemy: Army) -> Iterator[Problem]:
                 whose = "its own army" if owner is army else "the enemy army"
                 names = [unit.name for unit in owner.units]
                 expected = one_of(names, group.unit, f"a unit of {whose}")
-                yield Problem(f"{place}.unit", expected, format_value(group.unit))
+                yield group.problem_at("unit", expected).below(place)
             elif group.models > owner.units[index].models:
                 expected = f"at most {owner.units[index].models}, as the unit has no more models"
-                yield Problem(f"{place}.models", expected, str(group.models))
+                yield group.problem_at("models", expected).below(place)
 
 
 def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
     """Spells in play on targets that they cannot lie on."""
     for i, wizard in enumerate(army.wizards):
-        for key, spell in wizard.keyed_spells():
+        for k, spell in enumerate(wizard.spells):
             if spell.in_play_on is None or spell.effect is None:
                 continue
             side = army if spell.effect.target.startswith("friendly") else enemy
@@ -331,72 +301,49 @@ def _in_play_problems(army: Army, enemy: Army) -> Iterator[Problem]:
                 known = [*(unit.name for unit in side.units), *known]
             if spell.in_play_on not in known:
                 expected = one_of(known, spell.in_play_on, "a target of the spell")
-                found = format_value(spell.in_play_on)
-                yield Problem(f"wizards[{i}].{key}.in_play_on", expected, found)
+                yield spell.problem_at("in_play_on", expected).below(f"wizards[{i}].spells[{k}]")
 
 
-def _worth_problems(scenario: Scenario, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
+def _worth_problems(scenario: Scenario) -> Iterator[Problem]:
     """Worths of unknown spells or on unknown targets, and repeated ones."""
-    spells = [
-        spell.name
-        for army in scenario.armies
-        for spell in (
-            *(spell for wizard in army.wizards for spell in wizard.candidate_spells),
-            *_bound_spells(army, catalogue),
-        )
-        if spell.effect is not None
-    ]
+    known: list[Spell] = []
+    catalogue = scenario.catalogue
     targets = [unit.name for army in scenario.armies for unit in army.units]
     targets += [who.name for army in scenario.armies for who in army.characters]
+    for army in scenario.armies:
+        known += [spell for wizard in army.wizards for spell in wizard.candidate_spells]
+        carried = [catalogue[name].bound for who in army.characters for name in who.items]
+        known += [bound.spell for bound in carried if bound is not None]
+    spells = [spell.name for spell in known if spell.effect is not None]
     seen = set()
     for i, worth in enumerate(scenario.worths):
+        place = f"worths[{i}]"
         if worth.spell not in spells:
             expected = one_of(spells, worth.spell, "a spell of the scenario without fixed worth")
-            yield Problem(f"worths[{i}].spell", expected, format_value(worth.spell))
+            yield worth.problem_at("spell", expected).below(place)
         if worth.target is not None and worth.target not in targets:
             expected = one_of(targets, worth.target, "a unit or character of the scenario")
-            yield Problem(f"worths[{i}].target", expected, format_value(worth.target))
+            yield worth.problem_at("target", expected).below(place)
         if (worth.spell, worth.target) in seen:
             expected = "one entry for each spell and target"
-            yield Problem(f"worths[{i}]", expected, f"another for {format_value(worth.spell)}")
+            yield Problem(place, expected, f"another for {format_value(worth.spell)}")
         seen.add((worth.spell, worth.target))
 
 
-def _bound_spells(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Spell]:
-    for character in army.characters:
-        for name in character.items:
-            bound = catalogue[name].bound
-            if bound is not None:
-                yield bound.spell
-
-
-def _position_problems(scenario: Scenario) -> list[Problem]:
+def _position_problems(scenario: Scenario) -> Iterator[Problem]:
     """Positions that are missing, off the battlefield, or given without one."""
-    places: list[tuple[str, tuple[float, float] | None, bool]] = []
+    field = scenario.battlefield
     for side, army in scenario.keyed_armies():
-        for i, unit in enumerate(army.units):
-            places.append((f"{side}.units[{i}]", unit.position, True))
-        for key, who in army.keyed_characters():
-            alone = who.is_on_battlefield and who.stands_in is None
-            places.append((f"{side}.{key}", who.position, alone))
-    return [
-        problem
-        for key, position, needed in places
-        for problem in _position_problem(f"{key}.position", position, needed, scenario.battlefield)
-    ]
-
-
-def _position_problem(
-    key: str, position: tuple[float, float] | None, needed: bool, field: Battlefield | None
-) -> Iterator[Problem]:
-    if field is None:
-        if position is not None:
-            yield Problem(key, "no value without a battlefield", format_value(position))
-    elif position is None:
-        if needed:
-            yield Problem(key, f"a place on the battlefield: {field.extent}", "no such key")
-    elif not field.contains(position):
-        yield Problem(key, f"a place on the battlefield: {field.extent}", format_value(position))
+        placed: list[tuple[str, Unit | Character]] = [*army.keyed_units(), *army.keyed_characters()]
+        for key, who in placed:
+            alone = isinstance(who, Unit) or (who.is_on_battlefield and who.stands_in is None)
+            expected = None
+            if field is None:
+                expected = None if who.position is None else "no value without a battlefield"
+            elif alone if who.position is None else not field.contains(who.position):
+                expected = f"a place on the battlefield: {field.extent}"
+            if expected is not None:
+                yield who.problem_at("position", expected).below(f"{side}.{key}")
 
 
 def _misplacement_problems(scenario: Scenario) -> Iterator[Problem]:
@@ -404,11 +351,10 @@ def _misplacement_problems(scenario: Scenario) -> Iterator[Problem]:
     if scenario.battlefield is None:
         return
     for piece, other, beyond in scenario.deployment.misplacements():
-        key = f"{piece.key}.position"
         if other is None:
+            expected = "a place on the battlefield"
             found = f"{beyond:.2f} inches of {piece.name} off the battlefield"
-            yield Problem(key, "a place on the battlefield", found)
         else:
-            yield Problem(
-                key, "a place that is free", f"{piece.name} over {other.name} ({other.key})"
-            )
+            expected = "a place that is free"
+            found = f"{piece.name} over {other.name} ({other.key})"
+        yield Problem(f"{piece.key}.position", expected, found)

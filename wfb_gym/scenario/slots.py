@@ -3,77 +3,45 @@
 Other packages find here which slot holds which spell or item, so that they can name it.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from wfb_gym.rules.pools import (
-    BASE_DISPEL_DICE,
-    BASE_POWER_DICE,
-    DWARF_DISPEL_DICE,
-    RUNESMITH_DISPEL_DICE,
-    dispel_dice_of_level,
-    power_dice_of_level,
-)
+from wfb_gym.rules import pools
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Character, Runesmith, Wizard
 from wfb_gym.scenario.errors import Problem
 from wfb_gym.scenario.items import Item
 from wfb_gym.scenario.rulesets import Ruleset
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.sizes import (
-    CONTACTS,
-    DICE,
-    EFFECTS,
-    ITEMS,
-    MISCAST_TABLES,
-    NO_BEARER,
-    SPELLS,
-)
+from wfb_gym.scenario.sizes import CONTACTS, DICE, EFFECTS, ITEMS, MISCAST_TABLES, NO_BEARER, SPELLS
 from wfb_gym.scenario.spells import Spell
 
 
 class SpellSlot(NamedTuple):
-    """A spell of an army.
+    """A spell of an army."""
 
-    Attributes:
-        wizard: index of the character who knows it, or carries the item that it is bound in.
-        spell: the spell.
-        item: index among the army's item slots, for a bound spell; else None.
-        casting_value: its own, or the power level of a bound spell.
-    """
-
-    wizard: int
+    wizard: int  # index of the character who knows it, or carries the item that it is bound in
     spell: Spell
-    item: int | None
-    casting_value: int
+    item: int | None  # index among the army's item slots, for a bound spell
+    casting_value: int  # its own, or the power level of a bound spell
 
 
 class ItemSlot(NamedTuple):
-    """Equal items of one bearer.
+    """Equal items of one bearer."""
 
-    Attributes:
-        bearer: index among the army's characters, or `NO_BEARER`.
-        item: what they are.
-        copies: how many.
-        active: whether somebody can use them when the battle begins.
-        key: of the first of them, from the army on.
-    """
-
-    bearer: int
-    item: Item
-    copies: int
-    active: bool
-    key: str
+    bearer: int  # index among the army's characters, or `NO_BEARER`
+    item: Item  # what they are
+    copies: int  # how many
+    active: bool  # whether somebody can use them when the battle begins
+    key: str  # of the first of them, from the army on
 
 
 def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
     """Return the army's spells in packed order: by wizard, as listed, then bound ones.
 
-    A wizard who rolls its spells has all six of its lore.
-
-    Args:
-        army: the army.
-        catalogue: items by name (`Scenario.catalogue`).
+    A wizard who rolls its spells has all six of its lore. `catalogue` has the items by name, as
+    `Scenario.catalogue` does.
     """
     known = [
         SpellSlot(index, spell, None, spell.casting_value)
@@ -93,30 +61,23 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
     """Return the army's items in packed order: its own, then those of its characters.
 
     Items that do no more than change their bearer take no slot.
-
-    Args:
-        army: the army.
-        catalogue: items by name (`Scenario.catalogue`).
     """
-    bearers = [(NO_BEARER, "items", True, army.items)]
-    for index, (key, character) in enumerate(army.keyed_characters()):
-        bearers.append((index, f"{key}.items", character.is_active, character.items))
     return [
-        ItemSlot(bearer, catalogue[name], names.count(name), active, f"{key}[{names.index(name)}]")
-        for bearer, key, active, names in bearers
+        ItemSlot(
+            bearer,
+            catalogue[name],
+            copies=names.count(name),
+            active=who is None or who.is_active,
+            key=f"{key}[{names.index(name)}]",
+        )
+        for bearer, (key, who, names) in enumerate(army.carried(), NO_BEARER)
         for name in dict.fromkeys(names)
         if catalogue[name].needs_slot
     ]
 
 
 def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]) -> int:
-    """Return the sum of what a wizard's items give it.
-
-    Args:
-        names: the items it carries.
-        field: one of `wfb_gym.scenario.items.BEARER_FIELDS`.
-        catalogue: items by name.
-    """
+    """Return the sum of what the items of these names give their bearer, by a `BEARER_FIELDS`."""
     return sum(int(getattr(catalogue[name], field)) for name in names)
 
 
@@ -140,49 +101,45 @@ def identities_to_mark(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
 
 def base_dispel_dice(army: Army) -> int:
     """Dispel dice of the army before any character adds to them."""
-    return DWARF_DISPEL_DICE if army.dwarf else BASE_DISPEL_DICE
+    return pools.DWARF_DISPEL_DICE if army.dwarf else pools.BASE_DISPEL_DICE
 
 
 def dispel_dice_of(character: Character, rules: Ruleset) -> int:
     """Dispel dice that a character brings while it is neither fleeing nor dead."""
     if isinstance(character, Wizard):
-        return int(dispel_dice_of_level(character.level))
+        return int(pools.dispel_dice_of_level(character.level))
     if isinstance(character, Runesmith):
         runelord = character.rank == "runelord"
-        return rules.runelord_dispel_dice if runelord else RUNESMITH_DISPEL_DICE
+        return rules.runelord_dispel_dice if runelord else pools.RUNESMITH_DISPEL_DICE
     return 0
 
 
 def capacity_problems(scenario: Scenario) -> list[Problem]:
-    """Return what of a valid scenario has no room in the packed arrays.
-
-    Args:
-        scenario: its names are known to resolve.
-
-    Returns:
-        A problem for each size that is exceeded; keys count from the scenario.
-    """
-    return [
-        *(
-            problem.below(side)
-            for side, army in scenario.keyed_armies()
-            for problem in _army_problems(army, scenario.rules_in_force, scenario.catalogue)
-        ),
-        *_contact_problems(scenario),
-        *_miscast_problems(scenario),
+    """Return a problem for each size of the packed arrays that a valid scenario exceeds."""
+    rules, catalogue = scenario.rules_in_force, scenario.catalogue
+    problems = [
+        problem.below(side)
+        for side, army in scenario.keyed_armies()
+        for problem in _army_problems(army, rules, catalogue)
     ]
-
-
-def _miscast_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Too many miscast tables or effects."""
+    contacts = [
+        f"{side}.{key}.base_contact[{i}]"
+        for index, (side, army) in enumerate(scenario.keyed_armies())
+        for who, (key, _) in enumerate(army.keyed_characters())
+        for i in range(len(scenario.contacts_of(index, who)))
+    ]
+    if len(contacts) > CONTACTS:
+        expected = f"at most {CONTACTS} groups in base contact, both armies together"
+        problems.append(Problem(contacts[CONTACTS], expected, str(len(contacts))))
     tables = scenario.miscast_tables_in_use
     if len(tables) > MISCAST_TABLES:
         expected = f"at most {MISCAST_TABLES} of them in one scenario"
-        yield Problem("miscast_tables", expected, ", ".join(tables))
+        problems.append(Problem("miscast_tables", expected, ", ".join(tables)))
     effects = sum(len(row.effects) for table in tables.values() for row in table.rows)
     if effects > EFFECTS:
         key = f"miscast_tables.{next(iter(tables))}.rows"
-        yield Problem(key, f"at most {EFFECTS} effects in all", str(effects))
+        problems.append(Problem(key, f"at most {EFFECTS} effects in all", str(effects)))
+    return problems
 
 
 def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) -> Iterator[Problem]:
@@ -199,13 +156,18 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
     if len(spells) > SPELLS:
         expected = f"at most {SPELLS} spells in an army, bound ones among them"
         yield Problem("wizards", expected, str(len(spells)))
-    yield from _delayed_problems(army, spells)
+    # One Comet is on its way at a time (DW).
+    delayed = Counter(slot.wizard for slot in spells if slot.spell.is_delayed)
+    for index, (key, _) in enumerate(army.keyed_characters()):
+        if delayed[index] > 1:
+            expected = "at most one spell that strikes later"
+            yield Problem(f"{key}.spells", expected, f"{delayed[index]} of them")
     active = [character for character in army.characters if character.is_active]
-    levels = [who.level for who in active if isinstance(who, Wizard)]
     if army.power_dice is None:
-        dice = BASE_POWER_DICE + sum(s.copies * s.item.power_dice for s in slots if s.active)
+        dice = pools.BASE_POWER_DICE + sum(s.copies * s.item.power_dice for s in slots if s.active)
         if not rules.own_dice:
-            dice += sum(int(power_dice_of_level(level)) for level in levels)
+            levels = [who.level for who in active if isinstance(who, Wizard)]
+            dice += sum(int(pools.power_dice_of_level(level)) for level in levels)
         yield from _pool_problem("power_dice", "generated dice", dice)
     if army.dispel_dice is None:
         dice = base_dispel_dice(army) + sum(dispel_dice_of(who, rules) for who in active)
@@ -217,34 +179,11 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
             total = bearer_total(wizard.items, field, catalogue)
             yield from _pool_problem(key, f"{field} of its items together", total)
         dice = bearer_total(wizard.items, "bearer_dice", catalogue)
-        dice += int(power_dice_of_level(wizard.level)) if rules.own_dice else 0
+        dice += int(pools.power_dice_of_level(wizard.level)) if rules.own_dice else 0
         yield from _pool_problem(key, "dice of its own", dice)
-
-
-def _delayed_problems(army: Army, spells: Sequence[SpellSlot]) -> Iterator[Problem]:
-    """Yield a problem for each wizard that knows two Comets (one is on its way at a time, DW)."""
-    delayed = [slot.wizard for slot in spells if slot.spell.is_delayed]
-    keys = [key for key, _ in army.keyed_characters()]
-    for who in sorted(set(delayed)):
-        if delayed.count(who) > 1:
-            expected = "at most one spell that strikes later"
-            yield Problem(f"{keys[who]}.spells", expected, f"{delayed.count(who)} of them")
 
 
 def _pool_problem(key: str, what: str, value: int) -> Iterator[Problem]:
     """Yield a problem where dice, or a bonus of either sign, exceed what a pool holds."""
     if abs(value) > DICE:
         yield Problem(key, f"at most {DICE} as {what}", str(value))
-
-
-def _contact_problems(scenario: Scenario) -> Iterator[Problem]:
-    """Too many groups in base contact."""
-    keys = [
-        f"{side}.{key}.base_contact[{i}]"
-        for index, (side, army) in enumerate(scenario.keyed_armies())
-        for who, (key, _) in enumerate(army.keyed_characters())
-        for i in range(len(scenario.contacts_of(index, who)))
-    ]
-    if len(keys) > CONTACTS:
-        expected = f"at most {CONTACTS} groups in base contact, both armies together"
-        yield Problem(keys[CONTACTS], expected, str(len(keys)))

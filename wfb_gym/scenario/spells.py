@@ -1,15 +1,15 @@
 """Spells: those of the lores (``data/lores.toml``), and those that a scenario lists."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, ValidationError, model_validator
+from pydantic import BeforeValidator, ValidationError
 
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, SpellEffect, effect_of
-from wfb_gym.scenario.errors import Problem, format_value, problem_error, raise_problems
+from wfb_gym.scenario.errors import Problem, format_value, problem_error, problem_in, raise_problems
 from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Whole, one_of
 
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
@@ -18,27 +18,15 @@ _LASTING_WORTH = 'no worth by phases but for "remains_in_play" or "one_turn"'
 
 
 class LoreSpell(SpellEffect):
-    """A spell of a lore, its effect's keys among its own.
+    """A spell of a lore, its effect's keys among its own."""
 
-    Attributes:
-        name: as printed, unique among all lores.
-        lore: the lore's name.
-        number: 1 to 6, the D6 that brings it.
-        casting_value: number to equal or beat.
-        duration: how the magic phase treats it.
-        lasts: how long its effect lasts on the battlefield, where that differs.
-        kind: what it does, roughly.
-        confidence: "found" where a source has it.
-        source: tags of the sources, explained in the data file.
-        note: what a reader should know about the row.
-    """
-
-    name: Name
-    lore: Name
-    number: Annotated[int, Whole(1, 6)]
-    casting_value: CastingValue
-    duration: DurationName
-    lasts: Name | None = None
+    name: Name  # as printed, unique among all lores
+    lore: Name  # the lore's name
+    number: Annotated[int, Whole(1, 6)]  # the D6 that brings it
+    casting_value: CastingValue  # number to equal or beat
+    duration: DurationName  # how the magic phase treats it
+    lasts: Name | None = None  # how long its effect lasts on the battlefield, where that differs
+    # what it does, roughly
     kind: Literal[
         "magic_missile",
         "direct",
@@ -49,31 +37,29 @@ class LoreSpell(SpellEffect):
         "remains_in_play",
         "one_turn",
     ]
-    confidence: Name
-    source: Name
-    note: Name | None = None
+    confidence: Name  # "found" where a source has it
+    source: Name  # tags of the sources, explained in the data file
+    note: Name | None = None  # what a reader should know about the row
 
     @cached_property
     def effect(self) -> SpellEffect:
         """What it does to whom."""
         return SpellEffect(**{key: getattr(self, key) for key in EFFECT_KEYS})
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        raise_problems(self._problems())
-        return self
+    def problems(self) -> Iterable[Problem]:
+        """Check the effect by itself, then what the lore says of it."""
+        return [*super().problems()] or self._lore_problems()
 
-    def _problems(self) -> Iterator[Problem]:
+    def _lore_problems(self) -> Iterator[Problem]:
         if self.missile != (self.kind == "magic_missile"):
-            expected = 'true for kind = "magic_missile", and for no other'
-            yield Problem("missile", expected, format_value(self.missile))
+            yield self.problem_at("missile", 'true for kind = "magic_missile", and for no other')
         if self.worth is None:
             return
         if self.worth.reason is None:
             expected = "why its worth is what it is: every lore's is an estimate"
-            yield Problem("worth.reason", expected, "no such key")
+            yield self.problem_at("worth.reason", expected)
         if self.duration == "instant" and self.worth.is_lasting:
-            yield Problem("worth", _LASTING_WORTH, "a table")
+            yield self.problem_at("worth", _LASTING_WORTH)
 
 
 class _Lores(StrictModel):
@@ -93,16 +79,9 @@ def lore_names() -> tuple[str, ...]:
 
 
 def find_lore_spell(name: str, lore: str | None = None) -> LoreSpell | None:
-    """Find the spell of that name; None where there is none.
-
-    Args:
-        name: as printed.
-        lore: the only lore to look in; None for all.
-    """
-    for spell in lore_spells():
-        if spell.name == name and lore in (None, spell.lore):
-            return spell
-    return None
+    """Find the spell of that name, in one lore or in all; None where there is none."""
+    found = (each for each in lore_spells() if each.name == name and lore in (None, each.lore))
+    return next(found, None)
 
 
 class Spell(StrictModel):
@@ -112,34 +91,23 @@ class Spell(StrictModel):
     where a lore has that name. An entry without one is a lore's spell. A worth in points makes
     of either a spell of fixed worth, without target; without it a lore's spell brings its effect,
     and the scenario's own has the keys of `wfb_gym.scenario.effects.SpellEffect` among its own.
-
-    Attributes:
-        name: a lore's, or any.
-        lore: the lore it comes from; None for an inline spell. With it a written casting
-            value, duration or effect must be the lore's.
-        casting_value: number to equal or beat, 3 to 15.
-        worth: points when it takes effect, for a spell of fixed worth; else 0.
-        effect: whom it may be cast at and what it does; None for a spell of fixed worth.
-        duration: how long it lasts.
-        worth_per_phase: points to its owner at each end of phase while in play, for a spell of
-            fixed worth; else 0.
-        survives_caster: its caster's death does not end it.
-        in_play: already in play when the battle begins.
-        in_play_on: the unit or character that it lies on then.
     """
 
     extra_keys: ClassVar[tuple[str, ...]] = EFFECT_KEYS
 
-    name: Name
+    name: Name  # a lore's, or any
+    # the lore it comes from; None for an inline spell; with it a written casting value, duration
+    # or effect must be the lore's
     lore: Name | None = None
-    casting_value: CastingValue
-    worth: Points = 0.0
-    effect: SpellEffect | None = None
+    casting_value: CastingValue  # number to equal or beat, 3 to 15
+    worth: Points = 0.0  # points when it takes effect, for a spell of fixed worth; else 0
+    effect: SpellEffect | None = None  # None for a spell of fixed worth
     duration: DurationName = "instant"
+    # points to its owner at each end of phase while in play, for a spell of fixed worth; else 0
     worth_per_phase: Points = 0.0
-    survives_caster: Flag = False
-    in_play: Flag = False
-    in_play_on: Name | None = None
+    survives_caster: Flag = False  # its caster's death does not end it
+    in_play: Flag = False  # already in play when the battle begins
+    in_play_on: Name | None = None  # the unit or character that it lies on then
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -157,43 +125,32 @@ class Spell(StrictModel):
         damage = None if self.effect is None else self.effect.damage
         return damage is not None and damage.delayed
 
-    @model_validator(mode="before")
     @classmethod
-    def _complete(cls, data: Any) -> Any:
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Fill in what the lore brings, and gather the keys of the effect."""
-        if not isinstance(data, Mapping):
-            return data
         if "casting_value" in data and data.get("lore") is None:
             return _inline(data)
         return _from_lore(data)
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        raise_problems([*self._worth_problems(), *self._in_play_problems()])
-        return self
-
-    def _worth_problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[Problem]:
+        """Check that its worth and its being in play go with its effect and its duration."""
+        instant = self.duration == "instant"
         if self.effect is not None:
-            expected = "0, as its effect says what it is worth"
             for key in ("worth", "worth_per_phase"):
-                if value := getattr(self, key):
-                    yield Problem(key, expected, format_value(value))
-            worth = self.effect.worth
-            if self.duration == "instant" and worth is not None and worth.is_lasting:
+                if getattr(self, key):
+                    yield self.problem_at(key, "0, as its effect says what it is worth")
+            if instant and self.effect.worth is not None and self.effect.worth.is_lasting:
                 yield Problem("worth", _LASTING_WORTH, "a table")
-
-    def _in_play_problems(self) -> Iterator[Problem]:
-        if self.duration == "instant":
+        if instant:
             expected = 'no value but for a duration of "remains_in_play" or "one_turn"'
             for key in ("worth_per_phase", "survives_caster", "in_play"):
-                value = getattr(self, key)
-                if value and not (self.effect and key == "worth_per_phase"):
-                    yield Problem(key, expected, format_value(value))
+                if getattr(self, key) and not (self.effect and key == "worth_per_phase"):
+                    yield self.problem_at(key, expected)
         if self.in_play_on is not None and not (self.in_play and self.picks_target):
             expected = "no value but for a spell in play that is cast at a unit or character"
-            yield Problem("in_play_on", expected, format_value(self.in_play_on))
+            yield self.problem_at("in_play_on", expected)
         elif self.in_play and self.picks_target and self.in_play_on is None:
-            yield Problem("in_play_on", "the unit or character that it lies on", "no such key")
+            yield self.problem_at("in_play_on", "the unit or character that it lies on")
 
 
 @cache
@@ -230,52 +187,47 @@ def _effect_keys(data: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _inline(data: Mapping[str, Any]) -> dict[str, Any]:
+def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an entry of the scenario's own with its effect gathered."""
     effect_keys = _effect_keys(data)
     if data.get("effect") is not None:
         if effect_keys:
-            key = effect_keys[0]
-            raise problem_error(Problem(key, "no value beside effect", format_value(data[key])))
+            raise problem_error(problem_in(data, effect_keys[0], "no value beside effect"))
     elif effect_keys:
         if "target" not in data:
-            expected = "a target for a spell with an effect"
-            raise problem_error(Problem("target", expected, "no such key"))
+            raise problem_error(problem_in(data, "target", "a target for a spell with an effect"))
         if "worth" in data and "worth" not in effect_keys:
             expected = "a table such as { points = 10 } for a spell with a target"
-            raise problem_error(Problem("worth", expected, format_value(data["worth"])))
+            raise problem_error(problem_in(data, "worth", expected))
         rest = {key: value for key, value in data.items() if key not in effect_keys}
         # An unknown key is reported as such, and not as the lack of the key it should have been.
         return {**rest, "effect": effect_of(data)} if rest.keys() <= _KEYS else rest
     elif "worth" not in data:
         expected = "a worth in points, or a target and what the spell does to it"
-        raise problem_error(Problem("worth", expected, "no such key"))
-    return {**data}
+        raise problem_error(problem_in(data, "worth", expected))
+    return data
 
 
-def _from_lore(data: Mapping[str, Any]) -> dict[str, Any]:
+def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an entry with what its lore brings."""
-    found = _lore_spell_of(data)
+    spell = _lore_spell_of(data)
+    brought: dict[str, Any] = {key: getattr(spell, key) for key in _FROM_LORE}
     problems = [
-        Problem(
-            key, f"{format_value(getattr(found, key))}, as its lore has it", format_value(data[key])
-        )
-        for key in _FROM_LORE
-        if data.get(key, getattr(found, key)) != getattr(found, key)
+        problem_in(data, key, f"{format_value(value)}, as its lore has it")
+        for key, value in brought.items()
+        if data.get(key, value) != value
     ]
     for key in _effect_keys(data):
         expected = "a number" if key == "worth" else "no value"
         expected += ", as the lore brings what the spell does"
-        problems.append(Problem(key, expected, format_value(data[key])))
+        problems.append(problem_in(data, key, expected))
     effect = data.get("effect")
     if effect is None and "worth" not in data:
-        effect = found.effect
-    elif effect is not None and not _is_effect(effect, found.effect):
-        expected = "no value, as the lore brings it"
-        problems.append(Problem("effect", expected, format_value(effect)))
+        effect = spell.effect
+    elif effect is not None and not _is_effect(effect, spell.effect):
+        problems.append(problem_in(data, "effect", "no value, as the lore brings it"))
     raise_problems(problems)
-    from_lore = {"lore": found.lore, **{key: getattr(found, key) for key in _FROM_LORE}}
-    return {**data, **from_lore, "effect": effect}
+    return {**data, "lore": spell.lore, **brought, "effect": effect}
 
 
 def _is_effect(value: Any, effect: SpellEffect) -> bool:
@@ -287,21 +239,16 @@ def _is_effect(value: Any, effect: SpellEffect) -> bool:
 
 
 def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
-    """Return the lore's spell that an entry names.
-
-    Raises:
-        PydanticCustomError: there is none, or the entry names nothing.
-    """
+    """Return the lore's spell that an entry names; raise if there is none."""
     name, lore = data.get("name"), data.get("lore")
     if lore is not None and not (isinstance(lore, str) and lore in lore_names()):
         raise problem_error(_lore_problem("lore", lore))
     if not isinstance(name, str):
-        found = format_value(name) if "name" in data else "no such key"
-        raise problem_error(Problem("name", "a text, not empty", found))
+        raise problem_error(problem_in(data, "name", "a text, not empty"))
     spell = find_lore_spell(name, lore)
     if spell is None:
         names = [spell.name for spell in lore_spells() if lore in (None, spell.lore)]
         kind = f"a spell of the lore of {lore}" if lore else "a spell of a lore"
         expected = f"{one_of(names, name, kind)}, or a casting_value for a spell of your own"
-        raise problem_error(Problem("name", expected, format_value(name)))
+        raise problem_error(problem_in(data, "name", expected))
     return spell

@@ -3,30 +3,13 @@
 Characters are in `characters`, the profiles of army lists in `profiles`.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
-from pydantic import model_validator
-
-from wfb_gym.scenario.errors import Problem, raise_problems
-from wfb_gym.scenario.fields import (
-    Base,
-    Characteristic,
-    Facing,
-    Flag,
-    Name,
-    Points,
-    Position,
-    Save,
-    StrictModel,
-    Whole,
-)
-from wfb_gym.scenario.profiles import (
-    MagicResistance,
-    Traits,
-    UnitTroop,
-    fill_from_unit_profile,
-)
+from wfb_gym.scenario import fields
+from wfb_gym.scenario.errors import Problem
+from wfb_gym.scenario.fields import Flag, Name, StrictModel, Whole
+from wfb_gym.scenario.profiles import MagicResistance, Traits, UnitTroop, fill_from_unit_profile
 
 MAX_MODELS = 200
 FRONTAGE = 5
@@ -45,11 +28,9 @@ BASES: dict[str, tuple[float, float]] = {
 
 
 def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
-    """Add the base of a troop type to a table, unless it has one or the type is unknown.
+    """Add the base of its troop type to a table, unless it has one or the type is unknown.
 
-    Args:
-        data: of a unit or a character, as written.
-        troop: the type where none is written.
+    The type is `troop` where none is written.
     """
     written = data.get("troop", troop)
     base = BASES.get(written) if isinstance(written, str) else None
@@ -57,56 +38,32 @@ def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
 
 
 class Unit(StrictModel):
-    """A unit of fighting models.
+    """A unit of fighting models."""
 
-    Attributes:
-        profile: of ``data/armies``, for what is not written here.
-        name: unique in the army.
-        models: how many.
-        toughness: of each model.
-        wounds: of each model.
-        armour_save: D6 needed; None for none.
-        ward_save: D6 needed; None for none.
-        points: per model.
-        frontage: models in the front rank.
-        base: of one model, width and depth in millimetres.
-        position: centre of the front rank's front edge, in inches; None without a battlefield.
-        facing: where its front looks, in degrees clockwise from growing y.
-        troop: type of its models.
-        traits: what spells ask about it.
-        skirmish: it skirmishes: it sees all round.
-        in_combat: it fights in close combat.
-        fleeing: it flees.
-        magic_resistance: dispel dice against a spell that targets it.
-        magic_item: it carries one, its champion or its banner.
-    """
+    profile: Name | None = None  # of ``data/armies``, for what is not written here
+    name: Name  # unique in the army
+    models: Annotated[int, Whole(1, MAX_MODELS)]  # how many
+    toughness: fields.Characteristic  # of each model
+    wounds: fields.Characteristic = 1  # of each model
+    armour_save: fields.Save | None = None  # D6 needed; None for none
+    ward_save: fields.Save | None = None  # D6 needed; None for none
+    points: fields.Points  # per model
+    frontage: Annotated[int, Whole(1, MAX_MODELS)] = FRONTAGE  # models in the front rank
+    base: fields.Base = BASES["infantry"]  # of one model, width and depth in millimetres
+    # centre of the front rank's front edge, in inches; None without a battlefield
+    position: fields.Position | None = None
+    facing: fields.Facing = 0.0  # where its front looks, in degrees clockwise from growing y
+    troop: UnitTroop = "infantry"  # type of its models
+    traits: Traits = ()  # what spells ask about it
+    skirmish: Flag = False  # it skirmishes: it sees all round
+    in_combat: Flag = False  # it fights in close combat
+    fleeing: Flag = False  # it flees
+    magic_resistance: MagicResistance = 0  # dispel dice against a spell that targets it
+    magic_item: Flag = False  # it carries one, its champion or its banner
 
-    profile: Name | None = None
-    name: Name
-    models: Annotated[int, Whole(1, MAX_MODELS)]
-    toughness: Characteristic
-    wounds: Characteristic = 1
-    armour_save: Save | None = None
-    ward_save: Save | None = None
-    points: Points
-    frontage: Annotated[int, Whole(1, MAX_MODELS)] = FRONTAGE
-    base: Base = BASES["infantry"]
-    position: Position | None = None
-    facing: Facing = 0.0
-    troop: UnitTroop = "infantry"
-    traits: Traits = ()
-    skirmish: Flag = False
-    in_combat: Flag = False
-    fleeing: Flag = False
-    magic_resistance: MagicResistance = 0
-    magic_item: Flag = False
-
-    @model_validator(mode="before")
     @classmethod
-    def _fill_in(cls, data: Any) -> Any:
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Complete the table from its profile, then from its troop type."""
-        if not isinstance(data, Mapping):
-            return data
         filled = with_base(fill_from_unit_profile(data), "infantry")
         models = filled.get("models")
         if "frontage" not in filled and isinstance(models, int) and models > 0:
@@ -114,14 +71,11 @@ class Unit(StrictModel):
             filled["frontage"] = min(wide, models)
         return filled
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        problems = []
+    def problems(self) -> Iterator[Problem]:
+        """Check its front, and that it does not fight while it flees."""
         if self.frontage > self.models:
             expected = f"at most {self.models}, as the unit has no more models"
-            problems.append(Problem("frontage", expected, str(self.frontage)))
+            yield self.problem_at("frontage", expected)
         if self.fleeing and self.in_combat:
             expected = "false, as a fleeing unit is not in close combat"
-            problems.append(Problem("in_combat", expected, "true"))
-        raise_problems(problems)
-        return self
+            yield self.problem_at("in_combat", expected)
