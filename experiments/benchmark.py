@@ -21,25 +21,11 @@ import numba
 import torch
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
+from rich.table import Column, Table
 
+from experiments.benchmarks import stepping, training
 from experiments.benchmarks.solving import measure_solving
-from experiments.benchmarks.stepping import (
-    Round,
-    bare_parallel,
-    bare_round,
-    bare_serial,
-    batch_round,
-    cartpole_round,
-    single_round,
-)
-from experiments.benchmarks.training import (
-    STEPS,
-    FreeVecEnv,
-    sb3_round,
-    train_fast_round,
-)
-from experiments.common import print_json, versions
+from experiments.common import print_results, versions
 from wfb_gym.cli.parser import Parser
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
@@ -51,32 +37,25 @@ DUEL = "archmage-duel"
 BATTLE = "the-winds-unbound"
 """The default scenario, and the largest bundled battle."""
 THREADS = 2
+SERIAL, PARALLEL = "bare loop, serial", f"bare loop, {THREADS} threads"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long to measure.
+    """How long to measure."""
 
-    Attributes:
-        sizes: environments side by side.
-        rounds: of each case.
-        seconds: of each round.
-        envs: battles side by side in training.
-        updates: of a round of training.
-        quick: leave out what takes a minute: large solutions, a start with an empty compile cache.
-    """
-
-    sizes: tuple[int, ...] = SIZES
-    rounds: int = 7
-    seconds: float = 0.15
-    envs: int = 512
-    updates: int = 8
+    sizes: tuple[int, ...] = SIZES  # environments side by side
+    rounds: int = 7  # of each case
+    seconds: float = 0.15  # of each round
+    envs: int = 512  # battles side by side in training
+    updates: int = 8  # of a round of training
     quick: bool = False
+    """Leave out what takes a minute: large solutions, a start with an empty compile cache."""
 
     @property
     def frames(self) -> int:
         """Decisions of a round of training."""
-        return self.updates * self.envs * STEPS
+        return self.updates * self.envs * training.STEPS
 
 
 SOLVING = (
@@ -91,15 +70,7 @@ QUICK = Plan((1, 64), rounds=1, seconds=0.01, envs=16, updates=1, quick=True)
 
 @dataclass(frozen=True)
 class Budget:
-    """A measured number and its limit.
-
-    Attributes:
-        what: is measured.
-        value: the measured number.
-        limit: what it must reach, or not exceed.
-        unit: of both.
-        most: whether the limit is an upper one.
-    """
+    """A measured number, and what it must reach, or with `most` not exceed."""
 
     what: str
     value: float
@@ -112,7 +83,9 @@ class Budget:
         return self.value <= self.limit if self.most else self.value >= self.limit
 
 
-def best_rates(cases: dict[str, Round], plan: Plan, label: str) -> dict[str, dict[str, float]]:
+def best_rates(
+    cases: dict[str, stepping.Round], plan: Plan, label: str
+) -> dict[str, dict[str, float]]:
     """Measure each case; returns its best rates. The first round warms up and does not count."""
     found: dict[str, dict[str, float]] = {name: {} for name in cases}
     for number in track(range(plan.rounds + 1), label, console=Console(stderr=True)):
@@ -125,7 +98,7 @@ def best_rates(cases: dict[str, Round], plan: Plan, label: str) -> dict[str, dic
 
 def measure_stepping(plan: Plan) -> dict[str, Any]:
     """Measure the batched and the single step, and what they are compared with."""
-    single = {f"opponent {name}": single_round(name) for name in OPPONENTS}
+    single = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
     large = tuple(size for size in plan.sizes if size in LARGE) or plan.sizes[-1:]
     return {
         "batched": measure_batches(plan, plan.sizes, DUEL),
@@ -141,11 +114,12 @@ def measure_batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str
     batched = {}
     for size in sizes:
         cases = {
-            f"wfb_gym, opponent {name}": batch_round(size, name, scenario) for name in OPPONENTS
+            f"wfb_gym, opponent {name}": stepping.batch_round(size, name, scenario)
+            for name in OPPONENTS
         }
-        cases["CartPoleVectorEnv"] = cartpole_round(size)
-        cases["bare loop, serial"] = bare_round(size, shape, bare_serial)
-        cases[f"bare loop, {THREADS} threads"] = bare_round(size, shape, bare_parallel)
+        cases["CartPoleVectorEnv"] = stepping.cartpole_round(size)
+        cases[SERIAL] = stepping.bare_round(size, shape, stepping.bare_serial)
+        cases[PARALLEL] = stepping.bare_round(size, shape, stepping.bare_parallel)
         batched[str(size)] = best_rates(cases, plan, f"{scenario}, {size}")
     return batched
 
@@ -155,9 +129,9 @@ def measure_training(plan: Plan) -> dict[str, Any]:
     envs = PhaseVecEnv(plan.envs)
     envs.seed(0)
     cases = {
-        "wfb_gym": sb3_round(envs, plan.frames),
-        "free": sb3_round(FreeVecEnv(PhaseVecEnv(plan.envs)), plan.frames),
-        "train_fast": train_fast_round(plan.frames, quick=plan.quick),
+        "wfb_gym": training.sb3_round(envs, plan.frames),
+        "free": training.sb3_round(training.FreeVecEnv(PhaseVecEnv(plan.envs)), plan.frames),
+        "train_fast": training.train_fast_round(plan.frames, quick=plan.quick),
     }
     found = best_rates(cases, plan, "training")
     rates = {name: each["frames"] for name, each in found.items()}
@@ -212,7 +186,7 @@ def budgets(results: dict[str, Any]) -> list[Budget]:
             if int(size) in LARGE:
                 what = f"{scenario}, {size}"
                 found.append(Budget(f"batched step, {what}", ours / 1e6, 15.0, "million/s"))
-                bare = max(rates["bare loop, serial"]["step"], _parallel(rates))
+                bare = max(rates[SERIAL]["step"], rates[PARALLEL]["step"])
                 found.append(Budget(f"bare loop over it, {what}", bare / ours, 2.0, "x", most=True))
     single = results["single"]["opponent random"]["step"]
     found.append(Budget("single step", single / 1e3, 150.0, "thousand/s"))
@@ -230,10 +204,6 @@ def budgets(results: dict[str, Any]) -> list[Budget]:
     limits = {"import": 1.0, "first make": 2.0, "first make, cold": 60.0}
     found += [Budget(k, v, limits[k], "s", most=True) for k, v in results["starting"].items()]
     return found
-
-
-def _parallel(rates: dict[str, dict[str, float]]) -> float:
-    return rates[f"bare loop, {THREADS} threads"]["step"]
 
 
 def measure_all(plan: Plan) -> dict[str, Any]:
@@ -255,30 +225,22 @@ def tables(results: dict[str, Any]) -> list[Table]:
     rates = [_rates_table(DUEL, results["batched"]), _rates_table(BATTLE, results["battle"])]
     for name, each in results["single"].items():
         rates[0].add_row(f"gym.make, {name}", _millions(each))
-    held = Table(title="budgets")
-    for heading in ("what", "measured", "budget", "holds"):
-        held.add_column(heading)
+    held = Table("what", "measured", "budget", "holds", title="budgets")
     for each in results["budgets"]:
         limit = f"{'at most' if each['most'] else 'at least'} {each['limit']:g} {each['unit']}"
         verdict = "yes" if each["holds"] else "[red]no[/red]"
         held.add_row(each["what"], f"{each['value']:.3g} {each['unit']}", limit, verdict)
-    return [*rates, _solving_table(results["solving"]), held]
-
-
-def _solving_table(found: dict[str, Any]) -> Table:
-    table = Table(title="the exact optimum")
-    for heading in ("what", "scenario", "decisions", "seconds"):
-        table.add_column(heading, justify="left" if heading in ("what", "scenario") else "right")
-    for key, each in found.items():
-        table.add_row(key, each["scenario"], f"{each['decisions']:,}", f"{each['seconds']:g}")
-    return table
+    numbers = (Column(heading, justify="right") for heading in ("decisions", "seconds"))
+    solved = Table("what", "scenario", *numbers, title="the exact optimum")
+    for key, each in results["solving"].items():
+        solved.add_row(key, each["scenario"], f"{each['decisions']:,}", f"{each['seconds']:g}")
+    return [*rates, solved, held]
 
 
 def _rates_table(scenario: str, found: dict[str, Any]) -> Table:
-    rates = Table(title=f"{scenario}: million env-steps/s (with the choosing of actions)")
-    rates.add_column("environments")
-    for size in found:
-        rates.add_column(f"{int(size):,}", justify="right", no_wrap=True)
+    sizes = (Column(f"{int(size):,}", justify="right", no_wrap=True) for size in found)
+    title = f"{scenario}: million env-steps/s (with the choosing of actions)"
+    rates = Table("environments", *sizes, title=title)
     for name in next(iter(found.values())):
         rates.add_row(name, *(_millions(each[name]) for each in found.values()))
     return rates
@@ -296,11 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="briefly, to show that all works")
     given = parser.parse_args(arguments)
     results = measure_all(QUICK if given.quick else Plan())
-    if given.json:
-        print_json(results)
-    else:
-        for each in tables(results):
-            Console().print(each)
+    print_results(results, tables(results), as_json=given.json)
     return 0
 
 

@@ -4,9 +4,10 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 import wfb_gym
 from wfb_gym.cli.parser import Parser
@@ -52,10 +54,7 @@ actions."""
 class MeanPoints:
     """Mean points of a seat over battles: enemy points lost minus own.
 
-    Attributes:
-        mean: points.
-        half_width: of the 95 % confidence interval.
-        battles: how many were played.
+    `half_width` is that of the 95 % confidence interval.
     """
 
     mean: float
@@ -137,7 +136,7 @@ def parse_settings(
     switches: Mapping[str, str],
     usual_out: Callable[[SettingsT], Path] | None = None,
 ) -> tuple[SettingsT, Collection[str], Parser]:
-    """Parse a command line whose flags are the fields of a dataclass.
+    """Parse a command line whose flags are the fields of a dataclass; all of them have defaults.
 
     A field's metadata may hold arguments of `add_argument` that replace the usual ones, and
     ``aliases``: further spellings of the flag. A tuple's flag is repeated for several values; with
@@ -145,7 +144,7 @@ def parse_settings(
     ``--json``.
 
     Args:
-        settings: a dataclass whose fields all have defaults.
+        settings: the dataclass.
         arguments: the command line; None takes the process's own.
         module: name of the command's module, behind ``python -m``.
         description: printed by ``--help``.
@@ -156,31 +155,24 @@ def parse_settings(
     Returns:
         The settings, the names of the switches that were given (``json`` among them), and the
         parser, whose `error` refuses what the caller finds wrong.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
     """
-    parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
+    parser = Parser(
+        prog=f"python -m {module}",
+        description=(description or "").strip(),
+        argument_default=argparse.SUPPRESS,
+    )
     defaults = settings()
     for each in fields(defaults):  # type: ignore[arg-type]
         metadata = dict(each.metadata)
+        names = [flag_of(each.name), *metadata.pop("aliases", ())]
         value = getattr(defaults, each.name)
         options: dict[str, Any] = {"type": type(value), "help": f"(default: {value})"}
         if isinstance(value, tuple):
-            shown = " ".join(str(one) for one in value)
-            options = {"action": "append", "help": f"repeat for several (default: {shown})"}
-        elif isinstance(value, Path):
-            options["type"] = Path
-        if metadata.pop("positional", False):
-            positional: dict[str, Any] = {"nargs": "*", "help": f"(default: {shown})"}
-            parser.add_argument(each.name, **positional | metadata)
-            continue
-        parser.add_argument(
-            flag_of(each.name),
-            *metadata.pop("aliases", ()),
-            dest=each.name,
-            **options | metadata,
-        )
+            shown = f"(default: {' '.join(map(str, value))})"
+            options = {"action": "append", "help": f"repeat for several {shown}"}
+            if metadata.pop("positional", False):
+                names, options = [each.name], {"nargs": "*", "help": shown}
+        parser.add_argument(*names, **options | metadata)
     switches = {
         **switches,
         "quick": "a tiny run that only shows that all works",
@@ -189,16 +181,13 @@ def parse_settings(
     for name, meaning in switches.items():
         parser.add_argument(flag_of(name), action="store_true", help=meaning)
     given = vars(parser.parse_args(arguments))
-    chosen = [name for name in switches if given.pop(name)]
-    given = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in given.items()
-        if value is not None and value != []
-    }
-    parsed = settings(**(dict(quick) if "quick" in chosen else {}) | given)
+    chosen = [name for name in switches if given.pop(name, False)]
+    given = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
+    chosen_settings = settings(**(dict(quick) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
-        parsed = replace(parsed, out=usual_out(parsed))  # type: ignore[type-var]
-    return parsed, chosen, parser
+        out = usual_out(chosen_settings)
+        chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]
+    return chosen_settings, chosen, parser
 
 
 def flag_of(name: str) -> str:
@@ -207,31 +196,22 @@ def flag_of(name: str) -> str:
 
 
 def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
-    """Refuse settings that are not above 0.
-
-    Raises:
-        SystemExit: names the first one.
-    """
+    """Refuse settings that are not above 0."""
     for name in names:
         value = getattr(settings, name)
         if not value > 0:
             parser.error(f"{flag_of(name)}: expected more than 0, found {value}")
 
 
-def positive_integer(text: str) -> int:
-    """Parse a whole number from 1, as an argument's type."""
-    return _integer_from(1, text)
-
-
-def natural_number(text: str) -> int:
+def natural_number(text: str, least: int = 0) -> int:
     """Parse a whole number from 0, as an argument's type."""
-    return _integer_from(0, text)
-
-
-def _integer_from(least: int, text: str) -> int:
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"expected a whole number from {least}, found {text!r}")
     return int(text)
+
+
+positive_integer = partial(natural_number, least=1)
+"""Parses a whole number from 1, as an argument's type."""
 
 
 def non_negative_number(text: str) -> float:
@@ -246,12 +226,9 @@ def non_negative_number(text: str) -> float:
 
 
 def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -> str:
-    """Return the command that runs a module with these settings; defaults are left out.
+    """Return the command that runs a module with these settings, but for defaults.
 
-    Args:
-        module: behind ``python -m``.
-        settings: a dataclass whose fields are the flags.
-        omit: fields that do not change the outcome.
+    The fields that `omit` names do not change the outcome.
     """
     defaults = type(settings)()
     words = [f"python -m {module}"]
@@ -267,11 +244,7 @@ def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -
 
 
 class Interruptible:
-    """Context that Ctrl-C leaves early, keeping what was done.
-
-    Attributes:
-        interrupted: whether Ctrl-C has ended the block.
-    """
+    """Context that Ctrl-C leaves early, keeping what was done; then it is `interrupted`."""
 
     interrupted = False
 
@@ -336,14 +309,21 @@ def print_json(results: Any) -> None:
     sys.stdout.write(json.dumps(results, indent=2) + "\n")
 
 
+def print_results(results: Any, tables: Iterable[Table], *, as_json: bool) -> None:
+    """Print results on stdout, as JSON alone or as tables."""
+    if as_json:
+        print_json(results)
+        return
+    for table in tables:
+        Console().print(table)
+
+
 def markdown_table(
     rows: Sequence[Sequence[str]], text_columns: Collection[int] | None = None
 ) -> str:
-    """Return a Markdown table without a final newline.
+    """Return a Markdown table, header first, without a final newline.
 
-    Args:
-        rows: cells row by row; the first row is the header.
-        text_columns: those that are aligned left, the others right; None aligns all left.
+    Columns are aligned right, but for `text_columns`; None aligns all left.
     """
     header, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     left = range(len(header)) if text_columns is None else text_columns

@@ -13,6 +13,7 @@ runs of one submission, one for each seed. docs/benchmark.md describes protocol 
 keeps the tasks that were done.
 """
 
+import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -20,71 +21,76 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.common import (
-    FAILED,
-    INTERRUPTED,
-    Interruptible,
-    natural_number,
-    print_json,
-    report_progress,
-)
-from experiments.leaderboards import page
-from experiments.leaderboards.grading import Entry, grade_entry, make_entries
-from experiments.leaderboards.protocol import (
-    DUELS,
-    GENERATED,
-    SCENARIOS,
-    TASKS,
-    TRACKS,
-    Task,
-    find_generated_scenarios,
-)
+from experiments import common
+from experiments.leaderboards import page, protocol
+from experiments.leaderboards.protocol import BUDGET, DUELS, RUNS, TASKS, TRACKS, Task
 from experiments.leaderboards.submissions import (
     FOLDER,
+    NAME,
     Submission,
     SubmissionError,
     read_submission,
     read_submissions,
 )
-from experiments.statistics import bootstrap, probability_of_improvement
+from experiments.statistics import Interval, bootstrap, probability_of_improvement
+from experiments.tournaments.matches import MODELS
 from wfb_gym.cli.parser import Parser
+from wfb_gym.players.registry import make_agent
 
 QUICK_OUT = Path("runs/leaderboard-quick")
+DESCRIPTIONS = {
+    "random": "every legal action is as likely",
+    "greedy": "the best expected points of the moment, dispels what it can",
+    "veteran": "rules of thumb of an experienced player",
+}
+
+
+class Settings(argparse.Namespace):
+    """The command line."""
+
+    evaluate: list[str] | None
+    check: bool
+    compare: list[str] | None
+    find: bool
+    name: str | None
+    task: list[str] | None
+    steps: int
+    description: str
+    authors: str
+    code: str
+    add: bool
+    folder: Path | None
+    quick: bool
+    json: bool
+
+    @property
+    def tasks(self) -> list[Task]:
+        """In which policies are graded."""
+        keys = self.task or ([f"{DUELS[0]}/caster"] if self.quick else TASKS)
+        return [TASKS[key] for key in dict.fromkeys(keys)]
+
+    @property
+    def submissions(self) -> Path:
+        """The folder of the submissions."""
+        return self.folder or (QUICK_OUT if self.quick else FOLDER)
+
+    @property
+    def page(self) -> Path:
+        """That is made of the submissions."""
+        found = self.submissions
+        return page.PAGE if found == FOLDER else found / "leaderboard.md"
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What to do.
+class Entry:
+    """A submission before it is graded: a policy for each run, and what the file says beside."""
 
-    Attributes:
-        entries: policies to grade; none to make the page.
-        tasks: in which they are graded.
-        folder: of the submissions.
-        page: that is made of them.
-        check: only say whether the page is up to date.
-        find: search the generated scenarios again.
-        compare: two submissions to compare, or none.
-        json: print JSON alone on stdout.
-        add: to existing submissions, instead of replacing them.
-    """
-
-    entries: tuple[Entry, ...]
-    tasks: tuple[Task, ...]
-    folder: Path = FOLDER
-    page: Path = page.PAGE
-    check: bool = False
-    find: bool = False
-    compare: tuple[str, ...] = ()
-    json: bool = False
-    add: bool = False
+    policies: list[str]
+    metadata: dict[str, Any]
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> Settings:
-    """Parse the command line.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
+def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, list[Entry]]:
+    """Parse the command line: settings, and what is graded."""
     description = (__doc__ or "").strip()
     parser = Parser(prog="python -m experiments.leaderboard", description=description)
     add = parser.add_argument
@@ -95,7 +101,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> Settings:
     what.add_argument("--find", action="store_true", help="the generated scenarios anew (minutes)")
     add("--name", help="of the submission (default: the agent's own)")
     add("--task", action="append", choices=sorted(TASKS), metavar="TASK", help=", ".join(TASKS))
-    add("--steps", type=natural_number, default=0, help="decisions learned from (default: none)")
+    steps = common.natural_number
+    add("--steps", type=steps, default=0, help="decisions learned from (default: none)")
     add("--description", default="", help="one line")
     add("--authors", default="wfb_gym contributors", help="(default: %(default)s)")
     add("--code", default="", help="where the code is (default: this command)")
@@ -103,42 +110,80 @@ def parse_arguments(arguments: Sequence[str] | None) -> Settings:
     add("--folder", type=Path, help=f"of the submissions (default: {FOLDER})")
     add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
     add("--json", action="store_true", help="print JSON alone on stdout")
-    given = parser.parse_args(arguments)
-    keys = given.task or ([f"{DUELS[0]}/caster"] if given.quick else TASKS)
-    folder = given.folder or (QUICK_OUT if given.quick else FOLDER)
-    if given.add and not given.evaluate:
+    settings = parser.parse_args(arguments, Settings())
+    if settings.add and not settings.evaluate:
         parser.error("--add: expected --evaluate with it")
     try:
-        entries = make_entries(given)
+        return settings, make_entries(settings)
     except (ValueError, OSError) as error:
         parser.error(str(error))
-    return Settings(
-        entries,
-        tuple(TASKS[key] for key in dict.fromkeys(keys)),
-        folder,
-        page.PAGE if folder == FOLDER else folder / "leaderboard.md",
-        given.check,
-        given.find,
-        tuple(given.compare or ()),
-        given.json,
-        given.add,
-    )
 
 
-def grade_entries(settings: Settings) -> int:
+def make_entries(settings: Settings) -> list[Entry]:
+    """Return what is graded.
+
+    Raises:
+        ValueError: an unknown agent, or policies that make no submission.
+        OSError: a file that cannot be read.
+    """
+    policies = list(dict.fromkeys(settings.evaluate or ()))
+    models = [each for each in policies if Path(each).suffix in MODELS]
+    if not policies:
+        return []
+    if models and len(models) < len(policies):
+        raise ValueError("--evaluate: expected names or saved models, found both")
+    if settings.steps > BUDGET:
+        raise ValueError(f"--steps: expected 0 to {BUDGET:,}, found {settings.steps}")
+    for policy in policies:
+        make_agent(policy, scenario=DUELS[0])
+    if not models:
+        if settings.name is not None and len(policies) > 1:
+            raise ValueError(f"--name: expected one agent, found {len(policies)}")
+        names = [settings.name or each.replace(":", "-") for each in policies]
+        return [_entry(settings, *each) for each in zip(names, policies, strict=True)]
+    if settings.name is None:
+        raise ValueError("--name: expected a name for the submission of saved models")
+    if not settings.steps or len(models) < RUNS:
+        raise ValueError(
+            f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
+            f"found {len(models)} and {settings.steps}"
+        )
+    return [_entry(settings, settings.name, *models)]
+
+
+def _entry(settings: Settings, name: str, *policies: str) -> Entry:
+    if not NAME.fullmatch(name):
+        expected = "letters, digits, dots, dashes and underscores"
+        raise ValueError(f"--name: expected {expected}, found {name!r}")
+    first = policies[0]
+    metadata = {
+        "protocol": protocol.PROTOCOL,
+        "name": name,
+        "description": settings.description or DESCRIPTIONS.get(first, first),
+        "authors": settings.authors,
+        "code": settings.code or f"python -m experiments.leaderboard --evaluate {first}",
+        "steps": settings.steps,
+        "versions": common.versions(),
+    }
+    return Entry(list(policies), metadata)
+
+
+def grade_entries(settings: Settings, entries: list[Entry]) -> int:
     """Grade all entries and write their submissions; returns the exit status."""
     status = 0
-    with report_progress("grading", len(settings.entries) * len(settings.tasks)) as report:
-        for entry in settings.entries:
+    with common.report_progress("grading", len(entries) * len(settings.tasks)) as report:
+        for entry in entries:
             results: dict[str, Any] = {}
-            with Interruptible() as session:
-                for line in grade_entry(entry, settings.tasks, results, report):
+            with common.Interruptible() as session:
+                for line in protocol.grade(
+                    entry.metadata["name"], entry.policies, settings.tasks, results, report
+                ):
                     print(line, file=sys.stderr)
-                    status = FAILED
+                    status = common.FAILED
             status = _write_submission(settings, {**entry.metadata, **results}) or status
             if session.interrupted:
                 print("interrupted; what was done is kept", file=sys.stderr)
-                return INTERRUPTED
+                return common.INTERRUPTED
     return status
 
 
@@ -146,16 +191,16 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
     """Write a submission, if it has any results; returns the exit status."""
     if not any(submission.get(track) for track in TRACKS):
         print(f"{submission['name']}: no task was graded, nothing is written", file=sys.stderr)
-        return FAILED
-    settings.folder.mkdir(parents=True, exist_ok=True)
-    path = settings.folder / f"{submission['name']}.json"
+        return common.FAILED
+    settings.submissions.mkdir(parents=True, exist_ok=True)
+    path = settings.submissions / f"{submission['name']}.json"
     if settings.add and path.is_file():
         former = read_submission(path).model_dump(exclude_none=True)
         for key in ("protocol", "steps"):
             if former[key] != submission[key]:
                 expected = f"expected {key} {former[key]}, found {submission[key]}"
                 print(f"{path}: {expected}", file=sys.stderr)
-                return FAILED
+                return common.FAILED
         for track in TRACKS:
             submission[track] = {**former.get(track, {}), **submission.get(track, {})}
         submission |= {key: former[key] for key in ("description", "authors", "code")}
@@ -168,26 +213,25 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
 def write_generated_scenarios() -> None:
     """Search the generated scenarios again and write their file."""
     lines = []
-    with report_progress("scenarios", GENERATED) as report:
-        for each in find_generated_scenarios():
+    with common.report_progress("scenarios", protocol.GENERATED) as report:
+        for each in protocol.find_generated_scenarios():
             lines.append(f"  {json.dumps(each)}")
             report(f"seed {each['seed']}", 1)
-    SCENARIOS.write_text('{"scenarios": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
-    print(f"written: {SCENARIOS}", file=sys.stderr)
+    path = protocol.SCENARIOS
+    path.write_text('{"scenarios": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+    print(f"written: {path}", file=sys.stderr)
 
 
 def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
     """Write the page, or say whether it is current; returns the exit status."""
     text = page.make_page(submissions)
     path = settings.page
-    if settings.check:
-        current = path.is_file() and path.read_text(encoding="utf-8") == text
-        if not current:
-            advice = "is out of date: run python -m experiments.leaderboard"
-            print(f"{path} {advice}", file=sys.stderr)
-        return 0 if current else FAILED
-    path.write_text(text, encoding="utf-8")
-    print(f"written: {path}", file=sys.stderr)
+    if not settings.check:
+        path.write_text(text, encoding="utf-8")
+        print(f"written: {path}", file=sys.stderr)
+    elif not path.is_file() or path.read_text(encoding="utf-8") != text:
+        print(f"{path} is out of date: run python -m experiments.leaderboard", file=sys.stderr)
+        return common.FAILED
     return 0
 
 
@@ -223,33 +267,32 @@ def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Grade, compare, or make the page; returns the exit status."""
-    settings = parse_arguments(arguments)
+    settings, entries = parse_arguments(arguments)
     status = 0
-    with Interruptible() as session:
+    with common.Interruptible() as session:
         try:
             if settings.find:
                 write_generated_scenarios()
                 return 0
-            status = grade_entries(settings) if settings.entries else 0
-            submissions = read_submissions(settings.folder)
+            status = grade_entries(settings, entries) if entries else 0
+            submissions = read_submissions(settings.submissions)
             if settings.compare:
                 results = compare(submissions, settings.compare)
-                if not settings.json:
-                    first, second = settings.compare
-                    for track, each in results.items():
-                        value = f"{each['value']:.2f} [{each['low']:.2f}, {each['high']:.2f}]"
-                        print(f"{track}: {first} beats {second}: {value}")
+                for track, each in results.items():
+                    if not settings.json:
+                        value = Interval(**each)
+                        print(f"{track}: {' beats '.join(settings.compare)}: {value}")
             else:
                 status = status or update_page(settings, submissions)
                 results = overall_results(submissions)
         except SubmissionError as error:
             print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
-            return FAILED
+            return common.FAILED
         if settings.json:
-            print_json(results)
+            common.print_json(results)
     if session.interrupted:
         print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return common.INTERRUPTED
     return status
 
 

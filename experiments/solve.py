@@ -9,7 +9,6 @@ Values are points of the first army's seat on average, if both play optimally. T
 solving alone, with the rules compiled. Ctrl-C ends early and keeps what was solved.
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,22 +19,14 @@ from typing import Any
 from matplotlib.backend_bases import FigureCanvasBase
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
-from experiments.common import (
-    FAILED,
-    INTERRUPTED,
-    Interruptible,
-    markdown_table,
-    positive_integer,
-)
+from experiments import common
 from experiments.figures.dice import draw_dice
-from experiments.figures.openings import first_opening_text, optimal_opening
+from experiments.figures.openings import first_opening
 from wfb_gym import solver
-from wfb_gym.cli.parser import Parser
+from wfb_gym.cli.parser import Parser, print_json
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
-from wfb_gym.seats import SEATS
-from wfb_gym.solver.estimation import count_text, size_text
 
 SMALLEST = "apprentice"
 """Scenario that is solved first, so that times do not include compilation."""
@@ -44,6 +35,11 @@ GIB = 2**30
 MIB = 2**20
 FIRST_PHASES = 256 * MIB
 """Memory for the first phases of a battle that is too large: minutes for all of them together."""
+_SHORT = 0.1
+"""Seconds below which a third digit is shown."""
+
+Result = dict[str, Any]
+"""A scenario's result as JSON holds it; with `too_large` instead of a value if it is too large."""
 
 
 @dataclass(frozen=True)
@@ -65,28 +61,14 @@ class Settings:
     form: str
 
 
-Result = dict[str, Any]
-"""A scenario's result as JSON holds it; with `too_large` instead of a value if it is too large."""
-
-
 def parse_arguments(arguments: Sequence[str] | None) -> Settings:
-    """Parse the command line.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
+    """Parse the command line."""
     parser = Parser(prog="python -m experiments.solve", description=(__doc__ or "").strip())
-    add = parser.add_argument
+    add, count = parser.add_argument, common.positive_integer
     add("scenarios", nargs="*", metavar="SCENARIO", help="bundled name or file")
     add("--all", action="store_true", help="every bundled scenario")
-    add("--phases", type=positive_integer, metavar="N", help="solve the first N phases of a battle")
-    add(
-        "--memory",
-        type=positive_integer,
-        default=4,
-        metavar="GIB",
-        help="limit (default: %(default)s)",
-    )
+    add("--phases", type=count, metavar="N", help="solve the first N phases of a battle")
+    add("--memory", type=count, default=4, metavar="GIB", help="limit (default: %(default)s)")
     add("--plot", type=Path, metavar="FILE", help="draw the best dice by pools, of one scenario")
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print JSON alone on stdout")
@@ -117,48 +99,15 @@ def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
         parser.error(f"--plot: expected an existing folder, found {path.parent}")
     kinds = sorted(FigureCanvasBase.get_supported_filetypes())
     if path.suffix[1:] not in kinds:
-        parser.error(
-            f"--plot: expected a file that ends in one of {', '.join(kinds)}, found {path}"
-        )
+        expected = f"a file that ends in one of {', '.join(kinds)}"
+        parser.error(f"--plot: expected {expected}, found {path}")
 
 
-def result_of(solution: solver.Solution) -> Result:
-    """Return the result of a solved scenario."""
-    opening, dice = optimal_opening(solution)
-    return {
-        "scenario": solution.scenario.name,
-        "phases": solution.scenario.phases,
-        "value": solution.value,
-        "opening": {
-            "words": first_opening_text(solution),
-            "army": None if opening is None else SEATS[opening.before.mover],
-            "after_dice": dice,
-        },
-        "seconds": solution.seconds,
-        "states": solution.states,
-        "bytes": solution.bytes,
-    }
-
-
-def too_large_result(scenario: Scenario, estimate: solver.Estimate) -> Result:
-    """Return the result of a scenario that is too large."""
-    return {
-        "scenario": scenario.name,
-        "phases": scenario.phases,
-        "too_large": {
-            "states": estimate.states,
-            "bytes": estimate.bytes,
-            "exact": estimate.exact,
-            "causes": list(estimate.causes),
-        },
-    }
-
-
-class Spinner:
+class Spinner(Progress):
     """A line on stderr that shows what is being solved."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
+        super().__init__(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             TimeElapsedColumn(),
@@ -166,43 +115,29 @@ class Spinner:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._progress.add_task("", total=None, note="")
-
-    def __enter__(self) -> "Spinner":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        self._line = self.add_task("", total=None, note="")
 
     def show(self, what: str) -> None:
         """Show what is being done."""
-        self._progress.reset(self._task, description=what, note="")
+        self.reset(self._line, description=what, note="")
 
     def count(self, number: int) -> None:
         """Show the number of positions so far."""
-        self._progress.update(self._task, note=f"{number:,} positions")
+        self.update(self._line, note=f"{number:,} positions")
 
 
 def solve_all(settings: Settings, results: list[Result]) -> str:
-    """Solve the scenarios and append their results.
+    """Solve the scenarios and append their results, which stay there after Ctrl-C.
 
-    With all bundled scenarios, those whose estimate exceeds the limit are skipped.
-
-    Returns:
-        Why the picture could not be drawn; empty if there is no problem.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; `results` holds what was done.
+    With all bundled scenarios, those whose estimate exceeds the limit are skipped. Returns why the
+    picture could not be drawn; empty if there is no problem.
     """
+    many = len(settings.scenarios)
     with Spinner() as spinner:
         spinner.show("getting ready")
         solver.solve(SMALLEST)
         for number, scenario in enumerate(settings.scenarios, 1):
-            count = (
-                f" ({number} of {len(settings.scenarios)})" if len(settings.scenarios) > 1 else ""
-            )
-            spinner.show(f"{scenario.name}{count}")
+            spinner.show(f"{scenario.name} ({number} of {many})" if many > 1 else scenario.name)
             estimate = solver.estimate(scenario) if settings.everything else None
             solution = None
             if estimate is None or estimate.bytes <= settings.memory:
@@ -211,7 +146,9 @@ def solve_all(settings: Settings, results: list[Result]) -> str:
                         scenario, max_bytes=settings.memory, progress=spinner.count
                     )
             if solution is None:
-                results.append(too_large_result(scenario, estimate or solver.estimate(scenario)))
+                size = estimate or solver.estimate(scenario)
+                head = {"scenario": scenario.name, "phases": scenario.phases}
+                results.append({**head, "too_large": vars(size)})
                 if settings.everything:
                     solve_first_phases(scenario, results, spinner)
                 continue
@@ -238,35 +175,29 @@ def solve_first_phases(scenario: Scenario, results: list[Result], spinner: Spinn
         results.append(result_of(found))
 
 
+def result_of(solution: solver.Solution) -> Result:
+    """Return the result of a solved scenario."""
+    return {
+        "scenario": solution.scenario.name,
+        "phases": solution.scenario.phases,
+        "value": solution.value,
+        "opening": first_opening(solution),
+        "seconds": solution.seconds,
+        "states": solution.states,
+        "bytes": solution.bytes,
+    }
+
+
 def result_text(result: Result) -> str:
     """Return one scenario's result in a few lines."""
+    name, _, _, opening, decisions, seconds, mebibytes = table_row(result)
     if "too_large" in result:
-        causes = ", ".join(result["too_large"]["causes"])
-        return f"{result['scenario']}: {_refusal(result['too_large'])}, most of them from {causes}"
+        return f"{name}: too large: {solver.Estimate(**result['too_large'])}"
     return (
-        f"{result['scenario']}: {result['value']:+.4f} points\n"
-        f"opening: {result['opening']['words']}\n"
-        f"{result['states']:,} decisions, {_seconds(result)} s, {_mebibytes(result)} MiB"
+        f"{name}: {result['value']:+.4f} points\n"
+        f"opening: {opening}\n"
+        f"{decisions} decisions, {seconds} s, {mebibytes} MiB"
     )
-
-
-def _refusal(estimate: Result) -> str:
-    """Return why a scenario is not solved, for a table."""
-    about = "" if estimate["exact"] else "about "
-    size = f"{about}{count_text(estimate['states'])} positions"
-    return f"too large: {size} in {size_text(estimate['bytes'])}"
-
-
-_SHORT = 0.1
-"""Seconds below which a third digit is shown."""
-
-
-def _seconds(result: Result) -> str:
-    return f"{result['seconds']:,.{2 if result['seconds'] >= _SHORT else 3}f}"
-
-
-def _mebibytes(result: Result) -> str:
-    return f"{result['bytes'] / MIB:,.1f}"
 
 
 HEADINGS = ("scenario", "phases", "points", "opening", "decisions", "seconds", "MiB")
@@ -274,27 +205,24 @@ _TEXT = ("scenario", "opening")
 
 
 def table_row(result: Result) -> tuple[str, ...]:
-    """Return a result as a row of the table."""
-    phases = str(result["phases"])
+    """Return a result as a row of the table; in place of an opening, why there is no solution."""
+    name, phases = result["scenario"], str(result["phases"])
     if "too_large" in result:
-        return result["scenario"], phases, "", _refusal(result["too_large"]), "", "", ""
-    return (
-        result["scenario"],
-        phases,
-        f"{result['value']:+.2f}",
-        result["opening"]["words"],
-        f"{result['states']:,}",
-        _seconds(result),
-        _mebibytes(result),
-    )
+        size = solver.Estimate(**{**result["too_large"], "causes": ()})
+        return name, phases, "", f"too large: {size}", "", "", ""
+    points, words, decisions = result["value"], result["opening"]["words"], result["states"]
+    seconds = f"{result['seconds']:,.{2 if result['seconds'] >= _SHORT else 3}f}"
+    mebibytes = f"{result['bytes'] / MIB:,.1f}"
+    return name, phases, f"{points:+.2f}", words, f"{decisions:,}", seconds, mebibytes
 
 
 def console_table(results: Sequence[Result]) -> Table:
     """Return the results as a table for the console."""
-    table = Table(caption="points of the first army if both play optimally")
-    for heading in HEADINGS:
-        left = heading in _TEXT
-        table.add_column(heading, justify="left" if left else "right", no_wrap=heading != "opening")
+    columns = [
+        Column(each, justify="left" if each in _TEXT else "right", no_wrap=each != "opening")
+        for each in HEADINGS
+    ]
+    table = Table(*columns, caption="points of the first army if both play optimally")
     for each in results:
         table.add_row(*table_row(each))
     return table
@@ -302,15 +230,14 @@ def console_table(results: Sequence[Result]) -> Table:
 
 def values_table(results: Sequence[Result]) -> str:
     """Return the results as a Markdown table."""
-    left = [column for column, heading in enumerate(HEADINGS) if heading in _TEXT]
-    return markdown_table([HEADINGS, *map(table_row, results)], left)
+    left = [HEADINGS.index(heading) for heading in _TEXT]
+    return common.markdown_table([HEADINGS, *map(table_row, results)], left)
 
 
 def print_results(settings: Settings, results: Sequence[Result], interrupted: bool) -> None:
     """Print the results in the form that the settings name."""
     if settings.form == "json":
-        document = {"scenarios": results, "interrupted": interrupted}
-        print(json.dumps(document, indent=2, ensure_ascii=False))
+        print_json({"scenarios": results, "interrupted": interrupted})
     elif settings.form == "markdown":
         print(values_table(results))
     elif len(settings.scenarios) == 1:
@@ -324,7 +251,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = parse_arguments(arguments)
     results: list[Result] = []
     problem = ""
-    with Interruptible() as session:
+    with common.Interruptible() as session:
         problem = solve_all(settings, results)
     if session.interrupted:
         done = f"{len(results)} of {len(settings.scenarios)} scenarios"
@@ -333,9 +260,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if problem:
         print(f"--plot: {problem}", file=sys.stderr)
     if session.interrupted:
-        return INTERRUPTED
+        return common.INTERRUPTED
     refused = any("too_large" in each for each in results)
-    return FAILED if problem or (refused and not settings.everything) else 0
+    return common.FAILED if problem or (refused and not settings.everything) else 0
 
 
 if __name__ == "__main__":

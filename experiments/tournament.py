@@ -20,37 +20,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.console import Console
-
-from experiments.common import (
-    INTERRUPTED,
-    Interruptible,
-    check_positive,
-    parse_settings,
-    print_json,
-    report_progress,
-    write_results,
-)
+from experiments import common
+from experiments.tournaments import reports, running
 from experiments.tournaments.matches import policy_names
 from experiments.tournaments.rating import rate
-from experiments.tournaments.reports import (
-    draw_all,
-    notes,
-    points_table,
-    rating_table,
-    results_as_json,
-)
-from experiments.tournaments.running import (
-    SEED_SPACING,
-    Record,
-    RecordError,
-    ScenarioRound,
-    Settings,
-    load_round,
-    matches_of,
-    run,
-    settings_as_json,
-)
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
@@ -64,25 +37,21 @@ QUICK = {
 }
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
-    """Parse the command line: settings, and whether JSON is wanted.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
-    settings, switches, parser = parse_settings(
-        Settings,
+def parse_arguments(arguments: Sequence[str] | None) -> tuple[running.Settings, bool]:
+    """Parse the command line: settings, and whether JSON is wanted."""
+    settings, switches, parser = common.parse_settings(
+        running.Settings,
         arguments,
         module="experiments.tournament",
         description=__doc__,
         quick=QUICK,
         switches={},
     )
-    check_positive(parser, settings, ("battles", "planner_battles", "move_seconds"))
+    common.check_positive(parser, settings, ("battles", "planner_battles", "move_seconds"))
     if settings.seed < 0:
         parser.error(f"--seed: expected 0 or more, found {settings.seed}")
-    if max(settings.battles, settings.planner_battles) > SEED_SPACING:
-        parser.error(f"--battles: expected at most {SEED_SPACING:,}")
+    if max(settings.battles, settings.planner_battles) > running.SEED_SPACING:
+        parser.error(f"--battles: expected at most {running.SEED_SPACING:,}")
     try:
         check(settings)
     except (ValueError, OSError) as error:
@@ -90,7 +59,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
     return settings, "json" in switches
 
 
-def check(settings: Settings) -> None:
+def check(settings: running.Settings) -> None:
     """Refuse what cannot be played at all.
 
     Raises:
@@ -113,38 +82,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Play, print and draw; returns the exit status."""
     settings, as_json = parse_arguments(arguments)
     try:
-        record = Record(settings.out, settings_as_json(settings))
-    except (RecordError, OSError) as error:
+        record = running.Record(settings.out, running.settings_as_json(settings))
+    except (running.RecordError, OSError) as error:
         print(f"python -m experiments.tournament: {error}", file=sys.stderr)
         return COULD_NOT_RUN
-    rounds: list[ScenarioRound] = []
-    with Interruptible() as session:
-        rounds += [load_round(name, settings.agents) for name in settings.scenario]
-        total = sum(1 for each in rounds for _ in matches_of(settings, each))
-        with report_progress("tournament", total) as report:
-            run(settings, record, rounds, report)
+    rounds: list[running.ScenarioRound] = []
+    with common.Interruptible() as session:
+        rounds += [running.load_round(name, settings.agents) for name in settings.scenario]
+        total = sum(1 for each in rounds for _ in running.matches_of(settings, each))
+        with common.report_progress("tournament", total) as report:
+            running.run(settings, record, rounds, report)
     results = [result for each in rounds for result in each.results]
     if session.interrupted:
-        print(
-            f"interrupted after {len(results)} matches; the same command continues",
-            file=sys.stderr,
-        )
+        done = f"interrupted after {len(results)} matches; the same command continues"
+        print(done, file=sys.stderr)
     ratings = rate(settings.agents, results, settings.seed)
-    found = results_as_json(settings, rounds, ratings, session.interrupted)
-    write_results(settings.out, found)
-    draw_all(rounds, ratings, settings.out)
-    for note in notes(rounds):
+    found = reports.results_as_json(settings, rounds, ratings, session.interrupted)
+    common.write_results(settings.out, found)
+    reports.draw_all(rounds, ratings, settings.out)
+    for note in reports.notes(rounds):
         print(note, file=sys.stderr)
-    if as_json:
-        print_json(found)
-    else:
-        console = Console()
-        for each in rounds:
-            if each.results:
-                console.print(points_table(each))
-        console.print(rating_table(ratings))
+    common.print_results(found, reports.tables(rounds, ratings), as_json=as_json)
+    if not as_json:
         print(f"results: {settings.out}")
-    return INTERRUPTED if session.interrupted else 0
+    return common.INTERRUPTED if session.interrupted else 0
 
 
 if __name__ == "__main__":

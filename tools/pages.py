@@ -46,7 +46,7 @@ OWN_SECTION = "Version History"
 HEAD = """\
 <!-- Written by `python -m tools.pages` from the docstrings in wfb_gym/envs. -->
 
-# {title}
+# {spec.name}
 
 {summary}
 
@@ -54,14 +54,14 @@ HEAD = """\
 import gymnasium as gym
 import wfb_gym
 
-env = gym.make("{id}", {example})
-envs = gym.make_vec("{id}", num_envs=64)
+env = gym.make("{spec.id}", {example})
+envs = gym.make_vec("{spec.id}", num_envs=64)
 ```
 
 | | |
 |---|---|
-| Action space | `{actions}` |
-| Observation space | `{observations}` |
+| Action space | `Discrete({env.action_space.n})` |
+| Observation space | `Box({env.observation_space.shape}, float32)` |
 | Legal actions | `info["action_mask"]`, `env.unwrapped.action_masks()` |
 | Render modes | {modes} |
 | Single environment | `{entry}` |
@@ -75,13 +75,7 @@ to saving and restoring.
 
 @dataclass(frozen=True)
 class Argument:
-    """A row of a docstring's table of arguments.
-
-    Attributes:
-        name: of the keyword.
-        default: as the table shows it: a literal, or a word in place of None.
-        meaning: its description.
-    """
+    """A row of a docstring's table of arguments; its default is a literal, or a word for None."""
 
     name: str
     default: str
@@ -106,11 +100,11 @@ def merge_sections(kind: type) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
-        if not each.__module__.startswith("wfb_gym.") or not each.__dict__.get("__doc__"):
-            continue
-        for head, body in split_sections(each.__dict__["__doc__"]).items():
-            before = found.get(head, "") if head else ""
-            found[head] = f"{before}\n\n{body}".strip()
+        text = each.__dict__.get("__doc__")
+        if each.__module__.startswith("wfb_gym.") and text:
+            for head, body in split_sections(text).items():
+                before = found.get(head, "") if head else ""
+                found[head] = f"{before}\n\n{body}".strip()
     own = split_sections(kind.__dict__.get("__doc__") or "").get(OWN_SECTION)
     if own is None:
         raise ValueError(f"{kind.__name__}: expected a section {OWN_SECTION!r} of its own")
@@ -124,9 +118,8 @@ def merge_sections(kind: type) -> dict[str, str]:
 def parse_arguments(text: str) -> list[Argument]:
     """Rows of a section's tables of arguments; a later row replaces an earlier one of its name."""
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.MULTILINE)
-    return list(
-        {row[0]: Argument(row[0], row[1], " ".join(row[2].split())) for row in rows}.values()
-    )
+    found = (Argument(name, default, " ".join(words.split())) for name, default, words in rows)
+    return list({one.name: one for one in found}.values())
 
 
 def keyword_defaults(kind: type) -> dict[str, Any]:
@@ -170,11 +163,7 @@ def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
 
 def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
     """Return a table of what each index of an action space does."""
-    ranges = {
-        index: name
-        for name, (first, size) in codec.ranges.items()
-        for index in range(first, first + size)
-    }
+    ranges = [name for name, (_, size) in codec.ranges.items() for _ in range(size)]
     rows = [[str(i), meaning, ranges[i]] for i, meaning in enumerate(meanings)]
     return markdown_table([["Num", "Action", "Range"], *rows])
 
@@ -190,13 +179,12 @@ def field_table(fields: Sequence[Any]) -> str:
 
 def size_table(spec: EnvSpec) -> str:
     """Return a table of the sizes of both spaces in every bundled scenario."""
-    rows = []
+    rows = [["scenario", "phases", "actions", "observation"]]
     for name in wfb_gym.bundled_scenarios():
         env = make_unwrapped(spec, scenario=name)
-        phases = str(env.batch.scenarios[0].phases)
-        size = str(env.observation_space.shape[0])
-        rows.append([f"`{name}`", phases, str(env.action_space.n), size])
-    return markdown_table([["scenario", "phases", "actions", "observation"], *rows])
+        phases, size = env.batch.scenarios[0].phases, env.observation_space.shape[0]
+        rows.append([f"`{name}`", str(phases), str(env.action_space.n), str(size)])
+    return markdown_table(rows)
 
 
 # --- pages ---------------------------------------------------------------------------------
@@ -209,13 +197,9 @@ def make_unwrapped(spec: EnvSpec, **keys: Any) -> Any:
 
 def newest_specs() -> dict[str, EnvSpec]:
     """Return the newest version of every id of the package, by the name of its page."""
-    found: dict[str, EnvSpec] = {}
-    for spec in gym.registry.values():
-        if spec.namespace == "wfb_gym":
-            name = spec.name.lower()
-            if name not in found or (found[name].version or 0) < (spec.version or 0):
-                found[name] = spec
-    return dict(sorted(found.items()))
+    own = [spec for spec in gym.registry.values() if spec.namespace == "wfb_gym"]
+    own.sort(key=lambda spec: spec.version or 0)
+    return dict(sorted({spec.name.lower(): spec for spec in own}.items()))
 
 
 def make_page(spec: EnvSpec) -> str:
@@ -237,41 +221,27 @@ def make_page(spec: EnvSpec) -> str:
     summary = texts[""].split("\n\n")[-1].partition(";")[0].rstrip(".")
     parts = [
         HEAD.format(
-            title=spec.name,
+            spec=spec,
+            env=env,
             summary=f"`{spec.id}`: {summary[0].lower()}{summary[1:]}.",
-            id=spec.id,
             example=", ".join(f'{key}="{defaults[key]}"' for key in ("scenario", "opponent")),
-            actions=f"Discrete({env.action_space.n})",
-            observations=f"Box({env.observation_space.shape}, float32)",
             modes=modes or "none",
             entry=str(spec.entry_point).replace(":", "."),
             vector_entry=str(spec.vector_entry_point).replace(":", "."),
             scenario=scenario,
         )
     ]
-    added: Mapping[str, str] = {
-        "Action Space": f"In `{scenario}`:\n\n"
-        + action_table(env.batch.codec, env.action_meanings()),
-        "Observation Space": f"In `{scenario}`:\n\n"
-        + field_table(env.batch.layout.fields)
-        + f"\n\n### Sizes\n\nOf both spaces in every bundled scenario:\n\n{size_table(spec)}",
-        "Arguments": markdown_table(
-            [
-                ["Parameter", "Default", "Description"],
-                *([f"`{one.name}`", _default(one), one.meaning] for one in options),
-            ]
-        ),
-    }
-    for head in SECTIONS:
-        words = added[head] if head == "Arguments" else texts[head]
-        more = added.get(head, "") if head != "Arguments" else ""
-        parts.append("\n\n".join(filter(None, (f"## {head}", words, more))) + "\n")
+    shown = f"In `{scenario}`:\n\n"
+    sizes = f"### Sizes\n\nOf both spaces in every bundled scenario:\n\n{size_table(spec)}"
+    rows = [["Parameter", "Default", "Description"]]
+    for one in options:
+        word = re.fullmatch(r"[a-z]+", one.default)
+        rows.append([f"`{one.name}`", one.default if word else f"`{one.default}`", one.meaning])
+    texts["Arguments"] = markdown_table(rows)
+    texts["Action Space"] += f"\n\n{shown}{action_table(env.batch.codec, env.action_meanings())}"
+    texts["Observation Space"] += f"\n\n{shown}{field_table(env.batch.layout.fields)}\n\n{sizes}"
+    parts += [f"## {head}\n\n{texts[head]}\n" for head in SECTIONS]
     return "\n".join(parts)
-
-
-def _default(one: Argument) -> str:
-    word = re.fullmatch(r"[a-z]+", one.default)
-    return one.default if word else f"`{one.default}`"
 
 
 def make_pages() -> dict[Path, str]:
@@ -287,10 +257,7 @@ def find_stale(wanted: Mapping[Path, str]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them; returns the exit status."""
-    parser = Parser(
-        prog="python -m tools.pages",
-        description=(__doc__ or "").strip(),
-    )
+    parser = Parser(prog="python -m tools.pages", description=(__doc__ or "").strip())
     parser.add_argument("--check", action="store_true", help="change nothing, name stale pages")
     check = parser.parse_args(arguments).check
     wanted = make_pages()

@@ -19,16 +19,7 @@ EVENTS = 99
 
 
 def moment(scenario: str, seed: int, events: int) -> NDArray[np.uint8]:
-    """Draw a battle between two veterans after some events.
-
-    Args:
-        scenario: bundled name or file.
-        seed: of the dice.
-        events: decisions and rolls; all where there are no more.
-
-    Returns:
-        The picture, uint8 (height, width, 3).
-    """
+    """Draw a battle between two veterans after so many decisions and rolls, at most all of them."""
     transcript = record(scenario, "veteran", "veteran", seed=seed)
     narrated = NarratedBattle(transcript.scenario)
     events_seen = [

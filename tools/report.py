@@ -16,7 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from agents.figures import draw_grades, draw_scores
 from experiments.common import FAILED, markdown_table
 from experiments.solve import values_table
 from wfb_gym.cli.parser import Parser
+from wfb_gym.seats import SEATS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -40,27 +41,18 @@ Results = Any
 
 @dataclass(frozen=True)
 class Report:
-    """A table or figure, and the command whose results it shows.
+    """A table or figure, and the command whose results it shows."""
 
-    Attributes:
-        name: of the results, and of the table in its page.
-        command: behind ``python -m``; if `printed`, it gets ``--json``.
-        minutes: that the command takes on two cores.
-        table: from the results to Markdown.
-        page: that shows the table.
-        pictures: files of the command's folder, and their names in docs/images.
-        draw: draws the first picture from the results alone, where they suffice.
-        printed: whether the command prints its results, instead of writing a file.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    minutes: float
-    table: Callable[[Results], str] | None = None
-    page: str = "README.md"
+    name: str  # of the results, and of the table in its page
+    command: str  # behind ``python -m``; if `printed`, it gets ``--json``
+    minutes: float  # that the command takes on two cores
+    table: Callable[[Results], str] | None = None  # from the results to Markdown
+    page: str = "README.md"  # that shows the table
     pictures: Mapping[str, str] = field(default_factory=dict)
+    """Files of the command's folder, and their names in docs/images."""
     draw: Callable[[Results, Path], None] | None = None
-    printed: bool = False
+    """Draws the first picture from the results alone, where they suffice."""
+    printed: bool = False  # whether the command prints its results, instead of writing a file
 
     @property
     def folder(self) -> Path:
@@ -68,16 +60,25 @@ class Report:
         return RUNS / self.name
 
     @property
-    def arguments(self) -> list[str]:
-        """The command's arguments, with its folder."""
-        if self.printed:
-            return [*self.command, "--json"]
-        return [*self.command, "--out", str(self.folder)]
+    def line(self) -> str:
+        """The command line behind ``python -m``."""
+        return f"{self.command} {'--json' if self.printed else f'--out {self.folder}'}"
 
     @property
     def results(self) -> Path:
         """The committed results."""
         return RESULTS / f"{self.name}.json"
+
+    def read(self) -> Results:
+        """Read the committed results."""
+        return json.loads(self.results.read_text(encoding="utf-8"))
+
+    def page_with_table(self) -> tuple[Path, str, str]:
+        """Return the page of the table, its text, and what it is with the committed results."""
+        assert self.table is not None
+        path = ROOT / self.page
+        page = path.read_text(encoding="utf-8")
+        return path, page, insert_table(page, self.name, self.table(self.read()))
 
 
 def grades_table(results: Results) -> str:
@@ -101,29 +102,23 @@ def grades_table(results: Results) -> str:
 
 def runs_table(results: Results) -> str:
     """Return a table of exact scores of both seats by seed."""
-    rows = [
-        [
-            str(one["args"]["seed"]),
-            f"{one['seconds']:.0f}",
-            f"{one['frames']:,}",
-            *(f"{one['scores'][seat]:.2f}" for seat in results["scores"]),
-        ]
-        for one in results["runs"]
-    ]
-    medians = [f"**{score:.2f}**" for score in results["scores"].values()]
-    rows.append(["median", "", "", *medians])
-    header = ["seed", "seconds", "decisions", *results["scores"]]
-    return markdown_table([header, *rows], text_columns=(0,))
+    seats = results["scores"]
+    rows = [[str(one["args"]["seed"]), *_progress(one, seats)] for one in results["runs"]]
+    rows.append(["median", "", "", *(f"**{score:.2f}**" for score in seats.values())])
+    return markdown_table([["seed", "seconds", "decisions", *seats], *rows], text_columns=(0,))
 
 
 def run_table(results: Results) -> str:
     """Return a table of exact scores along one run."""
-    seats = list(results["scores"])
-    rows = [
-        [f"{one['seconds']:.0f}", f"{one['frames']:,}", *(f"{one['scores'][s]:.2f}" for s in seats)]
-        for one in results["curve"]
-    ]
+    seats = results["scores"]
+    rows = [_progress(one, seats) for one in results["curve"]]
     return markdown_table([["seconds", "decisions", *seats], *rows], text_columns=(0,))
+
+
+def _progress(run: Results, seats: Iterable[str]) -> list[str]:
+    """Time, decisions and exact scores of a run, or of a point of it."""
+    scores = (f"{run['scores'][seat]:.2f}" for seat in seats)
+    return [f"{run['seconds']:.0f}", f"{run['frames']:,}", *scores]
 
 
 def distilled_table(results: Results) -> str:
@@ -141,13 +136,13 @@ def rating_table(results: Results) -> str:
     """Return a table of a tournament's ratings, best first."""
     rows = []
     for one in results["rating"]:
-        if one["rating"] is None:
+        if (rating := one["rating"]) is None:
             continue
-        rating, worst = one["rating"], one["worst"]
+        strengths = (one[key] for key in ("casting", "dispelling"))
+        values = (each["value"] if isinstance(each, dict) else each for each in strengths)
         cells = [f"{rating['value']:+.3f} [{rating['low']:+.3f}, {rating['high']:+.3f}]"]
-        cells += [f"{one[key]['value'] if isinstance(one[key], dict) else one[key]:+.3f}"
-                  for key in ("casting", "dispelling")]  # fmt: skip
-        rows.append([one["agent"], *cells, f"{worst['value']:+.3f}", str(one["against"])])
+        cells += [f"{value:+.3f}" for value in (*values, one["worst"]["value"])]
+        rows.append([one["agent"], *cells, str(one["against"])])
     header = ["agent", "rating", "casting", "dispelling", "worst", "against"]
     return markdown_table([header, *rows], text_columns=(0,))
 
@@ -164,7 +159,6 @@ def _draw_distilled(results: Results, path: Path) -> None:
     draw_grades(grades, results["args"]["seat"], path)
 
 
-FAST = "agents.train_fast"
 LARGE = (
     "--scenario grand-conclave --seconds 600 --width 192 --evaluations 2 --exact-bytes 4294967296"
 )
@@ -172,7 +166,7 @@ TOURNAMENT = "--scenario archmage-duel --scenario orc-shaman-hunt --planner-batt
 ALL = (
     Report(
         "fast",
-        (FAST, "--runs", "5"),
+        "agents.train_fast --runs 5",
         5,
         runs_table,
         pictures={"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
@@ -180,21 +174,21 @@ ALL = (
     ),
     Report(
         "train",
-        ("agents.train",),
+        "agents.train",
         8,
         grades_table,
         pictures={"curve.png": "curve.png", "policy.png": "policy.png"},
     ),
     Report(
         "train-dispeller",
-        ("agents.train", "--seat", "dispeller"),
+        "agents.train --seat dispeller",
         8,
         grades_table,
         page="docs/experiments.md",
     ),
     Report(
         "large",
-        (FAST, *LARGE.split()),
+        f"agents.train_fast {LARGE}",
         14,
         run_table,
         page="docs/experiments.md",
@@ -204,49 +198,46 @@ ALL = (
     *(
         Report(
             f"general-{seat}",
-            ("agents.distil", "--seat", seat),
+            f"agents.distil --seat {seat}",
             60,
             distilled_table,
             pictures={"scores.png": f"general-{seat}.png"},
             draw=_draw_distilled,
         )
-        for seat in ("caster", "dispeller")
+        for seat in SEATS
     ),
     Report(
         "tournament",
-        ("experiments.tournament", *TOURNAMENT.split()),
+        f"experiments.tournament {TOURNAMENT}",
         10,
         rating_table,
         pictures={"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
     ),
     Report(
         "battle",
-        ("agents.train", "--scenario", "border-skirmish"),
+        "agents.train --scenario border-skirmish",
         5,
         grades_table,
         pictures={"curve.png": "battle-curve.png"},
     ),
     Report(
         "values",
-        ("experiments.solve", "--all"),
+        "experiments.solve --all",
         15,
         lambda results: values_table(results["scenarios"]),
         printed=True,
     ),
 )
+_HEAT_MAP, _BATTLEFIELD, _FRAME = (
+    f"docs/images/{name}.png" for name in ("archmage-duel-dice", "border-skirmish", "rgb-array")
+)
 PAGES = {
-    "docs/leaderboard.md": ("experiments.leaderboard",),
-    "docs/images/archmage-duel-dice.png": (
-        "experiments.solve", "archmage-duel", "--plot", "docs/images/archmage-duel-dice.png",
-    ),
-    "docs/images/border-skirmish.png": (
-        "wfb_gym", "draw", "border-skirmish", "--out", "docs/images/border-skirmish.png",
-    ),
-    "docs/images/rgb-array.png": (
-        "tools.rendering", "--out", "docs/images/rgb-array.png",
-    ),
-    "docs/environments/": ("tools.pages",),
-}  # fmt: skip
+    "docs/leaderboard.md": "experiments.leaderboard",
+    _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
+    _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
+    _FRAME: f"tools.rendering --out {_FRAME}",
+    "docs/environments/": "tools.pages",
+}
 """Pages and pictures that a command of their own writes in place within a minute."""
 
 
@@ -266,27 +257,19 @@ def find_stale(reports: Sequence[Report]) -> list[str]:
     """Names of the tables that differ from the committed results."""
     stale = []
     for one in reports:
-        if one.table is None or not one.results.is_file():
-            continue
-        page = (ROOT / one.page).read_text(encoding="utf-8")
-        if insert_table(page, one.name, one.table(_read_results(one))) != page:
-            stale.append(one.name)
+        if one.table is not None and one.results.is_file():
+            _, page, wanted = one.page_with_table()
+            stale += [one.name] if page != wanted else []
     return stale
-
-
-def _read_results(one: Report) -> Results:
-    return json.loads(one.results.read_text(encoding="utf-8"))
 
 
 def rewrite(one: Report) -> None:
     """Write a table into its page, and draw the picture that needs only the results."""
-    results = _read_results(one)
     if one.table is not None:
-        path = ROOT / one.page
-        page = path.read_text(encoding="utf-8")
-        path.write_text(insert_table(page, one.name, one.table(results)), encoding="utf-8")
+        path, _, page = one.page_with_table()
+        path.write_text(page, encoding="utf-8")
     if one.draw is not None:
-        one.draw(results, IMAGES / next(iter(one.pictures.values())))
+        one.draw(one.read(), IMAGES / next(iter(one.pictures.values())))
 
 
 def run(one: Report) -> None:
@@ -295,9 +278,9 @@ def run(one: Report) -> None:
     Raises:
         subprocess.CalledProcessError: the command failed.
     """
-    print(f"{one.name}: python -m {' '.join(one.arguments)}", file=sys.stderr)
+    print(f"{one.name}: python -m {one.line}", file=sys.stderr)
     done = subprocess.run(
-        [sys.executable, "-m", *one.arguments],
+        [sys.executable, "-m", *one.line.split()],
         cwd=ROOT,
         check=True,
         text=True,
@@ -310,32 +293,24 @@ def run(one: Report) -> None:
         shutil.copyfile(ROOT / one.folder / source, IMAGES / target)
 
 
-def choose_reports(names: Sequence[str], parser: Parser) -> list[Report]:
-    """Return the reports of some names; all of them without names."""
-    known = {one.name: one for one in ALL}
-    for name in names:
-        if name not in known:
-            parser.error(f"expected one of {', '.join(known)}, found {name!r}")
-    return [known[name] for name in names] or list(ALL)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the reports; returns the exit status."""
-    parser = Parser(
-        prog="python -m tools.report",
-        description=(__doc__ or "").strip(),
-    )
+    parser = Parser(prog="python -m tools.report", description=(__doc__ or "").strip())
     parser.add_argument("names", nargs="*", metavar="NAME", help="(default: all)")
     parser.add_argument("--scratch", action="store_true", help="run the commands again")
     parser.add_argument("--check", action="store_true", help="change nothing, name stale tables")
     parser.add_argument("--list", action="store_true", help="names and commands")
     given = parser.parse_args(arguments)
-    chosen = choose_reports(given.names, parser)
+    known = {one.name: one for one in ALL}
+    for name in given.names:
+        if name not in known:
+            parser.error(f"expected one of {', '.join(known)}, found {name!r}")
+    chosen = [known[name] for name in given.names or known]
     if given.list:
         for one in chosen:
-            print(f"{one.name:16} {one.minutes:4.0f} min  python -m {' '.join(one.arguments)}")
+            print(f"{one.name:16} {one.minutes:4.0f} min  python -m {one.line}")
         for page, command in PAGES.items():
-            print(f"{page}: python -m {' '.join(command)}")
+            print(f"{page}: python -m {command}")
         return 0
     if given.check:
         stale = find_stale(chosen)
@@ -351,7 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{one.name}: no results yet, run it with --scratch", file=sys.stderr)
         if given.scratch and not given.names:
             for command in PAGES.values():
-                subprocess.run([sys.executable, "-m", *command], cwd=ROOT, check=True)
+                subprocess.run([sys.executable, "-m", *command.split()], cwd=ROOT, check=True)
     except subprocess.CalledProcessError as error:
         print(f"report: {error}", file=sys.stderr)
         return FAILED

@@ -20,22 +20,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from experiments.figures.openings import (
-    STOP,
-    BattlePolicy,
-    Opening,
-    OpeningRecorder,
-    first_nomination,
-    play_opening,
-    slots_of,
-    spell_names,
-)
-from wfb_gym.encoding.limits import Limits, fit
-from wfb_gym.encoding.observe import observe
+from experiments.figures import openings
+from experiments.figures.openings import STOP, Opening, play_opening
+from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import new_states
 from wfb_gym.engine.turn_flow import to_nominate
 from wfb_gym.players.interface import Policy
 from wfb_gym.scenario import Scenario
@@ -72,11 +64,11 @@ class Grid:
     """What is cast in each cell; a row for each number of dispel dice, a column for power dice.
 
     Attributes:
-        spells: slots of the active army, int64 (rows, columns); `STOP` where nothing is cast,
-            `CLOSED` where it cannot be.
-        dice: committed, int64 (rows, columns); 0 where none are.
-        lost: points that this gives away if both play optimally afterwards, float64
-            (rows, columns); NaN where it cannot be cast.
+        spells: slots of the active army, int64; `STOP` where nothing is cast, `CLOSED` where it
+            cannot be.
+        dice: committed, int64; 0 where none are.
+        lost: points that this gives away if both play optimally afterwards, float64; NaN where it
+            cannot be cast.
     """
 
     spells: NDArray[np.int64]
@@ -86,9 +78,6 @@ class Grid:
 
 class HeatMap:
     """The positions of a heat map: a scenario's first nomination with its own or smaller pools.
-
-    Args:
-        solution: of the scenario.
 
     Attributes:
         start: the first nomination as the scenario has it.
@@ -103,115 +92,91 @@ class HeatMap:
 
     def __init__(self, solution: Solution) -> None:
         self.solution = solution
-        start = first_nomination(solution)
-        self.start: Battle
-        if start is None or not any(
-            int(dice) for dice in (start.state.power, *start.state.own_dice)
-        ):
+        start = openings.first_nomination(solution)
+        if start is None or not (start.state.power or any(start.state.own_dice)):
             raise ValueError(
                 "expected a scenario in which spells are cast on power dice, "
                 f"found {solution.scenario.name}"
             )
-        self.start = start
+        self.start: Battle = start
         self.army = start.mover
-        least = 0 if any(start.state.own_dice) else 1
-        self.power = range(least, int(start.state.power) + 1)
+        self.power = range(0 if any(start.state.own_dice) else 1, int(start.state.power) + 1)
         self.dispel = range(int(start.state.dispel) + 1)
 
     @property
     def spells(self) -> list[int]:
         """Slots of the spells that can be cast on dice, the highest casting value first."""
-        slots = slots_of(self.solution.scenario, self.army)
+        slots = openings.slots_of(self.solution.scenario, self.army)
         legal = self.start.legal_actions()
         found = [s for s, slot in enumerate(slots) if FIRST_CAST + s in legal and slot.item is None]
         return sorted(found, key=lambda s: -slots[s].casting_value)
 
-    def at(self, power: int, dispel: int) -> Battle:
-        """Return the position of a cell."""
+    def positions(self) -> list[Battle]:
+        """Return the positions of all cells, row by row."""
+        return [self._at(power, dispel) for dispel in self.dispel for power in self.power]
+
+    def _at(self, power: int, dispel: int) -> Battle:
         battle = self.start.copy()
         battle.state.power = power
         battle.state.dispel = dispel
         to_nominate(battle.packed, battle.state)
         return battle
 
-    def positions(self) -> list[Battle]:
-        """Return the positions of all cells, row by row."""
-        return [self.at(power, dispel) for dispel in self.dispel for power in self.power]
-
-    def grid(self, openings: Iterable[Opening | None]) -> Grid:
+    def grid(self, found: Iterable[Opening | None]) -> Grid:
         """Return the openings of all cells, row by row; None where there is none."""
-        found = list(openings)
+        cells = [
+            (CLOSED, 0, np.nan) if one is None else (one.spell, one.dice, self._points_lost(one))
+            for one in found
+        ]
         shape = (len(self.dispel), len(self.power))
-        spells = [CLOSED if opening is None else opening.spell for opening in found]
-        dice = [0 if opening is None else opening.dice for opening in found]
-        lost = [np.nan if opening is None else self._points_lost(opening) for opening in found]
-        return Grid(
-            np.array(spells, np.int64).reshape(shape),
-            np.array(dice, np.int64).reshape(shape),
-            np.array(lost).reshape(shape),
-        )
+        return Grid(*(np.array(column).reshape(shape) for column in zip(*cells, strict=True)))
 
     def _points_lost(self, opening: Opening) -> float:
         """Points that an opening gives away; rounding never makes them negative."""
-        before = self.solution.value_of(opening.before)
-        lost = before - opening.gained - self.solution.value_of(opening.after)
+        gained = opening.after.points - opening.before.points
+        before, after = map(self.solution.value_of, (opening.before, opening.after))
+        lost = before - gained - after
         return max(0.0, lost if self.army == 0 else -lost)
 
 
 def optimal_grid(heat_map: HeatMap) -> Grid:
     """Return the optimal openings."""
-    return heat_map.grid(
-        play_opening(cell, heat_map.solution.best_action) for cell in heat_map.positions()
-    )
+    choose = heat_map.solution.best_action
+    return heat_map.grid(play_opening(cell, choose) for cell in heat_map.positions())
 
 
 def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
     """Return the optimal openings of those that begin with a given spell."""
-    code = FIRST_CAST + spell
-    choose: BattlePolicy = heat_map.solution.best_action
+    code, choose = FIRST_CAST + spell, heat_map.solution.best_action
     return heat_map.grid(
         play_opening(cell, choose, code) if code in cell.legal_actions() else None
         for cell in heat_map.positions()
     )
 
 
-def policy_grid(heat_map: HeatMap, policy: Policy, limits: Limits | None = None) -> Grid:
-    """Return a policy's openings.
-
-    Args:
-        heat_map: its positions.
-        policy: of the army that casts: observations (k, size) and masks (k, n) to actions (k,).
-        limits: of its observations and actions; those that fit the scenario unless given.
+def policy_grid(heat_map: HeatMap, policy: Policy) -> Grid:
+    """Return the openings of a policy of the army that casts; it is asked about all cells together.
 
     Raises:
         ValueError: the policy takes an action that is not legal.
     """
-    return heat_map.grid(
-        _policy_openings(heat_map, policy, limits or fit(heat_map.solution.packed, heat_map.army))
-    )
-
-
-def _policy_openings(heat_map: HeatMap, policy: Policy, limits: Limits) -> list[Opening]:
-    """Play a policy's openings in all cells; it is asked about all unfinished ones together."""
-    view = View(heat_map.solution.packed, heat_map.army, limits)
-    recorders = [OpeningRecorder(cell) for cell in heat_map.positions()]
-    while unfinished := [recorder for recorder in recorders if not recorder.has_ended]:
-        observations = np.zeros((len(unfinished), view.layout.size), np.float32)
-        masks = np.zeros((len(unfinished), view.codec.n), np.bool_)
-        for recorder, row, mask in zip(unfinished, observations, masks, strict=True):
-            battle = recorder.battle
-            at = view.layout.offsets[0]
-            observe(battle.packed, battle.state, heat_map.army, at, view.static[0], row)
-            mask[view.codec.index_of[battle.legal_actions()]] = True
+    packed, army = heat_map.solution.packed, heat_map.army
+    view = View(packed, army, fit(packed, army))
+    found = [Opening(cell) for cell in heat_map.positions()]
+    while unfinished := [opening for opening in found if not opening.has_ended]:
+        states = new_states(len(unfinished))
+        for place, opening in enumerate(unfinished):
+            states[place] = opening.after.state
+        observations, masks = view.show(np.zeros(len(states), np.int64), states)
         actions = validated_actions(policy(observations, masks), masks, "policy")
-        for recorder, action in zip(unfinished, actions, strict=True):
-            recorder.act(int(view.codec.code_of[int(action)]))
-    return [recorder.opening() for recorder in recorders]
+        for opening, action in zip(unfinished, actions, strict=True):
+            opening.act(int(view.codec.code_of[int(action)]))
+    return heat_map.grid(found)
 
 
 def short_names(scenario: Scenario, army: int) -> list[str]:
     """Return a unique short name for each spell of an army: a word of its name if possible."""
-    slots = slots_of(scenario, army)
+    slots = openings.slots_of(scenario, army)
     words = [slot.spell.name.split() for slot in slots]
     wizards = [scenario.armies[army].characters[slot.wizard].name for slot in slots]
     initials = ["".join(word[0] for word in name.split()) for name in wizards]
@@ -243,20 +208,18 @@ class Picture:
         self.heat_map = heat_map
         self.figure = figure
         self.short = short_names(heat_map.solution.scenario, heat_map.army)
-        most = max(1, *(int(grid.dice.max()) for grid in grids))
-        shades = np.linspace(0.08, 0.92, max(_MIN_SHADES, most))[:most]
-        self.colours = ListedColormap(_COLOURS(shades))
-        self.norm = BoundaryNorm(np.arange(0.5, most + 1), most)
-        self.most = most
+        self.most = max(1, *(int(grid.dice.max()) for grid in grids))
+        shades = np.linspace(0.08, 0.92, max(_MIN_SHADES, self.most))[: self.most]
+        norm = BoundaryNorm(np.arange(0.5, self.most + 1), self.most)
+        self.scale = ScalarMappable(norm, ListedColormap(_COLOURS(shades)))
 
     def draw_openings(self, axes: Axes, grid: Grid, title: str) -> None:
         """Draw spell and dice in each cell."""
         labels = np.full(grid.dice.shape, "stop", object)
-        for place in np.ndindex(grid.dice.shape):
-            spell, dice = int(grid.spells[place]), int(grid.dice[place])
-            if spell != STOP:
-                labels[place] = self.short[spell] + (f"\n{dice}" if dice else "")
-        self._draw_panel(axes, grid.dice, labels, title)
+        for place in np.argwhere(grid.spells != STOP):
+            dice = grid.dice[*place]
+            labels[*place] = self.short[grid.spells[*place]] + (f"\n{dice}" if dice else "")
+        self._draw_panel(axes, np.ma.masked_equal(grid.dice, 0), self.scale, labels, title)
 
     def draw_spell(self, axes: Axes, grid: Grid, best: Grid, spell: int, title: str) -> None:
         """Draw the dice in each cell if this spell is cast: bold where it is best, or its cost."""
@@ -264,79 +227,66 @@ class Picture:
         for place in np.argwhere(grid.spells == spell):
             dice, lost = grid.dice[*place], grid.lost[*place]
             labels[*place] = str(dice) if lost < _LEAST_COST else f"{dice}\n-{lost:.1f}"
-        self._draw_panel(axes, grid.dice, labels, title, bold=best.spells == spell)
+        dice, bold = np.ma.masked_equal(grid.dice, 0), best.spells == spell
+        self._draw_panel(axes, dice, self.scale, labels, title, bold)
         for place in np.argwhere(grid.spells == CLOSED):
             left = self.heat_map.power[place[1]] - 0.5
             axes.add_patch(Rectangle((left, place[0] - 0.5), 1, 1, color=_GREY))
 
     def draw_losses(self, axes: Axes, lost: NDArray[np.float64], title: str) -> Any:
         """Draw the points given away in each cell; returns the image, for a colour bar."""
-        norm = Normalize(0.0, max(1.0, float(lost.max())))
+        scale = ScalarMappable(Normalize(0.0, max(1.0, float(lost.max()))), _LOSS)
         labels = np.full(lost.shape, "0", object)
         for place in np.argwhere(lost >= _LEAST_COST):
             labels[*place] = f"{lost[*place]:.1f}"
-        self._draw_frame(axes, title)
-        shown = axes.imshow(lost, _LOSS, norm, origin="lower", extent=self._extent, aspect="auto")
-        self._draw_labels(axes, labels, _LOSS(norm(lost)))
-        return shown
+        return self._draw_panel(axes, lost, scale, labels, title)
 
     def draw_colour_bar(self, axes: Any) -> None:
         """Draw the colours' meaning beside some panels."""
-        mappable = ScalarMappable(self.norm, self.colours)
-        bar = self.figure.colorbar(mappable, ax=axes, ticks=range(1, self.most + 1))
+        bar = self.figure.colorbar(self.scale, ax=axes, ticks=range(1, self.most + 1))
         bar.set_label("dice")
         bar.ax.tick_params(length=0)
+
+    def write(self, path: Path, title: str, *notes: str) -> None:
+        """Write the figure with its title, its axes' meaning and notes."""
+        name = self.heat_map.solution.scenario.name
+        self.figure.suptitle(f"{name}: {title}", fontsize=13, fontweight="bold")
+        pool = " in the pool" if any(self.heat_map.start.state.own_dice) else ""
+        note = "; ".join(["framed: the start", *notes])
+        self.figure.supxlabel(f"power dice left{pool}\n{note}", fontsize=10)
+        self.figure.supylabel("dispel dice left", fontsize=10)
+        self.figure.savefig(path, dpi=_DPI)
 
     def _draw_panel(
         self,
         axes: Axes,
-        dice: NDArray[np.int64],
+        values: NDArray[Any],
+        scale: ScalarMappable,
         labels: NDArray[Any],
         title: str,
         bold: NDArray[np.bool_] | None = None,
-    ) -> None:
-        self._draw_frame(axes, title)
-        shown = np.ma.masked_equal(dice, 0)
-        axes.imshow(
-            shown, self.colours, self.norm, origin="lower", extent=self._extent, aspect="auto"
-        )
-        colours = np.where((dice > 0)[..., None], self.colours(self.norm(dice)), 1.0)
-        self._draw_labels(axes, labels, colours, bold)
-
-    @property
-    def _extent(self) -> tuple[float, float, float, float]:
+    ) -> Any:
+        """Draw cells in colours, white where masked, with labels, and a frame around the start."""
         power, dispel = self.heat_map.power, self.heat_map.dispel
-        return power[0] - 0.5, power[-1] + 0.5, dispel[0] - 0.5, dispel[-1] + 0.5
-
-    def _draw_frame(self, axes: Axes, title: str) -> None:
-        """Draw title, axes, and the frame around the scenario's start."""
         axes.set_title(title, fontsize=10.5)
-        power, dispel = self.heat_map.power, self.heat_map.dispel
         axes.set_xticks(power)
         axes.set_yticks(dispel)
         axes.set_xticks(np.array(power[1:]) - 0.5, minor=True)
         axes.set_yticks(np.array(dispel[1:]) - 0.5, minor=True)
         axes.grid(which="minor", color="white", linewidth=1.5)
         axes.tick_params(which="both", length=0, labelsize=9)
-        corner = (power[-1] - 0.5, dispel[-1] - 0.5)
-        axes.add_patch(
-            Rectangle(
-                corner, 1, 1, fill=False, edgecolor=_FRAME, linewidth=3, clip_on=False, zorder=5
-            )
-        )
-
-    def _draw_labels(
-        self,
-        axes: Axes,
-        labels: NDArray[Any],
-        colours: NDArray[Any],
-        bold: NDArray[np.bool_] | None = None,
-    ) -> None:
+        right, top = power[-1] + 0.5, dispel[-1] + 0.5
+        frame: dict[str, Any] = {"edgecolor": _FRAME, "linewidth": 3, "clip_on": False, "zorder": 5}
+        axes.add_patch(Rectangle((right - 1, top - 1), 1, 1, fill=False, **frame))
+        extent = (power[0] - 0.5, right, -0.5, top)
+        norm: Any = scale.norm
+        image = axes.imshow(values, scale.cmap, norm, origin="lower", extent=extent, aspect="auto")
+        colours = np.where(np.ma.getmaskarray(values)[..., None], 1.0, scale.to_rgba(values))
         for row, column in np.ndindex(labels.shape):
             luminance = float(colours[row, column, :3] @ (0.299, 0.587, 0.114))
             best = bold is not None and bool(bold[row, column])
             axes.text(
-                self.heat_map.power[column],
+                power[column],
                 row,
                 str(labels[row, column]),
                 ha="center",
@@ -346,6 +296,7 @@ class Picture:
                 color="white" if luminance < _DARK else "black",
                 linespacing=1.1,
             )
+        return image
 
 
 def draw_dice(solution: Solution, path: Path) -> None:
@@ -360,31 +311,24 @@ def draw_dice(solution: Solution, path: Path) -> None:
     grids = [spell_grid(heat_map, spell) for spell in shown]
     rows = min(2, len(shown))
     columns = -(-len(shown) // rows)
-    names, slots = spell_names(scenario, heat_map.army), slots_of(scenario, heat_map.army)
+    names = openings.spell_names(scenario, heat_map.army)
+    slots = openings.slots_of(scenario, heat_map.army)
     titles = [f"{names[spell]}, {slots[spell].casting_value}+" for spell in shown]
     widths = [_width(heat_map, 0.66, _OPENING), *[_width(heat_map, 0.44, *titles)] * columns]
-    height = max(2.2, 0.42 * len(heat_map.dispel) + 0.9) * rows
-    figure = Figure(
-        figsize=(max(7.5, sum(widths) + 1), max(height, 3.4) + 0.9), layout="constrained"
-    )
+    height = max(3.4, max(2.2, 0.42 * len(heat_map.dispel) + 0.9) * rows) + 0.9
+    figure = Figure(figsize=(max(7.5, sum(widths) + 1), height), layout="constrained")
     places = figure.add_gridspec(rows, 1 + columns, width_ratios=widths)
     picture = Picture(heat_map, [best, *grids], figure)
-    opening = figure.add_subplot(places[:, 0])
-    picture.draw_openings(opening, best, _OPENING)
-    panels = [opening]
+    panels = [figure.add_subplot(places[:, 0])]
+    picture.draw_openings(panels[0], best, _OPENING)
     for k, (spell, grid) in enumerate(zip(shown, grids, strict=True)):
-        axes = figure.add_subplot(places[k // columns, 1 + k % columns])
-        picture.draw_spell(axes, grid, best, spell, titles[k])
-        panels.append(axes)
+        panels.append(figure.add_subplot(places[k // columns, 1 + k % columns]))
+        picture.draw_spell(panels[-1], grid, best, spell, titles[k])
     picture.draw_colour_bar(panels)
-    title = f"{scenario.name}: the best number of dice, with all spells open"
-    _finish(heat_map, figure, title, _SPELL_NOTE)
-    figure.savefig(path, dpi=_DPI)
+    picture.write(path, "the best number of dice, with all spells open", _SPELL_NOTE)
 
 
-def policy_beside_optimal(
-    solution: Solution, policy: Policy, path: Path, name: str, limits: Limits | None = None
-) -> Grid:
+def policy_beside_optimal(solution: Solution, policy: Policy, path: Path, name: str) -> Grid:
     """Draw what a policy casts first beside what is best, and what the difference costs.
 
     Args:
@@ -393,7 +337,6 @@ def policy_beside_optimal(
             actions (k,).
         path: of the picture.
         name: of the policy, for the titles.
-        limits: of its observations and actions; those that fit the scenario unless given.
 
     Returns:
         The policy's openings, and what they cost.
@@ -402,7 +345,7 @@ def policy_beside_optimal(
         ValueError: no spell is ever cast on power dice, or the policy takes an illegal action.
     """
     heat_map = HeatMap(solution)
-    best, found = optimal_grid(heat_map), policy_grid(heat_map, policy, limits)
+    best, found = optimal_grid(heat_map), policy_grid(heat_map, policy)
     width, height = _width(heat_map, 0.66, name), 0.5 * len(heat_map.dispel) + 1.6
     figure = Figure(figsize=(3 * width + 2.2, max(height, 3.4)), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
@@ -412,21 +355,10 @@ def policy_beside_optimal(
     picture.draw_colour_bar([left, middle])
     losses = picture.draw_losses(right, found.lost, f"points lost by {name}")
     figure.colorbar(losses, ax=right).set_label("points")
-    _finish(heat_map, figure, f"{solution.scenario.name}: what to cast first, on how many dice")
-    figure.savefig(path, dpi=_DPI)
+    picture.write(path, "what to cast first, on how many dice")
     return found
 
 
 def _width(heat_map: HeatMap, cell: float, *titles: str) -> float:
     """Inches of a panel's width, enough for its cells and its title."""
-    return max(cell * len(heat_map.power) + 0.4, 0.085 * max(len(title) for title in titles) + 0.2)
-
-
-def _finish(heat_map: HeatMap, figure: Figure, title: str, *notes: str) -> None:
-    figure.suptitle(title, fontsize=13, fontweight="bold")
-    axis = (
-        "power dice left in the pool" if any(heat_map.start.state.own_dice) else "power dice left"
-    )
-    note = "; ".join(["framed: the start", *notes])
-    figure.supxlabel(f"{axis}\n{note}", fontsize=10)
-    figure.supylabel("dispel dice left", fontsize=10)
+    return max(cell * len(heat_map.power) + 0.4, 0.085 * max(map(len, titles)) + 0.2)

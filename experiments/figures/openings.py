@@ -1,7 +1,7 @@
 """Openings: what an army does from a position on until dice are rolled, also in words."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import Any
 
 from wfb_gym.encoding.actions import action_codec, action_meanings, army_names
 from wfb_gym.encoding.limits import fit
@@ -15,78 +15,53 @@ from wfb_gym.solver import Solution
 
 STOP = -1
 """In the place of a spell: none is cast."""
-
+_CASTING = (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
 
 BattlePolicy = Callable[[Battle], int]
 """From a decision to the engine code of an action."""
 
 
-@dataclass(frozen=True)
 class Opening:
     """What an army does until dice are rolled or another army decides.
 
+    Args:
+        before: a decision, where it begins; it is not changed.
+
     Attributes:
-        before: where it began.
+        after: where it has come to.
         moves: nodes and engine codes; forced moves are left out.
         spell: slot of the spell that is cast, or `STOP`.
-        dice: committed to it, an item's not counted; 0 for a spell that needs none.
-        gained: points of the first army on the way.
-        after: where it ended.
-    """
-
-    before: Battle
-    moves: tuple[tuple[Node, int], ...]
-    spell: int
-    dice: int
-    gained: float
-    after: Battle
-
-
-class OpeningRecorder:
-    """Plays an opening on a copy of a battle and records it.
-
-    Args:
-        before: a decision; it is not changed.
     """
 
     def __init__(self, before: Battle) -> None:
         self.before = before
-        self.battle = before.copy()
-        self._moves: list[tuple[Node, int]] = []
-        self._spell = STOP
+        self.after = before.copy()
+        self.moves: list[tuple[Node, int]] = []
+        self.spell = STOP
         self._ended = False
 
     @property
     def has_ended(self) -> bool:
         """Whether the opening is complete."""
-        return self._ended or not self.battle.is_decision()
+        return self._ended or not self.after.is_decision()
+
+    @property
+    def dice(self) -> int:
+        """Power dice committed to the spell, an item's not counted; 0 if it needs none."""
+        rolled = self.after.node == Node.ROLL_CASTING
+        return _dice(self.before) - _dice(self.after) if rolled else 0
 
     def act(self, code: int) -> None:
         """Take the next action."""
-        node = self.battle.node
-        self._moves.append((node, code))
-        self.battle.act(code)
+        node = self.after.node
+        self.moves.append((node, code))
+        self.after.act(code)
         if node == Node.NOMINATE and FIRST_CAST <= code < FIRST_IN_PLAY:
-            self._spell = code - FIRST_CAST
+            self.spell = code - FIRST_CAST
         stopped = node == Node.NOMINATE and code == PASS
-        casting = self._spell != STOP and self.battle.node == Node.NOMINATE
-        elsewhere = self.battle.mover != self.before.mover
+        casting = self.spell != STOP and self.after.node == Node.NOMINATE
+        elsewhere = self.after.mover != self.before.mover
         self._ended = stopped or casting or elsewhere or node not in _CASTING
-
-    def opening(self) -> Opening:
-        """Return the opening so far."""
-        rolled = self.battle.node == Node.ROLL_CASTING
-        return Opening(
-            self.before,
-            tuple(self._moves),
-            self._spell,
-            _dice(self.before) - _dice(self.battle) if rolled else 0,
-            self.battle.points - self.before.points,
-            self.battle,
-        )
-
-
-_CASTING = (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
 
 
 def _dice(battle: Battle) -> int:
@@ -95,24 +70,13 @@ def _dice(battle: Battle) -> int:
 
 
 def play_opening(before: Battle, policy: BattlePolicy, first: int | None = None) -> Opening:
-    """Play a policy's opening.
-
-    Args:
-        before: a decision; it is not changed.
-        policy: chooses the actions.
-        first: the first action, if the policy does not choose it.
-    """
-    recorder = OpeningRecorder(before)
+    """Play a policy's opening from a decision on; `first` is an action that it does not choose."""
+    opening = Opening(before)
     if first is not None:
-        recorder.act(first)
-    while not recorder.has_ended:
-        recorder.act(policy(recorder.battle))
-    return recorder.opening()
-
-
-def likeliest_outcome(battle: Battle) -> int:
-    """Return the most probable outcome of a chance node; the first one of a tie."""
-    return max(battle.chance_outcomes(), key=lambda outcome: outcome[1])[0]
+        opening.act(first)
+    while not opening.has_ended:
+        opening.act(policy(opening.after))
+    return opening
 
 
 def first_decision(battle: Battle) -> tuple[Battle, bool]:
@@ -122,7 +86,7 @@ def first_decision(battle: Battle) -> tuple[Battle, bool]:
     """
     found, dice = battle.copy(), False
     while found.is_chance():
-        found.resolve(likeliest_outcome(found))
+        found.resolve(max(found.chance_outcomes(), key=lambda outcome: outcome[1])[0])
         dice = True
     return found, dice
 
@@ -155,72 +119,58 @@ def spell_names(scenario: Scenario, army: int) -> list[str]:
     ]
 
 
-def optimal_opening(solution: Solution) -> tuple[Opening | None, bool]:
-    """Return the first decisions of a scenario or None, and whether dice come before them."""
+def first_opening(solution: Solution) -> dict[str, Any]:
+    """Return the first decisions of a scenario in words, whose they are, and if dice come first."""
     before, dice = first_decision(Battle(solution.packed))
-    return (None if before.is_over else play_opening(before, solution.best_action)), dice
-
-
-def first_opening_text(solution: Solution) -> str:
-    """Return the first decisions of a scenario in words."""
-    opening, dice = optimal_opening(solution)
-    if opening is None:
-        return "nothing to decide"
-    words = opening_text(solution, opening)
-    if opening.before.mover != 0:
-        words = f"{SEATS[opening.before.mover]}: {words}"
-    return f"after dice, for example: {words}" if dice else words
+    if before.is_over:
+        return {"words": "nothing to decide", "army": None, "after_dice": dice}
+    army = SEATS[before.mover]
+    words = opening_text(solution, play_opening(before, solution.best_action))
+    words = words if before.mover == 0 else f"{army}: {words}"
+    words = f"after dice, for example: {words}" if dice else words
+    return {"words": words, "army": army, "after_dice": dice}
 
 
 def opening_text(solution: Solution, opening: Opening) -> str:
     """Return an opening in words."""
-    meanings = _meanings(solution, opening.before.mover)
-    words = [_move(meanings, node, code) for node, code in opening.moves]
-    words = [word for word in words if word]
+    army, scenario = opening.before.mover, solution.scenario
+    limits = fit(solution.packed, army)
+    own, enemy = (
+        army_names(scenario, each)._replace(spells=tuple(spell_names(scenario, each)))
+        for each in (army, 1 - army)
+    )
+    codes = action_codec(limits).code_of.tolist()
+    meanings = dict(zip(codes, action_meanings(limits, own, enemy), strict=True))
+    words = [_move(node, code, meanings[code]) for node, code in opening.moves]
     if opening.dice:
         words.append(f"on {opening.dice} {'die' if opening.dice == 1 else 'dice'}")
-        before, after = opening.before.state, opening.after.state
-        own = opening.dice - (int(before.power) - int(after.power))
-        if own:
-            words[-1] += f" ({own} own)"
-    return " ".join(words)
+        from_pool = int(opening.before.state.power) - int(opening.after.state.power)
+        if from_pool < opening.dice:
+            words.append(f"({opening.dice - from_pool} own)")
+    return " ".join(filter(None, words))
 
 
-def _move(meanings: Mapping[int, str], node: Node, code: int) -> str:
-    """One move in words; empty if it needs none or the dice say it."""
-    if code == PASS:
-        return _PASSES.get(node, "")
-    if node in (Node.RESERVE_DICE, Node.POOL_DICE) or code == FIRST_TARGET:
-        return ""
-    meaning = meanings[code]
-    if node == Node.NOMINATE and code >= FIRST_IN_PLAY:
-        return meaning.replace("in play: own", "end", 1) + ", then"
-    for action, words in _REPLACEMENTS.get(node, ()):
-        meaning = meaning.replace(action, words, 1)
-    return meaning
-
-
-_REPLACEMENTS = {
-    Node.ITEM: (("use", "with"),),
-    Node.STORE_DICE: (("", "keep "),),
-    Node.IN_PLAY: (("in play:", "try to dispel"),),
-    Node.SWAP_SPELL: (("cast", "swap for the lore's first spell:"),),
-}
 _PASSES = {
     Node.NOMINATE: "stop casting",
     Node.SWAP_SPELL: "keep the spells",
     Node.IN_PLAY: "leave what is in play",
     Node.STORE_DICE: "keep no dice",
 }
+_REPLACEMENTS = {
+    Node.ITEM: ("use", "with"),
+    Node.STORE_DICE: ("", "keep "),
+    Node.IN_PLAY: ("in play:", "try to dispel"),
+    Node.SWAP_SPELL: ("cast", "swap for the lore's first spell:"),
+}
+"""What stands in an action's meaning, and what a move at the node has in its place."""
 
 
-def _meanings(solution: Solution, army: int) -> dict[int, str]:
-    """Return an army's actions in words, by engine code."""
-    scenario = solution.scenario
-    limits = fit(solution.packed, army)
-    own, enemy = (
-        army_names(scenario, each)._replace(spells=tuple(spell_names(scenario, each)))
-        for each in (army, 1 - army)
-    )
-    meanings = action_meanings(limits, own, enemy)
-    return dict(zip(action_codec(limits).code_of.tolist(), meanings, strict=True))
+def _move(node: Node, code: int, meaning: str) -> str:
+    """One move in words; empty if it needs none or the dice say it."""
+    if code == PASS:
+        return _PASSES.get(node, "")
+    if node in (Node.RESERVE_DICE, Node.POOL_DICE) or code == FIRST_TARGET:
+        return ""
+    if node == Node.NOMINATE and code >= FIRST_IN_PLAY:
+        return meaning.replace("in play: own", "end", 1) + ", then"
+    return meaning.replace(*_REPLACEMENTS[node], 1) if node in _REPLACEMENTS else meaning

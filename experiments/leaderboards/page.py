@@ -14,6 +14,7 @@ from wfb_gym.seats import SEATS
 
 PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 
+MISSING = "–"  # noqa: RUF001
 INTRODUCTION = """# Leaderboard
 
 Results under the [benchmark protocol](benchmark.md), which says what the tracks are and how to add
@@ -29,13 +30,9 @@ policy that is not trained and is graded exactly has none.
 
 def score_matrix(submission: Submission, track: str) -> Floats | None:
     """Return a submission's scores in a track, (runs, tasks); None if a task is missing."""
-    columns = []
-    for task in TRACKS[track]:
-        column = task_scores(submission, task)
-        if column is None:
-            return None
-        columns.append(column)
-    return np.concatenate(columns, axis=1)
+    found = [task_scores(submission, task) for task in TRACKS[track]]
+    columns = [column for column in found if column is not None]
+    return np.concatenate(columns, axis=1) if len(columns) == len(found) else None
 
 
 def task_scores(submission: Submission, task: Task) -> Floats | None:
@@ -57,24 +54,22 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
 def track_interval(submission: Submission, track: str) -> Interval | None:
     """Return a submission's mean score in a track; None if a task is missing."""
     scores = score_matrix(submission, track)
-    if scores is None:
-        return None
-    return bootstrap(mean if track == "battles" else interquartile_mean, scores)
+    statistic = mean if track == "battles" else interquartile_mean
+    return None if scores is None else bootstrap(statistic, scores)
 
 
 def task_interval(submission: Submission, task: Task) -> Interval | None:
     """Return a submission's mean score in a single task; None if it is missing."""
     scores = task_scores(submission, task)
-    if scores is None:
-        return None
-    return bootstrap(interquartile_mean if task.track == "generated" else mean, scores)
+    statistic = interquartile_mean if task.track == "generated" else mean
+    return None if scores is None else bootstrap(statistic, scores)
 
 
-def interval_text(found: Interval | None, signed: bool) -> str:
-    """Return an interval as a cell of a table."""
+def interval_text(found: Interval | None, track: str) -> str:
+    """Return an interval in a track as a cell of a table."""
     if found is None:
-        return "–"  # noqa: RUF001
-    form = "+.1f" if signed else ".1f"
+        return MISSING
+    form = "+.1f" if track == "battles" else ".1f"
     value, low, high = (format(each, form) for each in (found.value, found.low, found.high))
     return value if low == high else f"{value} [{low}, {high}]"
 
@@ -92,29 +87,27 @@ def rank(submissions: Sequence[Submission]) -> list[Submission]:
 def make_page(submissions: Sequence[Submission]) -> str:
     """Write the text of the page."""
     entries = rank(submissions)
-    parts = [INTRODUCTION]
     overall = [["policy", "steps", *TRACKS]]
     for each in entries:
-        cells = [interval_text(track_interval(each, track), track == "battles") for track in TRACKS]
+        cells = [interval_text(track_interval(each, track), track) for track in TRACKS]
         overall.append([each.name, f"{each.steps:,}" if each.steps else "none", *cells])
-    parts.append("## Overall\n\n" + markdown_table(overall) + "\n")
+    tables = {"Overall": overall}
     for track, tasks in TRACKS.items():
-        scenarios = list(dict.fromkeys(task.scenario for task in tasks))
-        if len(tasks) > 2:
-            rows = [["policy", "seat", *scenarios]]
-        else:
-            rows = [["policy", *(task.seat for task in tasks)]]
+        by_seat = len(tasks) > len(SEATS)  # a line for each seat of a policy
+        rows = [["policy", *(task.seat for task in tasks)]]
+        if by_seat:
+            rows = [["policy", "seat", *dict.fromkeys(task.scenario for task in tasks)]]
         for each in entries:
-            cells = [interval_text(task_interval(each, task), track == "battles") for task in tasks]
-            if all(cell == interval_text(None, False) for cell in cells):
+            cells = [interval_text(task_interval(each, task), track) for task in tasks]
+            if all(cell == MISSING for cell in cells):
                 continue
-            if len(tasks) > 2:
+            if by_seat:
                 rows += [[each.name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
             else:
                 rows.append([each.name, *cells])
         if len(rows) > 1:
-            parts.append(f"## {track.capitalize()}\n\n" + markdown_table(rows) + "\n")
-    rows = [["policy", "what it is", "by", "code"]]
-    rows += [[each.name, each.description, each.authors, each.code] for each in entries]
-    parts.append("## Policies\n\n" + markdown_table(rows) + "\n")
-    return "\n".join(parts)
+            tables[track.capitalize()] = rows
+    about = [[each.name, each.description, each.authors, each.code] for each in entries]
+    tables["Policies"] = [["policy", "what it is", "by", "code"], *about]
+    parts = [f"## {title}\n\n{markdown_table(rows)}\n" for title, rows in tables.items()]
+    return "\n".join([INTRODUCTION, *parts])

@@ -8,13 +8,15 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from experiments.common import play
+from experiments.common import Report, play
 from experiments.exact import score_of
+from experiments.tournaments.matches import one_line
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
 from wfb_gym.packing import pack
@@ -31,13 +33,7 @@ BUDGET = 10_000_000
 RUNS = 5
 """Least number of runs: policies trained with different seeds, or battles with other dice."""
 
-DUELS = (
-    "apprentice",
-    "archmage-duel",
-    "orc-shaman-hunt",
-    "seventh-edition-duel",
-    "dwarf-hold",
-)
+DUELS = ("apprentice", "archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "dwarf-hold")
 """Scenarios that are solved exactly."""
 
 OPTIONS = Generation(phases=1, points=1000)
@@ -60,13 +56,7 @@ SPACING = 1_000_000
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """A scenario and seat in which a policy is graded.
-
-    Attributes:
-        track: "duels", "generated" or "battles".
-        scenario: its name; "generated" for all generated ones.
-        seat: the policy's.
-    """
+    """A scenario and seat in which a policy is graded; "generated" is all generated scenarios."""
 
     track: str
     scenario: str
@@ -77,25 +67,22 @@ class Task:
         return f"{self.scenario}/{self.seat}"
 
 
-def _tasks_of(track: str, scenarios: Any) -> tuple[Task, ...]:
-    return tuple(Task(track, scenario, seat) for scenario in scenarios for seat in SEATS)
-
-
 TRACKS = {
-    "duels": _tasks_of("duels", DUELS),
-    "generated": _tasks_of("generated", ("generated",)),
-    "battles": _tasks_of("battles", BATTLES),
+    track: tuple(Task(track, scenario, seat) for scenario in scenarios for seat in SEATS)
+    for track, scenarios in (
+        ("duels", DUELS),
+        ("generated", ("generated",)),
+        ("battles", tuple(BATTLES)),
+    )
 }
 TASKS = {str(task): task for tasks in TRACKS.values() for task in tasks}
 
 
 @dataclass(frozen=True)
 class GeneratedScenario:
-    """A generated scenario of the benchmark.
+    """A generated scenario of the benchmark: its seed, and points by seat.
 
-    Attributes:
-        seed: of the generator.
-        points: points that random play and the optimum guarantee, by seat.
+    The points are those that random play and the optimum guarantee.
     """
 
     seed: int
@@ -129,22 +116,15 @@ def generated_tasks(seat: str) -> int:
 
 def find_generated_scenarios(count: int = GENERATED) -> Iterator[dict[str, Any]]:
     """Search the benchmark's generated scenarios again, from the first test seed."""
-    count_found = 0
-    for seed in TEST_SEEDS:
-        if count_found == count:
-            return
-        scenario = generate(seed, OPTIONS)
-        if not is_small_enough(scenario):
-            continue
-        game = ExactGame(scenario)
+    for seed in islice(filter(_is_small_enough, TEST_SEEDS), count):
+        game = ExactGame(generate(seed, OPTIONS))
         scores = {seat: game.score(game.probabilities("random", seat), seat) for seat in SEATS}
-        count_found += 1
         yield {"seed": seed} | {seat: [s.random, s.optimum] for seat, s in scores.items()}
 
 
-def is_small_enough(scenario: Scenario) -> bool:
+def _is_small_enough(seed: int) -> bool:
     """Whether a scenario can be solved within the protocol's memory."""
-    table = pack(scenario)
+    table = pack(generate(seed, OPTIONS))
     battle = Battle(table)
     try:
         if not battle.is_over:
@@ -152,6 +132,42 @@ def is_small_enough(scenario: Scenario) -> bool:
     except TooLarge:
         return False
     return True
+
+
+def grade(
+    name: str, policies: list[str], tasks: Sequence[Task], results: dict[str, Any], report: Report
+) -> list[str]:
+    """Grade several runs of a policy in tasks.
+
+    Args:
+        name: of the policy.
+        policies: one for each run.
+        tasks: in which they are graded.
+        results: gets the results by track and task; it keeps them after Ctrl-C.
+        report: takes what is done, and how many tasks were finished since the last call.
+
+    Returns:
+        The tasks that could not be graded, and why, a line each.
+    """
+    failed = []
+    for track in TRACKS:
+        own = [task for task in tasks if task.track == track]
+        results[track] = {}
+        together = own and track == "generated"  # each scenario is solved once for both seats
+        for group in [own] if together else [[task] for task in own]:
+            report(f"{name}: {group[0]}", 0)
+            try:
+                if track == "generated":
+                    seats = [task.seat for task in group]
+                    scores = grade_generated(policies, seats, lambda note: report(note, 0))
+                    results[track] = {str(task): scores[task.seat] for task in group}
+                else:
+                    grade_one = grade_duel if track == "duels" else grade_battle
+                    results[track][str(group[0])] = grade_one(policies, group[0])
+            except ValueError as error:  # it does not fit, or TooLarge
+                failed += [f"{name}: {task}: {one_line(error)}" for task in group]
+            report("", len(group))
+    return failed
 
 
 def _score(policy: str, game: ExactGame, seat: str) -> float | None:

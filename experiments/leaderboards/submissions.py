@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -59,100 +60,91 @@ def read_submission(path: Path) -> Submission:
         SubmissionError: the file is no submission.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise SubmissionError(f"{path}: expected a JSON file: {error}") from None
-    try:
-        submission = Submission.model_validate(found)
+        submission = Submission.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        check(submission)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise SubmissionError(
-            f"{path}: {key}: {first['msg']}, found {_input_text(first)}"
-        ) from None
-    for problem in find_problems(submission):
-        raise SubmissionError(f"{path}: {problem}")
+        found = "nothing" if first["type"] == "missing" else repr(first["input"])
+        found = found if len(found) <= 60 else f"{found[:57]}..."
+        raise SubmissionError(f"{path}: {key}: {first['msg']}, found {found}") from None
+    except (OSError, ValueError) as error:
+        raise SubmissionError(f"{path}: expected a JSON file: {error}") from None
+    except SubmissionError as error:
+        raise SubmissionError(f"{path}: {error}") from None
     if path.stem != submission.name:
         raise SubmissionError(f"{path}: name: expected {path.stem!r}, found {submission.name!r}")
     return submission
 
 
-def _input_text(error: Any) -> str:
-    text = "nothing" if error["type"] == "missing" else repr(error["input"])
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def check(submission: Submission) -> None:
+    """Check a submission beyond its types.
 
-
-def find_problems(submission: Submission) -> list[str]:
-    """Check a submission beyond its types: a line for each key, what was expected and found."""
-    found = []
+    Raises:
+        SubmissionError: says at which key what was expected, and what was found.
+    """
     if not NAME.fullmatch(submission.name):
         expected = "letters, digits, dots, dashes and underscores"
-        found.append(f"name: expected {expected}, found {submission.name!r}")
+        raise SubmissionError(f"name: expected {expected}, found {submission.name!r}")
     if not (submission.duels or submission.generated or submission.battles):
-        found.append("expected results under duels, generated or battles, found none")
+        raise SubmissionError("expected results under duels, generated or battles, found none")
     least = RUNS if submission.steps else 1
     for key, scores in submission.duels.items():
-        where = f"duels.{key}"
-        found += _task_problems(where, "duels", key) or _score_problems(where, scores, least, BEST)
+        _check_scores(_place("duels", key), scores, least, BEST)
     for key, runs in submission.generated.items():
-        where = f"generated.{key}"
-        wrong = _task_problems(where, "generated", key) or _count_problems(where, len(runs), least)
-        for number, scores in enumerate(runs if not wrong else ()):
-            count = generated_tasks(TASKS[key].seat)
-            place = f"{where}.{number}"
+        where = _place("generated", key)
+        _check_count(where, len(runs), least)
+        count = generated_tasks(TASKS[key].seat)
+        for number, scores in enumerate(runs):
             if len(scores) != count:
-                wrong.append(f"{place}: expected {count} scores, found {len(scores)}")
-            wrong += _score_problems(place, scores, 1, BEST)
-        found += wrong
+                expected = f"expected {count} scores, found {len(scores)}"
+                raise SubmissionError(f"{where}.{number}: {expected}")
+            _check_scores(f"{where}.{number}", scores, 1, BEST)
     for key, opponents in submission.battles.items():
-        where = f"battles.{key}"
-        wrong = _task_problems(where, "battles", key)
-        if not wrong and sorted(opponents) != sorted(POOL):
-            wrong.append(f"{where}: expected {', '.join(POOL)}, found {', '.join(opponents)}")
+        where = _place("battles", key)
+        if sorted(opponents) != sorted(POOL):
+            expected = f"expected {', '.join(POOL)}, found {', '.join(opponents)}"
+            raise SubmissionError(f"{where}: {expected}")
         for opponent, points in opponents.items():
-            wrong += wrong or _score_problems(f"{where}.{opponent}", points, RUNS, math.inf)
-        found += wrong
-    return found or _unequal_runs(submission)
-
-
-def _task_problems(where: str, track: str, key: str) -> list[str]:
-    known = [str(task) for task in TRACKS[track]]
-    return [] if key in known else [f"{where}: expected one of {', '.join(known)}"]
-
-
-def _count_problems(where: str, count: int, least: int) -> list[str]:
-    return [] if count >= least else [f"{where}: expected {least} runs or more, found {count}"]
-
-
-def _score_problems(where: str, scores: Scores, least: int, most: float) -> list[str]:
-    bad = [each for each in scores if not (math.isfinite(each) and each <= most + _ROUNDING)]
-    if bad:
-        expected = "finite numbers" if math.isinf(most) else f"numbers up to {most:g}"
-        return [f"{where}: expected {expected}, found {bad[0]}"]
-    return _count_problems(where, len(scores), least)
-
-
-def _unequal_runs(submission: Submission) -> list[str]:
-    """Tasks whose number of runs differs from the first task of their track."""
-    found = []
+            _check_scores(f"{where}.{opponent}", points, RUNS, math.inf)
+    _check_runs("duels", submission.duels)
+    _check_runs("generated", submission.generated)
     battles = {
         f"{key}.{opponent}": points
         for key, opponents in submission.battles.items()
         for opponent, points in opponents.items()
     }
-    tracks: dict[str, dict[str, Any]] = {
-        "duels": dict(submission.duels),
-        "generated": dict(submission.generated),
-        "battles": dict(battles),
-    }
-    for track, tasks in tracks.items():
-        counts = {key: len(runs) for key, runs in tasks.items()}
-        wanted = next(iter(counts.values()), 0)
-        for key, count in counts.items():
-            if count != wanted:
-                expected = f"{wanted} runs as in the other tasks"
-                found.append(f"{track}.{key}: expected {expected}, found {count}")
-    return found
+    _check_runs("battles", battles)
+
+
+def _place(track: str, key: str) -> str:
+    """Return where a task's results are in the file, if it is one of the track's."""
+    known = [str(task) for task in TRACKS[track]]
+    if key not in known:
+        raise SubmissionError(f"{track}.{key}: expected one of {', '.join(known)}")
+    return f"{track}.{key}"
+
+
+def _check_scores(where: str, scores: Scores, least: int, most: float) -> None:
+    for each in scores:
+        if not (math.isfinite(each) and each <= most + _ROUNDING):
+            expected = "finite numbers" if math.isinf(most) else f"numbers up to {most:g}"
+            raise SubmissionError(f"{where}: expected {expected}, found {each}")
+    _check_count(where, len(scores), least)
+
+
+def _check_count(where: str, count: int, least: int) -> None:
+    if count < least:
+        raise SubmissionError(f"{where}: expected {least} runs or more, found {count}")
+
+
+def _check_runs(track: str, tasks: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse tasks whose number of runs differs from the first task of their track."""
+    wanted = len(next(iter(tasks.values()), ()))
+    for key, runs in tasks.items():
+        if len(runs) != wanted:
+            expected = f"{wanted} runs as in the other tasks"
+            raise SubmissionError(f"{track}.{key}: expected {expected}, found {len(runs)}")
 
 
 def read_submissions(folder: Path = FOLDER) -> list[Submission]:

@@ -9,14 +9,17 @@ still holds up the tournament. The first batch is small, so that a slow agent is
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from experiments.common import play
+from experiments.statistics import Interval, bootstrap, mean
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, sees_positions
 from wfb_gym.opponents.scripted import find_scripted
@@ -37,54 +40,35 @@ _DECIMALS = 6
 
 @dataclass(frozen=True)
 class Match:
-    """Who plays whom, what, how often.
-
-    Attributes:
-        scenario: that is played.
-        caster: agent of the first army, see `policy_name`.
-        dispeller: agent of the other.
-        battles: how many.
-        seed: of the dice: battle i has those of seed + i, whoever plays.
-        agent_seeds: of the two agents' own random choices.
-        move_seconds: that an agent may take for one decision, on average.
-    """
+    """Who plays whom, what, how often; `policy_name` says what an agent is."""
 
     scenario: Scenario
     caster: str
     dispeller: str
     battles: int
-    seed: int
-    agent_seeds: tuple[int, int]
-    move_seconds: float
+    seed: int  # of the dice: battle i has those of seed + i, whoever plays
+    agent_seeds: tuple[int, int]  # of the two agents' own random choices
+    move_seconds: float  # that an agent may take for one decision, on average
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a match has no result.
-
-    Attributes:
-        agent: whose fault it is.
-        seat: "caster" or "dispeller".
-        reason: in one line.
-    """
+    """Why a match has no result: whose fault it is, and the reason in one line."""
 
     agent: str
     seat: str
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.agent} as {self.seat}: {self.reason}"
+
 
 @dataclass(frozen=True)
 class MatchResult:
-    """The result of a match.
+    """The result of a match: points of the first army in each battle, none if the match failed.
 
-    Attributes:
-        scenario: its name.
-        caster: agent of the first army.
-        dispeller: agent of the other.
-        points: of the first army in each battle; empty if the match failed.
-        thinking: mean seconds for a decision of caster and dispeller; 0 for an agent that plays
-            inside the batch.
-        failure: why there are no points, if so.
+    `thinking` is the mean time of caster and dispeller for a decision, in seconds; 0 for an agent
+    that plays inside the batch.
     """
 
     scenario: str
@@ -99,49 +83,40 @@ class MatchResult:
         """The points, float64 (battles,)."""
         return np.array(self.points)
 
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Mean points of the caster; None if the match failed."""
+        return None if self.failure is not None else bootstrap(mean, self.array[:, None])
+
     def as_json(self) -> dict[str, Any]:
         """Return the result as JSON holds it."""
         return asdict(self)
 
-    @classmethod
-    def from_json(cls, held: dict[str, Any]) -> Self:
+    @staticmethod
+    def from_json(held: dict[str, Any]) -> "MatchResult":
         """Return the result that `as_json` returned."""
-        failure = held["failure"]
-        caster, dispeller = held["thinking"]
-        changes = {
-            "points": tuple(held["points"]),
-            "thinking": (caster, dispeller),
-            "failure": None if failure is None else Failure(**failure),
-        }
-        return cls(**{**held, **changes})
+        return TypeAdapter(MatchResult).validate_python(held)
 
 
 class ForfeitError(Exception):
     """An agent loses its match by its own fault."""
 
     def __init__(self, agent: str, seat: int, reason: str) -> None:
-        super().__init__(f"{agent} as {SEATS[seat]}: {reason}")
         self.failure = Failure(agent, SEATS[seat], reason)
+        super().__init__(str(self.failure))
 
 
 class GuardedAgent:
-    """An agent whose answers and time are checked.
+    """An agent that forfeits if it crashes, gives a wrong answer or is slow.
 
-    Args:
-        agent: the agent that plays.
-        name: for messages.
-        seat: 0 or 1.
-        move_seconds: that it may take for one decision, on average.
-
-    Raises:
-        ForfeitError: from `act`, whatever the agent does wrong.
+    Of time, `move_seconds` is what it may take for one decision, on average.
     """
 
     def __init__(self, agent: Agent, name: str, seat: int, move_seconds: float) -> None:
         self.sees_positions = sees_positions(agent)
         self._agent = agent
         self._name = name
-        self.seat = seat
+        self._seat = seat
         self._move_seconds = move_seconds
         self._has_answered = False
         self._seconds = 0.0
@@ -164,18 +139,15 @@ class GuardedAgent:
             answer = self._agent.act(observations, action_masks.copy(), *seen)
             actions = validated_actions(answer, action_masks, "agent")
         except Exception as error:
-            raise ForfeitError(self._name, self.seat, one_line(error)) from error
+            raise ForfeitError(self._name, self._seat, one_line(error)) from error
         if self._has_answered:  # the first answer may include compilation
             self._seconds += time.perf_counter() - began
             self._decisions += max(1, int((action_masks.sum(axis=1) > 1).sum()))
-            self._check_time()
         self._has_answered = True
-        return actions
-
-    def _check_time(self) -> None:
         if self.thinking > self._move_seconds:
             reason = f"too slow: {self.thinking:.2g} s a decision, {self._move_seconds:g} s allowed"
-            raise ForfeitError(self._name, self.seat, reason)
+            raise ForfeitError(self._name, self._seat, reason)
+        return actions
 
 
 def one_line(error: BaseException) -> str:
@@ -188,32 +160,32 @@ def one_line(error: BaseException) -> str:
 
 def play_match(match: Match) -> MatchResult:
     """Play a match to its end, or until an agent forfeits it."""
-    guarded: list[GuardedAgent] = []
-    points: list[NDArray[np.float64]] = []
+    guarded: dict[int, GuardedAgent] = {}
+    points: list[float] = []
     failure = None
     try:
         caster, dispeller = (_seat_agent(match, seat, guarded) for seat in range(2))
         for batch in batches(match.battles):
-            points.append(
-                play(
-                    caster,
-                    seat="caster",
-                    scenario=match.scenario,
-                    opponent=dispeller,
-                    battles=len(batch),
-                    seed=match.seed + batch.start,
-                )
+            found = play(
+                caster,
+                seat="caster",
+                scenario=match.scenario,
+                opponent=dispeller,
+                battles=len(batch),
+                seed=match.seed + batch.start,
             )
+            points += np.round(found, _DECIMALS).tolist()
     except ForfeitError as error:
         points, failure = [], error.failure
-    rounded = np.round(np.concatenate(points), _DECIMALS).tolist() if points else ()
-    seconds = {each.seat: each.thinking for each in guarded}
+    caster_time, dispeller_time = (
+        guarded[seat].thinking if seat in guarded else 0.0 for seat in range(2)
+    )
     return MatchResult(
         match.scenario.name,
         match.caster,
         match.dispeller,
-        tuple(rounded),
-        (seconds.get(0, 0.0), seconds.get(1, 0.0)),
+        tuple(points),
+        (caster_time, dispeller_time),
         failure,
     )
 
@@ -226,7 +198,7 @@ def batches(battles: int) -> list[range]:
     return [range(first, last) for first, last in pairwise(ends)]
 
 
-def _seat_agent(match: Match, seat: int, guarded: list[GuardedAgent]) -> Any:
+def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> Any:
     """Return an agent ready to play: a guarded one, or the name of a scripted dispeller."""
     agent_name = (match.caster, match.dispeller)[seat]
     name = policy_name(agent_name, seat)
@@ -236,8 +208,8 @@ def _seat_agent(match: Match, seat: int, guarded: list[GuardedAgent]) -> Any:
         agent = make_agent(name, scenario=match.scenario, seat=seat, seed=match.agent_seeds[seat])
     except Exception as error:
         raise ForfeitError(agent_name, seat, one_line(error)) from error
-    guarded.append(GuardedAgent(agent, agent_name, seat, match.move_seconds))
-    return guarded[-1]
+    guarded[seat] = GuardedAgent(agent, agent_name, seat, match.move_seconds)
+    return guarded[seat]
 
 
 def policy_name(agent: str, seat: int) -> str:

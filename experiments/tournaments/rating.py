@@ -27,8 +27,10 @@ The intervals are those of a bootstrap over battles. Battle i has the same dice 
 scenario, so that the battles are resampled for all of its matches together.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,40 +41,28 @@ from experiments.tournaments.matches import MatchResult
 _NO_LUCK = 1e-9
 """Standard deviation in points below which a scenario has no luck in it."""
 _CHUNK = 100
-"""Resamples that are resampled at a time."""
+"""Resamples that are drawn at a time; it divides `RESAMPLES`."""
 
 
 @dataclass(frozen=True)
 class Rating:
-    """How strong an agent is.
-
-    Attributes:
-        agent: its name.
-        rating: with its interval; None if it finished no match in one of the seats.
-        casting: strength as caster; None if it finished no match as caster.
-        dispelling: strength as dispeller; None if it finished no match as dispeller.
-        worst: margin over the opponent that it does worst against; None without an opponent.
-        against: that opponent.
-        forfeits: matches that it lost by its own fault.
-    """
+    """How strong an agent is; None where it finished no match that says so."""
 
     agent: str
-    rating: Interval | None
+    rating: Interval | None  # needs both seats
     casting: float | None
     dispelling: float | None
-    worst: Interval | None
-    against: str | None
-    forfeits: int
+    worst: Interval | None  # margin over the opponent that it does worst against
+    against: str | None  # that opponent
+    forfeits: int  # matches that it lost by its own fault
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of all agents.
+    """Ratings of all agents: those without forfeits first, then the best first.
 
-    Attributes:
-        agents: a rating each: those without forfeits first, then the best first.
-        units: of the scenarios, in points.
-        misfit: root mean square of what the strengths leave unexplained, in units.
+    `units` are those of the scenarios, in points, and `misfit` is the root mean square of what the
+    strengths leave unexplained, in units.
     """
 
     agents: tuple[Rating, ...]
@@ -81,17 +71,14 @@ class Ratings:
 
 
 def rate(agents: Sequence[str], results: Sequence[MatchResult], seed: int = 0) -> Ratings:
-    """Rate agents by the matches that were played.
+    """Rate agents by the matches of one or more scenarios, failed ones among them.
 
-    Args:
-        agents: in any order.
-        results: of one or more scenarios, failed matches among them.
-        seed: of the bootstrap.
+    `seed` is that of the bootstrap.
     """
     finished = [result for result in results if result.failure is None]
-    faults = [result.failure.agent for result in results if result.failure is not None]
+    faults = Counter(result.failure.agent for result in results if result.failure is not None)
     if not finished:
-        none = (Rating(a, None, None, None, None, None, faults.count(a)) for a in agents)
+        none = (Rating(a, None, None, None, None, None, faults[a]) for a in agents)
         return Ratings(tuple(none), {}, 0.0)
     units = {
         name: unit([c for c in finished if c.scenario == name]) for name in _scenarios(finished)
@@ -99,87 +86,77 @@ def rate(agents: Sequence[str], results: Sequence[MatchResult], seed: int = 0) -
     scale = np.array([units[result.scenario] for result in finished])
     means = np.array([result.array.mean() for result in finished]) / scale
     resampled = _resampled_means(finished, seed) / scale
-    fit = _Fit(agents, finished, list(units), means, resampled)
-    margins = _margins(agents, finished)
+    design, columns = _design(agents, finished)
+    solve = np.linalg.pinv(design)
+    fitted, refitted = solve @ means, resampled @ solve.T
+    misfit = float(np.sqrt(np.mean((design @ fitted - means) ** 2)))
     ratings = []
     for agent in agents:
-        rating, casting, dispelling = fit.rating_of(agent)
-        worst, against = _worst(margins.get(agent, {}), means, resampled)
-        forfeits = faults.count(agent)
-        ratings.append(Rating(agent, rating, casting, dispelling, worst, against, forfeits))
-    return Ratings(tuple(sorted(ratings, key=_order)), units, fit.misfit)
-
-
-class _Fit:
-    """The best-fitting strengths, and those of every resample."""
-
-    def __init__(
-        self,
-        agents: Sequence[str],
-        results: Sequence[MatchResult],
-        scenarios: list[str],
-        means: Floats,
-        resampled: Floats,
-    ) -> None:
-        self._casting = [a for a in agents if any(c.caster == a for c in results)]
-        self._dispelling = [a for a in agents if any(c.dispeller == a for c in results)]
-        self._first = len(scenarios), len(scenarios) + len(self._casting)
-        design = _design(results, scenarios, self._casting, self._dispelling)
-        solve = np.linalg.pinv(design)
-        self._fitted, self._resampled = solve @ means, resampled @ solve.T
-        rest = design @ self._fitted - means
-        self.misfit = float(np.sqrt(np.mean(rest**2)))
-
-    def rating_of(self, agent: str) -> tuple[Interval | None, float | None, float | None]:
-        """Return an agent's rating and strengths; None for a seat that it did not play."""
-        places = []
-        if agent in self._casting:
-            places.append(self._first[0] + self._casting.index(agent))
-        if agent in self._dispelling:
-            places.append(self._first[1] + self._dispelling.index(agent))
-        strengths = self._fitted[places].tolist()
-        if len(strengths) == 2:
-            both = percentiles(sum(strengths) / 2, self._resampled[:, places].mean(axis=1))
-            return both, strengths[0], strengths[1]
-        casting = strengths[0] if agent in self._casting else None
-        return None, casting, strengths[0] if agent in self._dispelling else None
-
-
-def _margins(
-    agents: Sequence[str], results: Sequence[MatchResult]
-) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """By agent and opponent: weights of the matches whose sum is the agent's mean margin."""
-    place = {(c.scenario, c.caster, c.dispeller): k for k, c in enumerate(results)}
-    found: dict[str, dict[str, NDArray[np.float64]]] = {}
-    for agent in agents:
-        for other in agents:
-            pairs = [
-                (place[s, agent, other], place[s, other, agent])
-                for s in _scenarios(results)
-                if agent != other and (s, agent, other) in place and (s, other, agent) in place
-            ]
-            if pairs:
-                weights = np.zeros(len(results))
-                for own, theirs in pairs:
-                    weights[own], weights[theirs] = 0.5 / len(pairs), -0.5 / len(pairs)
-                found.setdefault(agent, {})[other] = weights
-    return found
-
-
-def _worst(
-    margins: dict[str, NDArray[np.float64]], means: Floats, resampled: Floats
-) -> tuple[Interval | None, str | None]:
-    if not margins:
-        return None, None
-    others, weights = list(margins), np.stack(list(margins.values()), axis=1)
-    sampled = means @ weights
-    interval = percentiles(float(sampled.min()), (resampled @ weights).min(axis=1))
-    return interval, others[int(sampled.argmin())]
+        own = [seat[agent] for seat in columns if agent in seat]
+        casting, dispelling = (
+            float(fitted[seat[agent]]) if agent in seat else None for seat in columns
+        )
+        rating = None
+        if len(own) == len(columns):
+            rating = percentiles(float(fitted[own].mean()), refitted[:, own].mean(axis=1))
+        worst, against = _worst(agent, agents, finished, means, resampled)
+        ratings.append(Rating(agent, rating, casting, dispelling, worst, against, faults[agent]))
+    return Ratings(tuple(sorted(ratings, key=_order)), units, misfit)
 
 
 def _order(rating: Rating) -> tuple[bool, int, float]:
     value = rating.rating
     return value is None, rating.forfeits, -(value.value if value is not None else 0.0)
+
+
+def _design(
+    agents: Sequence[str], results: Sequence[MatchResult]
+) -> tuple[Floats, list[dict[str, int]]]:
+    """Return the design matrix, a row for each match, and the columns of either seat's strengths.
+
+    The levels' columns come first. Those of strengths are centred, which makes the strengths of
+    either seat sum to zero.
+    """
+    played, casters, dispellers = (
+        np.array(names)
+        for names in zip(*((c.scenario, c.caster, c.dispeller) for c in results), strict=True)
+    )
+    casting = [agent for agent in agents if agent in casters]
+    dispelling = [agent for agent in agents if agent in dispellers]
+    level = played[:, None] == _scenarios(results)
+    cast, dispel = casters[:, None] == casting, dispellers[:, None] == dispelling
+    design = np.hstack([level, cast - 1.0 / len(casting), 1.0 / len(dispelling) - dispel])
+    first, second = level.shape[1], level.shape[1] + len(casting)
+    columns = [dict(zip(casting, count(first))), dict(zip(dispelling, count(second)))]
+    return design, columns
+
+
+def _worst(
+    agent: str,
+    agents: Sequence[str],
+    results: Sequence[MatchResult],
+    means: Floats,
+    resampled: Floats,
+) -> tuple[Interval | None, str | None]:
+    """Return an agent's margin over the opponent that it does worst against, and that opponent."""
+    place = {(c.scenario, c.caster, c.dispeller): k for k, c in enumerate(results)}
+    weights: dict[str, Floats] = {}
+    for other in agents:
+        pairs = [
+            (place[s, agent, other], place[s, other, agent])
+            for s in _scenarios(results)
+            if agent != other and (s, agent, other) in place and (s, other, agent) in place
+        ]
+        if pairs:
+            weights[other] = np.zeros(len(results))
+            for own, theirs in pairs:
+                weights[other][[own, theirs]] = 0.5 / len(pairs), -0.5 / len(pairs)
+    if not weights:
+        return None, None
+    columns = np.stack(list(weights.values()), axis=1)
+    margins = means @ columns
+    interval = percentiles(float(margins.min()), (resampled @ columns).min(axis=1))
+    return interval, list(weights)[margins.argmin()]
 
 
 def unit(results: Sequence[MatchResult]) -> float:
@@ -190,21 +167,6 @@ def unit(results: Sequence[MatchResult]) -> float:
 
 def _scenarios(results: Sequence[MatchResult]) -> list[str]:
     return list(dict.fromkeys(result.scenario for result in results))
-
-
-def _design(
-    results: Sequence[MatchResult], scenarios: list[str], casting: list[str], dispelling: list[str]
-) -> NDArray[np.float64]:
-    """Return the design matrix: a row for each match; columns of levels and strengths.
-
-    The strengths' columns are centred, which makes those of either kind sum to zero.
-    """
-    level = np.array([[result.scenario == name for name in scenarios] for result in results], float)
-    cast = np.array([[result.caster == name for name in casting] for result in results], float)
-    dispel = np.array(
-        [[result.dispeller == name for name in dispelling] for result in results], float
-    )
-    return np.hstack([level, cast - 1.0 / len(casting), 1.0 / len(dispelling) - dispel])
 
 
 def _resampled_means(results: Sequence[MatchResult], seed: int) -> NDArray[np.float64]:
@@ -219,10 +181,7 @@ def _resampled_means(results: Sequence[MatchResult], seed: int) -> NDArray[np.fl
         for battles in sorted({len(results[k].points) for k in own}):
             columns = [k for k in own if len(results[k].points) == battles]
             points = np.stack([results[k].array for k in columns], axis=1)
-            for start in range(0, RESAMPLES, _CHUNK):
-                rows = slice(start, min(start + _CHUNK, RESAMPLES))
-                counts = rng.multinomial(
-                    battles, np.full(battles, 1.0 / battles), size=rows.stop - start
-                )
-                means[rows, columns] = counts @ points / battles
+            for first in range(0, RESAMPLES, _CHUNK):
+                counts = rng.multinomial(battles, np.full(battles, 1.0 / battles), size=_CHUNK)
+                means[first : first + _CHUNK, columns] = counts @ points / battles
     return means

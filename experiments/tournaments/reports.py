@@ -1,7 +1,7 @@
 """The results of a tournament as JSON, as tables and as pictures."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 from rich.box import SIMPLE_HEAD
-from rich.table import Table
+from rich.table import Column, Table
 
 from experiments.common import versions
-from experiments.statistics import Interval, bootstrap, mean
+from experiments.statistics import Interval
 from experiments.tournaments.matches import MatchResult, display_name
 from experiments.tournaments.rating import Ratings
 from experiments.tournaments.running import ScenarioRound, Settings, settings_as_json
@@ -52,37 +52,76 @@ def results_as_json(
 
 
 def _result_as_json(this: ScenarioRound, result: MatchResult) -> dict[str, Any]:
-    interval = mean_interval(result)
+    numbers = (None, None, None) if result.interval is None else astuple(result.interval)
     return {
         "caster": result.caster,
         "dispeller": result.dispeller,
         "battles": len(result.points),
-        "mean": None if interval is None else interval.value,
-        "low": None if interval is None else interval.low,
-        "high": None if interval is None else interval.high,
+        **dict(zip(("mean", "low", "high"), numbers, strict=True)),
         "exact": this.exact.get((result.caster, result.dispeller)),
         "failure": None if result.failure is None else asdict(result.failure),
     }
 
 
-def mean_interval(result: MatchResult) -> Interval | None:
-    """Mean points of the caster in a match; None if it failed."""
-    return None if result.failure is not None else bootstrap(mean, result.array[:, None])
-
-
 # --- tables ----------------------------------------------------------------------------------
 
 
-def points_table(this: ScenarioRound) -> Table:
-    """Return a scenario's results, casters in rows."""
+def notes(rounds: Sequence[ScenarioRound]) -> list[str]:
+    """Agents that did not play, and agents that failed, a line each."""
+    return [
+        f"{agent} is left out of {each.scenario.name}: {reason}"
+        for each in rounds
+        for agent, reason in each.absent.items()
+    ] + [
+        f"{each.scenario.name}: {one.caster} - {one.dispeller} failed, {one.failure}"
+        for each in rounds
+        for one in each.results
+        if one.failure is not None
+    ]
+
+
+def tables(rounds: Sequence[ScenarioRound], ratings: Ratings) -> Iterator[Table]:
+    """Make a table of the results in each scenario, casters in rows, and one of the ratings."""
+    for each in rounds:
+        if each.results:
+            yield _points_table(each)
+    forfeits = any(each.forfeits for each in ratings.agents)
+    columns = [
+        Column(each, justify="left" if each in ("agent", "against") else "right", no_wrap=True)
+        for each in ("agent", "rating", "cast", "dispel", "worst", "against")
+    ]
     table = Table(
+        *columns,
+        *([Column("forfeits", justify="right")] if forfeits else []),
+        title="rating: points over the average agent, in standard deviations of a battle",
+        caption=f"what strengths do not explain: {ratings.misfit:.3f}",
+        box=SIMPLE_HEAD,
+    )
+    for one in ratings.agents:
+        row = [
+            display_name(one.agent),
+            _interval_text(one.rating),
+            "" if one.casting is None else f"{one.casting:+.3f}",
+            "" if one.dispelling is None else f"{one.dispelling:+.3f}",
+            _interval_text(one.worst),
+            "" if one.against is None else display_name(one.against),
+        ]
+        table.add_row(*row, *([str(one.forfeits)] if forfeits else []))
+    yield table
+
+
+def _interval_text(interval: Interval | None) -> str:
+    return "" if interval is None else f"{interval.value:+.3f} ± {interval.half_width:.3f}"
+
+
+def _points_table(this: ScenarioRound) -> Table:
+    table = Table(
+        "caster \\ dispeller",
+        *(Column(display_name(agent), justify="right") for agent in this.agents),
         title=f"{this.scenario.name}: points of the caster",
         caption="with half the width of the 95 % interval; below, the exact value",
         box=SIMPLE_HEAD,
     )
-    table.add_column("caster \\ dispeller")
-    for agent in this.agents:
-        table.add_column(display_name(agent), justify="right")
     for caster in this.agents:
         row = [result for result in this.results if result.caster == caster]
         table.add_row(display_name(caster), *(_points_text(this, result) for result in row))
@@ -90,59 +129,12 @@ def points_table(this: ScenarioRound) -> Table:
 
 
 def _points_text(this: ScenarioRound, result: MatchResult) -> str:
-    interval = mean_interval(result)
+    interval = result.interval
     if interval is None:
         return "failed"
     exact = this.exact.get((result.caster, result.dispeller))
-    lines = [f"{interval.value:+.2f}", f"± {interval.half_width:.2f}"]
-    return "\n".join([*lines, *([] if exact is None else [f"= {exact:+.2f}"])])
-
-
-def notes(rounds: Sequence[ScenarioRound]) -> list[str]:
-    """Agents that did not play, and agents that failed, a line each."""
-    lines = [
-        f"{agent} is left out of {each.scenario.name}: {reason}"
-        for each in rounds
-        for agent, reason in each.absent.items()
-    ]
-    for each in rounds:
-        for result in each.results:
-            if result.failure is not None:
-                pair = f"{result.caster} - {result.dispeller}"
-                fault = f"{result.failure.agent} as {result.failure.seat}"
-                reason = result.failure.reason
-                lines.append(f"{each.scenario.name}: {pair} failed, {fault}: {reason}")
-    return lines
-
-
-def rating_table(ratings: Ratings) -> Table:
-    """Return the ratings, best first."""
-    table = Table(
-        title="rating: points over the average agent, in standard deviations of a battle",
-        caption=f"what strengths do not explain: {ratings.misfit:.3f}",
-        box=SIMPLE_HEAD,
-    )
-    for heading in ("agent", "rating", "cast", "dispel", "worst", "against"):
-        left = heading in ("agent", "against")
-        table.add_column(heading, justify="left" if left else "right", no_wrap=True)
-    forfeits = any(each.forfeits for each in ratings.agents)
-    if forfeits:
-        table.add_column("forfeits", justify="right")
-    for each in ratings.agents:
-        row = [
-            display_name(each.agent),
-            _interval_text(each.rating),
-            "" if each.casting is None else f"{each.casting:+.3f}",
-            "" if each.dispelling is None else f"{each.dispelling:+.3f}",
-            _interval_text(each.worst),
-            "" if each.against is None else display_name(each.against),
-        ]
-        table.add_row(*row, *([str(each.forfeits)] if forfeits else []))
-    return table
-
-
-def _interval_text(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.value:+.3f} ± {interval.half_width:.3f}"
+    lines = f"{interval.value:+.2f}\n± {interval.half_width:.2f}"
+    return lines if exact is None else f"{lines}\n= {exact:+.2f}"
 
 
 # --- pictures --------------------------------------------------------------------------------
@@ -161,8 +153,8 @@ def draw_points(this: ScenarioRound, path: Path) -> None:
     """Draw a scenario's results as a heat map, casters in rows."""
     agents = [display_name(agent) for agent in this.agents]
     count = len(agents)
-    intervals = [mean_interval(result) for result in this.results]
-    means = np.array([np.nan if each is None else each.value for each in intervals], np.float64)
+    intervals = [result.interval for result in this.results]
+    means = np.array([np.nan if each is None else each.value for each in intervals])
     side = 2.2 + 1.05 * count
     figure = Figure(figsize=(side + 0.9, side), layout="constrained")
     axes = figure.add_subplot()

@@ -9,7 +9,8 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import wfb_gym
-from experiments.common import Report
+from experiments import common
 from experiments.tournaments.matches import (
     MODELS,
     Match,
@@ -50,46 +51,35 @@ Values = dict[tuple[str, str], float]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is played.
-
-    Attributes:
-        agents: each a name or the path of a saved model.
-        scenario: bundled names or files.
-        battles: of each match.
-        planner_battles: of each match in which an agent searches, which takes long.
-        seed: of dice and random choices.
-        out: folder of the results.
-        move_seconds: that an agent may take for one decision, on average over a match.
-        exact_bytes: memory for exact values; a larger scenario goes without.
-        exact_seconds: that asking one agent about all decisions may take; else it goes without.
-    """
+    """What is played."""
 
     agents: tuple[str, ...] = field(
         default=AGENTS, metadata={"positional": True, "metavar": "AGENT"}
-    )
-    scenario: tuple[str, ...] = SCENARIOS
-    battles: int = 2000
-    planner_battles: int = 200
-    seed: int = 0
-    out: Path = Path("runs/tournament")
-    move_seconds: float = 1.0
-    exact_bytes: int = 1 << 26
-    exact_seconds: float = 30.0
+    )  # each a name or the path of a saved model
+    scenario: tuple[str, ...] = SCENARIOS  # bundled names or files
+    battles: int = 2000  # of each match
+    planner_battles: int = 200  # of each match in which an agent searches, which takes long
+    seed: int = 0  # of dice and random choices
+    out: Path = Path("runs/tournament")  # folder of the results
+    move_seconds: float = 1.0  # that an agent may take for one decision, on average over a match
+    exact_bytes: int = 1 << 26  # memory for exact values; a larger scenario has none
+    exact_seconds: float = 30.0  # for asking an agent about all decisions; else it has none
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:
     """All that the results depend on, as JSON holds it; of files a digest of their content."""
-    found = {k: v for k, v in asdict(settings).items() if k not in ("out", "agents", "scenario")}
-    models = [name for name in policy_names(settings.agents) if Path(name).suffix in MODELS]
-    packed = {name: pack(load_scenario(name)) for name in settings.scenario}
+    found = common.settings_as_json(settings)
+    del found["out"]
+    agents, scenarios = list(found.pop("agents")), list(found.pop("scenario"))
+    models = [name for name in policy_names(agents) if Path(name).suffix in MODELS]
     return {
-        "agents": list(settings.agents),
-        "scenarios": list(settings.scenario),
+        "agents": agents,
+        "scenarios": scenarios,
         **found,
         "models": {
             name: hashlib.sha256(Path(name).read_bytes()).hexdigest()[:16] for name in models
         },
-        "tables": {name: packed_digest(each)[:16] for name, each in packed.items()},
+        "tables": {name: packed_digest(pack(load_scenario(name)))[:16] for name in scenarios},
         "wfb_gym": wfb_gym.__version__,
     }
 
@@ -102,14 +92,11 @@ class RecordError(Exception):
 
 
 class Record:
-    """The file of a tournament's finished matches.
+    """The file of a tournament's finished matches; `lines` is its content after the first line.
 
     Args:
         folder: of the results; created if it does not exist.
         settings: what is played, as JSON holds it.
-
-    Attributes:
-        lines: content of the file after its first line.
 
     Raises:
         RecordError: the folder holds another tournament, or another kind of file.
@@ -119,8 +106,10 @@ class Record:
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self._path = folder / FILE
         folder.mkdir(parents=True, exist_ok=True)
-        size, self.lines = self._read(settings)
-        if self._path.exists() and self._path.stat().st_size > size:
+        content = self._path.read_bytes() if self._path.exists() else b""
+        size = content.rfind(b"\n") + 1
+        self.lines = self._read(content[:size], settings)
+        if len(content) > size:
             os.truncate(self._path, size)  # the process ended while it wrote the last line
         if not size:
             self._write({"tournament": settings})
@@ -136,14 +125,10 @@ class Record:
             file.flush()
             os.fsync(file.fileno())
 
-    def _read(self, settings: dict[str, Any]) -> tuple[int, list[dict[str, Any]]]:
-        """Length of all complete lines in bytes, and their content without the first."""
-        if not self._path.exists():
-            return 0, []
-        content = self._path.read_bytes()
-        size = content.rfind(b"\n") + 1
+    def _read(self, content: bytes, settings: dict[str, Any]) -> list[dict[str, Any]]:
+        """Read complete lines; returns all without the first, which says what is played."""
         try:
-            lines = [json.loads(line) for line in content[:size].splitlines()]
+            lines = [json.loads(line) for line in content.splitlines()]
             known = lines[0]["tournament"] if lines else settings
         except (ValueError, KeyError, TypeError):
             raise RecordError(f"{self._path}: expected the results of a tournament") from None
@@ -153,7 +138,7 @@ class Record:
                     f"{self._path} holds another tournament, with {key} {known.get(key)}, not "
                     f"{settings.get(key)}: choose another --out, or delete that file"
                 )
-        return size, lines[1:]
+        return lines[1:]
 
 
 # --- scenarios and their matches -------------------------------------------------------------
@@ -161,27 +146,24 @@ class Record:
 
 @dataclass
 class ScenarioRound:
-    """The part of a tournament in one scenario, and its results so far.
-
-    Attributes:
-        scenario: that is played.
-        agents: that take part.
-        absent: agents that do not take part, and why.
-        results: of the matches that were played.
-        exact: values of the pairs in which both agents are functions of their observations.
-    """
+    """The part of a tournament in one scenario, and its results so far."""
 
     scenario: Scenario
-    agents: tuple[str, ...]
-    absent: dict[str, str]
+    agents: tuple[str, ...]  # that take part
+    absent: dict[str, str]  # agents that do not take part, and why
     results: list[MatchResult] = field(default_factory=list)
     exact: Values = field(default_factory=dict)
+    """Of the pairs in which both agents are functions of their observations."""
 
 
 def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
     """Prepare a scenario; an optimal player takes part only where it can be solved."""
     scenario = load_scenario(name)
-    optimal = [agent for agent in agents if any(map(needs_solution, policy_names([agent])))]
+    optimal = [
+        agent
+        for agent in agents
+        if any(policy.partition(":")[0] == OPTIMAL for policy in policy_names([agent]))
+    ]
     absent: dict[str, str] = {}
     if optimal:
         try:
@@ -191,11 +173,6 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
     return ScenarioRound(scenario, tuple(each for each in agents if each not in absent), absent)
 
 
-def needs_solution(policy: str) -> bool:
-    """Whether a policy needs the scenario's solution."""
-    return policy.partition(":")[0] == OPTIMAL
-
-
 def is_planner(policy: str) -> bool:
     """Whether a policy searches."""
     return find_scripted(policy) is None and Path(policy).suffix not in MODELS
@@ -203,19 +180,18 @@ def is_planner(policy: str) -> bool:
 
 def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
     """All matches of a scenario, in order."""
-    for caster in this.agents:
-        for dispeller in this.agents:
-            planning = is_planner(policy_name(caster, 0)) or is_planner(policy_name(dispeller, 1))
-            most = settings.planner_battles if planning else settings.battles
-            yield Match(
-                this.scenario,
-                caster,
-                dispeller,
-                min(most, settings.battles),
-                FIRST_SEED + SEED_SPACING * settings.seed,
-                _agent_seeds(settings.seed, this.scenario.name, caster, dispeller),
-                settings.move_seconds,
-            )
+    for caster, dispeller in product(this.agents, repeat=2):
+        planning = is_planner(policy_name(caster, 0)) or is_planner(policy_name(dispeller, 1))
+        most = settings.planner_battles if planning else settings.battles
+        yield Match(
+            this.scenario,
+            caster,
+            dispeller,
+            min(most, settings.battles),
+            FIRST_SEED + SEED_SPACING * settings.seed,
+            _agent_seeds(settings.seed, this.scenario.name, caster, dispeller),
+            settings.move_seconds,
+        )
 
 
 def _agent_seeds(*match: Any) -> tuple[int, int]:
@@ -225,22 +201,15 @@ def _agent_seeds(*match: Any) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def run(settings: Settings, record: Record, rounds: list[ScenarioRound], report: Report) -> None:
-    """Play all matches that the record does not hold yet.
+def run(
+    settings: Settings, record: Record, rounds: list[ScenarioRound], report: common.Report
+) -> None:
+    """Play all matches that the record does not hold yet, and give all results to `rounds`.
 
-    Args:
-        settings: what is played.
-        record: gets finished matches.
-        rounds: of the scenarios; they get the results.
-        report: takes the match that is played, and how many have been finished since the last call.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C; `rounds` and the record hold what was finished.
+    After Ctrl-C, `rounds` and the record hold what was finished.
     """
-    known = {
-        (result.scenario, result.caster, result.dispeller): result
-        for result in (MatchResult.from_json(o["cell"]) for o in record.lines if "cell" in o)
-    }
+    found = [MatchResult.from_json(line["cell"]) for line in record.lines if "cell" in line]
+    known = {(result.scenario, result.caster, result.dispeller): result for result in found}
     exact = {line["exact"]["scenario"]: line["exact"] for line in record.lines if "exact" in line}
     for this in rounds:
         name = this.scenario.name

@@ -9,7 +9,7 @@ import pytest
 
 from experiments import leaderboard
 from experiments.common import FAILED, INTERRUPTED
-from experiments.leaderboards import grading, page, protocol
+from experiments.leaderboards import page, protocol
 from experiments.leaderboards.protocol import (
     POOL,
     TASKS,
@@ -164,7 +164,7 @@ def test_saved_models_are_the_runs_of_one_submission(
         return [50.0 + k for k in range(len(policies))]
 
     monkeypatch.setattr(protocol, "grade_duel", duel)
-    monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
+    monkeypatch.setattr(leaderboard, "make_agent", lambda *_, **__: None)
     models = [f"run{k}/model.zip" for k in range(5)]
     arguments = ["--evaluate", *models, "--name", "mine", "--steps", "1000", *SMALL]
     assert leaderboard.main([*arguments, "--folder", str(tmp_path)]) == 0
@@ -179,7 +179,7 @@ def test_other_tasks_are_added_to_a_submission(
 ) -> None:
     worth = [1.0]
     monkeypatch.setattr(protocol, "grade_duel", lambda policies, task: worth * len(policies))
-    monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
+    monkeypatch.setattr(leaderboard, "make_agent", lambda *_, **__: None)
     models = [f"run{k}/model.zip" for k in range(5)]
     line = ["--evaluate", *models, "--name", "mine", "--folder", str(tmp_path), "--add"]
     first = [*line, "--steps", "1000", "--description", "as it was"]
@@ -347,7 +347,7 @@ def test_bad_input_ends_with_one_line(
 def test_too_few_models_are_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grading, "make_agent", lambda *_, **__: None)
+    monkeypatch.setattr(leaderboard, "make_agent", lambda *_, **__: None)
     for arguments in (["--steps", "5"], ["b.zip", "c.zip", "d.zip", "e.zip"]):
         with pytest.raises(SystemExit):
             leaderboard.main(["--evaluate", "a.zip", *arguments, "--name", "x"])

@@ -247,9 +247,8 @@ BOLT = {"name": "Bolt", "casting_value": 5, "worth": 20.0}
 
 
 def _told(**armies: Any) -> str:
-    return openings.first_opening_text(
-        solver.solve(scenario_from_dict({"name": "small", **armies}))
-    )
+    opening = openings.first_opening(solver.solve(scenario_from_dict({"name": "small", **armies})))
+    return str(opening["words"])
 
 
 def _casting(spells: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_a_stale_table_is_told_and_made_anew(
     def table(results: Any) -> str:
         return str(results["word"])
 
-    one = Report("one", ("nothing",), 1, table, page="page.md")
+    one = Report("one", "nothing", 1, table, page="page.md")
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
@@ -94,7 +94,7 @@ def test_a_command_that_is_run_leaves_results_and_pictures(
         '(o / "results.json").write_text(\'{"values": [1, 2]}\'); (o / "a.png").write_bytes(b"x")'
     )
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
-    one = Report("one", ("script",), 1, table, "page.md", {"a.png": "b.png"})
+    one = Report("one", "script", 1, table, "page.md", {"a.png": "b.png"})
     for name in ("ROOT", "RESULTS", "IMAGES"):
         monkeypatch.setattr(report, name, tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
