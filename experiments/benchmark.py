@@ -96,17 +96,6 @@ def best_rates(
     return {name: {key: round(rate) for key, rate in each.items()} for name, each in found.items()}
 
 
-def measure_stepping(plan: Plan) -> dict[str, Any]:
-    """Measure the batched and the single step, and what they are compared with."""
-    single = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
-    large = tuple(size for size in plan.sizes if size in LARGE) or plan.sizes[-1:]
-    return {
-        "batched": measure_batches(plan, plan.sizes, DUEL),
-        "battle": measure_batches(plan, large, BATTLE),
-        "single": best_rates(single, plan, "single environment"),
-    }
-
-
 def measure_batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Any]:
     """Measure the batched step by size, and what it is compared with."""
     space = gym.make_vec("wfb_gym/Caster-v0", num_envs=1, scenario=scenario)
@@ -130,16 +119,17 @@ def measure_training(plan: Plan) -> dict[str, Any]:
     envs.seed(0)
     cases = {
         "wfb_gym": training.sb3_round(envs, plan.frames),
-        "free": training.sb3_round(training.FreeVecEnv(PhaseVecEnv(plan.envs)), plan.frames),
+        "free": training.sb3_round(training.FreeVecEnv(plan.envs), plan.frames),
         "train_fast": training.train_fast_round(plan.frames, quick=plan.quick),
     }
     found = best_rates(cases, plan, "training")
     rates = {name: each["frames"] for name, each in found.items()}
-    ratios = {
+    return {
+        **rates,
         "ratio": round(rates["wfb_gym"] / rates["free"], 3),
         "fast over SB3": round(rates["train_fast"] / rates["wfb_gym"], 2),
+        "envs": plan.envs,
     }
-    return {**rates, **ratios, "envs": plan.envs}
 
 
 _START = """
@@ -213,8 +203,16 @@ def measure_all(plan: Plan) -> dict[str, Any]:
     # First, while the process is small: its memory is measured too.
     print("solving, which takes a minute or two", file=sys.stderr)
     exact = measure_solving(plan.rounds, large=not plan.quick)
-    results = {**measure_stepping(plan), "training": measure_training(plan)}
-    results |= {"starting": measure_starts(plan), "solving": exact}
+    single = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
+    large = tuple(size for size in plan.sizes if size in LARGE) or plan.sizes[-1:]
+    results = {
+        "batched": measure_batches(plan, plan.sizes, DUEL),
+        "battle": measure_batches(plan, large, BATTLE),
+        "single": best_rates(single, plan, "single environment"),
+        "training": measure_training(plan),
+        "starting": measure_starts(plan),
+        "solving": exact,
+    }
     held = [{**asdict(each), "holds": each.holds} for each in budgets(results)]
     machine = {"processor": platform.machine(), "cores": os.cpu_count()}
     return {**results, "budgets": held, "machine": machine, "versions": versions()}

@@ -140,17 +140,10 @@ def parse_settings(
 
     A field's metadata may hold arguments of `add_argument` that replace the usual ones, and
     ``aliases``: further spellings of the flag. A tuple's flag is repeated for several values; with
-    ``positional`` in its metadata the values stand alone instead. Every command has ``--quick`` and
-    ``--json``.
-
-    Args:
-        settings: the dataclass.
-        arguments: the command line; None takes the process's own.
-        module: name of the command's module, behind ``python -m``.
-        description: printed by ``--help``.
-        quick: values of fields with ``--quick``, unless their flags are given.
-        switches: help of further flags without a value, by name.
-        usual_out: the run's folder where ``--out`` is not given.
+    ``positional`` in its metadata the values stand alone instead. Every command has ``--json``, and
+    ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches` holds
+    the help of further flags without a value, by name. Where ``--out`` is not given, `usual_out`
+    says the run's folder.
 
     Returns:
         The settings, the names of the switches that were given (``json`` among them), and the

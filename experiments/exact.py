@@ -1,26 +1,17 @@
 """Exact scores of registered agents and saved models in one scenario."""
 
-from functools import cache
-
-from wfb_gym.encoding.limits import Limits
-from wfb_gym.envs.scenario_set import resolve_scenarios
-from wfb_gym.generating import Generated
+from wfb_gym.envs.scenario_set import generated_limits
+from wfb_gym.generating import Generation
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver import ExactGame, Score
 
 
 def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
-    """Return the exact score of an agent.
+    """Return the exact score of a registered agent or a saved model.
 
-    Args:
-        game: the scenario.
-        name: a registered agent or a saved model's path. A model's sizes may be those that fit
-            the scenario, or those that all generated scenarios have.
-        seat: that it plays.
-
-    Raises:
-        ValueError: It does not fit the scenario, or is no function of what it observes.
+    A model's sizes may be those that fit the scenario, or those that all generated scenarios have.
+    A `ValueError` says that they are neither, or that it is no function of what it observes.
     """
     if find_scripted(name) is not None:
         return game.score(game.probabilities(name, seat), seat)
@@ -29,15 +20,7 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
         probabilities = game.probabilities(agent, seat)
     except ValueError as error:
         try:
-            probabilities = game.probabilities(agent, seat, generated_limits())
+            probabilities = game.probabilities(agent, seat, generated_limits(Generation().sizes))
         except ValueError:
             raise error from None
     return game.score(probabilities, seat)
-
-
-@cache
-def generated_limits() -> Limits:
-    """Return the sizes of the observations and actions of all generated scenarios."""
-    limits = resolve_scenarios(Generated("test", count=1)).limits
-    assert limits is not None
-    return limits

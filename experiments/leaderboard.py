@@ -17,7 +17,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from experiments.leaderboards.protocol import BUDGET, DUELS, RUNS, TASKS, TRACKS
 from experiments.leaderboards.submissions import (
     FOLDER,
     NAME,
+    NAME_EXPECTED,
     Submission,
     SubmissionError,
     read_submission,
@@ -37,12 +37,13 @@ from experiments.tournaments.matches import MODELS
 from wfb_gym.cli.parser import Parser
 from wfb_gym.players.registry import make_agent
 
-QUICK_OUT = Path("runs/leaderboard-quick")
 DESCRIPTIONS = {
     "random": "every legal action is as likely",
     "greedy": "the best expected points of the moment, dispels what it can",
     "veteran": "rules of thumb of an experienced player",
 }
+Entries = dict[str, list[str]]
+"""What is graded: by the name of a submission a policy for each run."""
 
 
 class Settings(argparse.Namespace):
@@ -72,24 +73,10 @@ class Settings(argparse.Namespace):
     @property
     def submissions(self) -> Path:
         """The folder of the submissions."""
-        return self.folder or (QUICK_OUT if self.quick else FOLDER)
-
-    @property
-    def page(self) -> Path:
-        """That is made of the submissions."""
-        found = self.submissions
-        return page.PAGE if found == FOLDER else found / "leaderboard.md"
+        return self.folder or (Path("runs/leaderboard-quick") if self.quick else FOLDER)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A submission before it is graded: a policy for each run, and what the file says beside."""
-
-    policies: list[str]
-    metadata: dict[str, Any]
-
-
-def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, list[Entry]]:
+def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]:
     """Parse the command line: settings, and what is graded."""
     description = (__doc__ or "").strip()
     parser = Parser(prog="python -m experiments.leaderboard", description=description)
@@ -119,68 +106,58 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, list[Ent
         parser.error(str(error))
 
 
-def make_entries(settings: Settings) -> list[Entry]:
-    """Return what is graded.
-
-    Raises:
-        ValueError: an unknown agent, or policies that make no submission.
-        OSError: a file that cannot be read.
-    """
+def make_entries(settings: Settings) -> Entries:
+    """Return what is graded; an unknown agent, or policies that make no submission, are refused."""
     policies = list(dict.fromkeys(settings.evaluate or ()))
     models = [each for each in policies if Path(each).suffix in MODELS]
     if not policies:
-        return []
+        return {}
     if models and len(models) < len(policies):
         raise ValueError("--evaluate: expected names or saved models, found both")
     if settings.steps > BUDGET:
         raise ValueError(f"--steps: expected 0 to {BUDGET:,}, found {settings.steps}")
     for policy in policies:
         make_agent(policy, scenario=DUELS[0])
-    if not models:
+    if models:
+        if settings.name is None:
+            raise ValueError("--name: expected a name for the submission of saved models")
+        if not settings.steps or len(models) < RUNS:
+            raise ValueError(
+                f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
+                f"found {len(models)} and {settings.steps}"
+            )
+        entries = {settings.name: models}
+    else:
         if settings.name is not None and len(policies) > 1:
             raise ValueError(f"--name: expected one agent, found {len(policies)}")
-        names = [settings.name or each.replace(":", "-") for each in policies]
-        return [_entry(settings, *each) for each in zip(names, policies, strict=True)]
-    if settings.name is None:
-        raise ValueError("--name: expected a name for the submission of saved models")
-    if not settings.steps or len(models) < RUNS:
-        raise ValueError(
-            f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
-            f"found {len(models)} and {settings.steps}"
-        )
-    return [_entry(settings, settings.name, *models)]
+        entries = {settings.name or each.replace(":", "-"): [each] for each in policies}
+    for name in entries:
+        if not NAME.fullmatch(name):
+            raise ValueError(f"--name: {NAME_EXPECTED}, found {name!r}")
+    return entries
 
 
-def _entry(settings: Settings, name: str, *policies: str) -> Entry:
-    if not NAME.fullmatch(name):
-        expected = "letters, digits, dots, dashes and underscores"
-        raise ValueError(f"--name: expected {expected}, found {name!r}")
-    first = policies[0]
-    metadata = {
-        "protocol": protocol.PROTOCOL,
-        "name": name,
-        "description": settings.description or DESCRIPTIONS.get(first, first),
-        "authors": settings.authors,
-        "code": settings.code or f"python -m experiments.leaderboard --evaluate {first}",
-        "steps": settings.steps,
-        "versions": common.versions(),
-    }
-    return Entry(list(policies), metadata)
-
-
-def grade_entries(settings: Settings, entries: list[Entry]) -> int:
+def grade_entries(settings: Settings, entries: Entries) -> int:
     """Grade all entries and write their submissions; returns the exit status."""
     status = 0
     with common.report_progress("grading", len(entries) * len(settings.tasks)) as report:
-        for entry in entries:
+        for name, policies in entries.items():
             results: dict[str, Any] = {}
             with common.Interruptible() as session:
-                for line in protocol.grade(
-                    entry.metadata["name"], entry.policies, settings.tasks, results, report
-                ):
+                for line in protocol.grade(name, policies, settings.tasks, results, report):
                     print(line, file=sys.stderr)
                     status = common.FAILED
-            status = _write_submission(settings, {**entry.metadata, **results}) or status
+            about = {
+                "protocol": protocol.PROTOCOL,
+                "name": name,
+                "description": settings.description or DESCRIPTIONS.get(policies[0], policies[0]),
+                "authors": settings.authors,
+                "code": settings.code
+                or f"python -m experiments.leaderboard --evaluate {policies[0]}",
+                "steps": settings.steps,
+                "versions": common.versions(),
+            }
+            status = _write_submission(settings, {**about, **results}) or status
             if session.interrupted:
                 print("interrupted; what was done is kept", file=sys.stderr)
                 return common.INTERRUPTED
@@ -225,7 +202,8 @@ def write_generated_scenarios() -> None:
 def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
     """Write the page, or say whether it is current; returns the exit status."""
     text = page.make_page(submissions)
-    path = settings.page
+    folder = settings.submissions
+    path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
     if not settings.check:
         path.write_text(text, encoding="utf-8")
         print(f"written: {path}", file=sys.stderr)
@@ -239,9 +217,6 @@ def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str
     """Compute by track the probability that a run of the first submission beats one of the second.
 
     Tracks that one of them did not finish are left out.
-
-    Raises:
-        SubmissionError: there is no such submission.
     """
     by_name = {each.name: each for each in submissions}
     for name in names:

@@ -31,7 +31,6 @@ from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_sc
 SMALLEST = "apprentice"
 """Scenario that is solved first, so that times do not include compilation."""
 
-GIB = 2**30
 MIB = 2**20
 FIRST_PHASES = 256 * MIB
 """Memory for the first phases of a battle that is too large: minutes for all of them together."""
@@ -44,21 +43,13 @@ Result = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What to solve, and the form of the output.
+    """What to solve, and the form of the output."""
 
-    Attributes:
-        scenarios: in the order of the results.
-        everything: solve all bundled ones; of battles that are too large the first phases.
-        memory: bytes that a solution may take.
-        plot: file for the heat maps, if any.
-        form: "plain", "json" or "markdown".
-    """
-
-    scenarios: tuple[Scenario, ...]
-    everything: bool
-    memory: int
-    plot: Path | None
-    form: str
+    scenarios: tuple[Scenario, ...]  # in the order of the results
+    everything: bool  # solve all bundled ones; of battles that are too large the first phases
+    memory: int  # bytes that a solution may take
+    plot: Path | None  # file for the heat maps
+    form: str  # "plain", "json" or "markdown"
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> Settings:
@@ -88,7 +79,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> Settings:
     if given.plot is not None:
         _check_plot(parser, given.plot, len(scenarios))
     form = "json" if given.json else "markdown" if given.markdown else "plain"
-    return Settings(scenarios, given.all, given.memory * GIB, given.plot, form)
+    return Settings(scenarios, given.all, given.memory * 2**30, given.plot, form)
 
 
 def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
@@ -216,18 +207,6 @@ def table_row(result: Result) -> tuple[str, ...]:
     return name, phases, f"{points:+.2f}", words, f"{decisions:,}", seconds, mebibytes
 
 
-def console_table(results: Sequence[Result]) -> Table:
-    """Return the results as a table for the console."""
-    columns = [
-        Column(each, justify="left" if each in _TEXT else "right", no_wrap=each != "opening")
-        for each in HEADINGS
-    ]
-    table = Table(*columns, caption="points of the first army if both play optimally")
-    for each in results:
-        table.add_row(*table_row(each))
-    return table
-
-
 def values_table(results: Sequence[Result]) -> str:
     """Return the results as a Markdown table."""
     left = [HEADINGS.index(heading) for heading in _TEXT]
@@ -243,7 +222,14 @@ def print_results(settings: Settings, results: Sequence[Result], interrupted: bo
     elif len(settings.scenarios) == 1:
         print("\n".join(result_text(each) for each in results))
     else:
-        Console().print(console_table(results))
+        columns = (
+            Column(each, justify="left" if each in _TEXT else "right", no_wrap=each != "opening")
+            for each in HEADINGS
+        )
+        table = Table(*columns, caption="points of the first army if both play optimally")
+        for each in results:
+            table.add_row(*table_row(each))
+        Console().print(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

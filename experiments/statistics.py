@@ -28,13 +28,7 @@ _MAX_SCORES = 1 << 22
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and its bootstrap interval.
-
-    Attributes:
-        value: of the scores as they are.
-        low: lower end.
-        high: upper end.
-    """
+    """An estimate, of the scores as they are, and the ends of its bootstrap interval."""
 
     value: float
     low: float
@@ -109,13 +103,7 @@ def bootstrap(
 
 
 def percentiles(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """Return the percentile interval of an estimate.
-
-    Args:
-        value: of the scores as they are.
-        drawn: of the resamples, (n,).
-        level: probability that the interval covers the true value.
-    """
+    """Return the percentile interval of an estimate by the values of its resamples, (n,)."""
     low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(value, float(low), float(high))
 

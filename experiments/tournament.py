@@ -29,12 +29,6 @@ from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 
 SMALLEST = "apprentice"
-QUICK = {
-    "battles": 64,
-    "planner_battles": 16,
-    "scenario": (SMALLEST, "archmage-duel"),
-    "out": Path("runs/tournament-quick"),
-}
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> tuple[running.Settings, bool]:
@@ -44,7 +38,12 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[running.Settings, 
         arguments,
         module="experiments.tournament",
         description=__doc__,
-        quick=QUICK,
+        quick={
+            "battles": 64,
+            "planner_battles": 16,
+            "scenario": (SMALLEST, "archmage-duel"),
+            "out": Path("runs/tournament-quick"),
+        },
         switches={},
     )
     common.check_positive(parser, settings, ("battles", "planner_battles", "move_seconds"))
@@ -53,29 +52,19 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[running.Settings, 
     if max(settings.battles, settings.planner_battles) > running.SEED_SPACING:
         parser.error(f"--battles: expected at most {running.SEED_SPACING:,}")
     try:
-        check(settings)
+        for kind, names in (("agent", settings.agents), ("scenario", settings.scenario)):
+            for name in names:
+                if names.count(name) > 1:
+                    raise ValueError(f"{kind}: {name} is given twice")
+        for name in policy_names(settings.agents):
+            make_agent(name, scenario=SMALLEST)
+        loaded = [load_scenario(scenario).name for scenario in settings.scenario]
+        for name in loaded:
+            if loaded.count(name) > 1:
+                raise ValueError(f"scenario: two of them are named {name}")
     except (ValueError, OSError) as error:
         parser.error(str(error))
     return settings, "json" in switches
-
-
-def check(settings: running.Settings) -> None:
-    """Refuse what cannot be played at all.
-
-    Raises:
-        ValueError: an unknown agent or scenario, a file that is no model, or a duplicate.
-        OSError: a file that cannot be read.
-    """
-    for kind, names in (("agent", settings.agents), ("scenario", settings.scenario)):
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"{kind}: {name} is given twice")
-    for name in policy_names(settings.agents):
-        make_agent(name, scenario=SMALLEST)
-    loaded = [load_scenario(scenario).name for scenario in settings.scenario]
-    for name in loaded:
-        if loaded.count(name) > 1:
-            raise ValueError(f"scenario: two of them are named {name}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

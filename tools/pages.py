@@ -82,9 +82,6 @@ class Argument:
     meaning: str
 
 
-# --- docstrings ----------------------------------------------------------------------------
-
-
 def split_sections(text: str) -> dict[str, str]:
     """Return a docstring's sections by heading; its first lines have the empty heading."""
     parts = re.split(r"^## (.+)$", inspect.cleandoc(text), flags=re.MULTILINE)
@@ -95,8 +92,7 @@ def split_sections(text: str) -> dict[str, str]:
 def merge_sections(kind: type) -> dict[str, str]:
     """Merge the sections of a class's docstring with those of its base classes, which come first.
 
-    Raises:
-        ValueError: a section is missing, or is not one of `SECTIONS`.
+    All of `SECTIONS` must be there, and no others.
     """
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
@@ -138,11 +134,7 @@ def keyword_defaults(kind: type) -> dict[str, Any]:
 
 
 def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
-    """Compare the docstring's arguments with the signature.
-
-    Raises:
-        ValueError: an argument is missing or unknown, or its default differs.
-    """
+    """Refuse arguments of a docstring that are not those of the signature with its defaults."""
     wanted = keyword_defaults(kind)
     names = {one.name for one in documented}
     if names != set(wanted):
@@ -156,9 +148,6 @@ def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
             raise ValueError(
                 f"{kind.__name__}.{one.name}: expected {wanted[one.name]!r}, found {one.default}"
             )
-
-
-# --- tables --------------------------------------------------------------------------------
 
 
 def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
@@ -187,9 +176,6 @@ def size_table(spec: EnvSpec) -> str:
     return markdown_table(rows)
 
 
-# --- pages ---------------------------------------------------------------------------------
-
-
 def make_unwrapped(spec: EnvSpec, **keys: Any) -> Any:
     """Make the environment of an id without Gymnasium's wrappers."""
     return gym.make(spec, disable_env_checker=True, **keys).unwrapped
@@ -203,11 +189,7 @@ def newest_specs() -> dict[str, EnvSpec]:
 
 
 def make_page(spec: EnvSpec) -> str:
-    """Write the page of an id.
-
-    Raises:
-        ValueError: the docstring lacks this version, or contradicts the signature.
-    """
+    """Write the page of an id; a docstring without its version is refused."""
     kind: Any = load_env_creator(str(spec.entry_point))
     texts = merge_sections(kind)
     if f"* v{spec.version}:" not in texts[OWN_SECTION]:

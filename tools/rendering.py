@@ -13,10 +13,6 @@ from PIL import Image
 from wfb_gym.render.picture import picture
 from wfb_gym.transcripts import NarratedBattle, record
 
-SCENARIO = "the-shattered-gate"
-SEED = 3
-EVENTS = 99
-
 
 def moment(scenario: str, seed: int, events: int) -> NDArray[np.uint8]:
     """Draw a battle between two veterans after so many decisions and rolls, at most all of them."""
@@ -33,9 +29,9 @@ def moment(scenario: str, seed: int, events: int) -> NDArray[np.uint8]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Draw a moment of a battle between two veterans.")
-    parser.add_argument("--scenario", default=SCENARIO, help="bundled name or file")
-    parser.add_argument("--seed", type=int, default=SEED, help="of the dice")
-    parser.add_argument("--events", type=int, default=EVENTS, help="after how many of them")
+    parser.add_argument("--scenario", default="the-shattered-gate", help="bundled name or file")
+    parser.add_argument("--seed", type=int, default=3, help="of the dice")
+    parser.add_argument("--events", type=int, default=99, help="after how many of them")
     parser.add_argument("--out", type=Path, default=Path("docs/images/rgb-array.png"))
     given = parser.parse_args()
     image = Image.fromarray(moment(given.scenario, given.seed, given.events))

@@ -138,10 +138,9 @@ def rating_table(results: Results) -> str:
     for one in results["rating"]:
         if (rating := one["rating"]) is None:
             continue
-        strengths = (one[key] for key in ("casting", "dispelling"))
-        values = (each["value"] if isinstance(each, dict) else each for each in strengths)
         cells = [f"{rating['value']:+.3f} [{rating['low']:+.3f}, {rating['high']:+.3f}]"]
-        cells += [f"{value:+.3f}" for value in (*values, one["worst"]["value"])]
+        values = (one["casting"], one["dispelling"], one["worst"]["value"])
+        cells += [f"{value:+.3f}" for value in values]
         rows.append([one["agent"], *cells, str(one["against"])])
     header = ["agent", "rating", "casting", "dispelling", "worst", "against"]
     return markdown_table([header, *rows], text_columns=(0,))
@@ -159,10 +158,6 @@ def _draw_distilled(results: Results, path: Path) -> None:
     draw_grades(grades, results["args"]["seat"], path)
 
 
-LARGE = (
-    "--scenario grand-conclave --seconds 600 --width 192 --evaluations 2 --exact-bytes 4294967296"
-)
-TOURNAMENT = "--scenario archmage-duel --scenario orc-shaman-hunt --planner-battles 1000"
 ALL = (
     Report(
         "fast",
@@ -180,15 +175,12 @@ ALL = (
         pictures={"curve.png": "curve.png", "policy.png": "policy.png"},
     ),
     Report(
-        "train-dispeller",
-        "agents.train --seat dispeller",
-        8,
-        grades_table,
-        page="docs/experiments.md",
+        "train-dispeller", "agents.train --seat dispeller", 8, grades_table, "docs/experiments.md"
     ),
     Report(
         "large",
-        f"agents.train_fast {LARGE}",
+        "agents.train_fast --scenario grand-conclave --seconds 600 --width 192 --evaluations 2 "
+        "--exact-bytes 4294967296",
         14,
         run_table,
         page="docs/experiments.md",
@@ -208,7 +200,8 @@ ALL = (
     ),
     Report(
         "tournament",
-        f"experiments.tournament {TOURNAMENT}",
+        "experiments.tournament --scenario archmage-duel --scenario orc-shaman-hunt "
+        "--planner-battles 1000",
         10,
         rating_table,
         pictures={"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
@@ -242,11 +235,7 @@ PAGES = {
 
 
 def insert_table(page: str, name: str, table: str) -> str:
-    """Return a page with a table between its marks.
-
-    Raises:
-        ValueError: the page lacks the marks.
-    """
+    """Return a page with a table between its marks, which must be there."""
     marks = re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
     if not marks.search(page):
         raise ValueError(f"expected <!-- report:{name} --> and <!-- /report --> in the page")
@@ -255,12 +244,9 @@ def insert_table(page: str, name: str, table: str) -> str:
 
 def find_stale(reports: Sequence[Report]) -> list[str]:
     """Names of the tables that differ from the committed results."""
-    stale = []
-    for one in reports:
-        if one.table is not None and one.results.is_file():
-            _, page, wanted = one.page_with_table()
-            stale += [one.name] if page != wanted else []
-    return stale
+    shown = [one for one in reports if one.table is not None and one.results.is_file()]
+    pages = {one.name: one.page_with_table() for one in shown}
+    return [name for name, (_, page, wanted) in pages.items() if page != wanted]
 
 
 def rewrite(one: Report) -> None:
@@ -273,11 +259,7 @@ def rewrite(one: Report) -> None:
 
 
 def run(one: Report) -> None:
-    """Run the command and keep its results and pictures.
-
-    Raises:
-        subprocess.CalledProcessError: the command failed.
-    """
+    """Run the command and keep its results and pictures."""
     print(f"{one.name}: python -m {one.line}", file=sys.stderr)
     done = subprocess.run(
         [sys.executable, "-m", *one.line.split()],

@@ -19,7 +19,6 @@ Flags = NDArray[np.bool_]
 Outputs = tuple[NDArray[np.float32], Flags, NDArray[np.float64], Flags, Flags]
 """Observations, masks, rewards, terminations and illegal actions of a step."""
 
-WARM_STEPS = 100
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -150,7 +149,7 @@ def batch_round(size: int, opponent: str, scenario: str) -> Round:
         return actions
 
     result = envs.reset(seed=0)
-    for number in range(WARM_STEPS):  # battles spread over all their phases
+    for number in range(100):  # battles spread over all their phases
         result = envs.step(choose(number, result))
     return _choosing_round(size, envs.step, choose, result)
 

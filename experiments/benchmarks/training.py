@@ -19,45 +19,27 @@ STEPS = 32
 """Of each environment between two updates."""
 
 
-class FreeVecEnv(VecEnv):
-    """An environment that costs nothing: the spaces of a `PhaseVecEnv`, and constant arrays."""
+class FreeVecEnv(PhaseVecEnv):
+    """An environment that costs nothing: constant arrays in place of what a step makes."""
 
-    def __init__(self, like: PhaseVecEnv) -> None:
-        self.render_mode = None
-        super().__init__(like.num_envs, like.observation_space, like.action_space)
+    def __init__(self, num_envs: int) -> None:
+        super().__init__(num_envs)
         rng = np.random.default_rng(0)
-        self._observations = like.reset()
-        self._masks = like.action_masks()
-        self._rewards = rng.normal(size=self.num_envs).astype(np.float32)
-        self._dones = rng.random(self.num_envs) < 0.2  # an episode has about five decisions
-        self._infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        rewards = rng.normal(size=num_envs).astype(np.float32)
+        dones = rng.random(num_envs) < 0.2  # an episode has about five decisions
+        self._result: Any = super().reset(), rewards, dones, [{} for _ in range(num_envs)]
 
     def reset(self) -> Any:
-        return self._observations
+        return self._result[0]
 
     def step_async(self, actions: NDArray[Any]) -> None:
         pass
 
     def step_wait(self) -> Any:
-        return self._observations, self._rewards, self._dones, self._infos
+        return self._result
 
-    def env_method(self, method_name: str, *_: Any, **__: Any) -> Any:
+    def action_masks(self) -> Any:
         return self._masks
-
-    def has_attr(self, attr_name: str) -> bool:
-        return True
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        return [None] * self.num_envs
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        pass
-
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        return [False] * self.num_envs
-
-    def close(self) -> None:
-        pass
 
 
 def sb3_round(envs: VecEnv, frames: int) -> Round:

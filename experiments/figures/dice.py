@@ -8,6 +8,7 @@ it would change the later phases too.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,7 @@ MAX_PANELS = 6
 CLOSED = -2
 """In the place of a spell: it cannot be cast."""
 
-_GREY = "0.82"
 _FRAME = "crimson"
-_COLOURS = colormaps["YlGnBu"]
-_LOSS = colormaps["OrRd"]
 _DPI = 150
 _FONT = 8.5
 _OPENING = "What to cast first, on how many dice"
@@ -61,30 +59,19 @@ _LEAST_COST = 0.05
 
 @dataclass(frozen=True)
 class Grid:
-    """What is cast in each cell; a row for each number of dispel dice, a column for power dice.
+    """What is cast in each cell; a row for each number of dispel dice, a column for power dice."""
 
-    Attributes:
-        spells: slots of the active army, int64; `STOP` where nothing is cast, `CLOSED` where it
-            cannot be.
-        dice: committed, int64; 0 where none are.
-        lost: points that this gives away if both play optimally afterwards, float64; NaN where it
-            cannot be cast.
-    """
-
-    spells: NDArray[np.int64]
-    dice: NDArray[np.int64]
+    spells: NDArray[np.int64]  # slots; `STOP` where nothing is cast, `CLOSED` where it cannot be
+    dice: NDArray[np.int64]  # committed; 0 where none are
     lost: NDArray[np.float64]
+    """Points given away if both play optimally afterwards; NaN where it cannot be cast."""
 
 
 class HeatMap:
     """The positions of a heat map: a scenario's first nomination with its own or smaller pools.
 
-    Attributes:
-        start: the first nomination as the scenario has it.
-        army: that casts.
-        power: power dice: from 1, or from 0 where wizards have dice of their own, to those at the
-            start.
-        dispel: dice of the other army, from 0 to those at the start.
+    The pools are `power` dice (from 1, or from 0 where wizards have dice of their own) of the
+    `army` that casts and `dispel` dice of the other, up to those at the `start`.
 
     Raises:
         ValueError: no spell is ever cast on power dice.
@@ -113,14 +100,13 @@ class HeatMap:
 
     def positions(self) -> list[Battle]:
         """Return the positions of all cells, row by row."""
-        return [self._at(power, dispel) for dispel in self.dispel for power in self.power]
-
-    def _at(self, power: int, dispel: int) -> Battle:
-        battle = self.start.copy()
-        battle.state.power = power
-        battle.state.dispel = dispel
-        to_nominate(battle.packed, battle.state)
-        return battle
+        found = []
+        for dispel, power in product(self.dispel, self.power):
+            battle = self.start.copy()
+            battle.state.power, battle.state.dispel = power, dispel
+            to_nominate(battle.packed, battle.state)
+            found.append(battle)
+        return found
 
     def grid(self, found: Iterable[Opening | None]) -> Grid:
         """Return the openings of all cells, row by row; None where there is none."""
@@ -157,8 +143,7 @@ def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
 def policy_grid(heat_map: HeatMap, policy: Policy) -> Grid:
     """Return the openings of a policy of the army that casts; it is asked about all cells together.
 
-    Raises:
-        ValueError: the policy takes an action that is not legal.
+    An illegal action is a `ValueError`.
     """
     packed, army = heat_map.solution.packed, heat_map.army
     view = View(packed, army, fit(packed, army))
@@ -196,13 +181,7 @@ def _clip(word: str) -> str:
 
 
 class Picture:
-    """Panels of one scenario on one figure, with one colour for each number of dice.
-
-    Args:
-        heat_map: that the panels show.
-        grids: all that will be drawn, for the colours.
-        figure: to draw on.
-    """
+    """Panels of one scenario on one figure, with one colour for each number of dice in grids."""
 
     def __init__(self, heat_map: HeatMap, grids: Iterable[Grid], figure: Figure) -> None:
         self.heat_map = heat_map
@@ -211,7 +190,7 @@ class Picture:
         self.most = max(1, *(int(grid.dice.max()) for grid in grids))
         shades = np.linspace(0.08, 0.92, max(_MIN_SHADES, self.most))[: self.most]
         norm = BoundaryNorm(np.arange(0.5, self.most + 1), self.most)
-        self.scale = ScalarMappable(norm, ListedColormap(_COLOURS(shades)))
+        self.scale = ScalarMappable(norm, ListedColormap(colormaps["YlGnBu"](shades)))
 
     def draw_openings(self, axes: Axes, grid: Grid, title: str) -> None:
         """Draw spell and dice in each cell."""
@@ -231,11 +210,11 @@ class Picture:
         self._draw_panel(axes, dice, self.scale, labels, title, bold)
         for place in np.argwhere(grid.spells == CLOSED):
             left = self.heat_map.power[place[1]] - 0.5
-            axes.add_patch(Rectangle((left, place[0] - 0.5), 1, 1, color=_GREY))
+            axes.add_patch(Rectangle((left, place[0] - 0.5), 1, 1, color="0.82"))
 
     def draw_losses(self, axes: Axes, lost: NDArray[np.float64], title: str) -> Any:
         """Draw the points given away in each cell; returns the image, for a colour bar."""
-        scale = ScalarMappable(Normalize(0.0, max(1.0, float(lost.max()))), _LOSS)
+        scale = ScalarMappable(Normalize(0.0, max(1.0, float(lost.max()))), "OrRd")
         labels = np.full(lost.shape, "0", object)
         for place in np.argwhere(lost >= _LEAST_COST):
             labels[*place] = f"{lost[*place]:.1f}"
@@ -276,7 +255,12 @@ class Picture:
         axes.grid(which="minor", color="white", linewidth=1.5)
         axes.tick_params(which="both", length=0, labelsize=9)
         right, top = power[-1] + 0.5, dispel[-1] + 0.5
-        frame: dict[str, Any] = {"edgecolor": _FRAME, "linewidth": 3, "clip_on": False, "zorder": 5}
+        frame: dict[str, Any] = {
+            "edgecolor": _FRAME,
+            "linewidth": 3,
+            "clip_on": False,
+            "zorder": 5,
+        }
         axes.add_patch(Rectangle((right - 1, top - 1), 1, 1, fill=False, **frame))
         extent = (power[0] - 0.5, right, -0.5, top)
         norm: Any = scale.norm
@@ -300,11 +284,7 @@ class Picture:
 
 
 def draw_dice(solution: Solution, path: Path) -> None:
-    """Draw what to cast first, and on how many dice each spell is best cast.
-
-    Raises:
-        ValueError: no spell is ever cast on power dice.
-    """
+    """Draw what to cast first, and on how many dice each spell is best cast."""
     heat_map, scenario = HeatMap(solution), solution.scenario
     best = optimal_grid(heat_map)
     shown = heat_map.spells[:MAX_PANELS]
@@ -331,15 +311,8 @@ def draw_dice(solution: Solution, path: Path) -> None:
 def policy_beside_optimal(solution: Solution, policy: Policy, path: Path, name: str) -> Grid:
     """Draw what a policy casts first beside what is best, and what the difference costs.
 
-    Args:
-        solution: of the scenario.
-        policy: of the army that casts first: observations (k, size) and masks (k, n) to
-            actions (k,).
-        path: of the picture.
-        name: of the policy, for the titles.
-
-    Returns:
-        The policy's openings, and what they cost.
+    The policy, of the army that casts first, takes observations (k, size) and masks (k, n) to
+    actions (k,). Returns its openings, and what they cost.
 
     Raises:
         ValueError: no spell is ever cast on power dice, or the policy takes an illegal action.

@@ -17,27 +17,15 @@ STOP = -1
 """In the place of a spell: none is cast."""
 _CASTING = (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
 
-BattlePolicy = Callable[[Battle], int]
-"""From a decision to the engine code of an action."""
-
 
 class Opening:
-    """What an army does until dice are rolled or another army decides.
-
-    Args:
-        before: a decision, where it begins; it is not changed.
-
-    Attributes:
-        after: where it has come to.
-        moves: nodes and engine codes; forced moves are left out.
-        spell: slot of the spell that is cast, or `STOP`.
-    """
+    """What an army does from a decision on until dice are rolled or another army decides."""
 
     def __init__(self, before: Battle) -> None:
         self.before = before
-        self.after = before.copy()
-        self.moves: list[tuple[Node, int]] = []
-        self.spell = STOP
+        self.after = before.copy()  # where it has come to
+        self.moves: list[tuple[Node, int]] = []  # nodes and engine codes; forced ones are left out
+        self.spell = STOP  # slot of the spell that is cast
         self._ended = False
 
     @property
@@ -69,7 +57,9 @@ def _dice(battle: Battle) -> int:
     return int(battle.state.power) + sum(int(own) for own in battle.state.own_dice)
 
 
-def play_opening(before: Battle, policy: BattlePolicy, first: int | None = None) -> Opening:
+def play_opening(
+    before: Battle, policy: Callable[[Battle], int], first: int | None = None
+) -> Opening:
     """Play a policy's opening from a decision on; `first` is an action that it does not choose."""
     opening = Opening(before)
     if first is not None:

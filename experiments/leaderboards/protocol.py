@@ -67,23 +67,17 @@ class Task:
         return f"{self.scenario}/{self.seat}"
 
 
+_SCENARIOS = {"duels": DUELS, "generated": ("generated",), "battles": tuple(BATTLES)}
 TRACKS = {
     track: tuple(Task(track, scenario, seat) for scenario in scenarios for seat in SEATS)
-    for track, scenarios in (
-        ("duels", DUELS),
-        ("generated", ("generated",)),
-        ("battles", tuple(BATTLES)),
-    )
+    for track, scenarios in _SCENARIOS.items()
 }
 TASKS = {str(task): task for tasks in TRACKS.values() for task in tasks}
 
 
 @dataclass(frozen=True)
 class GeneratedScenario:
-    """A generated scenario of the benchmark: its seed, and points by seat.
-
-    The points are those that random play and the optimum guarantee.
-    """
+    """A generated scenario: by seat the points that random play and the optimum guarantee."""
 
     seed: int
     points: dict[str, tuple[float, float]]
@@ -116,15 +110,17 @@ def generated_tasks(seat: str) -> int:
 
 def find_generated_scenarios(count: int = GENERATED) -> Iterator[dict[str, Any]]:
     """Search the benchmark's generated scenarios again, from the first test seed."""
-    for seed in islice(filter(_is_small_enough, TEST_SEEDS), count):
-        game = ExactGame(generate(seed, OPTIONS))
+    candidates = ((seed, generate(seed, OPTIONS)) for seed in TEST_SEEDS)
+    small = (each for each in candidates if _is_small_enough(each[1]))
+    for seed, scenario in islice(small, count):
+        game = ExactGame(scenario)
         scores = {seat: game.score(game.probabilities("random", seat), seat) for seat in SEATS}
         yield {"seed": seed} | {seat: [s.random, s.optimum] for seat, s in scores.items()}
 
 
-def _is_small_enough(seed: int) -> bool:
+def _is_small_enough(scenario: Scenario) -> bool:
     """Whether a scenario can be solved within the protocol's memory."""
-    table = pack(generate(seed, OPTIONS))
+    table = pack(scenario)
     battle = Battle(table)
     try:
         if not battle.is_over:
@@ -137,17 +133,10 @@ def _is_small_enough(seed: int) -> bool:
 def grade(
     name: str, policies: list[str], tasks: Sequence[Task], results: dict[str, Any], report: Report
 ) -> list[str]:
-    """Grade several runs of a policy in tasks.
+    """Grade a policy in tasks, and give `results`, by track and task, what it reaches.
 
-    Args:
-        name: of the policy.
-        policies: one for each run.
-        tasks: in which they are graded.
-        results: gets the results by track and task; it keeps them after Ctrl-C.
-        report: takes what is done, and how many tasks were finished since the last call.
-
-    Returns:
-        The tasks that could not be graded, and why, a line each.
+    Returns the tasks that could not be graded, and why, a line each. After Ctrl-C `results` holds
+    what was done.
     """
     failed = []
     for track in TRACKS:

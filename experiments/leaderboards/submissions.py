@@ -21,6 +21,7 @@ from experiments.leaderboards.protocol import (
 
 FOLDER = Path(__file__).parent / "entries"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+NAME_EXPECTED = "expected letters, digits, dots, dashes and underscores"
 BEST = 100.0
 _ROUNDING = 1e-3
 """By which an exact score may exceed the best."""
@@ -54,11 +55,7 @@ assert PROTOCOL == 1, "Submission.protocol says which protocol it is of"
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a submission from its file.
-
-    Raises:
-        SubmissionError: the file is no submission.
-    """
+    """Read a submission from its file; a `SubmissionError` says why it is none."""
     try:
         submission = Submission.model_validate(json.loads(path.read_text(encoding="utf-8")))
         check(submission)
@@ -78,14 +75,9 @@ def read_submission(path: Path) -> Submission:
 
 
 def check(submission: Submission) -> None:
-    """Check a submission beyond its types.
-
-    Raises:
-        SubmissionError: says at which key what was expected, and what was found.
-    """
+    """Refuse what is wrong with a submission beyond its types, the first problem alone."""
     if not NAME.fullmatch(submission.name):
-        expected = "letters, digits, dots, dashes and underscores"
-        raise SubmissionError(f"name: expected {expected}, found {submission.name!r}")
+        raise SubmissionError(f"name: {NAME_EXPECTED}, found {submission.name!r}")
     if not (submission.duels or submission.generated or submission.battles):
         raise SubmissionError("expected results under duels, generated or battles, found none")
     least = RUNS if submission.steps else 1
@@ -148,9 +140,5 @@ def _check_runs(track: str, tasks: Mapping[str, Sequence[Any]]) -> None:
 
 
 def read_submissions(folder: Path = FOLDER) -> list[Submission]:
-    """Read all submissions of a folder, by name.
-
-    Raises:
-        SubmissionError: a file is no submission.
-    """
+    """Read all submissions of a folder, by name."""
     return [read_submission(path) for path in sorted(folder.glob("*.json"))]

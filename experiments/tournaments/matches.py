@@ -177,24 +177,20 @@ def play_match(match: Match) -> MatchResult:
             points += np.round(found, _DECIMALS).tolist()
     except ForfeitError as error:
         points, failure = [], error.failure
-    caster_time, dispeller_time = (
-        guarded[seat].thinking if seat in guarded else 0.0 for seat in range(2)
-    )
+    thinking = [guarded[seat].thinking if seat in guarded else 0.0 for seat in range(2)]
     return MatchResult(
         match.scenario.name,
         match.caster,
         match.dispeller,
         tuple(points),
-        (caster_time, dispeller_time),
+        (thinking[0], thinking[1]),
         failure,
     )
 
 
 def batches(battles: int) -> list[range]:
     """Split the battles of a match into batches: a small one, then as many as fit side by side."""
-    ends = [0, min(FIRST_BATTLES, battles)]
-    while ends[-1] < battles:
-        ends.append(min(ends[-1] + BATCH_SIZE, battles))
+    ends = [0, *range(FIRST_BATTLES, battles, BATCH_SIZE), battles]
     return [range(first, last) for first, last in pairwise(ends)]
 
 

@@ -1,27 +1,24 @@
 """Ratings of agents from the mean points of a tournament's matches.
 
-Neither seat is fair and results are points, not wins, so that Elo's logistic curve of two equal
-sides does not apply; points themselves do. For scenario s, caster i and dispeller j
+Neither seat is fair and results are points, not wins, so Elo's logistic curve of two equal sides
+does not apply; points themselves do. For scenario s, caster i and dispeller j
 
     points(s, i, j) / unit(s) = level(s) + casting(i) - dispelling(j) + rest
 
-is fitted by least squares, with equal weights of all matches. `unit` is the standard deviation of
-the points of one battle between two given agents, over all matches of the scenario: a unit of skill
-is a unit of luck, which makes scenarios of any stakes comparable. `level` is what a seat is worth.
-Strengths of either kind sum to zero over the agents, so 0 is the average agent of this tournament.
-An agent's rating is the mean of its two strengths, and the difference of two ratings is what the
-better agent wins from the other in a battle, on average over both seats, in units.
+is fitted by least squares, all matches alike. `unit` is the standard deviation of the points of one
+battle between two given agents, over all matches of the scenario: a unit of skill is a unit of
+luck, which makes scenarios of any stakes comparable. `level` is what a seat is worth. Strengths of
+either kind sum to zero, so 0 is the average agent of this tournament. An agent's rating is the mean
+of its two strengths: the difference of two ratings is what the better agent wins from the other in
+a battle, on average over both seats, in units. Where matches are missing (a forfeit, a scenario
+that is too large for the optimal player) the agents' other results fill the gap. `misfit` is the
+root mean square of `rest`: how much depends on the pairing, which no number for an agent expresses.
 
-Where every match was played this is the mean of rows and columns; where matches are missing (a
-forfeit, a scenario that is too large for the optimal player) least squares fills the gap from
-the agents' other results. `misfit` is the root mean square of `rest`: how much of the results
-depends on the pairing, which no single number for an agent can express.
-
-Ratings depend on the field, as any do that average over opponents: an agent that beats weak players
-by much may stand above one that nobody beats. So `worst` stands beside it: what an agent wins from
-the opponent that it does worst against, in units, on average over both seats and the scenarios
-that both of them played. Nobody beats an optimal player: but for luck its worst is at least 0. As
-the least of several sampled means, `worst` tends to come out a little low.
+Ratings depend on the field: an agent that beats weak players by much may stand above one that
+nobody beats. So `worst` stands beside it: what an agent wins from the opponent that it does worst
+against, in units, on average over both seats and the scenarios that both played. Nobody beats an
+optimal player: but for luck its worst is at least 0. As the least of several sampled means, it
+tends to come out a little low.
 
 The intervals are those of a bootstrap over battles. Battle i has the same dice in every match of a
 scenario, so that the battles are resampled for all of its matches together.
@@ -80,9 +77,10 @@ def rate(agents: Sequence[str], results: Sequence[MatchResult], seed: int = 0) -
     if not finished:
         none = (Rating(a, None, None, None, None, None, faults[a]) for a in agents)
         return Ratings(tuple(none), {}, 0.0)
-    units = {
-        name: unit([c for c in finished if c.scenario == name]) for name in _scenarios(finished)
-    }
+    units = {}
+    for name in _scenarios(finished):
+        variance = np.mean([result.array.var() for result in finished if result.scenario == name])
+        units[name] = float(np.sqrt(variance)) if variance > _NO_LUCK**2 else 1.0
     scale = np.array([units[result.scenario] for result in finished])
     means = np.array([result.array.mean() for result in finished]) / scale
     resampled = _resampled_means(finished, seed) / scale
@@ -157,12 +155,6 @@ def _worst(
     margins = means @ columns
     interval = percentiles(float(margins.min()), (resampled @ columns).min(axis=1))
     return interval, list(weights)[margins.argmin()]
-
-
-def unit(results: Sequence[MatchResult]) -> float:
-    """Return the deviation of a battle's points within a scenario's matches; 1 if it is 0."""
-    variance = float(np.mean([result.array.var() for result in results]))
-    return float(np.sqrt(variance)) if variance > _NO_LUCK**2 else 1.0
 
 
 def _scenarios(results: Sequence[MatchResult]) -> list[str]:

@@ -19,13 +19,8 @@ from experiments.tournaments.running import ScenarioRound, Settings, settings_as
 
 _DPI = 150
 _FONT = 9
-_COLOURS = colormaps["YlGnBu"]
-_FAILED = "0.85"
 _DARK = 0.5
 """Luminance below which text is white."""
-
-
-# --- JSON ------------------------------------------------------------------------------------
 
 
 def results_as_json(
@@ -61,9 +56,6 @@ def _result_as_json(this: ScenarioRound, result: MatchResult) -> dict[str, Any]:
         "exact": this.exact.get((result.caster, result.dispeller)),
         "failure": None if result.failure is None else asdict(result.failure),
     }
-
-
-# --- tables ----------------------------------------------------------------------------------
 
 
 def notes(rounds: Sequence[ScenarioRound]) -> list[str]:
@@ -137,9 +129,6 @@ def _points_text(this: ScenarioRound, result: MatchResult) -> str:
     return lines if exact is None else f"{lines}\n= {exact:+.2f}"
 
 
-# --- pictures --------------------------------------------------------------------------------
-
-
 def draw_all(rounds: Sequence[ScenarioRound], ratings: Ratings, folder: Path) -> None:
     """Draw every complete scenario, and the ratings, into a folder."""
     for each in rounds:
@@ -158,7 +147,7 @@ def draw_points(this: ScenarioRound, path: Path) -> None:
     side = 2.2 + 1.05 * count
     figure = Figure(figsize=(side + 0.9, side), layout="constrained")
     axes = figure.add_subplot()
-    colours = _COLOURS.with_extremes(bad=_FAILED)
+    colours = colormaps["YlGnBu"].with_extremes(bad="0.85")  # grey where it failed
     image = axes.imshow(np.ma.masked_invalid(means.reshape(count, count)), cmap=colours)
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
     for place, (interval, result) in enumerate(zip(intervals, this.results, strict=True)):

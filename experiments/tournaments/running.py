@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -84,51 +85,23 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
     }
 
 
-# --- finished matches ------------------------------------------------------------------------
-
-
 class RecordError(Exception):
     """The folder holds something else; the message says what."""
 
 
 class Record:
-    """The file of a tournament's finished matches; `lines` is its content after the first line.
+    """The file of a tournament's finished matches; `lines` is what it held after its first line.
 
-    Args:
-        folder: of the results; created if it does not exist.
-        settings: what is played, as JSON holds it.
-
-    Raises:
-        RecordError: the folder holds another tournament, or another kind of file.
-        OSError: the file cannot be read or written.
+    A folder that holds another tournament, or another kind of file, is a `RecordError`.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self._path = folder / FILE
         folder.mkdir(parents=True, exist_ok=True)
         content = self._path.read_bytes() if self._path.exists() else b""
-        size = content.rfind(b"\n") + 1
-        self.lines = self._read(content[:size], settings)
-        if len(content) > size:
-            os.truncate(self._path, size)  # the process ended while it wrote the last line
-        if not size:
-            self._write({"tournament": settings})
-
-    def add(self, line: dict[str, Any]) -> None:
-        """Append a line; it is on the disk when this returns."""
-        self._write(line)
-        self.lines.append(line)
-
-    def _write(self, line: dict[str, Any]) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-
-    def _read(self, content: bytes, settings: dict[str, Any]) -> list[dict[str, Any]]:
-        """Read complete lines; returns all without the first, which says what is played."""
+        complete = content[: content.rfind(b"\n") + 1]
         try:
-            lines = [json.loads(line) for line in content.splitlines()]
+            lines = [json.loads(line) for line in complete.splitlines()]
             known = lines[0]["tournament"] if lines else settings
         except (ValueError, KeyError, TypeError):
             raise RecordError(f"{self._path}: expected the results of a tournament") from None
@@ -138,10 +111,18 @@ class Record:
                     f"{self._path} holds another tournament, with {key} {known.get(key)}, not "
                     f"{settings.get(key)}: choose another --out, or delete that file"
                 )
-        return lines[1:]
+        self.lines: list[dict[str, Any]] = lines[1:]
+        if len(content) > len(complete):
+            os.truncate(self._path, len(complete))  # the process ended while it wrote the last line
+        if not lines:
+            self.add({"tournament": settings})
 
-
-# --- scenarios and their matches -------------------------------------------------------------
+    def add(self, line: dict[str, Any]) -> None:
+        """Append a line; it is on the disk when this returns."""
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
 
 
 @dataclass
@@ -231,9 +212,6 @@ def run(
             this.exact[each["caster"], each["dispeller"]] = each["points"]
 
 
-# --- exact values ----------------------------------------------------------------------------
-
-
 def exact_values(settings: Settings, this: ScenarioRound) -> Values:
     """Exact points of the pairs that have them; none where the scenario is too large."""
     try:
@@ -261,13 +239,10 @@ def _probabilities(
         if slow or (agent, SEATS[seat]) in failures:
             continue
         name = policy_name(agent, seat)
-        policy: Any = name
-        try:
+        with suppress(ValueError):  # it has memory, or makes random choices
+            policy: Any = name
             if find_scripted(name) is None:
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
-                if getattr(policy, "seeded", False):
-                    continue  # it plays differently in every match
-            found[agent] = game.probabilities(policy, SEATS[seat])
-        except ValueError:  # it has memory, or makes random choices
-            continue
+            if not getattr(policy, "seeded", False):  # else it is another one in every match
+                found[agent] = game.probabilities(policy, SEATS[seat])
     return found

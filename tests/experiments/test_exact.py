@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from experiments.exact import generated_limits, score_of
+from experiments.exact import score_of
 from wfb_gym import solver
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import layout
+from wfb_gym.envs.scenario_set import generated_limits
+from wfb_gym.generating import Generation
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver import ExactGame
 
@@ -51,7 +53,7 @@ def test_decisions_are_counted(game: ExactGame) -> None:
 def test_a_policy_may_have_the_sizes_of_generated_scenarios(
     game: ExactGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = generated_limits()
+    limits = generated_limits(Generation().sizes)
     wide = (layout(limits).size, action_codec(limits).n)
 
     class Wide:
