@@ -149,11 +149,7 @@ def parse_settings(
         The settings, the names of the switches that were given (``json`` among them), and the
         parser, whose `error` refuses what the caller finds wrong.
     """
-    parser = Parser(
-        prog=f"python -m {module}",
-        description=(description or "").strip(),
-        argument_default=argparse.SUPPRESS,
-    )
+    parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     defaults = settings()
     for each in fields(defaults):  # type: ignore[arg-type]
         metadata = dict(each.metadata)
@@ -174,8 +170,12 @@ def parse_settings(
     for name, meaning in switches.items():
         parser.add_argument(flag_of(name), action="store_true", help=meaning)
     given = vars(parser.parse_args(arguments))
-    chosen = [name for name in switches if given.pop(name, False)]
-    given = {key: tuple(one) if isinstance(one, list) else one for key, one in given.items()}
+    chosen = [name for name in switches if given.pop(name)]
+    given = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in given.items()
+        if value not in (None, [])
+    }
     chosen_settings = settings(**(dict(quick) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
         out = usual_out(chosen_settings)
