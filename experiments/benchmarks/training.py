@@ -28,6 +28,7 @@ class FreeVecEnv(PhaseVecEnv):
         rewards = rng.normal(size=num_envs).astype(np.float32)
         dones = rng.random(num_envs) < 0.2  # an episode has about five decisions
         self._result: Any = super().reset(), rewards, dones, [{} for _ in range(num_envs)]
+        self._masks = super().action_masks()
 
     def reset(self) -> Any:
         return self._result[0]
