@@ -359,7 +359,7 @@ def test_generated_scenarios_change_from_episode_to_episode() -> None:
     shown = set()
     for _ in range(8):
         seats_of(env, "caster_0", None)
-        shown.add(env._scenario)
+        shown.add(int(env._game.playing[0]))
     assert len(shown) > 1
 
 

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
+from typing import ClassVar, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,16 +16,10 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.packing.records import Lock
-from wfb_gym.render.canvas import (
-    Box,
-    Canvas,
-    WrittenText,
-    fit_text,
-    text_width,
-    to_ascii,
-    wrap_text,
-)
-from wfb_gym.render.picture import LEAST_SIZE, SIZE, draw, picture
+from wfb_gym.render import picture as drawing
+from wfb_gym.render.canvas import Align, Box, Canvas, fit_text, text_width, to_ascii, wrap_text
+from wfb_gym.render.colours import Colour
+from wfb_gym.render.picture import LEAST_SIZE, SIZE, picture
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.transcripts.narrator import Event
 
@@ -49,6 +45,27 @@ def shown(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) -> ND
     return picture(scenario(name), battle, events, seat=seat)
 
 
+class WrittenText(NamedTuple):
+    """Words that were to be written, those shown, what these cover, and the box that they got."""
+
+    words: str
+    shown: str
+    ink: Box
+    box: Box
+
+
+class WatchedCanvas(Canvas):
+    """A canvas that notes what is written on it."""
+
+    written: ClassVar[list[WrittenText]] = []
+
+    def text(self, box: Box, words: str, size: float, colour: Colour, align: Align = "left") -> Box:
+        ink = super().text(box, words, size, colour, align)
+        if words:
+            self.written.append(WrittenText(words, fit_text(words, size, box.width)[1], ink, box))
+        return ink
+
+
 def words_on(
     battle: Battle,
     *events: Event,
@@ -56,9 +73,10 @@ def words_on(
     seat: int = 0,
     size: tuple[int, int] = SIZE,
 ) -> list[WrittenText]:
-    written: list[WrittenText] = []
-    draw(scenario(name), battle, events, seat, size, written.append)
-    return written
+    WatchedCanvas.written.clear()
+    with patch.object(drawing, "Canvas", WatchedCanvas):
+        picture(scenario(name), battle, events, seat=seat, size=size)
+    return WatchedCanvas.written.copy()
 
 
 def lines_on(battle: Battle, *events: Event, name: str = DUEL, seat: int = 0) -> list[str]:
@@ -368,9 +386,9 @@ def test_wrapped_words_are_all_there() -> None:
 
 
 def test_looking_at_words_changes_nothing() -> None:
-    written: list[WrittenText] = []
-    watched, alone = (Canvas(90, 30, (9, 9, 9), watch) for watch in (written.append, None))
+    WatchedCanvas.written.clear()
+    watched, alone = (made(90, 30, (9, 9, 9)) for made in (WatchedCanvas, Canvas))
     for canvas in (watched, alone):
         canvas.text(Box(5, 5, 80, 25), "words", 14, (200, 200, 200), "right")
     assert np.array_equal(watched.pixels(), alone.pixels())
-    assert [each.shown for each in written] == ["words"]
+    assert [each.shown for each in WatchedCanvas.written] == ["words"]

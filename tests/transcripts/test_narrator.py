@@ -275,7 +275,7 @@ def test_every_node_lock_and_duration_has_words() -> None:
         for low, high in ((FIRST_DECISION, LAST_DECISION), (FIRST_CHANCE, LAST_CHANCE))
     )
     assert set(facts._DECISIONS) == set(console.QUESTIONS) == decisions
-    assert set(facts._ROLLS) == chances
+    assert set(facts.ROLLS) == chances
     assert set(changes.LOCKS) == set(facts._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
     assert set(armies.STATUS_COLOURS) == set(facts.SpellStatus)

@@ -13,13 +13,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; without one, print the help.
-
-    Args:
-        arguments: those after ``python -m wfb_gym``; None takes them from the process.
-
-    Returns:
-        The exit status.
+    """Run a command of the process or of `arguments`, or print the help; returns the exit status.
 
     Raises:
         SystemExit: help was asked for, or the input is bad.

@@ -2,24 +2,18 @@
 
 import argparse
 from dataclasses import fields
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wfb_gym.cli.parser import (
-    Commands,
-    Parser,
-    add_json_option,
-    align_columns,
-    print_json,
-    whole_number,
-)
+from wfb_gym.cli import parser as shared
+from wfb_gym.cli.parser import Commands, Parser, whole_number
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
     from wfb_gym.cli.position import RequestedPosition
     from wfb_gym.engine.battle import Battle
     from wfb_gym.solver import Solution
-    from wfb_gym.transcripts.decisions import ActionDescription
 
 _DESCRIPTION = """\
 Print the best play and what every other play is worth, if both sides play their best from
@@ -91,7 +85,7 @@ def add_to(commands: Commands) -> None:
     )
     happened.add_argument("--total", type=whole_number, metavar="T", help="that it was cast with")
     happened.add_argument("--at", metavar="NAME", help="the unit or character it is cast at")
-    add_json_option(parser)
+    shared.add_json_option(parser)
     parser.set_defaults(run=partial(_run, parser))
 
 
@@ -111,7 +105,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
         hint = "; --phases 1 looks no further than the first phase" if more else ""
         parser.error(f"expected a situation small enough to solve: {error}{hint}")
     if options.json:
-        print_json(_document(position, advice))
+        shared.print_json(_document(position, advice))
     else:
         print(_text(position, advice))
 
@@ -120,27 +114,21 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
 
 
 class Play(NamedTuple):
-    """One way to play, and its value.
+    """A way to play in words, with the best of the further choices that it brings.
 
-    Attributes:
-        description: of it, with the best of the further choices that it brings.
-        value: points still to come for the mover.
-        difference: to the best play, 0 or less.
+    Then the points still to come for the mover, how many fewer they are than after the best play,
+    and the dice that it throws with their chance to cast or dispel.
     """
 
-    description: "ActionDescription"
+    play: str
     value: float
     difference: float
+    dice: int | None
+    chance: Fraction | None
 
 
 class Advice(NamedTuple):
-    """Every play in a position.
-
-    Attributes:
-        best: the advice in words.
-        value: points still to come for the mover.
-        plays: the best first; none where there is no choice.
-    """
+    """The advice in words, the points still to come for the mover, and every play, best first."""
 
     best: str
     value: float
@@ -148,11 +136,7 @@ class Advice(NamedTuple):
 
 
 def _advise(position: "RequestedPosition") -> Advice:
-    """Solve the position.
-
-    Raises:
-        TooLarge: it has more positions than fit.
-    """
+    """Solve the position; `TooLarge` where that cannot be done."""
     from wfb_gym.solver import solve
     from wfb_gym.transcripts.decisions import describe_action, describe_dice
 
@@ -167,33 +151,24 @@ def _advise(position: "RequestedPosition") -> Advice:
         return Advice(f"{text}: there is no choice", value, [])
     best = solution.best_action(battle)
     values = {code: sign * gain + 0.0 for code, gain in solution.action_values(battle).items()}
-    plays = [
-        Play(
-            describe_action(names, battle, code, _play_on(solution, battle, code)),
-            values[code],
-            min(0.0, values[code] - values[best]),
-        )
-        for code in sorted(values, key=lambda code: (code != best, -round(values[code], 9), code))
-    ]
-    return Advice(plays[0].description.text, value, plays)
+    plays = []
+    for code in sorted(values, key=lambda code: (code != best, -round(values[code], 9), code)):
+        played = _play_on(solution, battle, code)
+        text, dice, chance = describe_action(names, battle, code, played)
+        difference = min(0.0, values[code] - values[best])
+        plays.append(Play(text, values[code], difference, dice, chance))
+    return Advice(plays[0].play, value, plays)
 
 
 def _play_on(solution: "Solution", battle: "Battle", action: int) -> "Battle":
     """Play an action and the mover's best further choices that it brings, in a copy."""
     from wfb_gym.engine.state import Node
 
-    further = (
-        Node.TARGET,
-        Node.ITEM,
-        Node.RESERVE_DICE,
-        Node.POOL_DICE,
-        Node.DISPEL,
-        Node.DISPEL_RESERVE,
-        Node.DISPEL_POOL,
-    )
+    casting = Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE
+    dispelling = Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL
     after = battle.copy()
     after.act(action)
-    while after.node in further and after.mover == battle.mover:
+    while after.node in casting + dispelling and after.mover == battle.mover:
         after.act(solution.best_action(after))
     return after
 
@@ -211,16 +186,7 @@ def _document(position: "RequestedPosition", advice: Advice) -> dict[str, Any]:
         **position.pools(),
         "best": advice.best,
         "value": advice.value,
-        "plays": [
-            {
-                "play": play.description.text,
-                "value": play.value,
-                "difference": play.difference,
-                "dice": play.description.dice,
-                "chance": None if (chance := play.description.chance) is None else float(chance),
-            }
-            for play in advice.plays
-        ],
+        "plays": [play._asdict() for play in advice.plays],
     }
 
 
@@ -233,23 +199,13 @@ def _text(position: "RequestedPosition", advice: Advice) -> str:
         advice.best,
         "",
         f"{position.summary()}.",
-        f"{position.horizon()} is worth {_format_points(advice.value)} points to the {mover}.",
+        f"{position.horizon()} is worth {shared.format_value(advice.value)} points to the {mover}.",
     ]
-    if advice.plays:
-        lines += ["", *_table(advice.plays, f"points for the {mover}")]
-    return "\n".join(lines)
-
-
-def _format_points(value: float) -> str:
-    return f"{round(value, 2) + 0.0:.2f}"
-
-
-def _table(plays: list[Play], heading: str) -> list[str]:
-    """Format a line for each play, under a line of headings."""
-    rows = [(heading.upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
-    for number, (description, value, difference) in enumerate(plays):
-        chance = description.chance
+    rows = [(f"points for the {mover}".upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
+    for number, (play, value, difference, _, chance) in enumerate(advice.plays):
+        less = shared.format_value(difference) if number else ""
         percent, fraction = ("", "") if chance is None else (f"{float(chance):.3%}", str(chance))
-        less = _format_points(difference) if number else ""
-        rows.append((_format_points(value), less, description.text, percent, fraction))
-    return align_columns(rows, ">><><")
+        rows.append((shared.format_value(value), less, play, percent, fraction))
+    if advice.plays:
+        lines += ["", *shared.align_columns(rows, ">><><")]
+    return "\n".join(lines)

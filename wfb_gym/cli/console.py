@@ -6,11 +6,12 @@ The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the
 
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from wfb_gym.cli.parser import align_columns
+from wfb_gym.cli.parser import align_columns, format_value
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.generator import Rng
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Opponent
@@ -48,15 +49,9 @@ QUESTIONS = {
 
 
 class ConsoleGame:
-    """A battle between a person and another player.
+    """A battle between a person in a seat, 0 or 1, and another player.
 
-    Args:
-        scenario: that they play.
-        seat: the person's: 0 or 1.
-        opponent: the other player's name, or a saved model's path.
-        seed: of the dice; None for another each time.
-        ask: how to ask the person, by default `input`; one that raises `EOFError` leaves.
-        show: how to show a line, by default `print`.
+    `ask` and `show` ask the person and show a line; when `ask` raises `EOFError` the person leaves.
 
     Raises:
         ValueError: an unknown opponent.
@@ -81,8 +76,7 @@ class ConsoleGame:
         player: Opponent = opponent
         if find_scripted(opponent) is None:
             player = make_agent(opponent, seed=self.seed, scenario=scenario, seat=1 - seat)
-        choose = make_chooser(player, self._narrated, 1 - seat)
-        self._players = (None, choose) if seat == 0 else (choose, None)
+        self._other = make_chooser(player, self._narrated, 1 - seat)
         self._rng = rng_of_seed(self.seed)
         self._choices = Choices(scenario)
         self._ask, self._show = ask, show
@@ -90,25 +84,22 @@ class ConsoleGame:
         self._events: list[Event] = []
 
     def play(self, *, always_odds: bool = False) -> None:
-        """Play to the end, or until the person leaves.
-
-        Args:
-            always_odds: show the odds at every decision.
-        """
-        narrated, battle = self._narrated, self._narrated.battle
+        """Play to the end, or until the person leaves."""
+        narrated = self._narrated
         opening = f"{narrated.opening[:1].upper()}{narrated.opening[1:]}."
         self._show(f"{narrated.scenario.name}, seed {self.seed}. {opening}")
-        while True:
-            for event in play_on(narrated, self._rng, self._players):
-                self._show_event(event)
-            if battle.is_over:
-                return
-            action = self._ask_action(always_odds)
-            if action is None:
-                score = points_phrase(narrated.names, battle.points)
-                self._show(f"You leave the table: {score}.")
-                return
-            self._show_event(narrated.act(action))
+
+        def person(battle: Battle, rng: Rng) -> int:
+            return self._ask_action(always_odds)
+
+        players = (person, self._other) if self._seat == 0 else (self._other, person)
+        try:
+            for event in play_on(narrated, self._rng, players):
+                self._events.append(event)
+                self._show_lines(event_lines([event], self._style))
+        except EOFError:
+            score = points_phrase(narrated.names, narrated.battle.points)
+            self._show(f"You leave the table: {score}.")
 
     def transcript(self) -> Transcript:
         """Return the battle so far."""
@@ -117,16 +108,12 @@ class ConsoleGame:
         events = tuple(self._events)
         return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)
 
-    def _show_event(self, event: Event) -> None:
-        self._events.append(event)
-        self._show_lines(event_lines([event], self._style))
-
-    def _show_lines(self, lines: Any) -> None:
+    def _show_lines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self._show(line)
 
-    def _ask_action(self, always_odds: bool) -> int | None:
-        """Ask for a decision; an engine code, or None to leave."""
+    def _ask_action(self, always_odds: bool) -> int:
+        """Ask for a decision, an engine code; `EOFError` to leave."""
         narrated, battle = self._narrated, self._narrated.battle
         if battle.node in _SHOWS_POSITION:
             lines = position_lines(
@@ -142,9 +129,9 @@ class ConsoleGame:
                 answer = self._ask("Your choice: ").strip().lower()
             except EOFError:
                 self._show("")
-                return None
+                raise
             if answer in _QUIT:
-                return None
+                raise EOFError
             if answer in _ODDS:
                 self._show_lines(choices.odds(battle))
             elif answer.isdecimal() and 1 <= int(answer) <= len(legal):
@@ -154,11 +141,7 @@ class ConsoleGame:
 
 
 class Choices:
-    """The choices of a decision in words, with their odds and values.
-
-    Args:
-        scenario: that is played.
-    """
+    """The choices of a decision in words, with their odds and values."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
@@ -179,14 +162,15 @@ class Choices:
         solution = self._solve()
         rows = [("", "", "CHANCE", "POINTS TO COME" if solution else "")]
         sign = 1.0 if battle.mover == 0 else -1.0
-        values = solution.action_values(battle) if solution else {}
-        best = max((sign * value for value in values.values()), default=0.0)
+        gains = solution.action_values(battle) if solution else {}
+        values = {action: sign * gain for action, gain in gains.items()}
+        best = max(values.values(), default=0.0)
         for number, (action, each) in enumerate(self._descriptions(battle).items(), 1):
             chance = "" if each.chance is None else f"{float(each.chance):.1%}"
             value = ""
             if action in values:
-                points = sign * values[action]
-                value = f"{round(points, 2) + 0.0:.2f}{' best' if points > best - 1e-9 else ''}"
+                is_best = values[action] > best - 1e-9
+                value = format_value(values[action]) + (" best" if is_best else "")
             rows.append((f"{number:>3}", each.text, chance, value))
         return align_columns(rows, "><><")
 

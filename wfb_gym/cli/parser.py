@@ -18,14 +18,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong on stderr and exit.
-
-        Args:
-            message: what was expected and what was found.
-
-        Raises:
-            SystemExit: always, with status 2.
-        """
+        """Print what was expected and what was found on stderr, and exit with status 2."""
         print(f"{self.prog}: {message}", file=sys.stderr)
         raise SystemExit(COULD_NOT_RUN)
 
@@ -35,11 +28,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it 
 
 
 def whole_number(text: str) -> int:
-    """Convert an argument to a whole number.
-
-    Raises:
-        argparse.ArgumentTypeError: it is not one.
-    """
+    """Convert an argument to a whole number, or refuse it."""
     try:
         return int(text)
     except ValueError:
@@ -52,25 +41,17 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 
 
 def print_json(document: Any, indent: int | None = 2) -> None:
-    """Print a document as JSON on stdout, on one line where there is no indent."""
-    print(json.dumps(document, indent=indent, ensure_ascii=False))
+    """Print a document, fractions and all, as JSON on stdout; on one line without an indent."""
+    print(json.dumps(document, indent=indent, ensure_ascii=False, default=float))
+
+
+def format_value(points: float) -> str:
+    """Return points with two decimals, and no minus before a zero."""
+    return f"{round(points, 2) + 0.0:.2f}"
 
 
 def align_columns(rows: Sequence[Sequence[str]], alignments: str) -> list[str]:
-    """Align the cells of a table.
-
-    Args:
-        rows: of one length.
-        alignments: "<" or ">" for each column.
-
-    Returns:
-        A line for each row, without blanks at its end.
-    """
+    """Return a line for each row of a table; alignments are "<" or ">" for each column."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            f"{cell:{side}{width}}"
-            for cell, side, width in zip(row, alignments, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
+    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(alignments, widths, strict=True))
+    return [line.format(*row).rstrip() for row in rows]

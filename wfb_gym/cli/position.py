@@ -38,23 +38,7 @@ class PositionError(ValueError):
 
 @dataclass(frozen=True)
 class PositionRequest:
-    """What the command line says; a member that is not given is None or empty.
-
-    Attributes:
-        scenario: a bundled name or a file.
-        wizard: level and spells of each of the caster's wizards.
-        ruleset: "6e" or "7e".
-        power: power dice left in the shared pool.
-        own: power dice left to each of the caster's wizards alone.
-        dispel: dispel dice left.
-        scrolls: Dispel Scrolls left to the dispeller.
-        tried: spells that were attempted in this phase.
-        nominated: the spell that is being cast, its dice not yet thrown.
-        cast: the spell that was cast and may be dispelled.
-        total: of the dice that cast it, with what items add.
-        at: the target of the spell.
-        phases: of the battle that are looked at.
-    """
+    """What the options of ``advise`` say; a member that is not given is None or empty."""
 
     scenario: str | None = None
     wizard: Sequence[Sequence[str]] = ()
@@ -73,13 +57,9 @@ class PositionRequest:
 
 @dataclass(frozen=True)
 class RequestedPosition:
-    """A position of a scenario's first phase.
+    """A position of a scenario's first phase, at a decision, a casting roll or the end.
 
-    Attributes:
-        request: that it answers.
-        scenario: with the armies as the request has them.
-        battle: the position, at a decision, a casting roll or the end.
-        names: of the scenario.
+    The scenario is with the armies as the request has them.
     """
 
     request: PositionRequest
@@ -111,10 +91,10 @@ class RequestedPosition:
             spell = self.names.spell(int(state.active), int(state.spell) - 1)
             if target := self.names.pending_target(self.battle):
                 spell += f" at {target}"
-            was_cast = f"was cast{f' with a total of {total}' if total else ''}"
-            text += (
-                f"; {spell} {was_cast if state.attempt == DispelAttempt.CAST else 'is being cast'}"
-            )
+            what = "is being cast"
+            if state.attempt == DispelAttempt.CAST:
+                what = f"was cast{f' with a total of {total}' if total else ''}"
+            text += f"; {spell} {what}"
         return f"{self.scenario.name}: {text}"
 
     def horizon(self) -> str:
@@ -141,8 +121,7 @@ def build_position(request: PositionRequest) -> RequestedPosition:
         raise PositionError(scenario.name, expected, f"one that begins with {start.node.name}")
     reached = _PositionBuilder(request, names, start).build()
     battle = Battle(pack(scenario))
-    for field in STATE.names or ():
-        battle.state[field] = reached.state[field]
+    battle.state.setfield(reached.state, STATE)
     return RequestedPosition(request, scenario, battle, names)
 
 
@@ -150,13 +129,10 @@ def _check(request: PositionRequest) -> None:
     """Refuse options that say too little or too much, and impossible numbers."""
     if request.scenario is None and not request.wizard:
         raise PositionError("situation", "a scenario or --wizard", "neither")
-    for option in ("power", "dispel", "scrolls"):
-        number = getattr(request, option)
+    pools = ("power", request.power), ("dispel", request.dispel), ("scrolls", request.scrolls)
+    for option, number in (*pools, *(("own", dice) for dice in request.own)):
         if number is not None and not 0 <= number <= DICE:
             raise PositionError(f"--{option}", f"0..{DICE}", number)
-    for number in request.own:
-        if not 0 <= number <= DICE:
-            raise PositionError("--own", f"0..{DICE}", number)
     if request.cast is not None and request.nominated is not None:
         raise PositionError("--nominated", "no spell beside that of --cast", request.nominated)
     if request.cast is not None and request.total is None:
@@ -188,8 +164,7 @@ def _with_armies(request: PositionRequest) -> Scenario:
         where = loaded.name
         data = dict(loaded)
     if request.wizard:
-        wizards = _wizards(request)
-        data["caster"] = dict(data["caster"]) | {"wizards": wizards}
+        data["caster"] = dict(data["caster"]) | {"wizards": _wizards(request)}
     if request.ruleset is not None:
         data["ruleset"] = request.ruleset
     scenario = scenario_from_dict(data, where)
@@ -321,7 +296,8 @@ class _PositionBuilder:
             battle.state.dispel = battle.state.dispel if request.dispel is None else request.dispel
         for number, spell in enumerate(request.tried, 1):
             more = number < len(request.tried) or request.cast is not None
-            self._fail(spell, left + more)
+            self._to_dice("--tried", spell, None)
+            self.battle = _throw(self.battle, (1,), left + more)  # which fails
         if request.nominated is not None:
             self._nominate("--nominated", request.nominated, request.at)
         if request.cast is not None and request.total is not None:
@@ -354,25 +330,23 @@ class _PositionBuilder:
             expected = f"a spell that can be cast now ({', '.join(open_now) or 'there is none'})"
             raise PositionError(option, expected, self.spells[spell][1])
         battle.act(FIRST_CAST + spell)
-        if at is not None:
-            self._aim(at)
-        return spell
-
-    def _aim(self, at: str) -> None:
-        """Aim the nominated spell at the target of that name."""
-        battle = self.battle
+        if at is None:
+            return spell
         if battle.node == Node.TARGET:
-            names = {
-                code: self.names.target(0, code - FIRST_TARGET) for code in battle.legal_actions()
-            }
+            names = self._targets()
         else:  # there is one target at most, which the engine has taken
             names = {-1: self.names.pending_target(battle) or NO_TARGET}
         for code, name in names.items():
             if name.casefold() == at.casefold():
                 if code >= 0:
                     battle.act(code)
-                return
+                return spell
         raise PositionError("--at", " or ".join(names.values()), repr(at))
+
+    def _targets(self) -> dict[int, str]:
+        """Return the names of the targets that may be chosen, by action."""
+        codes = self.battle.legal_actions()
+        return {code: self.names.target(0, code - FIRST_TARGET) for code in codes}
 
     def _to_dice(self, option: str, text: str, at: str | None) -> int:
         """Nominate a spell and go on to the shared dice, without items or own dice."""
@@ -381,10 +355,8 @@ class _PositionBuilder:
         spell = self._nominate(option, text, at)
         if battle.node == Node.TARGET:
             if option == "--cast":
-                targets = [
-                    self.names.target(0, code - FIRST_TARGET) for code in battle.legal_actions()
-                ]
-                raise PositionError(option, f"--at with it ({' or '.join(targets)})", "none")
+                targets = " or ".join(self._targets().values())
+                raise PositionError(option, f"--at with it ({targets})", "none")
             battle.act(battle.legal_actions()[0])  # a spell that fails strikes nothing
         if battle.node == Node.ITEM:
             battle.act(PASS)
@@ -393,11 +365,6 @@ class _PositionBuilder:
         if battle.node != Node.POOL_DICE:
             raise PositionError(option, "a spell that is cast with dice", self.spells[spell][1])
         return spell
-
-    def _fail(self, text: str, left: int) -> None:
-        """Attempt a spell that fails."""
-        self._to_dice("--tried", text, None)
-        self.battle = _throw(self.battle, (1,), left)
 
     def _cast(self, text: str, total: int, left: int) -> None:
         """Cast a spell with that total."""

@@ -12,6 +12,8 @@ out because importing it takes as long as all the rest of the command."""
 HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
 """The most that so many dice and such a bonus come to."""
 
+_Chance = tuple[str, str, Fraction]
+"""A chance by its key in JSON, "" for none, and in words."""
 _CASTING = ("dice", "value", "no_irresistible")
 _DISPELLING = ("dispel", "total", "double_six")
 
@@ -74,16 +76,23 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
         )
     if not to_cast and not to_dispel:
         parser.error("expected --dice and --value to cast, or --dispel and --total to dispel")
-    dice, number = (_CASTING if to_cast else _DISPELLING)[:2]
-    for name in (dice, number):
-        if getattr(options, name) is None:
+    names = (_CASTING if to_cast else _DISPELLING)[:2]
+    dice, number = (getattr(options, name) for name in names)
+    for name, value in zip(names, (dice, number), strict=True):
+        if value is None:
             parser.error(f"expected --{name} with {(to_cast or to_dispel)[0]}")
-    _check(parser, dice, getattr(options, dice), 1, MOST_DICE)
+    _check(parser, names[0], dice, 1, MOST_DICE)
     _check(parser, "bonus", options.bonus, -MOST_DICE, MOST_DICE)
-    if to_cast:
-        _cast(parser, options)
-    else:
-        _dispel(parser, options)
+    chances = (_cast if to_cast else _dispel)(parser, options)
+    if options.json:
+        print_json({key: chance for key, _, chance in chances if key}, indent=None)
+        return
+    bonus = f" {options.bonus:+d}" if options.bonus else ""
+    against = "against a casting value" if to_cast else "to dispel a total"
+    print(f"{dice} {'die' if dice == 1 else 'dice'}{bonus} {against} of {number}")
+    width = max(len(label) for _, label, _ in chances)
+    for _, label, chance in chances:
+        print(f"  {label:<{width}}  {float(chance):8.3%}  {chance}")
 
 
 def _options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
@@ -97,64 +106,27 @@ def _check(parser: Parser, name: str, value: int, lowest: int, highest: int) -> 
         parser.error(f"--{name}: expected {lowest}..{highest}, found {value}")
 
 
-def _cast(parser: Parser, options: argparse.Namespace) -> None:
-    from wfb_gym.rules.casting import (
-        HIGHEST_CASTING_VALUE,
-        LOWEST_CASTING_VALUE,
-        Casting,
-        casting_probabilities,
-    )
+def _cast(parser: Parser, options: argparse.Namespace) -> list[_Chance]:
+    from wfb_gym.rules import casting
 
-    _check(parser, "value", options.value, LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)
-    chances = casting_probabilities(
+    lowest, highest = casting.LOWEST_CASTING_VALUE, casting.HIGHEST_CASTING_VALUE
+    _check(parser, "value", options.value, lowest, highest)
+    chances = casting.casting_probabilities(
         options.dice, options.value, options.bonus, not options.no_irresistible
     )
-    cast, irresistible = chances[Casting.CAST], chances[Casting.IRRESISTIBLE]
-    if options.json:
-        _print_json(
-            {
-                "cast": cast,
-                "irresistible": irresistible,
-                "miscast": chances[Casting.MISCAST],
-                "fail": chances[Casting.FAIL],
-            }
-        )
-        return
-    print(f"{_dice(options.dice, options.bonus)} against a casting value of {options.value}")
-    _print_chances(
-        {
-            "cast, may be dispelled": cast,
-            "cast with irresistible force": irresistible,
-            "cast either way": cast + irresistible,
-            "miscast": chances[Casting.MISCAST],
-            "not cast": chances[Casting.FAIL],
-        }
-    )
+    cast, irresistible = chances[casting.Casting.CAST], chances[casting.Casting.IRRESISTIBLE]
+    return [
+        ("cast", "cast, may be dispelled", cast),
+        ("irresistible", "cast with irresistible force", irresistible),
+        ("", "cast either way", cast + irresistible),
+        ("miscast", "miscast", chances[casting.Casting.MISCAST]),
+        ("fail", "not cast", chances[casting.Casting.FAIL]),
+    ]
 
 
-def _dispel(parser: Parser, options: argparse.Namespace) -> None:
+def _dispel(parser: Parser, options: argparse.Namespace) -> list[_Chance]:
     from wfb_gym.rules.dispelling import dispel_chance
 
     _check(parser, "total", options.total, 1, HIGHEST_TOTAL)
     chance = dispel_chance(options.dispel, options.total, options.bonus, bool(options.double_six))
-    if options.json:
-        _print_json({"dispel": chance})
-        return
-    print(f"{_dice(options.dispel, options.bonus)} to dispel a total of {options.total}")
-    _print_chances({"dispelled": chance, "not dispelled": 1 - chance})
-
-
-def _dice(dice: int, bonus: int) -> str:
-    """Return the roll in words."""
-    return f"{dice} {'die' if dice == 1 else 'dice'}" + (f" {bonus:+d}" if bonus else "")
-
-
-def _print_json(chances: dict[str, Fraction]) -> None:
-    print_json({key: float(chance) for key, chance in chances.items()}, indent=None)
-
-
-def _print_chances(chances: dict[str, Fraction]) -> None:
-    """Print a line for each chance: percent, and the exact fraction."""
-    width = max(map(len, chances))
-    for label, chance in chances.items():
-        print(f"  {label:<{width}}  {float(chance):8.3%}  {chance}")
+    return [("dispel", "dispelled", chance), ("", "not dispelled", 1 - chance)]

@@ -4,15 +4,11 @@ Imported only on use; needs ``pip install "wfb_gym[openspiel]"``. Importing it r
 ``wfb_gym_phase``. No rule lives here: positions, chances and points are the engine's.
 """
 
-from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from wfb_gym._records import as_records
-from wfb_gym.engine.state import State
 
 try:
     import pyspiel
@@ -21,13 +17,14 @@ except ImportError as error:
         'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb_gym[openspiel]"'
     ) from error
 
+from wfb_gym._records import as_records
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import words_of
-from wfb_gym.engine.state import STATE, Node
+from wfb_gym.engine.state import STATE, Node, State
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import DICE
@@ -50,8 +47,6 @@ class Position:
     """A node of the game that all histories leading to it share; it never changes.
 
     Attributes:
-        key: bytes of the engine's canonical state.
-        node: where the battle stands.
         player: who decides: 0 or 1, or OpenSpiel's chance or terminal player.
         steps: OpenSpiel's actions, ascending: indices of the mover's action space; at a chance
             node the outcomes counted from 0.
@@ -103,17 +98,20 @@ class _PositionStore:
     def __init__(self, scenario: Scenario) -> None:
         self.packed = pack(scenario)
         self.views = [View(self.packed, seat, fit(self.packed, seat)) for seat in range(_ARMIES)]
-        battle = Battle(self.packed)
-        self._blank = battle
+        self._blank = battle = Battle(self.packed)
         self._first_words = words_of(battle.state).copy()
         self._known: dict[bytes, Position] = {}
         self.opening_points = battle.points
         self.first = self.position(battle)
-        names = [army_names(scenario, seat) for seat in range(_ARMIES)]
-        self.meanings = [
-            _unique_texts(action_meanings(view.limits, names[view.seat], names[1 - view.seat]))
-            for view in self.views
-        ]
+        own, other = (army_names(scenario, seat) for seat in range(_ARMIES))
+        names = (own, other), (other, own)
+        self.meanings: list[list[str]] = []
+        for view, both in zip(self.views, names, strict=True):
+            texts = action_meanings(view.limits, *both)
+            # With their numbers where two are the same.
+            self.meanings.append(
+                [f"{text} ({k})" if texts.count(text) > 1 else text for k, text in enumerate(texts)]
+            )
 
     def position(self, battle: Battle) -> Position:
         """Where a battle stands."""
@@ -141,19 +139,17 @@ class _PositionStore:
     def observation(self, position: Position, player: int) -> NDArray[np.float32]:
         """Return an army's observation, float32 (size,)."""
         states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
-        shown, _ = self.views[player].show(np.zeros(1, np.int64), states)
-        observation: NDArray[np.float32] = shown[0]
-        return observation
+        observations, _ = self.views[player].show(np.zeros(1, np.int64), states)
+        return observations.reshape(-1)
 
     @property
     def max_points(self) -> float:
         """Points that the result of no battle exceeds; generous."""
         packed = self.packed[0]
-        armies = packed.armies
-        spells = [armies[a].spells[: armies[a].n_spells] for a in range(_ARMIES)]
-        aims = [armies[a].aims[: armies[a].n_aims] for a in range(_ARMIES)]
-        wizards = [armies[a].wizards[: armies[a].n_wizards] for a in range(_ARMIES)]
-        units = [armies[a].units[: armies[a].n_units] for a in range(_ARMIES)]
+        spells, aims, wizards, units = (
+            [army[kind][: army[f"n_{kind}"]] for army in packed.armies]
+            for kind in ("spells", "aims", "wizards", "units")
+        )
         contacts = packed.contacts[: packed.n_contacts]
         # An attempt may end in a miscast, and that in a free spell of the other army.
         casts = 2 * int(packed.phases) * sum(len(each) for each in spells) + 1
@@ -161,25 +157,11 @@ class _PositionStore:
         lives += sum(float((each["wounds"] * each["points_per_wound"]).sum()) for each in wizards)
         lives += float((contacts["models"] * contacts["points"]).sum())
         wound = max(float(each["points_per_wound"].max(initial=0.0)) for each in wizards)
-        lasting = 0.0
-        at_once = 0.0
-        for each in spells + aims:
-            lasting += float(np.abs(each["worth_per_phase"]).sum())
-            at_once = max(at_once, float(np.abs(each["worth"]).max(initial=0.0)))
+        aimed = spells + aims
+        lasting = sum(float(np.abs(each["worth_per_phase"]).sum()) for each in aimed)
+        at_once = max(float(np.abs(each["worth"]).max(initial=0.0)) for each in aimed)
         miscast = float(np.abs(packed.effects["points"]).sum())
         return lives + casts * (at_once + miscast + wound) + int(packed.phases) * lasting
-
-    @property
-    def max_decisions(self) -> int:
-        """Decisions that no battle exceeds; generous."""
-        armies = self.packed[0].armies
-        spells = sum(int(armies[a].n_spells) for a in range(_ARMIES))
-        return int(self.packed[0].phases) * _DECISIONS_PER_SPELL * (spells + 1)
-
-
-def _unique_texts(texts: list[str]) -> list[str]:
-    """Return the texts of actions, with their numbers where two are the same."""
-    return [f"{text} ({k})" if texts.count(text) > 1 else text for k, text in enumerate(texts)]
 
 
 _TYPE = pyspiel.GameType(
@@ -220,16 +202,16 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         self.scenario = _given[name] if name in _given else load_scenario(name)
         self.store = _PositionStore(self.scenario)
         packed = self.store.packed[0]
-        rerolls = any(bool(packed.armies[army].rerolls) for army in range(_ARMIES))
         reach = self.store.max_points / POINTS_PER_UTILITY
+        attempts = int(packed.phases) * (int(packed.armies["n_spells"].sum()) + 1)
         info = pyspiel.GameInfo(
             num_distinct_actions=max(view.codec.n for view in self.store.views),
-            max_chance_outcomes=int(most_outcomes(DICE, rerolls)),
+            max_chance_outcomes=int(most_outcomes(DICE, bool(packed.armies["rerolls"].any()))),
             num_players=_ARMIES,
             min_utility=-reach,
             max_utility=reach,
             utility_sum=0.0,
-            max_game_length=self.store.max_decisions,
+            max_game_length=attempts * _DECISIONS_PER_SPELL,  # generous
         )
         super().__init__(_TYPE, info, params)
 
@@ -311,8 +293,7 @@ class PhaseObserver:
 
     def __init__(self, store: _PositionStore) -> None:
         self._store = store
-        size = max(view.layout.size for view in store.views)
-        self.tensor = np.zeros(size, np.float32)
+        self.tensor = np.zeros(max(view.layout.size for view in store.views), np.float32)
         self.dict = {"observation": self.tensor}
 
     def set_from(self, state: PhaseState, player: int) -> None:
@@ -344,9 +325,5 @@ def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
     return game
 
 
-def _register(names: Sequence[str]) -> None:
-    if _TYPE.short_name not in names:
-        pyspiel.register_game(_TYPE, PhaseGame)
-
-
-_register(pyspiel.registered_names())
+if _TYPE.short_name not in pyspiel.registered_names():
+    pyspiel.register_game(_TYPE, PhaseGame)

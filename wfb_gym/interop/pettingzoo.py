@@ -12,9 +12,6 @@ import numpy as np
 from gymnasium import logger, spaces
 from numpy.typing import NDArray
 
-from wfb_gym._records import as_records
-from wfb_gym.engine.generator import Rng
-
 try:
     import pettingzoo
     from pettingzoo.utils import wrappers
@@ -25,7 +22,9 @@ except ImportError as error:
         'wfb_gym.interop.pettingzoo needs pettingzoo: pip install "wfb_gym[pettingzoo]"'
     ) from error
 
+from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import Limits, union
+from wfb_gym.engine.generator import Rng
 from wfb_gym.envs.battles import BATTLE
 from wfb_gym.envs.kernel import legal_or_lowest
 from wfb_gym.envs.scenario_set import ScenarioLike
@@ -114,10 +113,9 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            expected = "one of " + ", ".join(modes) if modes else "None"
-            raise ValueError(f"render_mode: expected {expected}, found {render_mode!r}")
+        if render_mode not in (None, *TERMINAL_RENDER_MODES):
+            expected = ", ".join(TERMINAL_RENDER_MODES)
+            raise ValueError(f"render_mode: expected one of {expected}, found {render_mode!r}")
         if not points_per_reward > 0:
             raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
         self._arguments = {
@@ -137,19 +135,17 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if not one_phase:
             self.metadata = {**self.metadata, "name": "battle_v0"}
         views = self._game.views
-        boxes = [observation_space(view.layout) for view in views]
         self._action_spaces = [action_space(view.codec) for view in views]
-        self._observation_spaces: list[spaces.Space[Any]] = list(boxes)
+        boxes: list[spaces.Space[Any]] = [observation_space(view.layout) for view in views]
+        self.state_space, self._observation_spaces = boxes[0], boxes
         if observe_mask:
+            masks = [spaces.Box(0, 1, (view.codec.n,), np.int8) for view in views]
             self._observation_spaces = [
-                spaces.Dict({"observation": box, "action_mask": _mask_space(int(actions.n))})
-                for box, actions in zip(boxes, self._action_spaces, strict=True)
+                spaces.Dict({"observation": box, "action_mask": mask})
+                for box, mask in zip(boxes, masks, strict=True)
             ]
-        self.state_space = boxes[0]
         self.agents: list[str] = []
-        self._shown: tuple[Decisions, Decisions] | None = None
-        self._scenario = 0
-        self._is_over = False
+        self._asked: tuple[Decisions, Decisions] | None = None
 
     # --- spaces ----------------------------------------------------------------------------
 
@@ -170,12 +166,11 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             seed: keys the dice; None goes on with the dice as they come.
             options: ignored.
         """
-        if seed is None and self._shown is None:
+        game = self._game
+        if seed is None and self._asked is None:
             seed = int(np.random.default_rng().integers(2**63))
-        self._shown = self._game.reset(seed)
-        self._is_over = False
-        self._scenario = int(self._game.playing[0])
-        self._opened = float(self._game.opened[0])
+        self._asked = game.reset(seed)
+        self._opened = float(game.opened[0])
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -184,14 +179,11 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._illegal = dict.fromkeys(self.agents, False)
         self._skip_agent_selection = None
         self._announce_turn()
-        self._watch_from_here(self._opened)
-
-    def _watch_from_here(self, points: float) -> None:
         if self._watcher is not None:
-            game, k = self._game, self._scenario
-            packed = game.packed_scenarios[k : k + 1]
+            k = int(game.playing[0])
             state = game.states(np.zeros(1, np.int64))[0]
-            self._watcher.begin(game.scenarios[k], packed, state, points)
+            packed = game.packed_scenarios[k : k + 1]
+            self._watcher.begin(game.scenarios[k], packed, state, self._opened)
 
     def step(self, action: Any) -> None:
         """Play an action of `agent_selection`, and everything up to the next decision.
@@ -206,13 +198,13 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        assert self._shown is not None
+        assert self._asked is not None
         seat = self.possible_agents.index(agent)
         if not self._action_spaces[seat].contains(action):
             raise ValueError(
                 f"action: expected a member of {self._action_spaces[seat]}, found {action!r}"
             )
-        masks = self._shown[seat].masks
+        masks = self._asked[seat].masks
         played = int(legal_or_lowest(0, int(action), masks))
         self._illegal[agent] = played != action
         if self._illegal[agent] and self._strict:
@@ -222,25 +214,24 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             )
         game = self._game
         rng = game.envs["rng"].copy()
-        self._shown = game.play_one(seat, played)
+        self._asked = game.play_one(seat, played)
         if self._watcher is not None:
             code = int(game.views[seat].codec.code_of[played])
             self._watcher.follow(code, as_records(Rng, rng)[0])
-        gained = (float(self._game.points[0]) + self._opened) * self._scale
+        gained = (float(game.points[0]) + self._opened) * self._scale
         self._opened = 0.0
         first, second = self.possible_agents
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {first: gained, second: 0.0 - gained}
         self._accumulate_rewards()
-        if self._game.ended[0]:
-            self._is_over = True
+        if game.ended[0]:
             self.terminations = dict.fromkeys(self.agents, True)
         self._announce_turn()
 
     def _announce_turn(self) -> None:
-        """Set whose turn it is, and what is legal."""
-        assert self._shown is not None
-        mover = 0 if self._is_over or len(self._shown[0].members) else 1
+        """Set whose turn it is, the first army's once the battle is over, and what is legal."""
+        assert self._asked is not None
+        mover = 1 if len(self._asked[1].members) else 0
         self.agent_selection = self.possible_agents[mover]
         self.infos = {
             agent: {"action_mask": self._mask(seat), "illegal_action": self._illegal[agent]}
@@ -249,11 +240,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def _mask(self, seat: int) -> NDArray[np.int8]:
         """Legal actions of a seat, int8 (n,)."""
+        assert self._asked is not None
+        own, other = self._asked[seat], self._asked[1 - seat]
         mask = np.zeros(int(self._action_spaces[seat].n), np.int8)
-        assert self._shown is not None
-        if not self._is_over and len(self._shown[seat].members):
-            mask[:] = self._shown[seat].masks[0]
-        elif self._is_over or self._idle_pass:
+        if len(own.members):
+            mask[:] = own.masks[0]
+        elif self._idle_pass or not len(other.members):
             mask[0] = 1
         return mask
 
@@ -273,14 +265,11 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def _observation_of(self, seat: int) -> NDArray[np.float32]:
         """Observation of a seat, float32 (size,)."""
-        if self._shown is None:
+        if self._asked is None:
             raise RuntimeError("call reset() before looking")
-        members = np.zeros(1, np.int64)
-        states = self._game.states(members)
-        scenario = np.full(1, self._scenario, np.int64)
-        shown, _ = self._game.views[seat].show(scenario, states)
-        seen: NDArray[np.float32] = shown[0]
-        return seen
+        states = self._game.states(np.zeros(1, np.int64))
+        observations, _ = self._game.views[seat].show(self._game.playing, states)
+        return observations.reshape(-1)
 
     def render(self) -> Any:
         """Return what happened since the last decision and the position, as the mode says.
@@ -292,7 +281,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if self._watcher is None:
             logger.warn("render() was called, but the environment has no render_mode")
             return None
-        if self._shown is None:
+        if self._asked is None:
             raise RuntimeError("call reset() before render()")
         return self._watcher.render()
 
@@ -303,23 +292,16 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy goes on from; the arrays that do not change are made again."""
-        derived = {"_game", "_shown", "_action_spaces", "_observation_spaces", "state_space"}
+        derived = {"_game", "_asked", "_action_spaces", "_observation_spaces", "state_space"}
         kept = {name: value for name, value in vars(self).items() if name not in derived}
-        begun = self._shown is not None
-        return {
-            "episode": kept,
-            "battles": self._game.get_state() if begun else None,
-        }
+        begun = self._asked is not None
+        return {"episode": kept, "battles": self._game.get_state() if begun else None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state["episode"]["_arguments"])  # type: ignore[misc]
         self.__dict__.update(state["episode"])
         if state["battles"] is not None:
-            self._shown = self._game.set_state(state["battles"])
-
-
-def _mask_space(actions: int) -> spaces.Box:
-    return spaces.Box(0, 1, (actions,), np.int8)
+            self._asked = self._game.set_state(state["battles"])
 
 
 def raw_env(**kwargs: Any) -> AECEnv[str, Any, Any]:
@@ -348,7 +330,6 @@ def parallel_env(**kwargs: Any) -> ParallelEnv[str, Any, Any]:
 
 
 def _register() -> None:
-    """Make the ids known to PettingZoo."""
     kinds: tuple[tuple[Any, Any, Callable[..., Any]], ...] = (
         ("aec", pettingzoo.aec_registry, env),
         ("parallel", pettingzoo.parallel_registry, parallel_env),
@@ -356,12 +337,8 @@ def _register() -> None:
     for kind, registry, made in kinds:
         for name, kwargs in (("MagicPhase", {}), ("Battle", {"scenario": BATTLE})):
             if f"wfb_gym/{name}-v0" not in registry:
-                pettingzoo.register(
-                    kind,
-                    f"wfb_gym/{name}-v0",
-                    f"{__name__}:{made.__name__}",
-                    kwargs=kwargs,
-                )
+                entry = f"{__name__}:{made.__name__}"
+                pettingzoo.register(kind, f"wfb_gym/{name}-v0", entry, kwargs=kwargs)
 
 
 _register()

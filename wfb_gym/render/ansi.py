@@ -49,11 +49,7 @@ def frame(
 
 
 class AnsiStyle:
-    """Colours words, or leaves them as they are.
-
-    Args:
-        colour: whether to; None asks NO_COLOR.
-    """
+    """Colours words, or leaves them as they are; unless told which, asks NO_COLOR."""
 
     def __init__(self, colour: bool | None = None) -> None:
         self.on = not os.environ.get("NO_COLOR") if colour is None else colour
@@ -73,46 +69,34 @@ def event_lines(events: Sequence[Event], style: AnsiStyle) -> Iterator[str]:
 def position_lines(
     scenario: Scenario, battle: Battle, *, seat: int = 0, style: AnsiStyle
 ) -> Iterator[str]:
-    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points.
-
-    Args:
-        scenario: that is played.
-        battle: the visible position.
-        seat: the viewer's army.
-        style: how to colour.
-    """
+    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points."""
     names, state = ScenarioNames(scenario), battle.state
     phase = f"phase {int(state.phase) + 1} of {int(battle.packed.phases)}"
     score = points_phrase(names, battle.points)
     yield style(f"{scenario.name}, {'over' if battle.is_over else phase}: {score}", _BOLD)
     for army, name in enumerate(names.armies):
-        yield style(_heading(name, battle, army, seat), _ARMIES[army], _BOLD) + (
-            "" if battle.is_over else f"  {_dice(battle, army)}"
-        )
+        heading, dice = f"{name[:1].upper()}{name[1:]}{', you' if army == seat else ''}", ""
+        if not battle.is_over:
+            dice = f"  {_dice(battle, army)}"
+            if battle.mover == army:
+                heading += " to decide" if battle.is_decision() else " rolls"
+        yield style(heading, _ARMIES[army], _BOLD) + dice
         yield from _wizards(names, battle, army, style)
         yield from _items(names, battle, army)
         yield from _units(scenario, battle, army, style)
-    if state.spell and not battle.is_over:
-        yield style(_pending(names, battle), _BOLD)
-
-
-def _heading(name: str, battle: Battle, army: int, seat: int) -> str:
-    activity = ""
-    if not battle.is_over and battle.mover == army:
-        activity = " to decide" if battle.is_decision() else " rolls"
-    return f"{name[:1].upper()}{name[1:]}{', you' if army == seat else ''}{activity}"
+    if not battle.is_over and state.spell and (pending := names.pending(battle)):
+        target, number = names.pending_target(battle), int(state.number)
+        at = f" at {target}" if target else ""
+        match = f", {number} to match" if number else ""
+        yield style(f"Pending: {names.spell(*pending)}{at}{match}", _BOLD)
 
 
 def _dice(battle: Battle, army: int) -> str:
-    state = battle.state
+    state, own = battle.state, int(battle.state.own_dice.sum())
+    pools = [(int(state.power), "power")] + [(own, "own")] * (own > 0)
     if army != int(state.active):
-        return _dice_text(int(state.dispel), "dispel")
-    own = sum(int(dice) for dice in state.own_dice)
-    return _dice_text(int(state.power), "power") + (f" and {_dice_text(own, 'own')}" if own else "")
-
-
-def _dice_text(number: int, kind: str) -> str:
-    return (f"{_DIE * number} " if number else "") + dice_phrase(number, kind)
+        pools = [(int(state.dispel), "dispel")]
+    return " and ".join(f"{_DIE * dice} {dice_phrase(dice, kind)}".lstrip() for dice, kind in pools)
 
 
 def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:
@@ -172,13 +156,3 @@ def _units(scenario: Scenario, battle: Battle, army: int, style: AnsiStyle) -> I
         cost = f"  -{format_points(lost * unit.points)} points" if lost else ""
         row = f"  {unit.name:<28} {bar} {left:>3} of {unit.models}{cost}"
         yield style(row, _DIM) if left == 0 else row
-
-
-def _pending(names: ScenarioNames, battle: Battle) -> str:
-    """Return the spell that is being cast or answered."""
-    pending = names.pending(battle)
-    if pending is None:
-        return ""
-    target, number = names.pending_target(battle), int(battle.state.number)
-    at = f" at {target}" if target else ""
-    return f"Pending: {names.spell(*pending)}{at}{f', {number} to match' if number else ''}"

@@ -3,21 +3,12 @@
 Spells, items and units stand in one column where there is room, else in two or three.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
 
-from wfb_gym.render import colours
+from wfb_gym.render import colours, facts
 from wfb_gym.render.canvas import Box, Canvas, text_width
 from wfb_gym.render.colours import Colour
-from wfb_gym.render.facts import (
-    ArmyFacts,
-    CharacterFacts,
-    ItemFacts,
-    SpellFacts,
-    SpellStatus,
-    UnitFacts,
-)
+from wfb_gym.render.facts import SpellStatus
 from wfb_gym.transcripts.names import dice_phrase
 
 STATUS_COLOURS: dict[SpellStatus, Colour] = {
@@ -32,13 +23,7 @@ STATUS_COLOURS: dict[SpellStatus, Colour] = {
     SpellStatus.UNKNOWN: colours.PANEL,
 }
 """Backgrounds of spells."""
-LEGEND = (
-    SpellStatus.OPEN,
-    SpellStatus.PENDING,
-    SpellStatus.IN_PLAY,
-    SpellStatus.TRIED,
-    SpellStatus.FORGOTTEN,
-)
+LEGEND = [status for status, colour in STATUS_COLOURS.items() if colour != colours.PANEL]
 """Statuses whose colour the picture explains."""
 
 _FONT = 0.64
@@ -47,237 +32,168 @@ _MOST_DISCS = 6
 """Wounds of one character that are drawn one by one."""
 _TALLEST = 28
 _LEAST = 18
-"""Height of a line; where it would be less, there are more of them side by army."""
+"""Height of a line; where it would be less, spells, items and units stand side by side."""
 
-_Fact = TypeVar("_Fact", SpellFacts, ItemFacts, UnitFacts)
-
-
-class _Line(NamedTuple):
-    """A line of the column: its share of a line's height, and how it is drawn."""
-
-    share: float
-    draw: Callable[[Canvas, Box, int], None]
+_Fact = facts.CharacterFacts | facts.SpellFacts | facts.ItemFacts | facts.UnitFacts | str
+_Line = tuple[float, Sequence[_Fact]]
+"""A line of the column: its share of a line's height, and what stands in it side by side."""
 
 
-def draw_armies(
-    canvas: Canvas, boxes: tuple[Box, Box], armies: tuple[ArmyFacts, ArmyFacts], unit: float
-) -> None:
-    """Draw both armies, in lines of one height.
-
-    Args:
-        canvas: to draw on.
-        boxes: that they take.
-        armies: their facts.
-        unit: pixels for one of a picture 720 high.
-    """
-    bodies = [_body(box, unit) for box in boxes]
-    fits = [_fit_lines(army, body.height, unit) for army, body in zip(armies, bodies, strict=True)]
-    height = min(high for _, high in fits)
-    for box, body, army, (lines, _) in zip(boxes, bodies, armies, fits, strict=True):
-        _head(canvas, box, army, unit)
+def draw_armies(canvas: Canvas, boxes: Sequence[Box], armies: Sequence[facts.ArmyFacts]) -> None:
+    """Draw the armies in their boxes, in lines of one height."""
+    px = canvas.px
+    edge = px(8)
+    bodies = [
+        Box(box.left + edge, box.top + px(76), box.right - edge, box.bottom - edge) for box in boxes
+    ]
+    fits = [
+        _fit_lines(army, body.height, canvas.unit)
+        for army, body in zip(armies, bodies, strict=True)
+    ]
+    each = min(height for _, _, height in fits)
+    for box, body, army, (across, lines, _) in zip(boxes, bodies, armies, fits, strict=True):
+        _draw_head(canvas, box, army)
         top = 0
-        for line in lines:
-            high = int(line.share * height)
-            line.draw(canvas, body.rows(top, high), height)
-            top += high
+        for share, cells in lines:
+            row = body.rows(top, int(share * each))
+            top += row.height
+            for index, fact in enumerate(cells):
+                cell = row.part(index, across, max(2, round(each / 6)))
+                cell = cell._replace(bottom=cell.bottom - max(1, round(each / 12)))
+                match fact:
+                    case facts.CharacterFacts():
+                        _draw_character(canvas, row, each, fact, colours.ARMIES[army.army])
+                    case facts.SpellFacts():
+                        _draw_spell(canvas, cell, fact)
+                    case facts.ItemFacts():
+                        _draw_item(canvas, cell, fact)
+                    case facts.UnitFacts():
+                        _draw_unit(canvas, cell, fact, colours.PALE[army.army])
+                    case str():
+                        canvas.text(row, fact, each * _FONT, colours.FADED)
 
 
-def _fit_lines(army: ArmyFacts, height: int, unit: float) -> tuple[list["_Line"], int]:
-    """Find an army's lines, and the height that they may have."""
-    lines: list[_Line] = []
+def _fit_lines(army: facts.ArmyFacts, height: int, unit: float) -> tuple[int, list[_Line], int]:
+    """Find how many stand side by side, the lines, and the height that these may have."""
     for across in (1, 2, 3):
         lines = list(_lines(army, across))
-        if height >= _LEAST * unit * sum(line.share for line in lines):
+        shares = sum(share for share, _ in lines)
+        if height >= _LEAST * unit * shares:
             break
-    shares = sum(line.share for line in lines)
-    return lines, int(min(_TALLEST * unit, height / shares if shares else height))
+    return across, lines, int(min(_TALLEST * unit, height / shares if shares else height))
 
 
-def _body(box: Box, unit: float) -> Box:
-    """Return what is left of an army's column below its name and its dice."""
-    return (
-        box._replace(top=box.top + round(76 * unit))
-        .inset(round(8 * unit), 0)
-        ._replace(bottom=box.bottom - round(8 * unit))
-    )
+def _lines(army: facts.ArmyFacts, across: int) -> Iterator[_Line]:
+    def rows(
+        cells: Sequence[facts.SpellFacts | facts.ItemFacts | facts.UnitFacts],
+    ) -> Iterator[_Line]:
+        return ((1.0, cells[k : k + across]) for k in range(0, len(cells), across))
+
+    gap: _Line = 0.3, ()
+    for character in army.characters:
+        yield 1.15, (character,)
+        yield from rows(character.spells)
+        yield from rows(character.items)
+        yield gap
+    if army.items:
+        yield 1.0, ("Items of the army",)
+        yield from rows(army.items)
+        yield gap
+    if army.units:
+        yield 1.0, ("Units",)
+        yield from rows(army.units)
 
 
-def _head(canvas: Canvas, box: Box, army: ArmyFacts, unit: float) -> None:
+def _draw_head(canvas: Canvas, box: Box, army: facts.ArmyFacts) -> None:
     """Draw its name, what it does, and its dice."""
-    colour = colours.ARMIES[army.army]
-    edge = max(1, round((4 if army.activity else 1) * unit))
+    px, unit, colour = canvas.px, canvas.unit, colours.ARMIES[army.army]
+    edge = max(1, px(4 if army.activity else 1))
     canvas.fill(box, colours.PANEL, colours.TURN if army.activity else colours.LINE, edge)
-    inner = box.inset(round(8 * unit))
-    high = round(30 * unit)
-    _banner(canvas, inner.rows(0, high), army, colour, unit)
-    if army.pool_kind:
-        pool = inner.rows(high + round(6 * unit), round(26 * unit))
-        _pool(canvas, pool, army, colour, unit)
-
-
-def _banner(canvas: Canvas, box: Box, army: ArmyFacts, colour: Colour, unit: float) -> None:
-    canvas.fill(box, colour)
-    inner = box.inset(round(8 * unit), 0)
-    size = 14 * unit
-    right = inner.right
+    inner = box.inset(px(8))
+    banner = inner.rows(0, px(30))
+    canvas.fill(banner, colour)
+    left, right = banner.left + px(8), banner.right - px(8)
     badges = (army.activity, colours.TURN), ("casting" if army.casts else "", None)
     for words, ground in badges:
-        if not words:
-            continue
-        wide = text_width(words, size) + round(12 * unit)
-        place = Box(right - wide, box.top + round(5 * unit), right, box.bottom - round(5 * unit))
-        if ground is None:
-            canvas.frame(place, colours.WHITE, 1)
-        else:
-            canvas.fill(place, ground)
-        canvas.text(place, words, size, colours.WHITE, "centre")
-        right -= wide + round(6 * unit)
-    canvas.text(inner._replace(right=right), army.name, 18 * unit, colours.WHITE)
+        if words:
+            wide = text_width(words, 14 * unit) + px(12)
+            place = Box(right - wide, banner.top + px(5), right, banner.bottom - px(5))
+            canvas.fill(place, ground, None if ground else colours.WHITE)
+            canvas.text(place, words, 14 * unit, colours.WHITE, "centre")
+            right -= wide + px(6)
+    canvas.text(banner._replace(left=left, right=right), army.name, 18 * unit, colours.WHITE)
+    if army.pool_kind:
+        pool = inner.rows(banner.height + px(6), px(26))
+        words, wide = dice_phrase(army.pool, army.pool_kind), pool.left + px(112)
+        ink = colours.INK if army.pool else colours.FADED
+        canvas.text(pool._replace(right=wide), words, 15 * unit, ink)
+        draw_unthrown(canvas, pool._replace(left=wide), army.pool, colour, px(22))
 
 
-def _pool(canvas: Canvas, box: Box, army: ArmyFacts, colour: Colour, unit: float) -> None:
-    words = dice_phrase(army.pool, army.pool_kind)
-    wide = round(112 * unit)
-    ink = colours.INK if army.pool else colours.FADED
-    canvas.text(box._replace(right=box.left + wide), words, 15 * unit, ink)
-    dice_row(canvas, box._replace(left=box.left + wide), army.pool, colour, round(22 * unit))
-
-
-def dice_row(canvas: Canvas, box: Box, dice: int, colour: Colour, most: int) -> None:
+def draw_unthrown(canvas: Canvas, box: Box, dice: int, colour: Colour, most: int) -> None:
     """Draw dice that have not been thrown, from the left, as large as there is room."""
     if dice == 0:
         return
     step = min(most + max(2, most // 6), box.width // dice)
     size = min(most, box.height, step - max(1, step // 8))
-    top = (box.top + box.bottom - size) // 2
     for number in range(dice):
-        canvas.die(box.left + number * step, top, size, 0, colour, colours.WHITE)
+        canvas.die(box, box.left + number * step, size, 0, colour, colours.WHITE)
 
 
-# --- lines ---------------------------------------------------------------------------------
-
-
-def _lines(army: ArmyFacts, across: int) -> Iterator[_Line]:
-    colour = colours.ARMIES[army.army]
-    for character in army.characters:
-        yield _Line(1.15, partial(_character, character=character, colour=colour))
-        yield from _grid(character.spells, across, _spell)
-        yield from _grid(character.items, across, _item)
-        yield _Line(0.3, _gap)
-    if army.items:
-        yield _Line(1.0, partial(_title, words="Items of the army"))
-        yield from _grid(army.items, across, _item)
-        yield _Line(0.3, _gap)
-    if army.units:
-        yield _Line(1.0, partial(_title, words="Units"))
-        yield from _grid(army.units, across, partial(_unit, index=army.army))
-
-
-def _grid(
-    facts: Sequence[_Fact], across: int, draw: Callable[[Canvas, Box, _Fact], None]
-) -> Iterator[_Line]:
-    for first in range(0, len(facts), across):
-        yield _Line(
-            1.0, partial(_cells, facts=facts[first : first + across], count=across, draw=draw)
-        )
-
-
-def _cells(
-    canvas: Canvas,
-    box: Box,
-    each: int,
-    *,
-    facts: Sequence[_Fact],
-    count: int,
-    draw: Callable[[Canvas, Box, _Fact], None],
+def _draw_character(
+    canvas: Canvas, box: Box, each: int, character: facts.CharacterFacts, colour: Colour
 ) -> None:
-    gap = max(2, round(each / 6))
-    for index, fact in enumerate(facts):
-        place = box.part(index, count, gap)
-        draw(canvas, place._replace(bottom=place.bottom - max(1, round(each / 12))), fact)
-
-
-def _gap(canvas: Canvas, box: Box, each: int) -> None:
-    """Draw nothing."""
-
-
-def _title(canvas: Canvas, box: Box, each: int, *, words: str) -> None:
-    canvas.text(box, words, each * _FONT, colours.FADED)
-
-
-def _character(
-    canvas: Canvas, box: Box, each: int, *, character: CharacterFacts, colour: Colour
-) -> None:
-    ink = colours.FADED if character.dead else colour
+    """Draw a character in a box, among lines that are `each` high."""
+    dead, ink = character.dead, colours.FADED if character.dead else colour
     canvas.fill(box._replace(top=box.bottom - 1), colours.LINE)
-    size, small, gap = each * 0.7, each * 0.52, round(each * 0.3)
-    badge = f"L{character.level}" if character.level and not character.dead else ""
-    badge_wide = text_width(badge, each * 0.6) + gap if badge else 0
-    dice = round(each * 0.8)
-    dice_wide = dice * character.dice + gap if character.dice else 0
+    size, small, tiny, gap = each * 0.7, each * 0.6, each * 0.52, round(each * 0.3)
+    badge = f"L{character.level}" if character.level and not dead else ""
+    badge_wide = text_width(badge, small) + gap if badge else 0
+    most = max(character.wounds, character.full_wounds)
+    wounds = f"W {character.wounds}/{character.full_wounds}" if most > _MOST_DISCS else ""
+    disc = max(5, round(each * 0.4))
+    step = disc + max(1, disc // 5)
+    wounds_wide = (text_width(wounds, small) if wounds else most * step) + gap
+    dice_wide = round(each * 0.8) * character.dice + gap if character.dice else 0
     # Where all of it is too long, words give way first, and the name last.
-    needed = badge_wide + _wounds_width(each, character) + dice_wide + gap
-    needed += round(text_width(character.condition, small) * 0.8)
+    needed = badge_wide + (0 if dead else wounds_wide) + dice_wide + gap
+    needed += round(text_width(character.condition, tiny) * 0.8)
     name = box._replace(right=max(box.left + box.width // 3, box.right - needed))
     left = canvas.text(name, character.name, size, ink).right
-    if character.dead:
+    if dead:
         canvas.strike(box._replace(right=left), ink)
     left += gap
     if badge:
         place = box._replace(left=left, right=left + badge_wide - gap)
-        canvas.text(place, badge, each * 0.6, colours.INK)
+        canvas.text(place, badge, small, colours.INK)
         left += badge_wide
-    if not character.dead:
-        left = _wounds(canvas, box, left, each, character) + gap
+    if not dead:
+        if wounds:
+            place = box._replace(left=left, right=left + wounds_wide - gap)
+            canvas.text(place, wounds, small, colours.WOUND)
+        else:  # those that are lost are circles
+            for wound in range(most):
+                kept = wound < character.wounds
+                canvas.dot(box, left + wound * step, disc, colours.WOUND, kept)
+        left += wounds_wide
     if character.dice:
         place = box._replace(left=left, right=min(box.right, left + dice_wide))
-        dice_row(canvas, place, character.dice, colour, round(each * 0.7))
+        draw_unthrown(canvas, place, character.dice, colour, round(each * 0.7))
         left = place.right
     rest = box._replace(left=left)
     if character.condition:
-        canvas.text(rest, character.condition, small, colours.FADED, "right")
-    elif text_width(character.place, small) * 0.8 <= rest.width:
-        canvas.text(rest, character.place, small, colours.FADED, "right")
+        canvas.text(rest, character.condition, tiny, colours.FADED, "right")
+    elif text_width(character.place, tiny) * 0.8 <= rest.width:
+        canvas.text(rest, character.place, tiny, colours.FADED, "right")
 
 
-def _wounds_width(each: int, character: CharacterFacts) -> int:
-    most = max(character.wounds, character.full_wounds)
-    if character.dead:
-        return 0
-    if most > _MOST_DISCS:
-        return text_width(_wounds_in_words(character), each * 0.6) + round(each * 0.3)
-    size = max(5, round(each * 0.4))
-    return most * (size + max(1, size // 5)) + round(each * 0.3)
-
-
-def _wounds_in_words(character: CharacterFacts) -> str:
-    return f"W {character.wounds}/{character.full_wounds}"
-
-
-def _wounds(canvas: Canvas, box: Box, left: int, each: int, character: CharacterFacts) -> int:
-    """Draw wounds as discs, those lost as circles; as a number where there are many."""
-    most = max(character.wounds, character.full_wounds)
-    size = max(5, round(each * 0.4))
-    if most > _MOST_DISCS:
-        words = _wounds_in_words(character)
-        place = box._replace(left=left, right=left + text_width(words, each * 0.6))
-        canvas.text(place, words, each * 0.6, colours.WOUND)
-        return place.right
-    top = (box.top + box.bottom - size) // 2
-    for wound in range(most):
-        canvas.dot(left, top, size, colours.WOUND, wound < character.wounds)
-        left += size + max(1, size // 5)
-    return left
-
-
-def _spell(canvas: Canvas, box: Box, spell: SpellFacts) -> None:
-    size = box.height * _FONT
-    status = spell.status
+def _draw_spell(canvas: Canvas, box: Box, spell: facts.SpellFacts) -> None:
+    size, status = box.height * _FONT, spell.status
     lively = status in (SpellStatus.OPEN, SpellStatus.PENDING, SpellStatus.IN_PLAY)
     ink = colours.INK if lively or status == SpellStatus.IDLE else colours.FADED
     edge = colours.TURN if status == SpellStatus.PENDING else colours.LINE
     canvas.fill(box, STATUS_COLOURS[status], edge)
-    inner = box.inset(max(3, box.height // 5), 0)
+    inner = _inside(box)
     wide = text_width("PL 10" if spell.value.startswith("PL") else "12+", size)
     canvas.text(inner._replace(right=inner.left + wide), spell.value, size, ink)
     inner = inner._replace(left=inner.left + wide + round(size / 2))
@@ -286,52 +202,51 @@ def _spell(canvas: Canvas, box: Box, spell: SpellFacts) -> None:
         note = ""
     room = text_width(spell.name, size) + text_width(note, size * 0.85) + round(size * 0.6)
     if note and (room <= inner.width or spell.target):
-        most = inner.width * 9 // 20
-        state = inner._replace(left=max(inner.left, inner.right - most))
-        covered = canvas.text(state, note, size * 0.85, ink, "right")
+        place = inner._replace(left=max(inner.left, inner.right - inner.width * 9 // 20))
+        covered = canvas.text(place, note, size * 0.85, ink, "right")
         inner = inner._replace(right=covered.left - round(size * 0.4))
     covered = canvas.text(inner, spell.name, size, ink)
     if status == SpellStatus.FORGOTTEN:
         canvas.strike(covered._replace(top=box.top, bottom=box.bottom), ink)
 
 
-def _item(canvas: Canvas, box: Box, item: ItemFacts) -> None:
-    size = box.height * _FONT
+def _draw_item(canvas: Canvas, box: Box, item: facts.ItemFacts) -> None:
+    size, left = box.height * _FONT, _inside(box).left
     ink = colours.FADED if item.is_spent else colours.INK
-    inner = box.inset(max(3, box.height // 5), 0)
     dot = max(5, round(size * 0.62))
-    top = (box.top + box.bottom - dot) // 2
-    marks = max(1, item.uses)
-    for use in range(marks):
-        left = inner.left + use * (dot + max(1, dot // 4))
-        canvas.dot(left, top, dot, colours.TURN, item.uses == 0 or use < item.left)
-    left = inner.left + marks * (dot + max(1, dot // 4)) + round(size / 3)
-    covered = canvas.text(inner._replace(left=left), item.name, size, ink)
+    for use in range(max(1, item.uses)):
+        canvas.dot(box, left, dot, colours.TURN, item.uses == 0 or use < item.left)
+        left += dot + max(1, dot // 4)
+    place = _inside(box)._replace(left=left + round(size / 3))
+    covered = canvas.text(place, item.name, size, ink)
     if item.is_spent:
         canvas.strike(covered._replace(top=box.top, bottom=box.bottom), ink)
 
 
-def _unit(canvas: Canvas, box: Box, unit: UnitFacts, *, index: int) -> None:
+def _draw_unit(canvas: Canvas, box: Box, unit: facts.UnitFacts, colour: Colour) -> None:
     """Draw a unit on a bar that is as long as it has models left."""
     size = box.height * _FONT
     canvas.fill(box, colours.GONE, colours.LINE)
-    kept = box.inset(1)
-    kept = kept._replace(right=kept.left + kept.width * unit.models // max(1, unit.full_models))
-    canvas.fill(kept, colours.PALE[index])
-    inner = box.inset(max(3, box.height // 5), 0)
-    ink = colours.FADED if not unit.models else colours.INK
+    bar = box.inset(1)
+    bar = bar._replace(right=bar.left + bar.width * unit.models // max(1, unit.full_models))
+    canvas.fill(bar, colour)
+    inner = _inside(box)
+    ink = colours.INK if unit.models else colours.FADED
     count = f"{unit.models}/{unit.full_models}"
     if unit.wounds_lost:
         count += f" (-{unit.wounds_lost}W)"
-    room = inner.width * 11 // 20
-    right = inner._replace(left=inner.right - room)
+    right = inner._replace(left=inner.right - inner.width * 11 // 20)
     covered = canvas.text(right, count, size, ink, "right")
     if unit.points_lost:
-        points = f"-{unit.points_lost:g}"
         right = right._replace(right=covered.left - round(size / 2))
+        points = f"-{unit.points_lost:g}"
         covered = canvas.text(right, points, size * 0.9, colours.WOUND, "right")
     inner = inner._replace(right=covered.left - round(size / 2))
-    name = canvas.text(inner, unit.name, size, ink)
-    left = name.right + round(size / 2)
+    left = canvas.text(inner, unit.name, size, ink).right + round(size / 2)
     if unit.condition and text_width(unit.condition, size * 0.8) <= inner.right - left:
         canvas.text(inner._replace(left=left), unit.condition, size * 0.8, colours.FADED)
+
+
+def _inside(box: Box) -> Box:
+    """Where the words of a cell stand."""
+    return box.inset(max(3, box.height // 5), 0)

@@ -5,7 +5,7 @@ with three dots. Nothing here knows the game. Needs ``pip install "wfb-gym[rende
 """
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -47,6 +47,11 @@ class Box(NamedTuple):
         """Pixels down."""
         return self.bottom - self.top
 
+    @property
+    def middle(self) -> int:
+        """Half way down."""
+        return (self.top + self.bottom) // 2
+
     def inset(self, across: int, down: int | None = None) -> "Box":
         """Return the box without a margin on every side."""
         down = across if down is None else down
@@ -63,125 +68,79 @@ class Box(NamedTuple):
         return Box(left, self.top, left + width, self.bottom)
 
 
-class WrittenText(NamedTuple):
-    """Words on the canvas, as tests look at them.
-
-    Attributes:
-        words: that were to be written.
-        shown: of them.
-        ink: what they cover.
-        box: that they were given.
-    """
-
-    words: str
-    shown: str
-    ink: Box
-    box: Box
-
-
-OnText = Callable[[WrittenText], None]
-
-
 class Canvas:
     """A picture that is being drawn.
 
     Args:
         width: in pixels.
         height: in pixels.
-        colour: of the ground.
-        on_text: called with all words that are written.
+        ground: its colour.
+        unit: pixels for one of the page that `px` measures.
 
     Attributes:
         image: the picture.
+        unit: as given.
     """
 
-    def __init__(
-        self, width: int, height: int, colour: Colour, on_text: OnText | None = None
-    ) -> None:
-        self.image = Image.new("RGB", (width, height), colour)
+    def __init__(self, width: int, height: int, ground: Colour, unit: float = 1.0) -> None:
+        self.image = Image.new("RGB", (width, height), ground)
+        self.unit = unit
         self._draw = ImageDraw.Draw(self.image)
-        self._on_text = on_text
+
+    def px(self, length: float) -> int:
+        """Return the pixels of a length on the page."""
+        return round(length * self.unit)
 
     def pixels(self) -> NDArray[np.uint8]:
         """Return a copy of the picture, uint8 (height, width, 3)."""
         return np.array(self.image)
 
-    def fill(self, box: Box, colour: Colour, edge: Colour | None = None, width: int = 1) -> None:
-        """Fill a rectangle, with an edge inside it."""
-        if box.width <= 0 or box.height <= 0:
-            return
-        corners = (box.left, box.top, box.right - 1, box.bottom - 1)
-        self._draw.rectangle(corners, colour, edge, width if edge else 1)
-
-    def frame(self, box: Box, colour: Colour, width: int) -> None:
-        """Draw the edge of a rectangle inside it."""
-        corners = (box.left, box.top, box.right - 1, box.bottom - 1)
-        self._draw.rectangle(corners, None, colour, width)
+    def fill(
+        self, box: Box, colour: Colour | None, edge: Colour | None = None, width: int = 1
+    ) -> None:
+        """Fill a rectangle, with an edge inside it; without a colour draw the edge alone."""
+        if box.width > 0 and box.height > 0:
+            corners = (box.left, box.top, box.right - 1, box.bottom - 1)
+            self._draw.rectangle(corners, colour, edge, width)
 
     def strike(self, box: Box, colour: Colour) -> None:
         """Draw a line through the middle of a box."""
-        middle = (box.top + box.bottom) // 2
-        self._draw.line((box.left, middle, box.right - 1, middle), colour, 1)
+        self._draw.line((box.left, box.middle, box.right - 1, box.middle), colour, 1)
 
-    def die(self, left: int, top: int, size: int, face: int, body: Colour, ink: Colour) -> None:
-        """Draw a die; face 0 is one that has not been thrown."""
-        die = _die(size, face, body, ink)
-        self.image.paste(die, (left, top), die)
+    def die(self, box: Box, left: int, size: int, face: int, body: Colour, ink: Colour) -> None:
+        """Draw a die in the middle of a box's height; face 0 is one that has not been thrown."""
+        self._stamp(_die(size, face, body, ink), box, left)
 
-    def dot(self, left: int, top: int, size: int, colour: Colour, filled: bool) -> None:
-        """Draw a disc, or a circle."""
-        dot = _dot(size, colour, filled)
-        self.image.paste(dot, (left, top), dot)
+    def dot(self, box: Box, left: int, size: int, colour: Colour, filled: bool) -> None:
+        """Draw a disc, or a circle, in the middle of a box's height."""
+        self._stamp(_dot(size, colour, filled), box, left)
+
+    def _stamp(self, image: Image.Image, box: Box, left: int) -> None:
+        self.image.paste(image, (left, (box.top + box.bottom - image.height) // 2), image)
 
     def text(self, box: Box, words: str, size: float, colour: Colour, align: Align = "left") -> Box:
-        """Write a line of words in the middle of a box's height.
-
-        Args:
-            box: that they stay in.
-            words: a line.
-            size: of the font in pixels; smaller where they would not fit.
-            colour: of the words.
-            align: where in the box's width.
+        """Write words in the middle of a box's height, smaller where `size` does not fit.
 
         Returns:
             What they cover.
         """
         size, shown = fit_text(words, size, box.width)
         if not shown:
-            if self._on_text is not None and words:
-                self._on_text(WrittenText(words, "", box, box))
             return box._replace(right=box.left)
         mask, left, top = _mask(size, shown)
         width = _exact_width(size, shown)
-        start: float = box.left
-        if align != "left":
-            start += (box.width - width) / (2 if align == "centre" else 1)
-        across = round(start)
-        down = (box.top + box.bottom) // 2
-        self.image.paste(colour, (across + left, down + top), mask)
-        ink = Box(across, down + top, across + int(width + 0.5), down + top + mask.height)
-        if self._on_text is not None:
-            self._on_text(WrittenText(words, shown, ink, box))
-        return ink
+        share = {"left": 0.0, "centre": 0.5, "right": 1.0}[align]
+        across = round(box.left + (box.width - width) * share)
+        top += box.middle
+        self.image.paste(colour, (across + left, top), mask)
+        return Box(across, top, across + int(width + 0.5), top + mask.height)
 
-    def paragraph(self, box: Box, words: str, size: float, colour: Colour, lines: int) -> int:
-        """Write words in lines from a box's top on.
-
-        Args:
-            box: that they stay in.
-            words: to be broken into lines.
-            size: of the font in pixels.
-            colour: of the words.
-            lines: at most.
-
-        Returns:
-            Pixels from the box's top to the end of the last line.
-        """
+    def lines(self, box: Box, lines: Sequence[str], size: float, colour: Colour) -> int:
+        """Write lines from a box's top on; returns the pixels that they take from there."""
         step = line_height(size)
-        broken = wrap_text(words, size, box.width, lines)
-        for number, line in enumerate(broken):
+        for number, line in enumerate(lines):
             self.text(box.rows(number * step, step), line, size, colour)
-        return len(broken) * step
+        return len(lines) * step
 
 
 def line_height(size: float) -> int:
@@ -202,16 +161,7 @@ def to_ascii(words: str) -> str:
 
 @lru_cache(maxsize=4096)
 def fit_text(words: str, size: float, width: int) -> tuple[float, str]:
-    """Find size and words with which a line fits.
-
-    Args:
-        words: a line.
-        size: of the font in pixels, if it fits so.
-        width: that there is.
-
-    Returns:
-        The size, and the words, cut where they do not fit at the least size either.
-    """
+    """Find the size with which a line fits, and the words, cut where none is small enough."""
     words = to_ascii(words)
     least = max(6.0, round(size * _LEAST_SHRINK * 2) / 2)
     while _exact_width(size, words) > width and size > least:
@@ -226,14 +176,7 @@ def fit_text(words: str, size: float, width: int) -> tuple[float, str]:
 
 @lru_cache(maxsize=4096)
 def wrap_text(words: str, size: float, width: int, most: int) -> tuple[str, ...]:
-    """Break words into lines that fit; the last of too many takes the rest.
-
-    Args:
-        words: to be broken between words.
-        size: of the font in pixels.
-        width: that there is.
-        most: lines.
-    """
+    """Break words into lines that fit, `most` of them; the last of too many takes the rest."""
     lines: list[str] = []
     for word in to_ascii(words).split():
         longer = f"{lines[-1]} {word}" if lines else word
@@ -247,17 +190,7 @@ def wrap_text(words: str, size: float, width: int, most: int) -> tuple[str, ...]
 def wrap_to_fit(
     words: str, sizes: Sequence[float], width: int, height: int
 ) -> tuple[float, tuple[str, ...]]:
-    """Break words into lines in the first of some sizes in which they fit into a box.
-
-    Args:
-        words: to be broken between words.
-        sizes: of the font in pixels, the largest first; the last is taken if none fits.
-        width: that there is.
-        height: that there is.
-
-    Returns:
-        The size and the lines.
-    """
+    """Break words into lines in the first size in which they fit, or the last of the sizes."""
     for size in sizes:
         most = max(1, height // line_height(size))
         lines = wrap_text(words, size, width, most)

@@ -11,10 +11,7 @@ WHITE: Colour = (255, 255, 255)
 
 ARMIES: tuple[Colour, Colour] = ((44, 88, 150), (160, 48, 44))
 """The first army and the second."""
-PALE: tuple[Colour, Colour] = (
-    (206, 219, 238),
-    (240, 210, 206),
-)
+PALE: tuple[Colour, Colour] = ((206, 219, 238), (240, 210, 206))
 """Their colours as a background of writing."""
 
 TURN: Colour = (226, 150, 20)

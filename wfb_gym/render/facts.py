@@ -1,26 +1,24 @@
-"""What a picture says of a position: facts of both armies, of the current step and the last dice.
+"""What a picture says of a position: facts of both armies and of the current step.
 
 How they are drawn is in `armies` and `picture`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from wfb_gym.engine import queries
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.queries import bearer_can_use, highest_dispel, may_cast
 from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
 from wfb_gym.engine.strikes import current_strike
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Lock
-from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS
 from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.scenario.units import Unit
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase
-from wfb_gym.transcripts.narrator import Event
+from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase
 from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, faces_on_table
 
 
@@ -100,40 +98,50 @@ class ArmyFacts(NamedTuple):
     units: tuple[UnitFacts, ...]
 
 
-def army_name(scenario: Scenario, army: int) -> str:
+def army_name(names: ScenarioNames, army: int) -> str:
     """Return an army's name, or its seat in the scenario."""
-    return scenario.armies[army].name or ("Caster", "Dispeller")[army]
+    return names.scenario.armies[army].name or ("Caster", "Dispeller")[army]
 
 
-def army_facts(scenario: Scenario, names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
-    """Return the facts of an army.
-
-    Args:
-        scenario: that is played.
-        names: of the scenario.
-        battle: the position.
-        army: 0 or 1.
-    """
-    side, state = scenario.armies[army], battle.state
+def army_facts(names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
+    """Return the facts of an army in a position."""
+    side, state = names.scenario.armies[army], battle.state
     casts = army == int(state.active) and not battle.is_over
     activity = pool_kind = ""
     if not battle.is_over:
         pool_kind = "power" if casts else "dispel"
         if army == battle.mover:
             activity = "decides" if battle.is_decision() else "rolls"
-    spells = list(_spells(scenario, names, battle, army))
+    spells = list(_spells(names, battle, army))
     items = [
         (slot.bearer, ItemFacts(slot.item.name, int(state.items[army, i]), slot.item.uses))
         for i, slot in enumerate(names.items[army])
     ]
     characters = []
     for index, character in enumerate(side.characters):
-        known = tuple(spell for wizard, spell in spells if wizard == index)
-        carried = tuple(item for bearer, item in items if bearer == index)
-        characters.append(_character(character, battle, (army, index), known, carried))
+        place = army, index
+        dead = int(state.wounds[place]) == 0
+        joined = character.stands_in not in (None, character.name)
+        carried = [item for bearer, item in items if bearer == index]
+        if dead:
+            carried = [ItemFacts(item.name, 0, max(1, item.uses)) for item in carried]
+        characters.append(
+            CharacterFacts(
+                character.name,
+                int(state.level[place]),
+                int(state.wounds[place]),
+                int(battle.packed.armies[army].wizards[index].wounds),
+                int(state.own_dice[index]) if army == int(state.active) else 0,
+                "dead" if dead else ", ".join(_conditions(character, battle, place)),
+                f"in {character.stands_in}" if joined else "",
+                dead,
+                tuple(spell for wizard, spell in spells if wizard == index),
+                tuple(carried),
+            )
+        )
     return ArmyFacts(
         army,
-        army_name(scenario, army),
+        army_name(names, army),
         casts,
         activity,
         int(state.power if casts else state.dispel),
@@ -151,38 +159,6 @@ def _unit(battle: Battle, army: int, index: int, unit: Unit) -> UnitFacts:
     points_lost = (unit.models - models) * float(packed.armies[army].units[index].points)
     condition = "flees" if unit.fleeing else "in combat" if unit.in_combat else ""
     return UnitFacts(unit.name, models, unit.models, wounds_lost, points_lost, condition)
-
-
-# --- characters ----------------------------------------------------------------------------
-
-
-def _character(
-    character: Character,
-    battle: Battle,
-    place: tuple[int, int],
-    spells: tuple[SpellFacts, ...],
-    items: tuple[ItemFacts, ...],
-) -> CharacterFacts:
-    """Return the facts of the character with that army and index."""
-    army, index = place
-    state = battle.state
-    wounds = int(state.wounds[place])
-    dead = wounds == 0
-    if dead:
-        items = tuple(ItemFacts(item.name, 0, max(1, item.uses)) for item in items)
-    joined = character.stands_in not in (None, character.name)
-    return CharacterFacts(
-        character.name,
-        int(state.level[place]),
-        wounds,
-        int(battle.packed.armies[army].wizards[index].wounds),
-        int(state.own_dice[index]) if army == int(state.active) else 0,
-        "dead" if dead else ", ".join(_conditions(character, battle, place)),
-        f"in {character.stands_in}" if joined else "",
-        dead,
-        spells,
-        items,
-    )
 
 
 _LOCKS = {
@@ -211,14 +187,12 @@ def _conditions(character: Character, battle: Battle, place: tuple[int, int]) ->
 # --- spells --------------------------------------------------------------------------------
 
 
-def _spells(
-    scenario: Scenario, names: ScenarioNames, battle: Battle, army: int
-) -> Iterator[tuple[int, SpellFacts]]:
+def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[int, SpellFacts]]:
     """Yield the army's spells, each with its wizard's index."""
     known = int(battle.state.known[army]) | int(battle.state.in_play[army])
     slots = list(enumerate(names.spells[army]))
-    for wizard, character in enumerate(scenario.armies[army].wizards):
-        drawn = scenario.spells_drawn(character)
+    for wizard, character in enumerate(names.scenario.armies[army].wizards):
+        drawn = names.scenario.spells_drawn(character)
         count = 0
         for spell, slot in slots:
             if slot.wizard != wizard or slot.item is not None:
@@ -263,9 +237,9 @@ def _spell_status(
         return SpellStatus.IDLE
     is_open = bool(int(state.open) & bit)
     if slot.item is not None:
-        usable, dice = bool(bearer_can_use(packed, state, army, slot.item)), True
+        usable, dice = bool(queries.bearer_can_use(packed, state, army, slot.item)), True
     else:
-        usable = bool(may_cast(packed, state, army, slot.wizard))
+        usable = bool(queries.may_cast(packed, state, army, slot.wizard))
         dice = int(state.power) + int(state.own_dice[slot.wizard]) > 0
     blocked = nominating and FIRST_CAST + spell not in battle.legal_actions()
     if not usable or (is_open and blocked):
@@ -295,7 +269,7 @@ _DECISIONS = {
     Node.SWAP_SPELL: "may swap a spell for the lore's first",
     Node.STORE_DICE: "chooses how many dice to keep",
 }
-_ROLLS = {
+ROLLS = {
     Node.ROLL_CASTING: "to cast",
     Node.REROLL_CASTING: "to cast, again",
     Node.ROLL_DISPEL: "to dispel",
@@ -311,57 +285,34 @@ _ROLLS = {
     Node.ROLL_STORED: "for the dice that were kept",
     Node.ROLL_SPELLS: "for the spells of a lore",
 }
+"""What dice are rolled for."""
 
 
 class StepFacts(NamedTuple):
-    """The current step: which army must do what.
+    """The army that decides or rolls (None: the battle is over), and what it does, in words.
 
-    Attributes:
-        army: that decides or rolls; None when the battle is over.
-        text: what it does.
-        spell: the spell at stake in words; "" for none.
-        details: of the spell, or of the position.
-        dice: committed and still to be thrown.
-        faces: of dice that lie and may be rolled again.
+    Then the spell at stake and what matters of it, in words; dice that are committed and still to
+    be thrown; faces of dice that lie and may be rolled again.
     """
 
     army: int | None
     text: str
-    spell: str
-    details: str
-    dice: int
-    faces: tuple[int, ...]
+    spell: str = ""
+    details: str = ""
+    dice: int = 0
+    faces: tuple[int, ...] = ()
 
 
-class RollFacts(NamedTuple):
-    """The last dice.
-
-    Attributes:
-        army: that rolled.
-        purpose: of the roll.
-        faces: as they fell; () where only the outcome is known.
-        total: of them, where it matters.
-        casting: whether 1s bring a miscast.
-        natural: whether 6s and 1s mean something of their own.
-        words: the description.
-    """
-
-    army: int
-    purpose: str
-    faces: tuple[int, ...]
-    total: int | None
-    casting: bool
-    natural: bool
-    words: str
-
-
-def step_facts(scenario: Scenario, names: ScenarioNames, battle: Battle) -> StepFacts:
+def step_facts(names: ScenarioNames, battle: Battle) -> StepFacts:
     """Return the facts of the current step of a position."""
     if battle.is_over:
-        return StepFacts(None, "The battle is over", "", _result(scenario, battle.points), 0, ())
+        result, leader = "nobody is ahead", army_name(names, int(battle.points <= 0))
+        if abs(battle.points) >= 0.05:
+            result = f"{leader} wins by {abs(battle.points):.1f} points"
+        return StepFacts(None, "The battle is over", details=result)
     army, node, state = battle.mover, battle.node, battle.state
-    action = _DECISIONS[node] if battle.is_decision() else f"rolls {_ROLLS[node]}"
-    text = f"{army_name(scenario, army)} {action}"
+    action = _DECISIONS[node] if battle.is_decision() else f"rolls {ROLLS[node]}"
+    text = f"{army_name(names, army)} {action}"
     committed = int(state.dice if node in CASTING_ROLLS + DISPEL_ROLLS else state.reserve)
     dice, faces = min(DICE, committed), tuple(faces_on_table(battle))
     at_stake = names.pending(battle)
@@ -372,12 +323,6 @@ def step_facts(scenario: Scenario, names: ScenarioNames, battle: Battle) -> Step
         return StepFacts(army, text, "", _position_details(names, battle), dice, faces)
     words = names.spell(*at_stake) + _at_target(names, battle, *at_stake)
     return StepFacts(army, text, words, _spell_details(names, battle), dice, faces)
-
-
-def _result(scenario: Scenario, points: float) -> str:
-    if abs(points) < 0.05:
-        return "nobody is ahead"
-    return f"{army_name(scenario, 0 if points > 0 else 1)} wins by {abs(points):.1f} points"
 
 
 def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
@@ -405,18 +350,15 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
         return f"in play: {', '.join(in_play)}"
     if battle.node != Node.NOMINATE:
         return ""
-    own = int(state.own_dice.sum())
-    power = dice_phrase(int(state.power), "power") + (
-        f" and {own} of the wizards' own" if own else ""
-    )
+    power = dice_phrase(int(state.power), "power") + own_dice_phrase([int(state.own_dice.sum())])
     return f"{power} against {dice_phrase(int(state.dispel), 'dispel')}"
 
 
 def _spell_details(names: ScenarioNames, battle: Battle) -> str:
     """Describe what matters of the spell at stake."""
-    state = battle.state
+    packed, state = battle.packed, battle.state
     if battle.node == Node.ROLL_STRIKE:
-        strike = battle.packed.strikes[int(current_strike(battle.packed, state))]
+        strike = packed.strikes[int(current_strike(packed, state))]
         army, index = divmod(int(strike.victim), TARGETS)
         return f"strikes {names.target(army, index + 1)}"
     if int(state.row) or battle.node == Node.ROLL_MISCAST:
@@ -426,7 +368,7 @@ def _spell_details(names: ScenarioNames, battle: Battle) -> str:
         return "a free spell" if state.free else "being cast"
     if attempt == DispelAttempt.CAST:
         # Before the dice are taken from the pool, no total above any dispel roll is kept exactly.
-        if battle.node == Node.DISPEL and number >= int(highest_dispel(battle.packed, state)):
+        if battle.node == Node.DISPEL and number >= int(queries.highest_dispel(packed, state)):
             return f"cast with {number} or more, above any total to dispel"
         return f"cast with {number}: match it to dispel"
     if attempt == DispelAttempt.FREE:
@@ -434,16 +376,3 @@ def _spell_details(names: ScenarioNames, battle: Battle) -> str:
     if attempt == DispelAttempt.IN_PLAY:
         return f"in play: match {number} to dispel"
     raise ValueError(f"attempt: expected one that has a description, found {attempt!r}")
-
-
-def last_roll(events: Sequence[Event]) -> RollFacts | None:
-    """Return the facts of the last dice that were rolled; None where there were none."""
-    for event in reversed(events):
-        if event.kind == "roll":
-            casting = event.node in CASTING_ROLLS
-            natural = casting or event.node in DISPEL_ROLLS
-            counts = (natural or event.node == Node.ROLL_MISCAST) and event.faces
-            total = sum(event.faces) if counts else None
-            purpose = _ROLLS[event.node]
-            return RollFacts(event.army, purpose, event.faces, total, casting, natural, event.words)
-    return None

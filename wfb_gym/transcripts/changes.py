@@ -10,10 +10,7 @@ from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phras
 
 _CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
 _BEFORE_THE_DICE = (
-    Node.ROLL_LOCK,
-    Node.ROLL_COMET,
-    Node.ROLL_RADIUS,
-    Node.ROLL_STORED,
+    *(Node.ROLL_LOCK, Node.ROLL_COMET, Node.ROLL_RADIUS, Node.ROLL_STORED),
     *_CHOOSING_SPELLS,
 )
 """Nodes of a phase whose dice pools are not generated yet."""
@@ -34,11 +31,7 @@ _ENTERS_PLAY = {
 def describe_changes(names: ScenarioNames, before: Battle, after: Battle) -> Iterator[str]:
     """Describe what a step changed for units, wizards and spells, without full stops.
 
-    Args:
-        names: of the scenario.
-        before: the position before the step, with what the engine clears
-            (`narrator.VisibleBattle`).
-        after: the position after it, likewise.
+    Both positions are with what the engine clears (`narrator.VisibleBattle`).
     """
     for army in range(len(names.armies)):
         yield from _describe_units(names, before, after, army)
@@ -137,12 +130,7 @@ def describe_next_phase(names: ScenarioNames, before: Battle, after: Battle) -> 
 
 
 def describe_phase(names: ScenarioNames, battle: Battle) -> str:
-    """Describe which phase it is, and the dice of both sides.
-
-    Args:
-        names: of the scenario.
-        battle: where the phase has begun.
-    """
+    """Describe which phase has begun, and the dice of both sides."""
     if battle.node in _CHOOSING_SPELLS:
         return "the wizards roll for their spells"
     state, packed = battle.state, battle.packed

@@ -6,20 +6,9 @@ What follows from a decision is described in `rolls` and `changes`.
 from fractions import Fraction
 from typing import NamedTuple
 
-from wfb_gym.engine.actions import (
-    FIRST_CAST,
-    FIRST_DICE,
-    FIRST_IN_PLAY,
-    FIRST_ITEM,
-    FIRST_REROLL,
-    FIRST_TARGET,
-    FIRST_WIZARD,
-    PASS,
-    REROLL_ALL,
-)
+from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus, may_be_irresistible
-from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import resistance
 from wfb_gym.packing.records import DispelUse
@@ -27,7 +16,7 @@ from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase
-from wfb_gym.transcripts.rolls import describe_kept_roll
+from wfb_gym.transcripts.rolls import added_to_dispel, describe_kept_roll
 
 _PASSES = {
     Node.NOMINATE: "stop casting",
@@ -39,21 +28,10 @@ _PASSES = {
     Node.SWAP_SPELL: "keep the spells",
     Node.IN_PLAY: "leave the spells in play",
 }
-_BY_WIZARD = (
-    Node.TARGET,
-    Node.ITEM,
-    Node.RESERVE_DICE,
-    Node.POOL_DICE,
-    Node.KEEP_CASTING,
-)
-"""Decisions whose subject is the wizard that casts, not the army."""
 _CAST_BEGINS = (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.TARGET)
-_VERBS = {
-    "at": "aims at",
-    "dispel": "tries to dispel",
-    "try": "tries",
-    "re-roll": "re-rolls",
-}
+_BY_WIZARD = (*_CAST_BEGINS, Node.KEEP_CASTING)
+"""Decisions whose subject is the wizard that casts, not the army."""
+_VERBS = {"at": "aims at", "dispel": "tries to dispel", "try": "tries", "re-roll": "re-rolls"}
 """Third person of the verbs that do not just take an s."""
 
 
@@ -76,11 +54,8 @@ def describe_action(
 ) -> ActionDescription:
     """Describe an action that may be chosen.
 
-    Args:
-        names: of the scenario.
-        before: where it is chosen.
-        action: its engine code.
-        after: where it leads with the mover's further choices: dice, or the next player.
+    `after` is where its engine code leads with the mover's further choices: dice, or the next
+    player.
     """
     if after.node in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
         return describe_dice(names, before, after)
@@ -90,46 +65,42 @@ def describe_action(
 def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: Battle) -> str:
     """Describe an action that throws no dice."""
     mover, node = before.mover, before.node
-    if action == PASS:
+    if action == actions.PASS:
         return _PASSES[node]
-    if action < FIRST_ITEM:
-        dice = action - FIRST_DICE
+    if action < actions.FIRST_ITEM:
+        dice = action - actions.FIRST_DICE
         if node in (Node.RESERVE_DICE, Node.DISPEL_RESERVE):
             return f"take {dice_phrase(dice)} of his own"
         if node == Node.STORE_DICE:
             return f"keep {dice_phrase(dice)}"
         raise ValueError(f"action: expected no dice at {node.name}, found {action}")
-    if action < FIRST_REROLL:
-        return f"use {names.item(mover, action - FIRST_ITEM)}"
-    if action < FIRST_WIZARD:
-        return "re-roll all" if action == REROLL_ALL else f"re-roll a {action - FIRST_REROLL + 1}"
-    if action < FIRST_CAST:
-        return f"add dice of {names.characters[mover][action - FIRST_WIZARD]}'s own"
-    if action < FIRST_IN_PLAY:
-        spell = action - FIRST_CAST
+    if action < actions.FIRST_REROLL:
+        return f"use {names.item(mover, action - actions.FIRST_ITEM)}"
+    if action == actions.REROLL_ALL:
+        return "re-roll all"
+    if action < actions.FIRST_WIZARD:
+        return f"re-roll a {action - actions.FIRST_REROLL + 1}"
+    if action < actions.FIRST_CAST:
+        return f"add dice of {names.characters[mover][action - actions.FIRST_WIZARD]}'s own"
+    if action < actions.FIRST_IN_PLAY:
+        spell = action - actions.FIRST_CAST
         if node == Node.SWAP_SPELL:
             return f"swap {names.spells[mover][spell].spell.name} for the lore's first"
         at = _at_target(names, after) if after.node == Node.DISPEL else ""
         return f"cast {names.spell(mover, spell)}{at}"
-    if action < FIRST_TARGET:
-        side, spell = divmod(action - FIRST_IN_PLAY, SPELLS)
+    if action < actions.FIRST_TARGET:
+        side, spell = divmod(action - actions.FIRST_IN_PLAY, SPELLS)
         name = names.spells[mover if side == 0 else 1 - mover][spell].spell.name
         if node == Node.NOMINATE:
             return f"end {name}"
         if node == Node.IN_PLAY:
             return f"try to dispel {name}"
         raise ValueError(f"action: expected no spell in play at {node.name}, found {action}")
-    return f"at {names.target(mover, action - FIRST_TARGET)}"
+    return f"at {names.target(mover, action - actions.FIRST_TARGET)}"
 
 
 def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
-    """Describe dice that are about to be thrown.
-
-    Args:
-        names: of the scenario.
-        before: where they were chosen.
-        after: at the casting or the dispel roll.
-    """
+    """Describe the dice of a casting or a dispel roll, which were chosen in the position before."""
     if after.node == Node.ROLL_CASTING:
         return _describe_cast(names, before, after)
     if after.node == Node.ROLL_DISPEL:
@@ -146,13 +117,12 @@ def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> Actio
         int(cast_bonus(packed, state)),
         bool(may_be_irresistible(packed, state)),
     )
-    origins, rest = _own_dice(before, after), _at_target(names, after)
+    rest, extra = _at_target(names, after), 0
     if state.cast_item:
         item = int(state.cast_item) - 1
         rest += f" with {names.item(army, item)}"
-        if extra := int(packed.armies[army].items[item].cast_extra_dice):
-            origins.append(f"{extra} of the item")
-    text = _dice_with_origins(dice, origins)
+        extra = int(packed.armies[army].items[item].cast_extra_dice)
+    text = _dice_with_origins(before, after, extra, "the item")
     if before.node == Node.NOMINATE:
         text = f"cast {names.spell(army, spell)}{rest} on {text}"
     else:
@@ -164,15 +134,13 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
     packed, state = after.packed, after.state
     army, dice = after.mover, int(state.dice)
     chance = dispel_chance(
-        dice, int(state.number), _dispel_bonus(after), bool(packed.dispel_double_six)
+        dice, int(state.number), added_to_dispel(after), bool(packed.dispel_double_six)
     )
     text = "dispel"
     if state.attempt == DispelAttempt.IN_PLAY:
         text += f" {names.spell(*divmod(int(state.target) - 1, SPELLS))}, in play,"
-    origins = _own_dice(before, after)
-    if resisted := int(resistance(packed, state)):
-        origins.append(f"{resisted} of Magic Resistance")
-    text += f" with {_dice_with_origins(dice, origins)}"
+    resisted = int(resistance(packed, state))
+    text += f" with {_dice_with_origins(before, after, resisted, 'Magic Resistance')}"
     for item in range(len(names.items[army])):
         if int(state.declared) >> item & 1:
             text += f" and {names.item(army, item)}"
@@ -184,34 +152,19 @@ def _at_target(names: ScenarioNames, battle: Battle) -> str:
     return f" at {target}" if target else ""
 
 
-def _dispel_bonus(battle: Battle) -> int:
-    """Return what the mover's items add to its dispel roll."""
-    packed, state, army = battle.packed, battle.state, battle.mover
-    return int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
-
-
-def _own_dice(before: Battle, after: Battle) -> list[str]:
-    """Describe how many of the dice about to be thrown are a wizard's own, if any."""
+def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -> str:
+    """Return the dice about to be thrown, those of a wizard's own, and extra ones of a source."""
     own = int(before.state.own_dice.sum()) - int(after.state.own_dice.sum())
-    return [f"{own} of his own"] if own else []
-
-
-def _dice_with_origins(dice: int, origins: list[str]) -> str:
-    return dice_phrase(dice) + (f" ({', '.join(origins)})" if origins else "")
+    origins = ((own, "his own"), (extra, source))
+    parts = ", ".join(f"{number} of {origin}" for number, origin in origins if number)
+    return dice_phrase(int(after.state.dice)) + (f" ({parts})" if parts else "")
 
 
 # --- decisions that were taken -------------------------------------------------------------
 
 
 def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Battle) -> str:
-    """Describe a decision as a player would, without a full stop.
-
-    Args:
-        names: of the scenario.
-        before: where it was made.
-        code: engine code of the action.
-        after: where it led.
-    """
+    """Describe a decision as a player would, without a full stop; `code` is the engine's."""
     verb, _, rest = describe_action(names, before, code, after).text.partition(" ")
     if verb == "cast" and after.node in _CAST_BEGINS:
         verb, rest = "begins", f"to cast {rest}"
@@ -220,11 +173,11 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
     subject = _subject(names, before, after)
     text = f"{subject} {verb} {rest.replace(f' by {subject}', '', 1)}"
     if after.node == Node.ROLL_DISPEL:
-        bonus = _dispel_bonus(after)
+        bonus = added_to_dispel(after)
         text += f" against {int(after.state.number)}{f' with {bonus:+d}' if bonus else ''}"
-    if before.node == Node.DISPEL and FIRST_ITEM <= code < FIRST_REROLL:
+    if before.node == Node.DISPEL and actions.FIRST_ITEM <= code < actions.FIRST_REROLL:
         pending = names.pending(before)
-        item = before.packed.armies[before.mover].items[code - FIRST_ITEM]
+        item = before.packed.armies[before.mover].items[code - actions.FIRST_ITEM]
         outright = item.dispel_use == DispelUse.AUTOMATIC and after.node != Node.ROLL_FORGET
         if pending and outright:
             text += f": {names.spells[pending[0]][pending[1]].spell.name} is dispelled"

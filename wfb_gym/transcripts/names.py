@@ -16,6 +16,7 @@ class ScenarioNames:
     """What the engine's indices stand for in a scenario, army by army.
 
     Attributes:
+        scenario: as given.
         armies: names, or the seats where an army has no name.
         spells: slots of the armies' spells.
         items: slots of their items.
@@ -24,6 +25,7 @@ class ScenarioNames:
     """
 
     def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
         armies, catalogue = scenario.armies, scenario.catalogue
         seats = ("the caster", "the dispeller")
         self.armies = [army.name or seat for army, seat in zip(armies, seats, strict=True)]
@@ -31,15 +33,9 @@ class ScenarioNames:
         self.items = [item_slots(army, catalogue) for army in armies]
         self.characters = [[each.name for each in army.characters] for army in armies]
         self.units = [[unit.name for unit in army.units] for army in armies]
-        self._scenario = scenario
 
     def target(self, mover: int, code: int) -> str:
-        """Name of a target.
-
-        Args:
-            mover: the army that aims.
-            code: its code of the target (an action less `FIRST_TARGET`).
-        """
+        """Name of a target by the code (an action less `FIRST_TARGET`) of the army that aims."""
         if code == 0:
             return NO_TARGET
         side, index = divmod(code - 1, TARGETS)
@@ -98,16 +94,10 @@ class ScenarioNames:
         return f"{name} of {self.characters[army][slot.bearer]}"
 
     def miscast(self, army: int, wizard: int, total: int) -> str:
-        """Return the text of a row of a wizard's miscast table, without a full stop.
-
-        Args:
-            army: of the wizard.
-            wizard: index among the army's characters.
-            total: of the table's dice.
-        """
-        side = self._scenario.armies[army]
-        name = self._scenario.miscast_table_of(side, side.wizards[wizard])
-        for row in self._scenario.find_miscast_table(name).rows:
+        """Return the text of a row of a wizard's miscast table, without a full stop."""
+        side = self.scenario.armies[army]
+        name = self.scenario.miscast_table_of(side, side.wizards[wizard])
+        for row in self.scenario.find_miscast_table(name).rows:
             if row.roll[0] <= total <= row.roll[1]:
                 if row.text is not None:
                     return row.text.removesuffix(".")
@@ -137,12 +127,7 @@ def format_points(points: float) -> str:
 
 
 def points_phrase(names: ScenarioNames, points: float) -> str:
-    """Return which army won how many points.
-
-    Args:
-        names: of the scenario.
-        points: as the first army sees them.
-    """
+    """Return which army won how many points, given as the first army sees them."""
     if round(points, 1) == 0.0:
         return "nobody is ahead"
     number = format_points(abs(points))

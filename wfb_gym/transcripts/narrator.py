@@ -16,7 +16,6 @@ from wfb_gym.engine.chance import outcome_of_roll, resolve_outcome
 from wfb_gym.engine.dispelling import act_dispel
 from wfb_gym.engine.miscasts import run_effects
 from wfb_gym.engine.open_rolls import is_open_roll, read_open_roll
-from wfb_gym.engine.queries import is_chance
 from wfb_gym.engine.state import Node, State, new_states, new_work_spaces
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
@@ -165,9 +164,6 @@ class VisibleBattle:
     So every step is taken a second time by the engine's own operations, in a battle that has
     phases to come, and losses, items and knowledge are shown as they are there.
 
-    Args:
-        battle: at its beginning, or at any position from which to follow it.
-
     Attributes:
         battle: the visible position; another object after every step, not to be played on.
     """
@@ -185,19 +181,19 @@ class VisibleBattle:
         self._keep(states, self.battle)
 
     def follow(self, before: Battle, code: int, after: Battle) -> None:
-        """Follow a step.
-
-        Args:
-            before: the position as it is played, which `battle` shows.
-            code: the action, or the outcome of the roll.
-            after: where that led.
-        """
-        states = self._longer_state(before)
+        """Follow a step by an action or an outcome from the position that `battle` shows."""
+        packed, states = self._longer[0], self._longer_state(before)
         step = transition.act if before.is_decision() else transition.resolve
-        step(self._longer[0], states[0], code, self._scratch[0])
+        step(packed, states[0], code, self._scratch[0])
         if states[0].node == Node.END:  # no wizard is left to cast in phases to come
+            # So without what follows by itself, of which a battle's end is part.
             states = self._longer_state(before)
-            self._step_alone(states[0], code)
+            if before.node == Node.DISPEL:
+                act_dispel(packed, states[0], code)
+            elif before.is_chance():
+                resolve_outcome(packed, states[0], code)
+            while states[0].node == Node.MISCAST_EFFECTS:
+                run_effects(packed, states[0])
         self._keep(states, after)
 
     def _longer_state(self, before: Battle) -> Records[State]:
@@ -207,16 +203,6 @@ class VisibleBattle:
         for field in _KEPT:
             states[field] = self.battle.state[field]
         return states
-
-    def _step_alone(self, state: State, code: int) -> None:
-        """Take a step without what follows by itself, of which a battle's end is part."""
-        packed = self._longer[0]
-        if state.node == Node.DISPEL:
-            act_dispel(packed, state, code)
-        elif is_chance(int(state.node)):
-            resolve_outcome(packed, state, code)
-        while state.node == Node.MISCAST_EFFECTS:
-            run_effects(packed, state)
 
     def _keep(self, states: Records[State], after: Battle) -> None:
         self.battle = after.copy()

@@ -22,12 +22,7 @@ from wfb_gym.engine.generator import Rng, key_of_seed, new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE, State, new_work_spaces
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import (
-    Scripted,
-    ScriptedPlayer,
-    choose_action,
-    kind_and_epsilon,
-)
+from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action, kind_and_epsilon
 from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario import Scenario, load_scenario
@@ -42,32 +37,18 @@ _SCRATCH = new_work_spaces()
 def play_on(
     narrated: NarratedBattle, rng: Rng, players: Sequence[ChooseAction | None]
 ) -> Iterator[Event]:
-    """Play on to the end, or to a decision of a seat without a player.
-
-    Args:
-        narrated: plays on.
-        rng: the generator's record; moves on.
-        players: of both seats; None for one whose decisions are made elsewhere.
-
-    Yields:
-        What happens, in order.
-    """
-    battle = narrated.battle
-    while not battle.is_over:
-        if battle.is_chance():
-            yield _roll(narrated, rng)
-            continue
-        player = players[battle.mover]
-        if player is None:
-            return
-        yield narrated.act(player(battle, rng))
-
-
-def _roll(narrated: NarratedBattle, rng: Rng) -> Event:
+    """Play on to the end, or to a decision of a seat without a player; the generator moves on."""
     battle, work = narrated.battle, _SCRATCH[0]
-    dice = battle.dice_to_roll
-    outcome = int(sample(battle.packed, battle.state, rng, work))
-    return narrated.resolve(outcome, work.faces[:dice].tolist() if dice else ())
+    while not battle.is_over:
+        player = players[battle.mover]
+        if battle.is_chance():
+            dice = battle.dice_to_roll or 0
+            outcome = int(sample(battle.packed, battle.state, rng, work))
+            yield narrated.resolve(outcome, work.faces[:dice].tolist())
+        elif player is None:
+            return
+        else:
+            yield narrated.act(player(battle, rng))
 
 
 def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
@@ -82,12 +63,7 @@ def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
 
 
 def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> ChooseAction:
-    """Return what a player chooses, of any kind that environments take as opponents.
-
-    Args:
-        opponent: a name, a policy, an agent, a saved model's path.
-        narrated: the battle that it plays in.
-        seat: its own: 0 or 1.
+    """Return what a player chooses in its seat, of any kind that environments take as opponents.
 
     Raises:
         ValueError: an unknown name; and when a policy answers with an illegal action.
@@ -106,23 +82,16 @@ def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> Cho
 
 
 def _policy_chooser(policy: Policy, narrated: NarratedBattle, seat: int) -> ChooseAction:
-    packed_scenarios = narrated.battle.packed_scenarios
-    view, scenario = (
-        View(packed_scenarios, seat, fit(packed_scenarios, seat)),
-        np.zeros(1, np.int64),
-    )
+    packed = narrated.battle.packed_scenarios
+    view, scenario = View(packed, seat, fit(packed, seat)), np.zeros(1, np.int64)
 
     def choose(battle: Battle, rng: Rng) -> int:
+        def positions() -> Positions:
+            return Positions(packed, scenario, copy_states(states, scenario), seat, view.codec)
+
         states = as_records(State, np.frombuffer(bytearray(battle.key()), STATE))
         observations, masks = view.show(scenario, states)
-        answer = ask_policy(
-            policy,
-            observations,
-            masks,
-            lambda: Positions(
-                packed_scenarios, scenario, copy_states(states, scenario), seat, view.codec
-            ),
-        )
+        answer = ask_policy(policy, observations, masks, positions)
         return int(view.codec.code_of[validated_actions(answer, masks, "player")[0]])
 
     return choose

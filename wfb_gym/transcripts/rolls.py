@@ -5,18 +5,11 @@ What is lost by a roll is described in `changes`.
 
 from collections.abc import Sequence
 
+from wfb_gym.engine import outcomes
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.chance import miscast_table_of, needed
 from wfb_gym.engine.miscasts import current_effect, wounded_wizard
-from wfb_gym.engine.outcomes import (
-    FIRST_TOTAL,
-    OUTCOME_FAIL,
-    OUTCOME_IRRESISTIBLE,
-    OUTCOME_MISCAST,
-    OUTCOME_WORKS,
-    has_faces,
-)
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node
@@ -32,39 +25,32 @@ DISPEL_ROLLS = (Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
-    """Describe a roll as a player would, without a full stop.
-
-    Args:
-        names: of the scenario.
-        before: at the chance node.
-        outcome: of the roll.
-        faces: of the dice, where they are known.
-    """
+    """Describe a roll as a player would, without a full stop; no faces where they are unknown."""
     dice = f"{' '.join(map(str, faces))}: " if faces else ""
     if before.node not in CASTING_ROLLS + DISPEL_ROLLS:
         return dice + _describe_other_roll(names, before, outcome, faces)
-    if has_faces(outcome):
+    if outcomes.has_faces(outcome):
         return dice + "the dice may be re-rolled"
     natural = [*faces, *faces_on_table(before)] if faces else []
     return dice + _describe_result(names, before, outcome, natural)
 
 
 def describe_kept_roll(names: ScenarioNames, before: Battle) -> str:
-    """Describe what a roll comes to that is kept, without a full stop.
-
-    Args:
-        names: of the scenario.
-        before: where it may be re-rolled.
-    """
-    natural = faces_on_table(before)
-    outcome = outcome_if_kept(before.packed, before.state)
-    return _describe_result(names, before, int(outcome), natural)
+    """Describe what a roll comes to that might be re-rolled and is kept, without a full stop."""
+    outcome = int(outcome_if_kept(before.packed, before.state))
+    return _describe_result(names, before, outcome, faces_on_table(before))
 
 
 def faces_on_table(battle: Battle) -> list[int]:
     """Return the faces of the dice that lie from an earlier roll, ascending."""
     counts = battle.state.faces + battle.state.held
     return [face for face in range(1, FACES + 1) for _ in range(int(counts[face - 1]))]
+
+
+def added_to_dispel(battle: Battle) -> int:
+    """Return what the mover's items add to its dispel roll."""
+    packed, state, army = battle.packed, battle.state, battle.mover
+    return int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
 
 
 def _describe_result(
@@ -86,14 +72,14 @@ def _describe_cast(
     slot = names.spells[int(state.active)][int(state.spell) - 1]
     name, value = slot.spell.name, slot.casting_value
     bonus = int(cast_bonus(packed, state))
-    total = sum(natural) + bonus if natural else max(0, outcome - FIRST_TOTAL)
+    total = sum(natural) + bonus if natural else max(0, outcome - outcomes.FIRST_TOTAL)
     against = f"{total} against {value}, " if total else ""
-    if outcome == OUTCOME_MISCAST:
+    if outcome == outcomes.OUTCOME_MISCAST:
         return f"a miscast, {name} fails"
-    if outcome == OUTCOME_FAIL:
+    if outcome == outcomes.OUTCOME_FAIL:
         low = natural and sum(natural) < MINIMUM_TO_CAST and total >= value
         return f"{against}{name} fails{' as a natural 1 or 2 does' if low else ''}"
-    if outcome != OUTCOME_IRRESISTIBLE:
+    if outcome != outcomes.OUTCOME_IRRESISTIBLE:
         return f"{against}{name} is cast"
     ones, sixes = natural.count(1), natural.count(FACES)
     result = casting_outcome(ones, sixes, sum(natural), bonus, value, True) if natural else None
@@ -105,12 +91,11 @@ def _describe_cast(
 def _describe_dispel(
     names: ScenarioNames, before: Battle, outcome: int, natural: Sequence[int]
 ) -> str:
-    packed, state, army = before.packed, before.state, before.mover
     pending = names.pending(before)
     name = names.spells[pending[0]][pending[1]].spell.name if pending else "the spell"
-    bonus = int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
-    against = f"{sum(natural) + bonus} against {int(state.number)}, " if natural else ""
-    if outcome == OUTCOME_WORKS:
+    total = sum(natural) + added_to_dispel(before)
+    against = f"{total} against {int(before.state.number)}, " if natural else ""
+    if outcome == outcomes.OUTCOME_WORKS:
         return f"{against}{name} is dispelled"
     ones = " as two 1s never dispel" if double(natural.count(1)) else ""
     return f"{against}{name} is not dispelled{ones}"
@@ -121,7 +106,7 @@ def _describe_other_roll(
 ) -> str:
     """Describe any roll but a casting and a dispel roll."""
     node, packed, state, army = before.node, before.packed, before.state, before.mover
-    works = outcome == OUTCOME_WORKS
+    works = outcome == outcomes.OUTCOME_WORKS
     cursor = int(state.cursor)
     if node == Node.ROLL_MISCAST:
         return f"miscast: {_miscast_row(names, before, outcome, faces)}"

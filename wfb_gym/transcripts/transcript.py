@@ -7,9 +7,11 @@ comes to be recorded is in `recording`.
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import wfb_gym
 from wfb_gym._jit import rules_digest
@@ -117,8 +119,7 @@ _TYPE_NAMES: dict[type, str] = {
 }
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     """A line of the file, a JSON object that knows its number, from 1."""
 
     source: str
@@ -197,15 +198,14 @@ def _read_scenario(header: _Line) -> Scenario:
         raise header.error(f"format version {VERSION}", header.fields["version"])
     entry = _Line(header.source, header.number, header.get("scenario", dict))
     name, digest = entry.get("name", str), entry.get("digest", str)
+    document = entry.get("document", dict) if "document" in entry.fields else None
+    if document is None and name not in bundled_scenarios():
+        raise header.error("a bundled scenario's name, or its document", name)
     try:
-        if "document" in entry.fields:
-            scenario = Scenario.model_validate_json(json.dumps(entry.get("document", dict)))
-        elif name in bundled_scenarios():
+        if document is None:
             scenario = load_scenario(name)
         else:
-            raise header.error("a bundled scenario's name, or its document", name)
-    except TranscriptError:
-        raise
+            scenario = Scenario.model_validate_json(json.dumps(document))
     except (ScenarioError, ValueError) as error:
         raise header.error("a scenario", str(error).splitlines()[0]) from error
     if scenario_digest(scenario) != digest:
@@ -234,10 +234,6 @@ def _read_event(line: _Line) -> Event:
 # --- replaying -----------------------------------------------------------------------------
 
 
-class _ReplayError(Exception):
-    """What was expected, and what was found; `replay` adds the line."""
-
-
 def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
     """Play a transcript again by the rules.
 
@@ -253,55 +249,51 @@ def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
     """
     narrated = NarratedBattle(transcript.scenario)
     events: list[Event] = []
-    try:
-        for event in transcript.events:
-            again = _replay_event(narrated, event)
-            _check_points("points", event.points, again.points)
-            events.append(again)
-        over = narrated.battle.is_over
-        if transcript.over != over:
-            raise _ReplayError(f'"over": {json.dumps(over)}', json.dumps(transcript.over))
-        _check_points("result", transcript.points, narrated.battle.points)
-    except _ReplayError as error:
-        line = len(events) + 2  # behind the header
-        raise TranscriptError(transcript.source, line, *error.args) from None
+    for line, event in enumerate(transcript.events, 2):  # behind the header
+        refuse = partial(TranscriptError, transcript.source, line)
+        again = _replay_event(narrated, event, refuse)
+        if not abs(event.points - again.points) <= POINTS_TOLERANCE:
+            raise refuse(f'"points": {again.points}', event.points)
+        events.append(again)
+    battle, refuse = narrated.battle, partial(TranscriptError, transcript.source, len(events) + 2)
+    if transcript.over != battle.is_over:
+        raise refuse(f'"over": {json.dumps(battle.is_over)}', json.dumps(transcript.over))
+    if not abs(transcript.points - battle.points) <= POINTS_TOLERANCE:
+        raise refuse(f'"result": {battle.points}', transcript.points)
     return narrated, events
 
 
-def _check_points(key: str, found: float, expected: float) -> None:
-    if not abs(found - expected) <= POINTS_TOLERANCE:
-        raise _ReplayError(f'"{key}": {expected}', found)
-
-
-def _replay_event(narrated: NarratedBattle, event: Event) -> Event:
+def _replay_event(
+    narrated: NarratedBattle, event: Event, refuse: Callable[[str, object], TranscriptError]
+) -> Event:
     """Play an event again."""
     battle = narrated.battle
     if battle.is_over:
-        raise _ReplayError("the result, as the battle is over", f"a {event.kind}")
+        raise refuse("the result, as the battle is over", f"a {event.kind}")
     if (event.army, event.node) != (battle.mover, battle.node):
-        raise _ReplayError(
+        raise refuse(
             f"army {battle.mover} at {battle.node.name}", f"army {event.army} at {event.node.name}"
         )
     kind = "decision" if battle.is_decision() else "roll"
     if event.kind != kind:
-        raise _ReplayError(f"a {kind}", f"a {event.kind}")
+        raise refuse(f"a {kind}", f"a {event.kind}")
     if kind == "decision":
         legal = battle.legal_actions()
         if event.code not in legal:
-            raise _ReplayError(f'"act": one of {legal}', event.code)
+            raise refuse(f'"act": one of {legal}', event.code)
         return narrated.act(event.code)
     dice = battle.dice_to_roll
     if dice is None or not event.faces:
         outcomes = [outcome for outcome, _ in battle.chance_outcomes()]
         if event.code not in outcomes or event.faces:
-            raise _ReplayError(
+            raise refuse(
                 f'"roll": [] and "outcome": one of {outcomes}',
                 f'"roll": {list(event.faces)} and "outcome": {event.code}',
             )
         return narrated.resolve(event.code)
     if len(event.faces) != dice or not all(1 <= face <= FACES for face in event.faces):
-        raise _ReplayError(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
+        raise refuse(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
     again = narrated.roll(*event.faces)
     if again.code != event.code:
-        raise _ReplayError(f'"outcome": {again.code}', event.code)
+        raise refuse(f'"outcome": {again.code}', event.code)
     return again
