@@ -11,10 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from wfb_gym.scenario import Scenario
-    from wfb_gym.scenario.army import Army
-    from wfb_gym.scenario.units import Unit
-
-_Polygon = list[tuple[float, float]]
 
 _COLOURS = {"caster": "tab:blue", "dispeller": "tab:red"}
 _TERRAIN = {
@@ -60,16 +56,8 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def draw_battlefield(scenario: "Scenario") -> "Figure":
-    """Draw the battlefield as a matplotlib figure.
-
-    Args:
-        scenario: one with a battlefield.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
+    """Draw the battlefield, which there must be; `ImportError` without matplotlib."""
     from matplotlib.figure import Figure
-    from matplotlib.patches import Polygon
 
     field = scenario.battlefield
     assert field is not None
@@ -81,33 +69,28 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
     shapes = scenario.deployment.outlines()
     kinds = {terrain.name: terrain.kind for terrain in field.terrain}
     for name, shape in shapes["terrain"].items():
-        polygons = _polygons(shape)
-        for polygon in polygons:
-            colour = _TERRAIN[kinds[name]]
-            axes.add_patch(Polygon(polygon, facecolor=colour, alpha=0.4, edgecolor=colour))
-        _label(axes, polygons, name, "dimgrey", below=True)
+        colour = _TERRAIN[kinds[name]]
+        _fill(axes, shape, facecolor=colour, alpha=0.4, edgecolor=colour)
+        _label(axes, shape, name, "dimgrey", below=True)
     for side, army in scenario.keyed_armies():
         units = {unit.name: unit for unit in army.units}
         wizards = {wizard.name for wizard in army.wizards}
         for name, shape in shapes[side].items():
-            polygons = _polygons(shape)
             unit = units.get(name)
-            hatch = "xx" if unit is not None and unit.in_combat else None
-            for polygon in polygons:
-                axes.add_patch(
-                    Polygon(
-                        polygon,
-                        facecolor="gold" if name in wizards else _COLOURS[side],
-                        alpha=0.35 if unit is not None and unit.fleeing else 0.8,
-                        edgecolor="black",
-                        linewidth=0.3,
-                        hatch=hatch,
-                    )
-                )
+            _fill(
+                axes,
+                shape,
+                facecolor="gold" if name in wizards else _COLOURS[side],
+                alpha=0.35 if unit is not None and unit.fleeing else 0.8,
+                edgecolor="black",
+                linewidth=0.3,
+                hatch="xx" if unit is not None and unit.in_combat else None,
+            )
             if any(name == each.name and army.unit_of(each) for each in army.characters):
                 continue  # named with its unit
-            label = name if unit is None else _with_companions(army, unit)
-            _label(axes, polygons, label, "black", below=side == "caster")
+            companions = [] if unit is None else [each.name for each in army.companions(unit)]
+            label = f"{name}\nwith {', '.join(companions)}" if companions else name
+            _label(axes, shape, label, "black", below=side == "caster")
     axes.set_title(
         f"{scenario.name}: {scenario.caster.name or 'caster'} (blue) against "
         f"{scenario.dispeller.name or 'dispeller'} (red), wizards in gold, close combat hatched",
@@ -117,21 +100,16 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
     return figure
 
 
-def _polygons(shape: Any) -> list[_Polygon]:
-    """Return the corners of each polygon of a shape."""
-    return [list(part.exterior.coords) for part in getattr(shape, "geoms", [shape])]
+def _fill(axes: "Axes", shape: Any, **look: Any) -> None:
+    """Draw each polygon of a shape."""
+    from matplotlib.patches import Polygon
+
+    for part in getattr(shape, "geoms", [shape]):
+        axes.add_patch(Polygon(list(part.exterior.coords), **look))
 
 
-def _with_companions(army: "Army", unit: "Unit") -> str:
-    """Return a unit's name, and the characters that stand in it."""
-    names = [each.name for each in army.companions(unit)]
-    return unit.name + ("\nwith " + ", ".join(names) if names else "")
-
-
-def _label(axes: "Axes", polygons: list[_Polygon], name: str, colour: str, *, below: bool) -> None:
+def _label(axes: "Axes", shape: Any, name: str, colour: str, *, below: bool) -> None:
     """Write a name in front of or behind what it names, away from the middle."""
-    points = [point for polygon in polygons for point in polygon]
-    x = (min(point[0] for point in points) + max(point[0] for point in points)) / 2
-    heights = [point[1] for point in points]
-    y, align = (min(heights) - 0.3, "top") if below else (max(heights) + 0.3, "bottom")
-    axes.text(x, y, name, ha="center", va=align, fontsize=6, color=colour)
+    left, bottom, right, top = shape.bounds
+    y, align = (bottom - 0.3, "top") if below else (top + 0.3, "bottom")
+    axes.text((left + right) / 2, y, name, ha="center", va=align, fontsize=6, color=colour)

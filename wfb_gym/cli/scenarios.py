@@ -22,7 +22,9 @@ def _run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(scenarios)
     else:
-        print(_table(scenarios))
+        rows = [tuple(heading.upper() for heading in scenarios[0])]
+        rows += [tuple(_cell(value) for value in scenario.values()) for scenario in scenarios]
+        print("\n".join(align_columns(rows, "<" * len(rows[0]))))
 
 
 def _summaries() -> list[dict[str, Any]]:
@@ -47,13 +49,6 @@ def _summaries() -> list[dict[str, Any]]:
             }
         )
     return summaries
-
-
-def _table(scenarios: list[dict[str, Any]]) -> str:
-    """Format a line for each scenario, under a line of headings."""
-    rows = [tuple(heading.upper() for heading in scenarios[0])]
-    rows += [tuple(_cell(value) for value in scenario.values()) for scenario in scenarios]
-    return "\n".join(align_columns(rows, "<" * len(rows[0])))
 
 
 def _cell(value: Any) -> str:

@@ -30,19 +30,23 @@ def _run(options: argparse.Namespace) -> None:
         found = _explain(options)
     except (ScenarioError, ValueError) as error:
         options.parser.error(str(error))
+    if not found:
+        options.parser.error(
+            "spell: expected an aimed spell of a wizard of the scenario, found none by that name"
+        )
     if options.json:
         print_json(found)
-    else:
-        print(_text(found))
+        return
+    for entry in found:
+        print(f"{entry['spell']}, {entry['wizard']} ({entry['side']})")
+        width = max((len(row["target"]) for row in entry["targets"]), default=0)
+        for row in entry["targets"]:
+            why = "yes" if row["legal"] else f"no: {row['reason']}"
+            print(f"  {row['target']:<{width}}  {why}")
 
 
 def _explain(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Explain the targets of every spell that the options select.
-
-    Raises:
-        ScenarioError: there is no such scenario, or it is refused.
-        ValueError: no spell is selected.
-    """
+    """Explain the targets of every spell that the options select."""
     from wfb_gym.scenario import explain_targets, load_scenario
 
     scenario = load_scenario(options.scenario)
@@ -69,19 +73,4 @@ def _explain(options: argparse.Namespace) -> list[dict[str, Any]]:
                         ],
                     }
                 )
-    if not found:
-        raise ValueError(
-            "spell: expected an aimed spell of a wizard of the scenario, found none by that name"
-        )
     return found
-
-
-def _text(found: list[dict[str, Any]]) -> str:
-    lines = []
-    for entry in found:
-        lines.append(f"{entry['spell']}, {entry['wizard']} ({entry['side']})")
-        width = max((len(row["target"]) for row in entry["targets"]), default=0)
-        for row in entry["targets"]:
-            why = f"no: {row['reason']}" if not row["legal"] else "yes"
-            lines.append(f"  {row['target'].ljust(width)}  {why}")
-    return "\n".join(lines)

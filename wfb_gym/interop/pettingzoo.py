@@ -44,21 +44,14 @@ _PHASE_AGENTS = ("caster_0", "dispeller_0")
 _BATTLE_AGENTS = ("army_0", "army_1")
 
 
-class _Game(SelfPlayBatch):
-    """One battle, which stays where it ends."""
-
-    def __init__(self, scenario: ScenarioLike, limits: SomeLimits) -> None:
-        pair = (limits, limits) if isinstance(limits, Limits) else limits
-        super().__init__(1, scenario, None if pair == FITTED else pair, autoreset=False)
-        if limits is None:
-            both = union([view.limits for view in self.views])
-            super().__init__(1, scenario, (both, both), autoreset=False)
-
-    def play_one(self, seat: int, action: int) -> tuple[Decisions, Decisions]:
-        """Play the decision of an army."""
-        actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
-        actions[seat] = np.array([action], np.int64)
-        return self.play(actions[0], actions[1])
+def _one_battle(scenario: ScenarioLike, limits: SomeLimits) -> SelfPlayBatch:
+    """Return one battle, which stays where it ends."""
+    pair = (limits, limits) if isinstance(limits, Limits) else limits
+    game = SelfPlayBatch(1, scenario, None if pair == FITTED else pair, autoreset=False)
+    if limits is None:
+        both = union([view.limits for view in game.views])
+        game = SelfPlayBatch(1, scenario, (both, both), autoreset=False)
+    return game
 
 
 class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
@@ -125,7 +118,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         }  # fmt: skip
         self.render_mode = render_mode
         self._watcher = None if render_mode is None else BattleWatcher(render_mode)
-        self._game = _Game(scenario, limits)
+        self._game = _one_battle(scenario, limits)
         self._scale = 1.0 / points_per_reward
         self._strict = strict
         self._observe_mask = observe_mask
@@ -214,7 +207,9 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             )
         game = self._game
         rng = game.envs["rng"].copy()
-        self._asked = game.play_one(seat, played)
+        actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
+        actions[seat] = np.array([played])
+        self._asked = game.play(*actions)
         if self._watcher is not None:
             code = int(game.views[seat].codec.code_of[played])
             self._watcher.follow(code, as_records(Rng, rng)[0])
@@ -284,9 +279,6 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if self._asked is None:
             raise RuntimeError("call reset() before render()")
         return self._watcher.render()
-
-    def close(self) -> None:
-        """Nothing to close."""
 
     # --- copies ----------------------------------------------------------------------------
 

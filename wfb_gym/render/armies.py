@@ -144,7 +144,8 @@ def _draw_character(
     canvas: Canvas, box: Box, each: int, character: facts.CharacterFacts, colour: Colour
 ) -> None:
     """Draw a character in a box, among lines that are `each` high."""
-    dead, ink = character.dead, colours.FADED if character.dead else colour
+    dead = character.wounds == 0
+    ink = colours.FADED if dead else colour
     canvas.fill(box._replace(top=box.bottom - 1), colours.LINE)
     size, small, tiny, gap = each * 0.7, each * 0.6, each * 0.52, round(each * 0.3)
     badge = f"L{character.level}" if character.level and not dead else ""
@@ -212,14 +213,15 @@ def _draw_spell(canvas: Canvas, box: Box, spell: facts.SpellFacts) -> None:
 
 def _draw_item(canvas: Canvas, box: Box, item: facts.ItemFacts) -> None:
     size, left = box.height * _FONT, _inside(box).left
-    ink = colours.FADED if item.is_spent else colours.INK
+    spent = item.uses > 0 and item.left == 0
+    ink = colours.FADED if spent else colours.INK
     dot = max(5, round(size * 0.62))
     for use in range(max(1, item.uses)):
         canvas.dot(box, left, dot, colours.TURN, item.uses == 0 or use < item.left)
         left += dot + max(1, dot // 4)
     place = _inside(box)._replace(left=left + round(size / 3))
     covered = canvas.text(place, item.name, size, ink)
-    if item.is_spent:
+    if spent:
         canvas.strike(covered._replace(top=box.top, bottom=box.bottom), ink)
 
 

@@ -69,18 +69,7 @@ class Box(NamedTuple):
 
 
 class Canvas:
-    """A picture that is being drawn.
-
-    Args:
-        width: in pixels.
-        height: in pixels.
-        ground: its colour.
-        unit: pixels for one of the page that `px` measures.
-
-    Attributes:
-        image: the picture.
-        unit: as given.
-    """
+    """A picture that is being drawn; `unit` is the pixels for one of the page's, as for `px`."""
 
     def __init__(self, width: int, height: int, ground: Colour, unit: float = 1.0) -> None:
         self.image = Image.new("RGB", (width, height), ground)
@@ -119,11 +108,7 @@ class Canvas:
         self.image.paste(image, (left, (box.top + box.bottom - image.height) // 2), image)
 
     def text(self, box: Box, words: str, size: float, colour: Colour, align: Align = "left") -> Box:
-        """Write words in the middle of a box's height, smaller where `size` does not fit.
-
-        Returns:
-            What they cover.
-        """
+        """Write words in the middle of a box's height, smaller if need be; return their box."""
         size, shown = fit_text(words, size, box.width)
         if not shown:
             return box._replace(right=box.left)

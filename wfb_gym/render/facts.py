@@ -52,11 +52,6 @@ class ItemFacts(NamedTuple):
     left: int
     uses: int
 
-    @property
-    def is_spent(self) -> bool:
-        """Whether it has been used up."""
-        return self.uses > 0 and self.left == 0
-
 
 class CharacterFacts(NamedTuple):
     """A character: level (0 for none), wounds left and in all, own dice, condition, unit."""
@@ -68,7 +63,6 @@ class CharacterFacts(NamedTuple):
     dice: int
     condition: str
     place: str
-    dead: bool
     spells: tuple[SpellFacts, ...]
     items: tuple[ItemFacts, ...]
 
@@ -134,7 +128,6 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
                 int(state.own_dice[index]) if army == int(state.active) else 0,
                 "dead" if dead else ", ".join(_conditions(character, battle, place)),
                 f"in {character.stands_in}" if joined else "",
-                dead,
                 tuple(spell for wizard, spell in spells if wizard == index),
                 tuple(carried),
             )

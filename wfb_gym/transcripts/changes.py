@@ -31,7 +31,7 @@ _ENTERS_PLAY = {
 def describe_changes(names: ScenarioNames, before: Battle, after: Battle) -> Iterator[str]:
     """Describe what a step changed for units, wizards and spells, without full stops.
 
-    Both positions are with what the engine clears (`narrator.VisibleBattle`).
+    Both positions are with what the engine clears (`NarratedBattle.visible`).
     """
     for army in range(len(names.armies)):
         yield from _describe_units(names, before, after, army)

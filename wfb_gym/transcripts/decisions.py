@@ -36,13 +36,7 @@ _VERBS = {"at": "aims at", "dispel": "tries to dispel", "try": "tries", "re-roll
 
 
 class ActionDescription(NamedTuple):
-    """An action in words.
-
-    Attributes:
-        text: the words.
-        dice: number of dice that it throws at once; None without dice.
-        chance: that they cast or dispel, before any re-roll; None without dice.
-    """
+    """An action in words; the dice that it throws, and their chance before any re-roll, if any."""
 
     text: str
     dice: int | None = None

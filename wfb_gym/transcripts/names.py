@@ -13,15 +13,9 @@ NO_TARGET = "no target"
 
 
 class ScenarioNames:
-    """What the engine's indices stand for in a scenario, army by army.
+    """What the engine's indices stand for in a scenario: names, and slots of spells and items.
 
-    Attributes:
-        scenario: as given.
-        armies: names, or the seats where an army has no name.
-        spells: slots of the armies' spells.
-        items: slots of their items.
-        characters: names.
-        units: names.
+    All army by army; `armies` has the names of the armies, or the seats where they have none.
     """
 
     def __init__(self, scenario: Scenario) -> None:

@@ -1,8 +1,7 @@
 """A battle that describes what happens as it is played.
 
-`Event` is one thing that happened, `NarratedBattle` a battle whose steps return events, and
-`VisibleBattle` the position with what the engine clears. The sentences are in `decisions`, `rolls`
-and `changes`; no rule is here.
+`Event` is one thing that happened, `NarratedBattle` a battle whose steps return events. The
+sentences are in `decisions`, `rolls` and `changes`; no rule is here.
 """
 
 from collections.abc import Sequence
@@ -49,6 +48,14 @@ class Event:
     words: str
 
 
+_KEPT = (
+    "marks", "known", "unit_wounds", "items", "level", "wounds", "lock", "contacts", "markers",
+)  # fmt: skip
+_KEPT_AT_THE_END = ("in_play", "aims")
+_EXTRA_PHASES = 2
+"""Phases that are added, so that none of the battle's own is the last of its army."""
+
+
 class NarratedBattle:
     """One battle, its dice thrown by the caller; every step returns an `Event`.
 
@@ -60,6 +67,8 @@ class NarratedBattle:
         scenario: that is played.
         names: of the scenario.
         battle: the position; play on through this object alone.
+        visible: the position with what the engine clears; another object after every step, not to
+            be played on.
     """
 
     def __init__(self, scenario: Scenario, packed: Records[PackedScenario] | None = None) -> None:
@@ -67,13 +76,11 @@ class NarratedBattle:
         self.names = ScenarioNames(scenario)
         self.battle = Battle(pack(scenario) if packed is None else packed)
         self._scratch = new_work_spaces()
-        self._visible = VisibleBattle(self.battle)
-        self._visible.begin()
-
-    @property
-    def visible(self) -> Battle:
-        """The position with what the engine clears (`VisibleBattle`); not to be played on."""
-        return self._visible.battle
+        self._longer: Any = self.battle.packed_scenarios.copy()
+        self._longer["phases"] += _EXTRA_PHASES
+        states = new_states(1)
+        transition.begin(self._longer[0], states[0], self._scratch[0])
+        self._show(states)
 
     @property
     def opening(self) -> str:
@@ -89,7 +96,7 @@ class NarratedBattle:
         """
         self.battle.state.setfield(state, state.dtype)
         self.battle.points = points
-        self._visible = VisibleBattle(self.battle)
+        self.visible = self.battle.copy()
 
     def act(self, action: int) -> Event:
         """Play an action.
@@ -129,7 +136,7 @@ class NarratedBattle:
     def _event(self, before: Battle, code: int, faces: Sequence[int]) -> Event:
         """Describe the step from `before` to the position now."""
         names, after, visible_before = self.names, self.battle, self.visible
-        self._visible.follow(before, code, after)
+        self._follow(before, code)
         points = after.points - before.points
         faces = tuple(int(face) for face in faces)
         if before.is_decision():
@@ -145,43 +152,14 @@ class NarratedBattle:
         words = ". ".join(sentence[:1].upper() + sentence[1:] for sentence in sentences) + "."
         return Event(kind, before.mover, before.node, int(code), faces, points, words)
 
+    def _follow(self, before: Battle, code: int) -> None:
+        """Follow a step from `before`, by an action or an outcome, in the visible position.
 
-# --- the position with what the engine clears ----------------------------------------------
-
-_KEPT = (
-    "marks", "known", "unit_wounds", "items", "level", "wounds", "lock", "contacts", "markers",
-)  # fmt: skip
-_KEPT_AT_THE_END = ("in_play", "aims")
-_EXTRA_PHASES = 2
-"""Phases that are added, so that none of the battle's own is the last of its army."""
-
-
-class VisibleBattle:
-    """A battle that is played elsewhere, with what the engine clears from its state.
-
-    The engine clears what can no longer matter: in the last phase models out of reach are counted
-    down, spent wizards forget their wounds, and an ended battle is empty. Readers want to see them.
-    So every step is taken a second time by the engine's own operations, in a battle that has
-    phases to come, and losses, items and knowledge are shown as they are there.
-
-    Attributes:
-        battle: the visible position; another object after every step, not to be played on.
-    """
-
-    def __init__(self, battle: Battle) -> None:
-        self._longer: Any = battle.packed_scenarios.copy()
-        self._longer["phases"] += _EXTRA_PHASES
-        self._scratch = new_work_spaces()
-        self.battle = battle.copy()
-
-    def begin(self) -> None:
-        """Follow from the beginning of the scenario."""
-        states = new_states(1)
-        transition.begin(self._longer[0], states[0], self._scratch[0])
-        self._keep(states, self.battle)
-
-    def follow(self, before: Battle, code: int, after: Battle) -> None:
-        """Follow a step by an action or an outcome from the position that `battle` shows."""
+        The engine clears what can no longer matter: in the last phase models out of reach are
+        counted down, spent wizards forget their wounds, and an ended battle is empty. Readers want
+        to see them. So every step is taken a second time by the engine's own operations, in a
+        battle that has phases to come, and losses, items and knowledge are shown as they are there.
+        """
         packed, states = self._longer[0], self._longer_state(before)
         step = transition.act if before.is_decision() else transition.resolve
         step(packed, states[0], code, self._scratch[0])
@@ -194,17 +172,18 @@ class VisibleBattle:
                 resolve_outcome(packed, states[0], code)
             while states[0].node == Node.MISCAST_EFFECTS:
                 run_effects(packed, states[0])
-        self._keep(states, after)
+        self._show(states)
 
     def _longer_state(self, before: Battle) -> Records[State]:
         """Return a position of the longer battle, as it is shown."""
         states = new_states(1)
         states[0] = before.state
         for field in _KEPT:
-            states[field] = self.battle.state[field]
+            states[field] = self.visible.state[field]
         return states
 
-    def _keep(self, states: Records[State], after: Battle) -> None:
-        self.battle = after.copy()
-        for field in _KEPT + (_KEPT_AT_THE_END if after.is_over else ()):
-            self.battle.state[field] = states[0][field]
+    def _show(self, states: Records[State]) -> None:
+        """Make the position visible, with what is kept from the longer battle."""
+        self.visible = self.battle.copy()
+        for field in _KEPT + (_KEPT_AT_THE_END if self.battle.is_over else ()):
+            self.visible.state[field] = states[0][field]
