@@ -10,7 +10,7 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.cli.position import PositionRequest, RequestedPosition, build_position
+from wfb_gym.cli.position import PositionRequest, RequestedPosition
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -117,18 +117,18 @@ POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
 def test_the_position_is_that_of_a_battle_that_came_to_it(
     wanted: PositionRequest, way: tuple[Any, ...]
 ) -> None:
-    assert build_position(wanted).battle.key() == played(*way).key()
+    assert RequestedPosition(wanted).battle.key() == played(*way).key()
 
 
 def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
     name = "border-skirmish"
     battle = played(name)
-    spells = build_position(PositionRequest(name)).names.spells[0]
+    spells = RequestedPosition(PositionRequest(name)).names.spells[0]
     index = [slot.spell.name for slot in spells].index("Fire Ball")
     battle.act(FIRST_CAST + index)
     assert battle.node == Node.TARGET
     names = {
-        build_position(PositionRequest(name)).names.target(0, code - FIRST_TARGET): code
+        RequestedPosition(PositionRequest(name)).names.target(0, code - FIRST_TARGET): code
         for code in battle.legal_actions()
     }
     assert len(names) > 1
@@ -142,13 +142,13 @@ def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
         real.roll(5, 4)
         assert real.node == Node.DISPEL
         request = PositionRequest(name, cast="Fire Ball", total=9, power=before - 2, at=target)
-        assert build_position(request).battle.key() == real.key(), target
+        assert RequestedPosition(request).battle.key() == real.key(), target
 
 
 def test_later_phases_generate_their_dice() -> None:
     request = PositionRequest("border-skirmish", power=1, dispel=1)
     wanted = pack(load_scenario("border-skirmish"))
-    assert pack(build_position(request).scenario).tobytes() == wanted.tobytes()
+    assert pack(RequestedPosition(request).scenario).tobytes() == wanted.tobytes()
 
 
 def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
@@ -156,7 +156,7 @@ def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
     caster = dict(data["caster"]) | {"power_dice": 3}
     dispeller = dict(data["dispeller"]) | {"dispel_dice": 2, "items": ["Dispel Scroll"] * 3}
     fixed = Battle(pack(scenario_from_dict(data | {"caster": caster, "dispeller": dispeller})))
-    position = build_position(PositionRequest("orc-shaman-hunt", power=3, dispel=2, scrolls=3))
+    position = RequestedPosition(PositionRequest("orc-shaman-hunt", power=3, dispel=2, scrolls=3))
     assert position.battle.key() == fixed.key()
     assert position.pools() == {"power": 3, "own": [0], "dispel": 2, "scrolls": 3}
 
@@ -165,7 +165,7 @@ def test_wizards_of_the_command_line() -> None:
     request = PositionRequest(
         wizard=[["4", "fire ball=20", "8=40", "8=30.5"], ["1", "3=5"]], ruleset="7e", scrolls=2
     )
-    scenario = build_position(request).scenario
+    scenario = RequestedPosition(request).scenario
     first, second = scenario.caster.wizards
     assert [(s.name, s.casting_value, s.worth) for s in first.spells] == [
         ("Fire Ball", 5, 20.0),
@@ -179,14 +179,15 @@ def test_wizards_of_the_command_line() -> None:
 
 
 def test_wizards_in_place_of_a_scenario_s() -> None:
-    scenario = build_position(PositionRequest(DUEL, wizard=[["2", "8=40"]])).scenario
+    scenario = RequestedPosition(PositionRequest(DUEL, wizard=[["2", "8=40"]])).scenario
     assert [wizard.level for wizard in scenario.caster.wizards] == [2]
     assert scenario.dispeller == load_scenario(DUEL).dispeller
 
 
 def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
     def carried(scrolls: int) -> tuple[list[int], int]:
-        army = build_position(PositionRequest("storm-council", scrolls=scrolls)).scenario.dispeller
+        request = PositionRequest("storm-council", scrolls=scrolls)
+        army = RequestedPosition(request).scenario.dispeller
         return [each.items.count("Dispel Scroll") for each in army.wizards], len(army.items)
 
     assert [carried(n) for n in (0, 1, 2, 4)] == [
@@ -219,10 +220,10 @@ def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
 
 def answers(name: str) -> RequestedPosition:
     """What the dispeller asks after the first spell that it can answer, cast on three dice."""
-    start = build_position(PositionRequest(name))
+    start = RequestedPosition(PositionRequest(name))
     left, slot = start.pools(), start.names.spells[0][0]
     full = f"{start.names.caster(0, 0)}/{slot.spell.name}"
-    return build_position(
+    return RequestedPosition(
         PositionRequest(
             name,
             power=max(0, left["power"] - 2),

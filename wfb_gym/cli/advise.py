@@ -90,13 +90,13 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(parser: Parser, options: argparse.Namespace) -> None:
-    from wfb_gym.cli.position import PositionError, PositionRequest, build_position
+    from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
     from wfb_gym.scenario import ScenarioError
     from wfb_gym.solver import TooLarge
 
     given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
     try:
-        position = build_position(PositionRequest(**given))
+        position = RequestedPosition(PositionRequest(**given))
         advice = _advise(position)
     except (ScenarioError, PositionError) as error:
         parser.error(str(error))

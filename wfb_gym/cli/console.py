@@ -7,6 +7,8 @@ The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the
 import secrets
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cached_property
 from typing import Any
 
 from wfb_gym.cli.parser import align_columns, format_value
@@ -146,8 +148,14 @@ class Choices:
     def __init__(self, scenario: Scenario) -> None:
         self._scenario = scenario
         self._names = ScenarioNames(scenario)
-        self._solution: Solution | None = None
-        self._is_too_large = False
+
+    @cached_property
+    def _solution(self) -> Solution | None:
+        """The scenario solved, if that takes no more than a moment."""
+        with suppress(TooLarge):
+            if estimate(self._scenario).states <= MOST_POSITIONS:
+                return solve(self._scenario)
+        return None
 
     def lines(self, battle: Battle) -> list[str]:
         """Return a line for each legal action, numbered from 1."""
@@ -159,7 +167,7 @@ class Choices:
 
         Values are points still to come for the mover if both play on optimally.
         """
-        solution = self._solve()
+        solution = self._solution
         rows = [("", "", "CHANCE", "POINTS TO COME" if solution else "")]
         sign = 1.0 if battle.mover == 0 else -1.0
         gains = solution.action_values(battle) if solution else {}
@@ -181,14 +189,3 @@ class Choices:
             after.act(action)
             descriptions[action] = describe_action(self._names, battle, action, after)
         return descriptions
-
-    def _solve(self) -> Solution | None:
-        """Solve the scenario once, if that takes no more than a moment."""
-        if self._solution is None and not self._is_too_large:
-            try:
-                if estimate(self._scenario).states <= MOST_POSITIONS:
-                    self._solution = solve(self._scenario)
-            except TooLarge:
-                pass
-            self._is_too_large = self._solution is None
-        return self._solution

@@ -55,17 +55,36 @@ class PositionRequest:
     phases: int | None = None
 
 
-@dataclass(frozen=True)
 class RequestedPosition:
-    """A position of a scenario's first phase, at a decision, a casting roll or the end.
+    """The position of a scenario's first phase that a request describes.
 
-    The scenario is with the armies as the request has them.
+    Attributes:
+        request: that it answers.
+        scenario: with the armies as the request has them.
+        names: of the scenario.
+        battle: the position, at a decision, a casting roll or the end.
+
+    Raises:
+        ScenarioError: there is no such scenario, or it is refused.
+        PositionError: the phase cannot have come to this.
     """
 
-    request: PositionRequest
-    scenario: Scenario
-    battle: Battle
-    names: ScenarioNames
+    def __init__(self, request: PositionRequest) -> None:
+        _check(request)
+        self.request, self.scenario = request, _with_armies(request)
+        self.names = names = ScenarioNames(self.scenario)
+        self._spells = [
+            (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
+            for index, slot in enumerate(names.spells[0])
+        ]
+        self.battle = Battle(pack(_with_dice(self.scenario, request)))
+        if self.battle.is_chance():
+            expected = "a scenario that begins with a decision"
+            found = f"one that begins with {self.battle.node.name}"
+            raise PositionError(self.scenario.name, expected, found)
+        self._play_on()
+        state, self.battle = self.battle.state, Battle(pack(self.scenario))
+        self.battle.state.setfield(state, STATE)
 
     def pools(self) -> dict[str, Any]:
         """Return the power dice, the wizards' own dice, dispel dice and scrolls that are left."""
@@ -104,25 +123,111 @@ class RequestedPosition:
         whole = "phase" if self.scenario.phases == 1 else "battle"
         return f"The rest of the {whole}" if self.request.tried else f"The {whole}"
 
+    # --- playing ---------------------------------------------------------------------------
 
-def build_position(request: PositionRequest) -> RequestedPosition:
-    """Build the scenario and the position that a request describes.
+    def _play_on(self) -> None:
+        """Play from the beginning of the phase to the position."""
+        request, battle = self.request, self.battle
+        left = request.power or 0
+        if (request.tried or request.cast) and not request.own and battle.state.own_dice.any():
+            option = "--tried" if request.tried else "--cast"
+            expected = "--own with it, the dice that are left to each wizard alone"
+            raise PositionError(option, expected, "none")
+        if battle.node == Node.NOMINATE:
+            battle.state.power = battle.state.power if request.power is None else left
+            battle.state.dispel = battle.state.dispel if request.dispel is None else request.dispel
+        for number, spell in enumerate(request.tried, 1):
+            more = number < len(request.tried) or request.cast is not None
+            self._to_dice("--tried", spell, None)
+            self.battle = _throw(self.battle, (1,), left + more)  # which fails
+        if request.nominated is not None:
+            self._nominate("--nominated", request.nominated, request.at)
+        if request.cast is not None and request.total is not None:
+            self._cast(request.cast, request.total, left)
 
-    Raises:
-        ScenarioError: there is no such scenario, or it is refused.
-        PositionError: the phase cannot have come to this.
-    """
-    _check(request)
-    scenario = _with_armies(request)
-    names = ScenarioNames(scenario)
-    start = Battle(pack(_with_dice(scenario, request)))
-    if start.is_chance():
-        expected = "a scenario that begins with a decision"
-        raise PositionError(scenario.name, expected, f"one that begins with {start.node.name}")
-    reached = _PositionBuilder(request, names, start).build()
-    battle = Battle(pack(scenario))
-    battle.state.setfield(reached.state, STATE)
-    return RequestedPosition(request, scenario, battle, names)
+    def _find(self, option: str, text: str) -> int:
+        """Find the index of a spell of the caster's, named with or without its wizard."""
+        wanted = (text.casefold(), f"{text}+")
+        found = [
+            index
+            for index, (full, name) in enumerate(self._spells)
+            if full.casefold() == wanted[0] or name.casefold() in wanted
+        ]
+        labels = dict.fromkeys(self._spells[index][0] for index in found)
+        if not found:
+            known = dict.fromkeys(name for _, name in self._spells)
+            raise PositionError(option, one_of(known, text, "a spell of the caster's"), repr(text))
+        if len(labels) > 1:
+            raise PositionError(option, f"one of {', '.join(labels)}", repr(text))
+        return found[0]
+
+    def _nominate(self, option: str, text: str, at: str | None) -> int:
+        """Name a spell, and its target where it is known."""
+        battle = self.battle
+        spell = self._find(option, text)
+        codes = battle.legal_actions() if battle.node == Node.NOMINATE else []
+        if FIRST_CAST + spell not in codes:
+            open_now = [self._spells[code - FIRST_CAST][1] for code in codes if code >= FIRST_CAST]
+            expected = f"a spell that can be cast now ({', '.join(open_now) or 'there is none'})"
+            raise PositionError(option, expected, self._spells[spell][1])
+        battle.act(FIRST_CAST + spell)
+        if at is None:
+            return spell
+        if battle.node == Node.TARGET:
+            names = self._targets()
+        else:  # there is one target at most, which the engine has taken
+            names = {-1: self.names.pending_target(battle) or NO_TARGET}
+        for code, name in names.items():
+            if name.casefold() == at.casefold():
+                if code >= 0:
+                    battle.act(code)
+                return spell
+        raise PositionError("--at", " or ".join(names.values()), repr(at))
+
+    def _targets(self) -> dict[int, str]:
+        """Return the names of the targets that may be chosen, by action."""
+        codes = self.battle.legal_actions()
+        return {code: self.names.target(0, code - FIRST_TARGET) for code in codes}
+
+    def _to_dice(self, option: str, text: str, at: str | None) -> int:
+        """Nominate a spell and go on to the shared dice, without items or own dice."""
+        battle = self.battle
+        battle.state.power = DICE  # so that the number of dice is a choice
+        spell = self._nominate(option, text, at)
+        if battle.node == Node.TARGET:
+            if option == "--cast":
+                targets = " or ".join(self._targets().values())
+                raise PositionError(option, f"--at with it ({targets})", "none")
+            battle.act(battle.legal_actions()[0])  # a spell that fails strikes nothing
+        if battle.node == Node.ITEM:
+            battle.act(PASS)
+        if battle.node == Node.RESERVE_DICE:
+            battle.act(FIRST_DICE)
+        if battle.node != Node.POOL_DICE:
+            raise PositionError(option, "a spell that is cast with dice", self._spells[spell][1])
+        return spell
+
+    def _cast(self, text: str, total: int, left: int) -> None:
+        """Cast a spell with that total."""
+        battle = self.battle
+        spell = self._to_dice("--cast", text, self.request.at)
+        if not can_answer_cast(battle.packed, battle.state):
+            raise PositionError("--dispel", "dice or a scroll to dispel with", "none")
+        bonus = int(cast_bonus(battle.packed, battle.state))
+        most = battle.legal_actions()[-1] - FIRST_DICE
+        for dice in range(1, most + 1):
+            for faces in combinations_with_replacement(range(1, FACES + 1), dice):
+                if sum(faces) + bonus == total:
+                    cast = _throw(battle, faces, left)
+                    if cast.node == Node.DISPEL:
+                        self.battle = cast
+                        return
+        slot = self.names.spells[0][spell]
+        expected = (
+            f"what up to {most} dice cast {slot.spell.name} ({slot.casting_value}+) with "
+            "short of irresistible force"
+        )
+        raise PositionError("--total", expected, total)
 
 
 def _check(request: PositionRequest) -> None:
@@ -219,17 +324,10 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
 
 def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
     """Give the army that many scrolls that can be read, its bearers' first."""
+    unread = iter([_SCROLL] * scrolls)
 
     def keep(items: Sequence[str]) -> tuple[str, ...]:
-        nonlocal scrolls
-        kept = []
-        for item in items:
-            if item == _SCROLL:
-                if scrolls == 0:
-                    continue
-                scrolls -= 1
-            kept.append(item)
-        return tuple(kept)
+        return tuple(item for item in items if item != _SCROLL or next(unread, None))
 
     changed: dict[str, Any] = {}
     for kind in ("wizards", "runesmiths", "heroes"):
@@ -237,8 +335,7 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
             each.model_copy(update={"items": keep(each.items)}) if each.is_active else each
             for each in getattr(army, kind)
         ]
-    own = keep(army.items)
-    return dict(army) | changed | {"items": (*own, *[_SCROLL] * scrolls)}
+    return dict(army) | changed | {"items": (*keep(army.items), *unread)}
 
 
 # --- the dice ------------------------------------------------------------------------------
@@ -269,124 +366,6 @@ def _with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
     return scenario_from_dict(
         dict(scenario) | {"caster": caster, "dispeller": dispeller}, scenario.name
     )
-
-
-class _PositionBuilder:
-    """Plays from the beginning of the phase to the position."""
-
-    def __init__(self, request: PositionRequest, names: ScenarioNames, start: Battle) -> None:
-        self.request = request
-        self.names = names
-        self.battle = start
-        self.spells = [
-            (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
-            for index, slot in enumerate(names.spells[0])
-        ]
-
-    def build(self) -> Battle:
-        """Play to the position."""
-        request, battle = self.request, self.battle
-        left = request.power or 0
-        if (request.tried or request.cast) and not request.own and battle.state.own_dice.any():
-            option = "--tried" if request.tried else "--cast"
-            expected = "--own with it, the dice that are left to each wizard alone"
-            raise PositionError(option, expected, "none")
-        if battle.node == Node.NOMINATE:
-            battle.state.power = battle.state.power if request.power is None else left
-            battle.state.dispel = battle.state.dispel if request.dispel is None else request.dispel
-        for number, spell in enumerate(request.tried, 1):
-            more = number < len(request.tried) or request.cast is not None
-            self._to_dice("--tried", spell, None)
-            self.battle = _throw(self.battle, (1,), left + more)  # which fails
-        if request.nominated is not None:
-            self._nominate("--nominated", request.nominated, request.at)
-        if request.cast is not None and request.total is not None:
-            self._cast(request.cast, request.total, left)
-        return self.battle
-
-    def _find(self, option: str, text: str) -> int:
-        """Find the index of a spell of the caster's, named with or without its wizard."""
-        wanted = (text.casefold(), f"{text}+")
-        found = [
-            index
-            for index, (full, name) in enumerate(self.spells)
-            if full.casefold() == wanted[0] or name.casefold() in wanted
-        ]
-        labels = dict.fromkeys(self.spells[index][0] for index in found)
-        if not found:
-            known = dict.fromkeys(name for _, name in self.spells)
-            raise PositionError(option, one_of(known, text, "a spell of the caster's"), repr(text))
-        if len(labels) > 1:
-            raise PositionError(option, f"one of {', '.join(labels)}", repr(text))
-        return found[0]
-
-    def _nominate(self, option: str, text: str, at: str | None) -> int:
-        """Name a spell, and its target where it is known."""
-        battle = self.battle
-        spell = self._find(option, text)
-        codes = battle.legal_actions() if battle.node == Node.NOMINATE else []
-        if FIRST_CAST + spell not in codes:
-            open_now = [self.spells[code - FIRST_CAST][1] for code in codes if code >= FIRST_CAST]
-            expected = f"a spell that can be cast now ({', '.join(open_now) or 'there is none'})"
-            raise PositionError(option, expected, self.spells[spell][1])
-        battle.act(FIRST_CAST + spell)
-        if at is None:
-            return spell
-        if battle.node == Node.TARGET:
-            names = self._targets()
-        else:  # there is one target at most, which the engine has taken
-            names = {-1: self.names.pending_target(battle) or NO_TARGET}
-        for code, name in names.items():
-            if name.casefold() == at.casefold():
-                if code >= 0:
-                    battle.act(code)
-                return spell
-        raise PositionError("--at", " or ".join(names.values()), repr(at))
-
-    def _targets(self) -> dict[int, str]:
-        """Return the names of the targets that may be chosen, by action."""
-        codes = self.battle.legal_actions()
-        return {code: self.names.target(0, code - FIRST_TARGET) for code in codes}
-
-    def _to_dice(self, option: str, text: str, at: str | None) -> int:
-        """Nominate a spell and go on to the shared dice, without items or own dice."""
-        battle = self.battle
-        battle.state.power = DICE  # so that the number of dice is a choice
-        spell = self._nominate(option, text, at)
-        if battle.node == Node.TARGET:
-            if option == "--cast":
-                targets = " or ".join(self._targets().values())
-                raise PositionError(option, f"--at with it ({targets})", "none")
-            battle.act(battle.legal_actions()[0])  # a spell that fails strikes nothing
-        if battle.node == Node.ITEM:
-            battle.act(PASS)
-        if battle.node == Node.RESERVE_DICE:
-            battle.act(FIRST_DICE)
-        if battle.node != Node.POOL_DICE:
-            raise PositionError(option, "a spell that is cast with dice", self.spells[spell][1])
-        return spell
-
-    def _cast(self, text: str, total: int, left: int) -> None:
-        """Cast a spell with that total."""
-        battle = self.battle
-        spell = self._to_dice("--cast", text, self.request.at)
-        if not can_answer_cast(battle.packed, battle.state):
-            raise PositionError("--dispel", "dice or a scroll to dispel with", "none")
-        bonus = int(cast_bonus(battle.packed, battle.state))
-        most = battle.legal_actions()[-1] - FIRST_DICE
-        for dice in range(1, most + 1):
-            for faces in combinations_with_replacement(range(1, FACES + 1), dice):
-                if sum(faces) + bonus == total:
-                    cast = _throw(battle, faces, left)
-                    if cast.node == Node.DISPEL:
-                        self.battle = cast
-                        return
-        slot = self.names.spells[0][spell]
-        expected = (
-            f"what up to {most} dice cast {slot.spell.name} ({slot.casting_value}+) with "
-            "short of irresistible force"
-        )
-        raise PositionError("--total", expected, total)
 
 
 def _throw(battle: Battle, faces: tuple[int, ...], left: int) -> Battle:

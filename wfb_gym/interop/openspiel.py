@@ -99,11 +99,10 @@ class _PositionStore:
         self._known: dict[bytes, Position] = {}
         self.opening_points = battle.points
         self.first = self.position(battle)
-        own, other = (army_names(scenario, seat) for seat in range(_ARMIES))
-        names = (own, other), (other, own)
+        names = [army_names(scenario, seat) for seat in range(_ARMIES)]
         self.meanings: list[list[str]] = []
-        for view, both in zip(self.views, names, strict=True):
-            texts = action_meanings(view.limits, *both)
+        for view in self.views:
+            texts = action_meanings(view.limits, names[view.seat], names[1 - view.seat])
             # With their numbers where two are the same.
             self.meanings.append(
                 [f"{text} ({k})" if texts.count(text) > 1 else text for k, text in enumerate(texts)]

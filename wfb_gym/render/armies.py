@@ -51,15 +51,17 @@ def draw_armies(canvas: Canvas, boxes: Sequence[Box], armies: Sequence[facts.Arm
         for army, body in zip(armies, bodies, strict=True)
     ]
     each = min(height for _, _, height in fits)
+    gap = max(2, round(each / 6))
     for box, body, army, (across, lines, _) in zip(boxes, bodies, armies, fits, strict=True):
         _draw_head(canvas, box, army)
+        wide = (body.width - gap * (across - 1)) // across
         top = 0
         for share, cells in lines:
             row = body.rows(top, int(share * each))
             top += row.height
             for index, fact in enumerate(cells):
-                cell = row.part(index, across, max(2, round(each / 6)))
-                cell = cell._replace(bottom=cell.bottom - max(1, round(each / 12)))
+                left = row.left + index * (wide + gap)
+                cell = Box(left, row.top, left + wide, row.bottom - max(1, round(each / 12)))
                 match fact:
                     case facts.CharacterFacts():
                         _draw_character(canvas, row, each, fact, colours.ARMIES[army.army])

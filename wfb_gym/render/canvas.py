@@ -61,12 +61,6 @@ class Box(NamedTuple):
         """Return its full width, `height` pixels high from `top` pixels below its top on."""
         return Box(self.left, self.top + top, self.right, self.top + top + height)
 
-    def part(self, index: int, count: int, gap: int) -> "Box":
-        """Return one of `count` equal parts side by side."""
-        width = (self.width - gap * (count - 1)) // count
-        left = self.left + index * (width + gap)
-        return Box(left, self.top, left + width, self.bottom)
-
 
 class Canvas:
     """A picture that is being drawn; `unit` is the pixels for one of the page's, as for `px`."""

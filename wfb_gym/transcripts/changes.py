@@ -66,15 +66,13 @@ def _describe_units(
 def _describe_characters(
     names: ScenarioNames, before: Battle, after: Battle, army: int
 ) -> Iterator[str]:
+    fields = ("wounds", "level", "lock")
     earlier, later = (
-        [each.state[field][army].tolist() for field in ("wounds", "level", "lock")]
+        zip(*(each.state[field][army].tolist() for field in fields), strict=True)
         for each in (before, after)
     )
-    if earlier == later:
-        return
-    for index, name in enumerate(names.characters[army]):
-        wounds_before, level_before, lock_before = (field[index] for field in earlier)
-        wounds, level, lock = (field[index] for field in later)
+    for name, old, new in zip(names.characters[army], earlier, later, strict=False):
+        (wounds_before, level_before, lock_before), (wounds, level, lock) = old, new
         if wounds == 0 and wounds_before:
             yield f"{name} is slain"
             continue
