@@ -108,8 +108,7 @@ class RequestedPosition:
         text = f"{power} against {dice_phrase(pools['dispel'], 'dispel')} and {scrolls}"
         if state.spell:
             spell = self.names.spell(int(state.active), int(state.spell) - 1)
-            if target := self.names.pending_target(self.battle):
-                spell += f" at {target}"
+            spell += self.names.at_pending_target(self.battle)
             what = "is being cast"
             if state.attempt == DispelAttempt.CAST:
                 what = f"was cast{f' with a total of {total}' if total else ''}"

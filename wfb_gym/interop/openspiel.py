@@ -78,11 +78,15 @@ class Position:
     def next_position(self, step: int) -> "tuple[Position, float]":
         """Return the position after a step, and the first army's points on the way."""
         if step not in self._next:
-            battle = self.store.battle(self.key)
+            battle = self.battle()
             code = self.codes[self.steps.index(step)]
             gained = battle.resolve(code) if self.chances else battle.act(code)
             self._next[step] = self.store.position(battle), gained
         return self._next[step]
+
+    def battle(self) -> Battle:
+        """Return the position as a battle of its own; its points are those since the position."""
+        return self.store.battle(self.key)
 
     def __deepcopy__(self, memo: object) -> "Position":
         return self
@@ -238,7 +242,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
 
     def battle(self) -> Battle:
         """Return the position as an engine's battle of its own, with the points won so far."""
-        battle = self.position.store.battle(self.position.key)
+        battle = self.position.battle()
         battle.points = self.points
         return battle
 

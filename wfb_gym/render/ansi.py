@@ -85,8 +85,7 @@ def position_lines(
         yield from _items(names, battle, army)
         yield from _units(scenario, battle, army, style)
     if not battle.is_over and state.spell and (pending := names.pending(battle)):
-        target, number = names.pending_target(battle), int(state.number)
-        at = f" at {target}" if target else ""
+        at, number = names.at_pending_target(battle), int(state.number)
         match = f", {number} to match" if number else ""
         yield style(f"Pending: {names.spell(*pending)}{at}{match}", _BOLD)
 

@@ -63,38 +63,28 @@ def picture(
     canvas = Canvas(*size, colours.PAPER, unit)
     px = canvas.px
     page = Box(0, 0, *size).inset(px(10))
-    _draw_header(canvas, page.rows(0, px(54)), names, battle, seat)
-    page = page._replace(top=page.top + px(54) + px(10))
-    middle = _between_columns(canvas, page)
-    columns = page._replace(right=middle.left - px(10)), page._replace(left=middle.right + px(10))
-    draw_armies(canvas, columns, [army_facts(names, battle, army) for army in (seat, 1 - seat)])
+    wide = page.width * 408 // 1260
+    left, right = page._replace(right=page.left + wide), page._replace(left=page.right - wide)
+    middle = page._replace(left=left.right + px(10), right=right.left - px(10))
+    canvas.text(left.rows(0, px(54)), scenario.name, 26 * unit, colours.INK)
+    _draw_score(canvas, middle.rows(0, px(54)), names, battle.points, seat)
+    _draw_phases(canvas, right.rows(0, px(54)), battle)
+    left, middle, right = (
+        each._replace(top=each.top + px(54) + px(10)) for each in (left, middle, right)
+    )
+    armies = [army_facts(names, battle, army) for army in (seat, 1 - seat)]
+    draw_armies(canvas, (left, right), armies)
     step, roll = middle.rows(0, px(148)), middle.rows(px(148) + px(10), px(196))
     legend = middle._replace(top=middle.bottom - px(18))
-    told = middle._replace(top=roll.bottom + px(10), bottom=legend.top - px(10) // 2)
+    history = middle._replace(top=roll.bottom + px(10), bottom=legend.top - px(10) // 2)
     _draw_step(canvas, step, step_facts(names, battle))
     _draw_roll(canvas, roll, next((e for e in reversed(events) if e.kind == "roll"), None))
-    _draw_events(canvas, told, events, seat)
+    _draw_events(canvas, history, events, seat)
     _draw_legend(canvas, legend)
     return canvas.pixels()
 
 
-def _between_columns(canvas: Canvas, box: Box) -> Box:
-    """Return what lies between the columns of the armies."""
-    beside = box.width * 408 // 1260 + canvas.px(10)
-    return box._replace(left=box.left + beside, right=box.right - beside)
-
-
 # --- the header ----------------------------------------------------------------------------
-
-
-def _draw_header(canvas: Canvas, box: Box, names: ScenarioNames, battle: Battle, seat: int) -> None:
-    """Draw the scenario, the score and the phases."""
-    middle, gap = _between_columns(canvas, box), canvas.px(10)
-    title = box._replace(right=middle.left - gap)
-    canvas.text(title, names.scenario.name, 26 * canvas.unit, colours.INK)
-    _draw_score(canvas, middle, names, battle.points, seat)
-    _draw_phases(canvas, box._replace(left=middle.right + gap), battle)
-
 
 _SCALES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 

@@ -79,12 +79,12 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
     if action < actions.FIRST_IN_PLAY:
         spell = action - actions.FIRST_CAST
         if node == Node.SWAP_SPELL:
-            return f"swap {names.spells[mover][spell].spell.name} for the lore's first"
-        at = _at_target(names, after) if after.node == Node.DISPEL else ""
+            return f"swap {names.spell_name(mover, spell)} for the lore's first"
+        at = names.at_pending_target(after) if after.node == Node.DISPEL else ""
         return f"cast {names.spell(mover, spell)}{at}"
     if action < actions.FIRST_TARGET:
         side, spell = divmod(action - actions.FIRST_IN_PLAY, SPELLS)
-        name = names.spells[mover if side == 0 else 1 - mover][spell].spell.name
+        name = names.spell_name(mover if side == 0 else 1 - mover, spell)
         if node == Node.NOMINATE:
             return f"end {name}"
         if node == Node.IN_PLAY:
@@ -111,7 +111,7 @@ def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> Actio
         int(cast_bonus(packed, state)),
         bool(may_be_irresistible(packed, state)),
     )
-    rest, extra = _at_target(names, after), 0
+    rest, extra = names.at_pending_target(after), 0
     if state.cast_item:
         item = int(state.cast_item) - 1
         rest += f" with {names.item(army, item)}"
@@ -139,11 +139,6 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
         if int(state.declared) >> item & 1:
             text += f" and {names.item(army, item)}"
     return ActionDescription(text, dice, chance)
-
-
-def _at_target(names: ScenarioNames, battle: Battle) -> str:
-    target = names.pending_target(battle)
-    return f" at {target}" if target else ""
 
 
 def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -> str:
@@ -174,7 +169,7 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
         item = before.packed.armies[before.mover].items[code - actions.FIRST_ITEM]
         outright = item.dispel_use == DispelUse.AUTOMATIC and after.node != Node.ROLL_FORGET
         if pending and outright:
-            text += f": {names.spells[pending[0]][pending[1]].spell.name} is dispelled"
+            text += f": {names.spell_name(*pending)} is dispelled"
     if before.node in (Node.KEEP_CASTING, Node.KEEP_DISPEL) and after.node not in (
         Node.REROLL_CASTING,
         Node.REROLL_DISPEL,

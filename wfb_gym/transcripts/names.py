@@ -48,6 +48,11 @@ class ScenarioNames:
             return self.target_of_aim(battle, 1 - army, int(state.free) - 1, int(state.free_aim))
         return self.target_of_aim(battle, army, int(state.spell) - 1, int(state.aim))
 
+    def at_pending_target(self, battle: Battle) -> str:
+        """Return the same as words behind the spell's name."""
+        target = self.pending_target(battle)
+        return f" at {target}" if target else ""
+
     def in_play_target(self, battle: Battle, army: int, spell: int) -> str:
         """Return the target that a spell in play lies on; "" for none."""
         return self.target_of_aim(battle, army, spell, int(battle.state.aims[army, spell]))
@@ -65,6 +70,10 @@ class ScenarioNames:
     def caster(self, army: int, spell: int) -> str:
         """Name of the character that casts a spell."""
         return self.characters[army][self.spells[army][spell].wizard]
+
+    def spell_name(self, army: int, spell: int) -> str:
+        """Name of a spell alone."""
+        return self.spells[army][spell].spell.name
 
     def spell(self, army: int, spell: int) -> str:
         """Return a spell with its casting value, and its wizard where another knows it too."""

@@ -92,7 +92,7 @@ def _describe_dispel(
     names: ScenarioNames, before: Battle, outcome: int, natural: Sequence[int]
 ) -> str:
     pending = names.pending(before)
-    name = names.spells[pending[0]][pending[1]].spell.name if pending else "the spell"
+    name = names.spell_name(*pending) if pending else "the spell"
     total = sum(natural) + added_to_dispel(before)
     against = f"{total} against {int(before.state.number)}, " if natural else ""
     if outcome == outcomes.OUTCOME_WORKS:
@@ -116,7 +116,7 @@ def _describe_other_roll(
         wizard = names.characters[army][cursor]
         return f"{wizard} is free to cast" if works else f"{wizard} needs a {FACES} to cast again"
     if node == Node.ROLL_STRIKE:
-        spell = _spell_name(names, int(state.striking) - 1)
+        spell = names.spell_name(*divmod(int(state.striking) - 1, SPELLS))
         victim = divmod(int(packed.strikes[int(current_strike(packed, state))].victim), TARGETS)
         return (
             f"{spell} strikes {names.target(victim[0], victim[1] + 1)}: {plural(outcome, 'wound')}"
@@ -137,17 +137,11 @@ def _describe_other_roll(
         return f"{names.characters[army][wizard_index]} has {', '.join(drawn)}"
     if node == Node.ROLL_RADIUS:
         inches = f"{outcome} inch{'' if outcome == 1 else 'es'}"
-        return f"{_spell_name(names, cursor)} reaches {inches} for each marker"
+        return f"{names.spell_name(*divmod(cursor, SPELLS))} reaches {inches} for each marker"
     if node == Node.ROLL_COMET:
-        how = "lands" if works else "comes nearer"
-        return f"{_spell_name(names, cursor)} {how}, on {int(needed(packed, state))}+"
+        how = f"{'lands' if works else 'comes nearer'}, on {int(needed(packed, state))}+"
+        return f"{names.spell_name(*divmod(cursor, SPELLS))} {how}"
     raise ValueError(f"node: expected a roll that has a description, found {node.name}")
-
-
-def _spell_name(names: ScenarioNames, index: int) -> str:
-    """Name of a spell by army x SPELLS + slot."""
-    army, spell = divmod(index, SPELLS)
-    return names.spells[army][spell].spell.name
 
 
 def _miscast_row(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
