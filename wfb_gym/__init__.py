@@ -12,12 +12,7 @@ from gymnasium import register
 if TYPE_CHECKING:
     from wfb_gym import solver
     from wfb_gym.encoding.limits import ArmyLimits, Limits
-    from wfb_gym.scenario import (
-        Scenario,
-        ScenarioError,
-        bundled_scenarios,
-        load_scenario,
-    )
+    from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 
 __version__ = "0.1.0"
 

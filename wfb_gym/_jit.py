@@ -59,18 +59,13 @@ def _digest_of(folders: Collection[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_root() -> Path:
-    chosen = os.environ.get("WFB_GYM_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "wfb_gym"
-
-
 def _open_cache_folder() -> Path:
     """Return this version's folder and delete those of other versions unused for weeks."""
     name = f"numba-{_sources_digest()}"
-    for root in (_cache_root(), Path(tempfile.gettempdir()) / f"wfb_gym-{getpass.getuser()}"):
+    chosen: str | Path | None = os.environ.get("WFB_GYM_CACHE_DIR")
+    if not chosen:
+        chosen = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "wfb_gym")
+    for root in (Path(chosen), Path(tempfile.gettempdir()) / f"wfb_gym-{getpass.getuser()}"):
         folder = root / name
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -91,11 +86,7 @@ CACHE_FOLDER = _open_cache_folder()
 
 
 def announce_compiling(dispatcher: Any) -> None:
-    """Say on stderr that a first call is going to compile, if nothing was kept of an earlier one.
-
-    Args:
-        dispatcher: a compiled function that has not been called yet in this process.
-    """
+    """Say on stderr that a function's first call is going to compile it, if the cache lacks it."""
     if not isinstance(dispatcher, Dispatcher) or dispatcher.overloads:
         return
     function = dispatcher.py_func
@@ -120,14 +111,11 @@ def jit(function: Any = None, **options: Any) -> Any:
     """`numba.njit` with the package's own cache folder.
 
     Compiled functions may raise with a constant message: it costs no measurable time where the
-    branch is not taken.
+    branch is not taken. Under ``NUMBA_DISABLE_JIT=1`` functions stay plain.
 
     Args:
         function: the function to compile, when used without parentheses.
         **options: passed on to `numba.njit`.
-
-    Returns:
-        The compiled function (the plain one under ``NUMBA_DISABLE_JIT=1``), or a decorator.
     """
     if function is None:
         return lambda later: jit(later, **options)

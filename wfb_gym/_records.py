@@ -34,13 +34,9 @@ Float64 = Annotated[float, np.float64]
 
 
 class Record:
-    """Base of the record classes: what every `np.record` can do.
+    """Base of the record classes: what every `np.record` can do."""
 
-    Args:
-        align: whether a C compiler's padding separates the fields.
-    """
-
-    aligned: ClassVar[bool] = True
+    aligned: ClassVar[bool] = True  # a C compiler's padding separates the fields
 
     def __init_subclass__(cls, align: bool = True) -> None:
         cls.aligned = align
@@ -102,10 +98,8 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
     if record not in _DTYPES:  # reading annotations is slow
         fields = get_type_hints(record, include_extras=True)
         fields.pop("aligned")
-        _DTYPES[record] = np.dtype(
-            [(name, *_field(record, name, kind)) for name, kind in fields.items()],
-            align=record.aligned,
-        )
+        dtypes = [(name, *_field(record, name, kind)) for name, kind in fields.items()]
+        _DTYPES[record] = np.dtype(dtypes, align=record.aligned)
     return _DTYPES[record]
 
 

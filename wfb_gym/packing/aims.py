@@ -10,20 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._records import Records, new_records
-from wfb_gym.geometry import Aim, Strike, Verdict
-from wfb_gym.packing.records import (
-    HIT_DICE,
-    UNBOUNDED,
-    HitDice,
-    Opening,
-    PackedAim,
-    PackedArmy,
-    PackedScenario,
-    PackedSpell,
-    PackedStrike,
-    packed_save,
-)
+from wfb_gym._records import new_records
+from wfb_gym.geometry import Strike
+from wfb_gym.packing import records
+from wfb_gym.packing.records import HIT_DICE, UNBOUNDED, HitDice, Opening, packed_save
 from wfb_gym.rules.damage import (
     Hit,
     hit_chance,
@@ -40,17 +30,7 @@ from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.sizes import (
-    AIMS,
-    HITS,
-    MARKS,
-    MARKS_PER_WORD,
-    MAX_WOUNDS,
-    PMFS,
-    STRIKES,
-    TARGETS,
-    UNITS,
-)
+from wfb_gym.scenario.sizes import AIMS, MARKS, MARKS_PER_WORD, MAX_WOUNDS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot, identities_to_mark, spell_slots
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
@@ -71,22 +51,17 @@ class _Victim(NamedTuple):
     traits: tuple[str, ...]
 
 
-def _unit_of_daemons(army: Army, who: Unit | Character) -> Unit | None:
-    """Return the unit of Daemons that a wizard is; None for other characters and units."""
-    if isinstance(who, Wizard) and who.daemon_unit is not None:
-        return army.unit_of(who)
-    return None
-
-
-def _target(army: Army, index: int) -> Unit | Character:
-    """Return the target of that index in an army."""
-    return army.units[index] if index < UNITS else army.characters[index - UNITS]
+def _target(army: Army, index: int) -> tuple[str, Unit | Character]:
+    """Name of the target of that index, and whose models it has: a unit of Daemons its own."""
+    target = army.units[index] if index < UNITS else army.characters[index - UNITS]
+    if isinstance(target, Wizard) and target.daemon_unit is not None:
+        return target.name, army.unit_of(target) or target
+    return target.name, target
 
 
 def _victim(army: Army, index: int) -> _Victim:
     """Return the target of that index; a character's points are per wound, as they are lost."""
-    target = _target(army, index)
-    who = _unit_of_daemons(army, target) or target
+    _, who = _target(army, index)
     saves = packed_save(who.armour_save), packed_save(who.ward_save)
     if isinstance(who, Unit):
         return _Victim(who.toughness, *saves, who.wounds, who.models, who.points, who.traits)
@@ -94,19 +69,11 @@ def _victim(army: Army, index: int) -> _Victim:
     return _Victim(who.toughness, *saves, 1, who.wounds, points, who.traits)
 
 
-def _name_and_points(army: Army, index: int) -> tuple[str, float]:
-    """Name of a target, and the points of all its models."""
-    target = _target(army, index)
-    who = _unit_of_daemons(army, target) or target
-    return target.name, who.points * (who.models if isinstance(who, Unit) else 1)
-
-
 class _Pool:
     """Entries of one packed array; equal runs of values share their entries."""
 
-    def __init__(self, array: NDArray[Any], size: int, what: str) -> None:
+    def __init__(self, array: NDArray[Any], what: str) -> None:
         self._array = array
-        self._size = size
         self._what = what
         self._known: dict[bytes, int] = {}
         self._used = 0
@@ -116,8 +83,8 @@ class _Pool:
         run = np.asarray(values, self._array.dtype)
         key = run.tobytes()
         if key not in self._known:
-            if self._used + len(run) > self._size:
-                expected = f"at most {self._size} {self._what}"
+            if self._used + len(run) > len(self._array):
+                expected = f"at most {len(self._array)} {self._what}"
                 raise ScenarioError("scenario", [Problem("", expected, "more of them")])
             self._known[key] = self._used
             self._array[self._used : self._used + len(run)] = run
@@ -136,19 +103,23 @@ class _OpenAim(NamedTuple):
 class AimPacker:
     """Fills the aims of both armies, and the strikes that they share."""
 
-    def __init__(self, packed: PackedScenario, scenario: Scenario) -> None:
+    def __init__(self, packed: records.PackedScenario, scenario: Scenario) -> None:
         self._packed = packed
         self.scenario = scenario
         self._slots = [spell_slots(army, scenario.catalogue) for army in scenario.armies]
-        self._pmfs = _Pool(packed["pmfs"], PMFS, "chances of casualties in all")
-        self._hits = _Pool(packed["hits"], HITS, "numbers of models struck in all")
-        self._strikes = _Pool(packed["strikes"], STRIKES, "units struck by all spells together")
+        self.pmfs = _Pool(packed["pmfs"], "chances of casualties in all")
+        self.hits = _Pool(packed["hits"], "numbers of models struck in all")
+        self.strikes = _Pool(packed["strikes"], "units struck by all spells together")
 
     def pack(self) -> None:
         """Fill the packed scenario's aims, strikes, distributions and marks."""
         for army, slots in enumerate(self._slots):
             packed = self._packed.armies[army]
-            marks = self._marks(army)
+            marks = identities_to_mark([slot.spell for slot in slots])
+            if len(marks) > MARKS:
+                expected = f"at most {MARKS} spells that do not stack on one target"
+                problem = Problem(f"{SEATS[army]}.wizards", expected, str(len(marks)))
+                raise ScenarioError("scenario", [problem])
             used = 0
             for index, slot in enumerate(slots):
                 effect = slot.spell.effect
@@ -168,27 +139,6 @@ class AimPacker:
                         packed.staying[word] |= ((1 << TARGETS) - 1) << (place * TARGETS)
                 used = _SpellAims(self, army, index, slot, effect).pack(packed, used)
             packed.n_aims = used
-
-    def _marks(self, army: int) -> list[tuple[str, str | None]]:
-        """Identities of the spells that have a mark, in the order of their marks."""
-        marked = identities_to_mark([slot.spell for slot in self._slots[army]])
-        if len(marked) > MARKS:
-            expected = f"at most {MARKS} spells that do not stack on one target"
-            problem = Problem(f"{SEATS[army]}.wizards", expected, str(len(marked)))
-            raise ScenarioError("scenario", [problem])
-        return marked
-
-    def add_pmf(self, pmf: NDArray[np.float64]) -> int:
-        """Add a distribution of wounds; return its first index."""
-        return self._pmfs.add(pmf)
-
-    def add_hits(self, hits: tuple[int, ...]) -> int:
-        """Add numbers of models struck; return their first index."""
-        return self._hits.add(hits)
-
-    def add_strikes(self, rows: Records[PackedStrike]) -> int:
-        """Add the strikes of one aim; return their first index."""
-        return self._strikes.add(rows)
 
     def gains_wounds(self, army: int, index: int) -> bool:
         """Whether the target is a character with a spell that gains it wounds."""
@@ -213,11 +163,12 @@ class _SpellAims:
         self._index = index
         self._slot = slot
         self._effect = effect
-        self._aim: Aim = self._scenario.aim(army, slot.wizard, effect)
+        self._is_on_area = effect.target.endswith("_area")
+        self._aim = self._scenario.aim(army, slot.wizard, effect)
 
-    def pack(self, packed: PackedArmy, used: int) -> int:
+    def pack(self, packed: records.PackedArmy, used: int) -> int:
         """Fill the spell's aims from row `used` on; return the row behind the last."""
-        spell: PackedSpell = packed.spells[self._index]
+        spell = packed.spells[self._index]
         lying = self._target_in_play()
         aims = sorted(self._open_aims(lying))
         if used + len(aims) > AIMS:
@@ -229,13 +180,13 @@ class _SpellAims:
         instant = self._slot.spell.duration == "instant"
         phases_paid = 1 if instant else min(2, self._scenario.phases)
         values = []
-        for k, (packed_target, opening, target) in enumerate(aims):
-            row: PackedAim = packed.aims[used + k]
-            row.target = packed_target
-            row.open = opening
-            self._fill_aim(row, packed.reach[self._index], target)
+        for k, aim in enumerate(aims):
+            row = packed.aims[used + k]
+            row.target = aim.packed_target
+            row.open = aim.opening
+            self._fill_aim(row, packed.reach[self._index], aim.target)
             values.append(row.promise + row.worth_per_phase * phases_paid)
-            if self._slot.spell.in_play and target == lying:
+            if self._slot.spell.in_play and aim.target == lying:
                 spell.in_play_aim = k + 1
         ranked = sorted(range(len(aims)), key=lambda k: -values[k])
         for k, best in enumerate(ranked):
@@ -247,23 +198,29 @@ class _SpellAims:
             spell.worth_per_phase = packed.aims[used + best].worth_per_phase
         return used + len(aims)
 
-    @property
-    def _is_on_area(self) -> bool:
-        return self._effect.target.endswith("_area")
-
     def _open_aims(self, lying: int | None) -> Iterator[_OpenAim]:
         """Return the aims that are legal, may become so, or are those of a spell in play.
 
         Args:
             lying: code of the target that the spell lies on when the battle begins.
         """
-        for verdict in self._aim.verdicts():
-            if verdict.target is None and self._is_on_area:
-                if self._effect.damage is not None and not self._strikes(None):
+        for target, legal, _, alone in self._aim.verdicts():
+            if target is None and self._is_on_area and self._effect.damage is not None:
+                if not self._strikes(None):
                     continue  # nobody around to be struck
-            opening = _opening_of(verdict, lying)
-            if opening is not None:
-                yield _OpenAim(self._packed_target(verdict.target), opening, verdict.target)
+            if legal:
+                opening = Opening.ALWAYS
+            elif alone:
+                opening = Opening.ALONE
+            elif target is not None and target == lying:
+                opening = Opening.NEVER
+            else:
+                continue
+            packed_target = 0
+            if target is not None:
+                side, index = divmod(target, TARGETS)
+                packed_target = 1 + index + (0 if side == self._army else TARGETS)
+            yield _OpenAim(packed_target, opening, target)
 
     def _target_in_play(self) -> int | None:
         """Code of the target that the spell lies on when the battle begins."""
@@ -278,26 +235,22 @@ class _SpellAims:
             index = UNITS + [who.name for who in owner.characters].index(name)
         return target_code(side, index)
 
-    def _packed_target(self, target: int | None) -> int:
-        """Return the target as `PackedAim.target`, from the seat of the spell's owner."""
-        if target is None:
-            return 0
-        side, index = divmod(target, TARGETS)
-        return 1 + index + (0 if side == self._army else TARGETS)
-
     def _strikes(self, target: int | None) -> list[Strike]:
         """Return what the spell strikes, where that matters."""
         if self._effect.damage is None and not self._is_on_area:
             return []
         return self._aim.strikes(target)
 
-    def _fill_aim(self, row: PackedAim, reach: NDArray[np.int16], target: int | None) -> None:
+    def _fill_aim(
+        self, row: records.PackedAim, reach: NDArray[np.int16], target: int | None
+    ) -> None:
         """Fill one aim; `reach` has the most wounds by victim."""
         name, points = None, 0.0
-        if target is not None:
-            name, points = _name_and_points(self._armies[target // TARGETS], target % TARGETS)
         strikes = self._strikes(target)
-        if target is None and self._is_on_area:
+        if target is not None:
+            name, who = _target(self._armies[target // TARGETS], target % TARGETS)
+            points = who.points * (who.models if isinstance(who, Unit) else 1)
+        elif self._is_on_area:
             victims = [self._victim(strike) for strike in strikes]
             points = sum(victim.points * victim.models for victim in victims)
         parts = self._scenario.worth_of(self._slot.spell, name)
@@ -305,10 +258,10 @@ class _SpellAims:
         row.worth_per_phase = parts["points_per_phase"] + parts["share_per_phase"] * points
         mean = float(row.worth)
         if self._effect.damage is not None:
-            rows = new_records(PackedStrike, len(strikes))
+            rows = new_records(records.PackedStrike, len(strikes))
             for strike, entry in zip(strikes, rows, strict=True):
                 mean += self._fill_strike(entry, reach, self._effect.damage, strike)
-            row.first_strike = self._packer.add_strikes(rows) if len(rows) else 0
+            row.first_strike = self._packer.strikes.add(rows) if len(rows) else 0
             row.n_strikes = len(rows)
         row.promise = mean
 
@@ -316,20 +269,28 @@ class _SpellAims:
         return _victim(self._armies[strike.victim // TARGETS], strike.victim % TARGETS)
 
     def _fill_strike(
-        self, row: PackedStrike, reach: NDArray[np.int16], damage: Damage, strike: Strike
+        self,
+        row: records.PackedStrike,
+        reach: NDArray[np.int16],
+        damage: Damage,
+        strike: Strike,
     ) -> float:
         """Fill a strike; return the points that its owner can expect to win by it."""
         effect, packer = self._effect, self._packer
         side, index = divmod(strike.victim, TARGETS)
         victim = self._victim(strike)
-        hit, per_hit = _hit(damage, victim)
+        hit = _hit(damage, victim)
+        # Surplus wounds of a flammable model are lost with it.
+        burns = damage.flaming and "flammable" in victim.traits
+        per_hit = min(2, victim.wounds) if burns else 1
         chance = float(hit_chance(hit))
         total = victim.wounds * victim.models
         row.victim = strike.victim
         row.wounds_per_hit = per_hit
         row.alone = index >= UNITS and effect.target in ("enemy_area", "point")
         row.distance = strike.distance
-        _fill_hit(row, hit)
+        for field, value in hit._asdict().items():
+            row[field] = value or 0
         row.pmf = row.hits = row.touched = -1
         if strike.hits is None:
             most = victim.wounds if effect.target == "enemy_model" and index < UNITS else total
@@ -340,17 +301,17 @@ class _SpellAims:
             pmf = pmf[: int(np.flatnonzero(pmf)[-1]) + 1]
             row.dice = HIT_DICE[damage.hits]
             row.extra_dice = HitDice.NONE if extra is None else HIT_DICE[extra]
-            row.pmf = packer.add_pmf(pmf)
+            row.pmf = packer.pmfs.add(pmf)
             row.pmf_size = len(pmf)
             longest = len(pmf) - 1
         else:
             row.dice = HitDice.MODELS
             row.chance = chance
-            row.hits = packer.add_hits(strike.hits)
+            row.hits = packer.hits.add(strike.hits)
             struck = struck_pmf(strike.hits[-1])
             if strike.partial is not None and damage.partial is not None:
                 row.touched_on = damage.partial
-                row.touched = packer.add_hits(strike.partial)
+                row.touched = packer.hits.add(strike.partial)
                 row.touched_chance = (FACES + 1 - damage.partial) / FACES * chance
                 struck = struck_pmf(strike.hits[-1], strike.partial[-1], damage.partial)
             pmf = wounds_pmf(struck, chance, per_hit, total)
@@ -367,30 +328,12 @@ class _SpellAims:
         return lost if side != self._army else -lost
 
 
-def _opening_of(verdict: Verdict, lying: int | None) -> Opening | None:
-    """When the target may be aimed at; None for an aim that is never needed.
-
-    Args:
-        verdict: on the target.
-        lying: code of the target that the spell lies on when the battle begins.
-    """
-    if verdict.legal:
-        return Opening.ALWAYS
-    if verdict.alone:
-        return Opening.ALONE
-    in_play = verdict.target is not None and verdict.target == lying
-    return Opening.NEVER if in_play else None
-
-
-def _hit(damage: Damage, victim: _Victim) -> tuple[Hit, int]:
-    """One hit on the victim, and the wounds it takes if nothing saves.
-
-    Surplus wounds of a flammable model are lost with it.
-    """
+def _hit(damage: Damage, victim: _Victim) -> Hit:
+    """Return one hit on the victim."""
     strength = damage.strength
     if damage.strength_by_armour is not None:
         strength = strength_against(damage.strength_by_armour, victim.armour_save)
-    hit = Hit(
+    return Hit(
         strength,
         victim.toughness,
         victim.armour_save,
@@ -399,18 +342,6 @@ def _hit(damage: Damage, victim: _Victim) -> tuple[Hit, int]:
         damage.ward_save,
         damage.automatic,
     )
-    burns = damage.flaming and "flammable" in victim.traits
-    return hit, min(2, victim.wounds) if burns else 1
-
-
-def _fill_hit(row: PackedStrike, hit: Hit) -> None:
-    row.strength = hit.strength or 0
-    row.toughness = hit.toughness
-    row.armour_save = hit.armour_save
-    row.ward_save = hit.ward_save
-    row.armour_allowed = hit.armour_allowed
-    row.ward_allowed = hit.ward_allowed
-    row.automatic = hit.automatic
 
 
 def _comet_reaches(distance: float) -> float:

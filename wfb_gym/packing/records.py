@@ -14,24 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Float64, Int8, Int16, Int32, Int64, Record, Records, dtype_of
-from wfb_gym.scenario.sizes import (
-    AIMS,
-    ARMIES,
-    CONTACTS,
-    EFFECTS,
-    HITS,
-    ITEMS,
-    MARK_WORDS,
-    MISCAST_ROWS,
-    MISCAST_TABLES,
-    NO_SAVE,
-    PMFS,
-    SPELLS,
-    STRIKES,
-    TARGETS,
-    UNITS,
-    WIZARDS,
-)
+from wfb_gym.scenario import sizes
+from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, MISCAST_TABLES, SPELLS, TARGETS, UNITS
 
 UNBOUNDED = -1
 """Reach of a spell whose casualties follow the models left."""
@@ -170,9 +154,6 @@ class PackedWizard(Record):
     bound: Int32  # bit s: spell s is bound in an item that it carries
 
 
-WIZARD = dtype_of(PackedWizard)
-
-
 class PackedSpell(Record):
     """A spell of an army."""
 
@@ -197,9 +178,6 @@ class PackedSpell(Record):
     worth_per_phase: Float64  # points, at each end of phase while in play, likewise
 
 
-SPELL = dtype_of(PackedSpell)
-
-
 class PackedAim(Record):
     """One spell at one target."""
 
@@ -211,9 +189,6 @@ class PackedAim(Record):
     worth: Float64  # points when it takes effect, beside the casualties
     worth_per_phase: Float64
     promise: Float64  # expected points when it takes effect, casualties of whole units in it
-
-
-AIM = dtype_of(PackedAim)
 
 
 class PackedStrike(Record):
@@ -242,9 +217,6 @@ class PackedStrike(Record):
     automatic: Int8  # 1: wounds without a roll
 
 
-STRIKE = dtype_of(PackedStrike)
-
-
 class PackedUnit(Record):
     """A unit of fighting models."""
 
@@ -255,9 +227,6 @@ class PackedUnit(Record):
     engaged: Int8
     fleeing: Int8
     points: Float64  # per model
-
-
-UNIT = dtype_of(PackedUnit)
 
 
 class PackedItem(Record):
@@ -286,9 +255,6 @@ class PackedItem(Record):
     store_either: Int8  # 1: dice of any phase for the next; 0: of own phases
 
 
-ITEM = dtype_of(PackedItem)
-
-
 class PackedArmy(Record):
     """One army."""
 
@@ -305,16 +271,13 @@ class PackedArmy(Record):
     staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
     n_units: Int64
     n_aims: Int64
-    wizards: Annotated[Records[PackedWizard], WIZARDS]
+    wizards: Annotated[Records[PackedWizard], sizes.WIZARDS]
     spells: Annotated[Records[PackedSpell], SPELLS]
-    items: Annotated[Records[PackedItem], ITEMS]
+    items: Annotated[Records[PackedItem], sizes.ITEMS]
     units: Annotated[Records[PackedUnit], UNITS]
-    aims: Annotated[Records[PackedAim], AIMS]
+    aims: Annotated[Records[PackedAim], sizes.AIMS]
     # most wounds; UNBOUNDED where models count
     reach: Annotated[NDArray[np.int16], SPELLS, ARMIES * TARGETS]
-
-
-ARMY = dtype_of(PackedArmy)
 
 
 class PackedContact(Record):
@@ -331,9 +294,6 @@ class PackedContact(Record):
     points: Float64  # per model
 
 
-CONTACT = dtype_of(PackedContact)
-
-
 class PackedEffect(Record):
     """One effect of a row of a miscast table."""
 
@@ -348,17 +308,11 @@ class PackedEffect(Record):
     points: Float64
 
 
-EFFECT = dtype_of(PackedEffect)
-
-
 class PackedMiscastRow(Record, align=False):
     """Where the effects of a row of a miscast table stand."""
 
     first: Int64
     count: Int64
-
-
-MISCAST_ROW = dtype_of(PackedMiscastRow)
 
 
 class PackedScenario(Record):
@@ -382,18 +336,28 @@ class PackedScenario(Record):
     n_miscast_rows: Int64
     miscast_dice: Annotated[NDArray[np.int8], MISCAST_TABLES]  # D6 that each table is rolled with
     miscast_row: Annotated[NDArray[np.int8], MISCAST_TABLES, 13]  # row by the total of the dice
-    miscast_rows: Annotated[Records[PackedMiscastRow], MISCAST_ROWS]
-    effects: Annotated[Records[PackedEffect], EFFECTS]
-    contacts: Annotated[Records[PackedContact], CONTACTS]
+    miscast_rows: Annotated[Records[PackedMiscastRow], sizes.MISCAST_ROWS]
+    effects: Annotated[Records[PackedEffect], sizes.EFFECTS]
+    contacts: Annotated[Records[PackedContact], sizes.CONTACTS]
     armies: Annotated[Records[PackedArmy], ARMIES]
-    strikes: Annotated[Records[PackedStrike], STRIKES]
-    pmfs: Annotated[NDArray[np.float64], PMFS]
-    hits: Annotated[NDArray[np.int8], HITS]
+    strikes: Annotated[Records[PackedStrike], sizes.STRIKES]
+    pmfs: Annotated[NDArray[np.float64], sizes.PMFS]
+    hits: Annotated[NDArray[np.int8], sizes.HITS]
 
 
+WIZARD = dtype_of(PackedWizard)
+SPELL = dtype_of(PackedSpell)
+AIM = dtype_of(PackedAim)
+STRIKE = dtype_of(PackedStrike)
+UNIT = dtype_of(PackedUnit)
+ITEM = dtype_of(PackedItem)
+ARMY = dtype_of(PackedArmy)
+CONTACT = dtype_of(PackedContact)
+EFFECT = dtype_of(PackedEffect)
+MISCAST_ROW = dtype_of(PackedMiscastRow)
 PACKED_SCENARIO = dtype_of(PackedScenario)
 
 
 def packed_save(save: int | None) -> int:
     """Return an armour or ward save as the engine has it: `NO_SAVE` for none."""
-    return NO_SAVE if save is None else save
+    return sizes.NO_SAVE if save is None else save

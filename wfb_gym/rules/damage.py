@@ -25,17 +25,11 @@ _NEGLIGIBLE = 1e-18
 
 
 class HitsRead(NamedTuple):
-    """What dice say about a number of hits.
+    """What dice say about a number of hits."""
 
-    Attributes:
-        hits: so far.
-        used: dice read.
-        needed: dice without which the number is not known; 0 where it is. The chain may ask
-            for more after those.
-    """
-
-    hits: int
-    used: int
+    hits: int  # so far
+    used: int  # dice read
+    # dice without which the number is not known, 0 where it is; the chain may ask for more then
     needed: int
 
 
@@ -121,25 +115,15 @@ def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int
 
 
 class Hit(NamedTuple):
-    """One hit on one model.
+    """One hit on one model."""
 
-    Attributes:
-        strength: 1 to 10; None where nothing asks for it.
-        toughness: of the model, 1 to 10.
-        armour_save: D6 needed unmodified; 7 for none.
-        ward_save: D6 needed; 7 for none.
-        armour_allowed: False for hits that ignore armour.
-        ward_allowed: False for hits that ignore ward saves.
-        automatic: it wounds without a roll; its Strength still counts against armour.
-    """
-
-    strength: int | None
-    toughness: int
-    armour_save: int
-    ward_save: int
-    armour_allowed: bool = True
-    ward_allowed: bool = True
-    automatic: bool = False
+    strength: int | None  # 1 to 10; None where nothing asks for it
+    toughness: int  # of the model, 1 to 10
+    armour_save: int  # D6 needed unmodified; 7 for none
+    ward_save: int  # D6 needed; 7 for none
+    armour_allowed: bool = True  # False for hits that ignore armour
+    ward_allowed: bool = True  # False for hits that ignore ward saves
+    automatic: bool = False  # it wounds without a roll; its Strength still counts against armour
 
     def wounds(self, wound_die: int, armour_die: int, ward_die: int) -> bool:
         """Whether it takes a wound; dice of rolls that are not made are ignored.

@@ -5,11 +5,7 @@
 """
 
 from wfb_gym.scenario.errors import Problem, ScenarioError
-from wfb_gym.scenario.loading import (
-    bundled_scenarios,
-    load_scenario,
-    scenario_from_dict,
-)
+from wfb_gym.scenario.loading import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.scenario import Scenario, TargetRow, explain_targets
 
 __all__ = [
