@@ -1,11 +1,13 @@
-"""What learners share beside `experiments.common`: exact solutions, and whole updates on Ctrl-C."""
+"""What learners share beside `experiments.common`."""
 
 import signal
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from types import FrameType
 from typing import Any
 
+from experiments import common
 from wfb_gym import solver
 
 GENERATED = ("generated", "generated-phase")
@@ -17,23 +19,41 @@ def is_generated(scenario: str) -> bool:
     return scenario.partition(":")[0] in GENERATED
 
 
-def load_solution(scenario: Any, max_bytes: int) -> solver.Solution | None:
-    """The solution of a scenario; None, and a line on stderr, where it is too large."""
-    try:
-        solution = solver.solve(scenario, cache=True, max_bytes=max_bytes, notice=sys.stderr)
-        _ = solution.full  # what grading needs may be too large where the solution is not
-    except solver.TooLarge as error:
-        print(f"no exact score: {error}", file=sys.stderr)
-        return None
-    return solution
+def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver.Solution]:
+    """Solutions by scenario; none of generated ones, nor, with a line on stderr, of large ones."""
+    solutions = {}
+    for name in scenarios:
+        if is_generated(name):
+            continue
+        try:
+            solution = solver.solve(name, cache=True, max_bytes=max_bytes, notice=sys.stderr)
+            _ = solution.full  # what grading needs may be too large where the solution is not
+        except solver.TooLarge as error:
+            print(f"no exact score: {error}", file=sys.stderr)
+        else:
+            solutions[name] = solution
+    return solutions
+
+
+def by_scenario(exact: dict[str, Any]) -> dict[str, Any]:
+    """Exact scores by scenario; the name of an only one is empty."""
+    return {"": exact} if "score" in exact else exact
+
+
+def report(results: dict[str, Any], as_json: bool, text: str) -> int:
+    """Print results, as JSON or as text if there is any; returns the command's exit status."""
+    if as_json:
+        common.print_json(results)
+    elif text:
+        print(text)
+    return common.INTERRUPTED if results.get("interrupted") else 0
 
 
 class DeferredInterrupt:
     """Context that notes the first Ctrl-C in `requested`; the second one interrupts at once."""
 
-    def __init__(self) -> None:
-        self.requested = False
-        self._previous: Any = None
+    requested = False
+    _previous: Any = None
 
     def __enter__(self) -> "DeferredInterrupt":
         with suppress(ValueError):  # only the main thread may set a handler

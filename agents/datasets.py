@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -33,16 +33,7 @@ class DatasetError(ValueError):
 
 @dataclass
 class Episode:
-    """One seat's decisions in a battle.
-
-    Attributes:
-        seed: of the battle's dice.
-        observations: float32 (size,) each, the end included.
-        masks: legal actions, bool (n,) each, the end included.
-        actions: played.
-        own_actions: the agent's own choices.
-        rewards: in the environment's unit.
-    """
+    """One seat's decisions in a battle; observations and masks hold the end too."""
 
     seed: int
     observations: list[NDArray[np.float32]]
@@ -50,20 +41,6 @@ class Episode:
     actions: list[int] = field(default_factory=list)
     own_actions: list[int] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
-
-
-class Provenance(NamedTuple):
-    """Where a data set comes from.
-
-    Attributes:
-        agent: name of the player.
-        command: that makes the data set.
-        explores: whether some of the actions are random instead of the agent's own.
-    """
-
-    agent: str
-    command: str
-    explores: bool
 
 
 @dataclass(frozen=True)
@@ -103,11 +80,7 @@ class Dataset:
 
 
 def import_minari() -> Any:
-    """Import Minari.
-
-    Raises:
-        ImportError: it is not installed, or not all that it needs.
-    """
+    """Import Minari; an ImportError where it is not installed, or not all that it needs."""
     try:
         import h5py  # noqa: F401 (files are written with it)
         import minari
@@ -129,11 +102,7 @@ def usual_name(scenario: str, seat: str, agent: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Refuse an id that Minari would not take.
-
-    Raises:
-        DatasetError: it is not a data set's id.
-    """
+    """Raise `DatasetError` for an id that Minari would not take."""
     import_minari()
     from minari.dataset.minari_dataset import parse_dataset_id
 
@@ -154,15 +123,23 @@ def path_of(name: str) -> Path:
 
 
 def write_dataset(
-    name: str, env: gym.Env[Any, Any], episodes: Sequence[Episode], provenance: Provenance
+    name: str,
+    env: gym.Env[Any, Any],
+    episodes: Sequence[Episode],
+    *,
+    agent: str,
+    command: str,
+    explores: bool,
 ) -> None:
-    """Write a data set.
+    """Write complete battles of an agent as a data set.
 
     Args:
         name: its id.
         env: made by `gym.make`, so that a reader can make it again.
-        episodes: complete battles.
-        provenance: of the battles.
+        episodes: the battles.
+        agent: name of the player.
+        command: that makes the data set.
+        explores: whether some of the actions are random instead of the agent's own.
 
     Raises:
         ImportError: Minari is not installed.
@@ -174,10 +151,9 @@ def write_dataset(
     buffers = []
     for number, each in enumerate(episodes):
         infos: dict[str, Any] = {MASK: np.array(each.masks, np.int8)}
-        if provenance.explores:
+        if explores:
             infos[AGENT_ACTION] = np.array([*each.own_actions, NO_ACTION], np.int64)
-        ends = np.zeros(len(each.actions), np.bool_)
-        ends[-1] = True
+        ends = np.arange(len(each.actions)) == len(each.actions) - 1
         buffers.append(
             EpisodeBuffer(
                 id=number,
@@ -197,8 +173,8 @@ def write_dataset(
             buffers,
             env=env,
             eval_env=env,
-            algorithm_name=provenance.agent,
-            description=f"Battles of the magic phase, recorded by: {provenance.command}",
+            algorithm_name=agent,
+            description=f"Battles of the magic phase, recorded by: {command}",
             data_format="hdf5",
             requirements=[f"wfb-gym=={wfb_gym.__version__}"],
         )

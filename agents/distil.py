@@ -28,21 +28,11 @@ import torch
 from torch import nn
 
 from agents.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
-from agents.common import DeferredInterrupt
+from agents.common import DeferredInterrupt, report
 from agents.distillation.grading import Grade, grade_seeds
 from agents.distillation.targets import TargetSet, TargetSource, make_many_targets
 from agents.figures import draw_grades
-from experiments.common import (
-    INTERRUPTED,
-    check_positive,
-    command_line,
-    parse_settings,
-    print_json,
-    progress,
-    settings_as_json,
-    versions,
-    write_results,
-)
+from experiments import common
 from wfb_gym.generating import Generation
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
@@ -88,9 +78,7 @@ class Settings:
     scenarios: int = 1900
     seconds: float = 1150.0
     points: int = 1000
-    out: Path = field(
-        default=Path("runs"), metadata={"default": None, "help": "(default: runs/distil-SEAT)"}
-    )
+    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/distil-SEAT)"})
     targets: Path = field(default=Path("runs/lessons"), metadata={"aliases": ("--lessons",)})
     seed: int = 0
     width: int = 64
@@ -107,17 +95,7 @@ class Settings:
 
 
 class Student:
-    """The network and its training.
-
-    Args:
-        settings: of the run.
-        targets: to learn from.
-
-    Attributes:
-        seconds: of learning so far.
-        steps: gradient steps so far.
-        regrets: seconds and mean regret of the likeliest actions, along the way.
-    """
+    """The network and its training, with the mean regret of its likeliest actions by seconds."""
 
     def __init__(self, settings: Settings, targets: TargetSet) -> None:
         torch.manual_seed(settings.seed)
@@ -135,11 +113,7 @@ class Student:
         return self.steps * self.settings.batch_size
 
     def update(self) -> float:
-        """Take one gradient step.
-
-        Returns:
-            Mean regret of the likeliest actions, in parts of the greatest worth of a spell.
-        """
+        """Take a gradient step; returns the mean regret, in parts of a spell's greatest worth."""
         began = time.perf_counter()
         settings = self.settings
         done = min(1.0, self.seconds / settings.seconds)
@@ -190,7 +164,7 @@ def make_train_targets(settings: Settings, source: TargetSource) -> list[int]:
     """Make the targets that are missing; returns the seeds that have any."""
     useful = []
     seeds = range(source.first, source.first + settings.scenarios)
-    with progress() as bar:
+    with common.progress() as bar:
         task = bar.add_task("solving", total=len(seeds), note="")
         for seed, has_targets in make_many_targets(source, seeds, settings.workers):
             useful += [seed] if has_targets else []
@@ -198,15 +172,15 @@ def make_train_targets(settings: Settings, source: TargetSource) -> list[int]:
     return useful
 
 
-def train(student: Student) -> bool:
-    """Train until the time is spent or Ctrl-C; leaves a checkpoint, and writes one every minute.
+def train(student: Student) -> None:
+    """Train until the time is spent; leaves a checkpoint, and writes one every minute.
 
-    Returns:
-        Whether Ctrl-C ended it.
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended it.
     """
     settings = student.settings
     saved, recent = time.monotonic(), []
-    with progress() as bar, DeferredInterrupt() as interrupt:
+    with common.progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("learning", total=int(settings.seconds), note="")
         while student.seconds < settings.seconds and not interrupt.requested:
             recent.append(student.update())
@@ -220,7 +194,8 @@ def train(student: Student) -> bool:
                 student.save()
                 saved = time.monotonic()
         student.save()
-    return interrupt.requested
+    if interrupt.requested:
+        raise KeyboardInterrupt
 
 
 def grade_test_split(
@@ -229,7 +204,7 @@ def grade_test_split(
     """Grades in scenarios of the test split."""
     grades: list[Grade] = []
     test = replace(source, split="test", max_bytes=settings.test_bytes)
-    with progress() as bar:
+    with common.progress() as bar:
         task = bar.add_task("grading", total=settings.graded, note="")
         for grades, seen in grade_seeds(test, agent.seat, agent, settings.graded, path):
             scores = [one.score for one in grades if one.score is not None]
@@ -238,8 +213,8 @@ def grade_test_split(
     return grades
 
 
-def run(settings: Settings, resume: bool) -> dict[str, Any] | None:
-    """Solve, train, grade and write; returns the results, None if Ctrl-C ended the training."""
+def run(settings: Settings, resume: bool) -> dict[str, Any]:
+    """Solve, train, grade and write; returns the results."""
     settings.out.mkdir(parents=True, exist_ok=True)
     seat = SEATS.index(settings.seat)
     options = Generation(points=settings.points, phases=1)
@@ -250,16 +225,15 @@ def run(settings: Settings, resume: bool) -> dict[str, Any] | None:
     student = Student(settings, TargetSet(source, useful, seat, settings.seed))
     if resume:
         student.load()
-    if train(student):
-        return None
+    train(student)
     about: dict[str, Any] = {
         "seat": seat,
         "general": True,
         "scenario": f"generated, {settings.points} points, one phase",
         "seed": settings.seed,
         "decisions": student.learned_from,
-        "command": command_line(MODULE, settings, ("out", "targets", "workers", "threads")),
-        "versions": versions(),
+        "command": common.command_line(MODULE, settings, ("out", "targets", "workers", "threads")),
+        "versions": common.versions(),
     }
     policy = settings.out / "policy.npz"
     save_network(student.network, policy, about)
@@ -269,7 +243,7 @@ def run(settings: Settings, resume: bool) -> dict[str, Any] | None:
     median = float(np.median(scores))
     save_network(student.network, policy, {**about, "score": median})
     results = {
-        "args": settings_as_json(settings),
+        "args": common.settings_as_json(settings),
         "scenarios": len(student.targets.targets),
         "decisions": student.targets.decisions,
         "solving_seconds": round(solving_seconds, 1),
@@ -279,20 +253,16 @@ def run(settings: Settings, resume: bool) -> dict[str, Any] | None:
         "mean_score": float(scores.mean()),
         "quantiles": {str(q): float(np.quantile(scores, q)) for q in (0.05, 0.25, 0.75, 0.95)},
         "grades": [asdict(one) for one in grades],
-        "versions": versions(),
+        "versions": common.versions(),
     }
-    write_results(settings.out, results)
+    common.write_results(settings.out, results)
     draw_grades(grades, settings.seat, settings.out / "scores.png")
     return results
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bool]:
-    """Parse the command line: the settings, whether to resume, and whether JSON is wanted.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
-    settings, switches, parser = parse_settings(
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Solve, train, grade and write; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
         Settings,
         arguments,
         module=MODULE,
@@ -302,30 +272,19 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bo
         usual_out=lambda settings: Path("runs") / f"distil-{settings.seat}",
     )
     numbers = [each.name for each in fields(Settings) if each.type in (int, float)]
-    check_positive(parser, settings, [name for name in numbers if name != "seed"])
+    common.check_positive(parser, settings, [name for name in numbers if name != "seed"])
     if "resume" in switches and not has_checkpoint(settings.out):
         parser.error(f"--resume: there is no checkpoint in {settings.out}")
-    return settings, "resume" in switches, "json" in switches
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Solve, train, grade and write; returns the exit status."""
-    settings, resume, as_json = parse_arguments(arguments)
     torch.set_num_threads(settings.threads)
     try:
-        results = run(settings, resume)
+        results = run(settings, "resume" in switches)
     except KeyboardInterrupt:
-        results = None
-    if results is None:
         print(f"interrupted; --resume goes on from {settings.out}", file=sys.stderr)
-        return INTERRUPTED
-    if as_json:
-        print_json(results)
-    else:
-        scores = f"median {results['median_score']:.1f}, mean {results['mean_score']:.1f}"
-        count = len(results["grades"])
-        print(f"{settings.seat}: {scores} over {count} scenarios that it never saw")
-    return 0
+        return common.INTERRUPTED
+    scores = f"median {results['median_score']:.1f}, mean {results['mean_score']:.1f}"
+    count = len(results["grades"])
+    text = f"{settings.seat}: {scores} over {count} scenarios that it never saw"
+    return report(results, "json" in switches, text)
 
 
 if __name__ == "__main__":

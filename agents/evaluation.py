@@ -7,19 +7,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.common import DeferredInterrupt
-from agents.hyperparameters import Hyperparameters
+from agents.common import DeferredInterrupt, by_scenario
+from agents.hyperparameters import Hyperparameters, Settings
 from experiments import common
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.scripted import RULE_BASED
-from wfb_gym.players.interface import Agent
+from wfb_gym.players.interface import Actions, Agent, Masks, Observations
 from wfb_gym.players.registry import make_agent
 
 EVALUATION_SEED = 1_000_000
@@ -42,11 +40,8 @@ class ModelAgent:
         self.sees_positions = len(envs.batch.scenarios) > 1
 
     def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
         """The likeliest legal action in each row."""
         if positions is None:
             return self._predict(observations, action_masks)
@@ -54,24 +49,15 @@ class ModelAgent:
         actions = self._predict(*view.show(positions.scenario, positions.states))
         return positions.codec.index_of[view.codec.code_of[actions]]
 
-    def _predict(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        actions: NDArray[np.int64]
+    def _predict(self, observations: Observations, masks: Masks) -> Actions:
+        actions: Actions
         actions, _ = self._policy.predict(observations, action_masks=masks, deterministic=True)
         return actions
 
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades players of one seat.
-
-    Attributes:
-        seat: "caster" or "dispeller".
-        scenario: what the battles play.
-        opponents: names and saved models.
-        solutions: of the scenarios that are solved, by name.
-    """
+    """Grades players of a seat, exactly in the solved scenarios: `solutions` has them by name."""
 
     seat: str
     scenario: Any
@@ -82,14 +68,8 @@ class Grader:
         """Mean points against each opponent; the same dice for every player."""
         scores = {}
         for opponent in self.opponents:
-            points = common.play(
-                player,
-                seat=self.seat,
-                scenario=self.scenario,
-                opponent=opponent,
-                battles=battles,
-                seed=seed,
-            )
+            game: Any = {"seat": self.seat, "scenario": self.scenario, "opponent": opponent}
+            points = common.play(player, battles=battles, seed=seed, **game)
             scores[opponent] = asdict(common.mean_points(points))
         return scores
 
@@ -116,35 +96,23 @@ class Grader:
 class CurveCallback(BaseCallback):
     """Evaluates the model along its training, logs to TensorBoard, anneals the entropy bonus.
 
-    Args:
-        grader: of the model's seat.
-        hyper: its steps and entropy coefficients count.
-        evaluations: points of the curve after the first.
-        battles: of each evaluation.
-        interrupt: ends the training when it is requested.
-
     Attributes:
         curve: points of the learning curve, as JSON holds them.
         seconds: that the evaluations took.
     """
 
     def __init__(
-        self,
-        grader: Grader,
-        hyper: Hyperparameters,
-        evaluations: int,
-        battles: int,
-        interrupt: DeferredInterrupt,
+        self, grader: Grader, hyper: Hyperparameters, settings: Settings, stop: DeferredInterrupt
     ) -> None:
         super().__init__()
-        self.grader, self.hyper, self.interrupt = grader, hyper, interrupt
-        self.every = max(1, hyper.steps // evaluations)
-        self.battles = battles
+        self.grader, self.hyper, self.stop = grader, hyper, stop
+        self.every = max(1, hyper.steps // settings.evaluations)
+        self.battles = settings.battles
         self.curve: list[dict[str, Any]] = []
         self.seconds = 0.0
 
     def _on_step(self) -> bool:
-        return not self.interrupt.requested
+        return not self.stop.requested
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= len(self.curve) * self.every:
@@ -156,7 +124,7 @@ class CurveCallback(BaseCallback):
         self.model.ent_coef = final + (first - final) * left  # type: ignore[attr-defined]
 
     def _on_training_end(self) -> None:
-        if not self.interrupt.requested:
+        if not self.stop.requested:
             self._evaluate()
 
     def _evaluate(self) -> None:
@@ -170,8 +138,8 @@ class CurveCallback(BaseCallback):
         for name, score in points.items():
             self.logger.record(f"points/{Path(name).stem}", score["mean"])
             text += f", {Path(name).stem} {score['mean']:+.1f}"
-        named = {f"/{name}": one for name, one in exact.items()}
-        for suffix, score in ({"": exact} if "score" in exact else named).items():
+        for scenario, score in by_scenario(exact).items():
+            suffix = f"/{scenario}" if scenario else ""
             self.logger.record(f"exact/score{suffix}", score["score"])
             lost = score["optimum"] - score["guaranteed"]
             self.logger.record(f"exact/exploitability{suffix}", lost)
@@ -181,13 +149,15 @@ class CurveCallback(BaseCallback):
         self.seconds += time.monotonic() - began
 
 
-def print_grades(results: dict[str, Any]) -> None:
-    """Print mean points against each opponent, and the exact score, player by player."""
+def describe_grades(results: dict[str, Any]) -> str:
+    """Mean points against each opponent, and exact scores, in a line for each player."""
+    lines = []
     for name, scores in results["grades"].items():
         cells = [
             f"{Path(k).stem} {v['mean']:+.1f} ± {v['half_width']:.1f}" for k, v in scores.items()
         ]
-        exact = results["exact"].get(name, {})
-        shown = {"": exact} if "score" in exact else {f" in {k}": v for k, v in exact.items()}
-        cells += [f"exact score{where} {one['score'] or 0.0:.1f}" for where, one in shown.items()]
-        print(f"{name:>9}: {', '.join(cells)}")
+        for scenario, one in by_scenario(results["exact"].get(name, {})).items():
+            where = f" in {scenario}" if scenario else ""
+            cells.append(f"exact score{where} {one['score'] or 0.0:.1f}")
+        lines.append(f"{name:>9}: {', '.join(cells)}")
+    return "\n".join(lines)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from agents.common import by_scenario
 from agents.distillation.grading import Grade
 from experiments.figures.dice import policy_beside_optimal
 from wfb_gym.players.interface import Agent
@@ -81,7 +82,7 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
     if not curve:
         return
     steps = [point["steps"] for point in curve]
-    exact = [{"": one} if "score" in (one := point["exact"]) else one for point in curve]
+    exact = [by_scenario(point["exact"]) for point in curve]
     figure = Figure(figsize=(8, 7.5 if exact[0] else 5), layout="constrained")
     axes, *below = figure.subplots(1 + bool(exact[0]), sharex=True, squeeze=False)[:, 0]
     for name in curve[0]["points"]:

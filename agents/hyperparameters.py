@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +23,9 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What MaskablePPO is given, and what its rates fall to.
+    """What MaskablePPO is given; `Overrides` says what each means.
 
-    Attributes:
-        steps: decisions of the learner in all.
-        num_envs: battles side by side.
-        n_steps: decisions of each battle between two updates.
-        batch_size: decisions of a gradient step.
-        n_epochs: passes over the decisions of an update.
-        learning_rate: at the beginning; it falls linearly to 0.
-        gae_lambda: 1 has no bias, and costs little variance where episodes are short.
-        ent_coef: entropy coefficient at the beginning; it falls linearly to `ent_final`.
-        ent_final: entropy coefficient at the end.
-        net: width of the two hidden layers, of actor and critic each.
+    The learning rate falls linearly to 0, the entropy coefficient to `ent_final`.
     """
 
     steps: int
@@ -97,9 +87,7 @@ class Settings(Overrides):
     opponent: tuple[str, ...] = (MIXED,)
     load: Path | None = field(default=None, metadata={"type": Path, "help": "model to go on from"})
     seed: int = 0
-    out: Path = field(
-        default=Path("runs"), metadata={"default": None, "help": "(default: runs/SCENARIO-SEAT)"}
-    )
+    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-SEAT)"})
     evaluations: int = 12
     battles: int = 2048
     final_battles: int = 16_384
@@ -117,19 +105,12 @@ def scenario_class(envs: PhaseVecEnv) -> str:
 def load_hyperparameters(
     scenarios: str, seat: str, overrides: Overrides | None = None
 ) -> Hyperparameters:
-    """Hyperparameters of a class of scenarios for a seat.
-
-    Args:
-        scenarios: as `scenario_class` returns it.
-        seat: "caster" or "dispeller"; a table may have one of its own for it.
-        overrides: win over the file.
+    """Hyperparameters of a `scenario_class` for a seat; overrides win over the file.
 
     Raises:
         ValueError: a value that cannot train.
     """
     table = tomllib.loads(FILE.read_text(encoding="utf-8"))[scenarios]
-    merged = table | table.get(seat, {})
-    names = [each.name for each in fields(Hyperparameters)]
-    found = Hyperparameters(**{name: merged[name] for name in names})
-    given = {} if overrides is None else asdict(overrides)
-    return replace(found, **{name: given[name] for name in names if given.get(name) is not None})
+    given = asdict(overrides or Overrides())
+    merged = table | table.get(seat, {}) | {k: v for k, v in given.items() if v is not None}
+    return Hyperparameters(**{each.name: merged[each.name] for each in fields(Hyperparameters)})

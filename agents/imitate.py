@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import nll_loss
 
-from agents.common import DeferredInterrupt, is_generated, load_solution
+from agents.common import DeferredInterrupt, is_generated, load_solutions, report
 from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
 from experiments import common
 from wfb_gym import solver
@@ -66,9 +66,7 @@ class Settings:
     held_out: float = 0.1
     seed: int = 0
     exact_bytes: int = 1 << 28
-    out: Path = field(
-        default=Path("runs"), metadata={"default": None, "help": "(default: runs/imitate-DATASET)"}
-    )
+    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/imitate-DATASET)"})
 
 
 class Examples(NamedTuple):
@@ -77,20 +75,6 @@ class Examples(NamedTuple):
     observations: Tensor
     masks: Tensor
     actions: Tensor
-
-
-@dataclass
-class Curve:
-    """Learning curve, one value an epoch.
-
-    Attributes:
-        loss: mean cross-entropy of the training examples.
-        agreement: share of held-out decisions in which the clone's choice is the agent's, of those
-            with more than one legal action; None where none are held out.
-    """
-
-    loss: list[float]
-    agreement: list[float | None]
 
 
 def split_examples(
@@ -102,7 +86,7 @@ def split_examples(
 
     def select(rows: NDArray[np.bool_]) -> Examples:
         arrays = (decisions.observations[rows], decisions.masks[rows], decisions.actions[rows])
-        return Examples(*(torch.from_numpy(np.ascontiguousarray(each)) for each in arrays))
+        return Examples(*map(torch.from_numpy, arrays))
 
     return select(choice & ~out), select(choice & out)
 
@@ -116,13 +100,15 @@ def sample_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArr
 
 def train(
     settings: Settings, network: PolicyNetwork, examples: Examples, held_out: Examples
-) -> tuple[Curve, bool]:
+) -> tuple[list[float], list[float | None], bool]:
     """Train the network in place.
 
     Returns:
-        The learning curve, and whether Ctrl-C ended the training.
+        Mean cross-entropy of the training examples in each epoch, agreement with the held-out
+        ones, and whether Ctrl-C ended the training.
     """
-    curve = Curve([], [])
+    losses: list[float] = []
+    agreements: list[float | None] = []
     inputs = network.encode(examples.observations)
     optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate)
     order = torch.Generator().manual_seed(settings.seed)
@@ -132,7 +118,7 @@ def train(
     with common.progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("learning", total=settings.epochs, note="")
         for epoch in range(settings.epochs):
-            losses = 0.0
+            total = 0.0
             for rows in torch.randperm(count, generator=order).split(settings.batch_size):
                 log_probs, _ = network.evaluate(inputs[rows], examples.masks[rows])
                 loss = nll_loss(log_probs, examples.actions[rows])
@@ -140,17 +126,18 @@ def train(
                 loss.backward()
                 optimiser.step()
                 schedule.step()
-                losses += float(loss.detach()) * len(rows)
-            curve.loss.append(losses / max(1, count))
-            curve.agreement.append(_agreement(network, held_out))
-            note = f"loss {curve.loss[-1]:.3f}, agrees {curve.agreement[-1] or 0:.1%}"
+                total += float(loss.detach()) * len(rows)
+            losses.append(total / max(1, count))
+            agreements.append(_agreement(network, held_out))
+            note = f"loss {losses[-1]:.3f}, agrees {agreements[-1] or 0:.1%}"
             bar.update(task, completed=epoch + 1, note=note)
             if interrupt.requested:
                 break
-    return curve, interrupt.requested
+    return losses, agreements, interrupt.requested
 
 
 def _agreement(network: PolicyNetwork, examples: Examples) -> float | None:
+    """Share of the decisions in which the clone's choice is the agent's; None if there are none."""
     if not len(examples.actions):
         return None
     with torch.no_grad():
@@ -164,12 +151,13 @@ def run(settings: Settings, data: Dataset) -> dict[str, Any]:
     network = PolicyNetwork(data.env.unwrapped.limits, settings.shape, settings.width)
     examples, held_out = split_examples(data.decisions, settings.held_out, settings.seed)
     began = time.monotonic()
-    curve, interrupted = train(settings, network, examples, held_out)
+    losses, agreements, interrupted = train(settings, network, examples, held_out)
     seconds = time.monotonic() - began
     general = is_generated(data.scenario)
     agent = NetworkAgent(network, seat_number(data.seat), general=general)
-    solution = None if general else load_solution(data.scenario, settings.exact_bytes)
-    score = None if solution is None else solver.normalised_score(solution, agent, data.seat)
+    score = None
+    for solution in load_solutions([data.scenario], settings.exact_bytes).values():
+        score = solver.normalised_score(solution, agent, data.seat)
     results = {
         "args": common.settings_as_json(settings),
         "interrupted": interrupted,
@@ -178,8 +166,8 @@ def run(settings: Settings, data: Dataset) -> dict[str, Any]:
         "decisions": len(data.decisions.actions),
         "learned_from": len(examples.actions),
         "held_out": len(held_out.actions),
-        "agreement": curve.agreement[-1] if curve.agreement else None,
-        "curve": {"loss": curve.loss, "agreement": curve.agreement},
+        "agreement": agreements[-1] if agreements else None,
+        "curve": {"loss": losses, "agreement": agreements},
         "score": None if score is None else score.score,
         "guaranteed": None if score is None else score.guaranteed,
         "optimum": None if score is None else score.optimum,
@@ -220,16 +208,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, ImportError) as error:
         parser.error(str(error))
     results = run(settings, data)
-    if "json" in switches:
-        common.print_json(results)
-    else:
-        score = "none" if results["score"] is None else f"{results['score']:.2f}"
-        print(
-            f"{results['seat']} in {results['scenario']}: exact score {score}; learned from "
-            f"{results['learned_from']:,} decisions, agrees with {results['agreement'] or 0:.1%} "
-            f"of {results['held_out']:,} others"
-        )
-    return common.INTERRUPTED if results["interrupted"] else 0
+    score = "none" if results["score"] is None else f"{results['score']:.2f}"
+    text = (
+        f"{results['seat']} in {results['scenario']}: exact score {score}; learned from "
+        f"{results['learned_from']:,} decisions, agrees with {results['agreement'] or 0:.1%} "
+        f"of {results['held_out']:,} others"
+    )
+    return report(results, "json" in switches, text)
 
 
 if __name__ == "__main__":

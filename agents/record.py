@@ -18,7 +18,7 @@ agents/imitate.py reads them. Needs the extra `minari`.
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +28,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.datasets import Episode, Provenance, check_name, path_of, usual_name, write_dataset
+from agents.common import report
+from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
 from experiments import common
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Agent
@@ -71,24 +72,6 @@ class Settings:
     out: Path | None = field(
         default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}
     )
-
-
-def record_battles(
-    settings: Settings, agent: Agent, episodes: list[Episode], report: Callable[[int], None]
-) -> None:
-    """Play the battles and append them to `episodes`.
-
-    Args:
-        settings: of the recording.
-        agent: plays the seat.
-        episodes: those that are finished stay there after Ctrl-C.
-        report: called with the number of finished battles.
-    """
-    rng = np.random.default_rng([settings.seed, 1])
-    for first in range(0, settings.battles, BATCH_SIZE):
-        count = min(BATCH_SIZE, settings.battles - first)
-        episodes += _play_batch(settings, agent, settings.seed + first, count, rng)
-        report(len(episodes))
 
 
 def _play_batch(
@@ -139,35 +122,8 @@ def _opponent(settings: Settings) -> Any:
     return names[0] if len(names) == 1 else list(names)
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bool]:
-    """Parse the command line: the settings, whether to replace, and whether JSON is wanted.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
-    settings, switches, parser = common.parse_settings(
-        Settings,
-        arguments,
-        module=MODULE,
-        description=__doc__,
-        quick=QUICK,
-        switches={"replace": "a data set of that name"},
-    )
-    usual = usual_name(settings.scenario, settings.seat, settings.agent)
-    settings = replace(settings, name=settings.name or usual)
-    try:
-        check_settings(settings, "replace" in switches)
-    except (ValueError, OSError, ImportError) as error:
-        parser.error(str(error))
-    return settings, "replace" in switches, "json" in switches
-
-
 def check_settings(settings: Settings, may_replace: bool) -> None:
     """Refuse what cannot be recorded.
-
-    Args:
-        settings: of the recording.
-        may_replace: whether a data set of that name may be replaced.
 
     Raises:
         ValueError: an unknown agent, opponent or scenario, or a number out of range.
@@ -211,40 +167,58 @@ def summarise(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the command line, play and write; returns the exit status."""
-    settings, may_replace, as_json = parse_arguments(arguments)
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=__doc__,
+        quick=QUICK,
+        switches={"replace": "a data set of that name"},
+    )
+    usual = usual_name(settings.scenario, settings.seat, settings.agent)
+    settings = replace(settings, name=settings.name or usual)
+    seat, may_replace = settings.seat, "replace" in switches
+    try:
+        check_settings(settings, may_replace)
+    except (ValueError, OSError, ImportError) as error:
+        parser.error(str(error))
     episodes: list[Episode] = []
     began = time.monotonic()
     try:
         agent = make_agent(
-            settings.agent, seed=settings.seed, scenario=settings.scenario, seat=settings.seat
+            settings.agent, seed=settings.seed, scenario=settings.scenario, seat=seat
         )
     except (ValueError, OSError) as error:
         print(f"python -m {MODULE}: {error}", file=sys.stderr)
         return 2
+    rng = np.random.default_rng([settings.seed, 1])
     with common.progress() as bar, common.Interruptible() as run:
         task = bar.add_task("recording", total=settings.battles, note="")
-        record_battles(settings, agent, episodes, lambda done: bar.update(task, completed=done))
+        for first in range(0, settings.battles, BATCH_SIZE):
+            count = min(BATCH_SIZE, settings.battles - first)
+            episodes += _play_batch(settings, agent, settings.seed + first, count, rng)
+            bar.update(task, completed=len(episodes))
     if episodes:
         if may_replace:
             shutil.rmtree(path_of(settings.name), ignore_errors=True)
         kwargs = {"scenario": settings.scenario, "opponent": _opponent(settings)}
-        env = gym.make(common.IDS[settings.seat], **kwargs)
+        env = gym.make(common.IDS[seat], **kwargs)
         command = common.command_line(MODULE, settings)
-        provenance = Provenance(settings.agent, command, explores=settings.epsilon > 0.0)
-        write_dataset(settings.name, env, episodes, provenance)
+        explores = settings.epsilon > 0.0
+        write_dataset(
+            settings.name, env, episodes, agent=settings.agent, command=command, explores=explores
+        )
     results = summarise(settings, episodes, time.monotonic() - began, run.interrupted)
     if settings.out is not None:
         common.write_json(settings.out, results)
-    if as_json:
-        common.print_json(results)
-    elif episodes:
-        points = results["points"][settings.seat]
-        print(
-            f"{results['battles']:,} battles, {results['decisions']:,} decisions of the "
-            f"{settings.seat} ({points['mean']:+.2f} ± {points['half_width']:.2f} points) in "
-            f"{settings.name}"
+    text = ""
+    if episodes:
+        points = results["points"][seat]
+        text = (
+            f"{results['battles']:,} battles, {results['decisions']:,} decisions of the {seat} "
+            f"({points['mean']:+.2f} ± {points['half_width']:.2f} points) in {settings.name}"
         )
-    return common.INTERRUPTED if run.interrupted else 0
+    return report(results, "json" in switches, text)
 
 
 if __name__ == "__main__":

@@ -24,17 +24,11 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import DeferredInterrupt, is_generated, load_solution
-from agents.evaluation import CurveCallback, Grader, ModelAgent, print_grades
+from agents import hyperparameters
+from agents.common import DeferredInterrupt, is_generated, load_solutions, report
+from agents.evaluation import CurveCallback, Grader, ModelAgent, describe_grades
 from agents.figures import draw_learning_curve, draw_openings
-from agents.hyperparameters import (
-    MIXED,
-    QUICK,
-    Hyperparameters,
-    Settings,
-    load_hyperparameters,
-    scenario_class,
-)
+from agents.hyperparameters import Hyperparameters, Settings
 from experiments import common
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.scripted import RULE_BASED, find_scripted
@@ -57,15 +51,13 @@ def short_name(scenario: str) -> str:
 
 def make_opponents(settings: Settings, scenario: Any, solved: bool) -> tuple[list[str], list[Any]]:
     """Names of the opponents, and what `PhaseVecEnv` takes as such."""
-    mix = SOLVED_MIX if solved else UNSOLVED_MIX
-    names = [each for name in settings.opponent for each in (mix if name == MIXED else (name,))]
+    mixes = {hyperparameters.MIXED: SOLVED_MIX if solved else UNSOLVED_MIX}
+    names = [each for name in settings.opponent for each in mixes.get(name, (name,))]
     other = SEATS[1 - seat_number(settings.seat)]
-    players: list[Any] = [
-        name
-        if find_scripted(name) is not None
-        else make_agent(name, scenario=scenario, seat=other, seed=settings.seed)
-        for name in names
-    ]
+    players: list[Any] = list(names)
+    for place, name in enumerate(names):
+        if find_scripted(name) is None:
+            players[place] = make_agent(name, scenario=scenario, seat=other, seed=settings.seed)
     return names, players
 
 
@@ -90,11 +82,10 @@ def prepare(settings: Settings) -> Task:
     scenario: Any = names[0] if len(names) == 1 else list(names)
     if names[0].endswith(":test"):
         raise ValueError(f"scenario: {names[0]} is for tests, train on {names[0][:-5]}")
-    suits = scenario_class(PhaseVecEnv(1, settings.seat, scenario=scenario))
-    hyper = load_hyperparameters(suits, settings.seat, settings)
-    known = [] if is_generated(names[0]) else list(names)
-    found = {short_name(name): load_solution(name, settings.exact_bytes) for name in known}
-    solutions = {name: solution for name, solution in found.items() if solution is not None}
+    suits = hyperparameters.scenario_class(PhaseVecEnv(1, settings.seat, scenario=scenario))
+    hyper = hyperparameters.load_hyperparameters(suits, settings.seat, settings)
+    found = load_solutions(names, settings.exact_bytes)
+    solutions = {short_name(name): solution for name, solution in found.items()}
     solved = len(solutions) == len(names)
     opponents, pool = make_opponents(settings, scenario, solved)
 
@@ -130,7 +121,7 @@ def run(settings: Settings, task: Task) -> dict[str, Any]:
     model, envs, hyper, opponents, grader = task
     untrained = copy.deepcopy(model.policy)
     with DeferredInterrupt() as interrupt:
-        curve = CurveCallback(grader, hyper, settings.evaluations, settings.battles, interrupt)
+        curve = CurveCallback(grader, hyper, settings, interrupt)
         began = time.monotonic()
         model.learn(hyper.steps, callback=curve, tb_log_name="run")
         seconds = time.monotonic() - began
@@ -173,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments,
         module=MODULE,
         description=__doc__,
-        quick=QUICK,
+        quick=hyperparameters.QUICK,
         switches={},
         usual_out=lambda s: Path("runs") / f"{'-'.join(map(short_name, s.scenario))}-{s.seat}",
     )
@@ -186,12 +177,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:
         parser.error(str(error))
     results = run(settings, task)
-    if "json" in switches:
-        common.print_json(results)
-    else:
-        print_grades(results)
+    status = report(results, "json" in switches, describe_grades(results))
     print(f"saved model.zip, results.json and the curve in {settings.out}", file=sys.stderr)
-    return common.INTERRUPTED if results["interrupted"] else 0
+    return status
 
 
 if __name__ == "__main__":

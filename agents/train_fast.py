@@ -32,7 +32,7 @@ caster opens with beside the optimum. Several runs have a folder each, of consec
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,23 +41,12 @@ import numpy as np
 import torch
 
 from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
-from agents.common import DeferredInterrupt, is_generated, load_solution
+from agents.common import DeferredInterrupt, load_solutions, report
 from agents.figures import draw_openings, draw_scores
 from agents.self_play.processes import ProcessGroup, process_group
 from agents.self_play.settings import Settings
 from agents.self_play.trainer import Trainer
-from experiments.common import (
-    INTERRUPTED,
-    RESULTS,
-    check_positive,
-    command_line,
-    parse_settings,
-    print_json,
-    progress,
-    settings_as_json,
-    versions,
-    write_results,
-)
+from experiments import common
 from wfb_gym import solver
 from wfb_gym.players.network import save_network
 from wfb_gym.seats import SEATS
@@ -67,23 +56,21 @@ QUICK = {
     "steps": 4096, "num_envs": 64, "rollout": 8, "batch_size": 128, "evaluations": 2, "width": 32,
     "workers": 1,
 }  # fmt: skip
+POSITIVE = (
+    "seconds", "runs", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations",
+    "workers",
+)  # fmt: skip
 
 
-def exact_scores(trainer: Trainer, solutions: Sequence[solver.Solution]) -> list[float]:
-    """Normalised score of either seat: the median over the solved scenarios."""
-    scores = []
-    for seat, learner in enumerate(trainer.learners):
+def exact_scores(trainer: Trainer, solutions: Collection[solver.Solution]) -> dict[str, float]:
+    """Normalised score of either seat: the median over the solved scenarios; none if none are."""
+    scores: dict[str, float] = {}
+    if not solutions:
+        return scores
+    for seat, learner in zip(SEATS, trainer.learners, strict=True):
         found = [solver.normalised_score(one, learner.agent, seat).score for one in solutions]
-        scores.append(float(np.median([score for score in found if score is not None])))
+        scores[seat] = float(np.median([score for score in found if score is not None]))
     return scores
-
-
-def load_solutions(settings: Settings) -> list[solver.Solution]:
-    """Solutions of the scenarios that are small enough; none of generated ones."""
-    if is_generated(settings.scenario[0]):
-        return []
-    found = [load_solution(name, settings.exact_bytes) for name in settings.scenario]
-    return [solution for solution in found if solution is not None]
 
 
 def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
@@ -101,7 +88,7 @@ def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
 
 
 def train(
-    trainer: Trainer, solutions: Sequence[solver.Solution]
+    trainer: Trainer, solutions: Collection[solver.Solution]
 ) -> tuple[list[dict[str, Any]], bool]:
     """Train until time or steps are spent.
 
@@ -113,11 +100,10 @@ def train(
     saved = time.monotonic()
 
     def evaluate() -> None:
-        scores = exact_scores(trainer, solutions) if solutions else []
         point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
-        curve.append({**point, "scores": dict(zip(SEATS, scores, strict=False))})
+        curve.append({**point, "scores": exact_scores(trainer, solutions)})
 
-    with progress() as bar, DeferredInterrupt() as interrupt:
+    with common.progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("training", total=1000, note="")
         while True:
             ended = trainer.progress >= 1.0
@@ -134,9 +120,8 @@ def train(
             if trainer.progress >= len(curve) / settings.evaluations:
                 evaluate()
             trainer.update()
-            rate = trainer.frames / trainer.seconds
             scores = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
-            note = f"{rate:,.0f}/s{scores}"
+            note = f"{trainer.frames / trainer.seconds:,.0f}/s{scores}"
             bar.update(task, completed=int(1000 * trainer.progress), note=note)
     evaluate()
     return curve, False
@@ -154,14 +139,15 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
         raise CheckpointError(
             f"--workers: expected {len(parts)} as before, found {settings.workers}"
         )
-    solutions = load_solutions(settings)  # before the workers start, which would wait
+    # before the workers start, which would wait
+    solutions = load_solutions(settings.scenario, settings.exact_bytes).values()
     with process_group(settings.workers, worker_loop, settings, resume) as group:
         trainer = Trainer(settings, group)
         if parts is not None:
             trainer.set_state(parts)
         curve, interrupted = train(trainer, solutions)
     results = {
-        "args": settings_as_json(settings),
+        "args": common.settings_as_json(settings),
         "interrupted": interrupted,
         "frames": trainer.frames,
         "learned": trainer.learned,
@@ -169,22 +155,8 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
         "frames_per_second": round(trainer.frames / max(trainer.seconds, 1e-9)),
         "scores": curve[-1]["scores"] if curve else {},
         "curve": curve,
-        "versions": versions(),
+        "versions": common.versions(),
     }
-    _save_players(trainer, results)
-    write_results(settings.out, results)
-    if results["scores"]:
-        title = f"self-play in {', '.join(settings.scenario)}"
-        draw_scores([curve], title, settings.out / "curve.png")
-    if len(solutions) == 1 == len(settings.scenario) and not interrupted:
-        draw_openings(solutions[0], trainer.learners[0].agent, settings.out / "policy.png")
-    if interrupted:
-        print(f"interrupted; --resume goes on from {settings.out}", file=sys.stderr)
-    return results
-
-
-def _save_players(trainer: Trainer, results: dict[str, Any]) -> None:
-    settings = trainer.settings
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
         about = {
             "seat": learner.seat,
@@ -193,10 +165,17 @@ def _save_players(trainer: Trainer, results: dict[str, Any]) -> None:
             "seed": settings.seed,
             "frames": trainer.frames,
             "score": results["scores"].get(seat),
-            "command": command_line(MODULE, settings),
+            "command": common.command_line(MODULE, settings),
             "versions": results["versions"],
         }
         save_network(learner.network, settings.out / f"{seat}.npz", about)
+    _write_results(settings, results, [curve])
+    if len(solutions) == 1 == len(settings.scenario) and not interrupted:
+        (solution,) = solutions
+        draw_openings(solution, trainer.learners[0].agent, settings.out / "policy.png")
+    if interrupted:
+        print(f"interrupted; --resume goes on from {settings.out}", file=sys.stderr)
+    return results
 
 
 def run_seeds(settings: Settings, resume: bool) -> dict[str, Any]:
@@ -204,7 +183,7 @@ def run_seeds(settings: Settings, resume: bool) -> dict[str, Any]:
     runs = []
     for seed in range(settings.seed, settings.seed + settings.runs):
         one = replace(settings, seed=seed, runs=1, out=settings.out / f"seed-{seed}")
-        path = one.out / RESULTS
+        path = one.out / common.RESULTS
         if resume and path.is_file():
             finished = json.loads(path.read_text(encoding="utf-8"))
             if not finished["interrupted"]:
@@ -215,27 +194,29 @@ def run_seeds(settings: Settings, resume: bool) -> dict[str, Any]:
             break
     seats = runs[0]["scores"]
     results = {
-        "args": settings_as_json(settings),
+        "args": common.settings_as_json(settings),
         "interrupted": runs[-1]["interrupted"],
         "frames": sum(one["frames"] for one in runs),
         "seconds": sum(one["seconds"] for one in runs),
         "scores": {seat: float(np.median([one["scores"][seat] for one in runs])) for seat in seats},
         "runs": runs,
     }
-    write_results(settings.out, results)
-    if seats:
-        title = f"self-play in {', '.join(settings.scenario)}, {len(runs)} seeds"
-        draw_scores([one["curve"] for one in runs], title, settings.out / "curve.png")
+    _write_results(settings, results, [one["curve"] for one in runs], f", {len(runs)} seeds")
     return results
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bool]:
-    """Parse the command line: the settings, whether to resume, and whether JSON is wanted.
+def _write_results(
+    settings: Settings, results: dict[str, Any], curves: Sequence[Any], seeds: str = ""
+) -> None:
+    common.write_results(settings.out, results)
+    if results["scores"]:
+        title = f"self-play in {', '.join(settings.scenario)}{seeds}"
+        draw_scores(curves, title, settings.out / "curve.png")
 
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
-    settings, switches, parser = parse_settings(
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, evaluate and write; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
         Settings,
         arguments,
         module=MODULE,
@@ -244,36 +225,23 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bo
         switches={"resume": "go on from the folder's checkpoint"},
         usual_out=lambda s: Path("runs") / f"{Path(s.scenario[0]).stem.replace(':', '-')}-fast",
     )
-    positive = (
-        "seconds", "runs", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations",
-        "workers",
-    )  # fmt: skip
-    check_positive(parser, settings, positive)
+    common.check_positive(parser, settings, POSITIVE)
     if settings.num_envs % settings.workers:
         parser.error(f"--num-envs: expected a multiple of {settings.workers} workers")
     resume = "resume" in switches
     if resume and settings.runs == 1 and not has_checkpoint(settings.out):
         parser.error(f"--resume: there is no checkpoint in {settings.out}")
-    return settings, resume, "json" in switches
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, evaluate and write; returns the exit status."""
-    settings, resume, as_json = parse_arguments(arguments)
     torch.set_num_threads(1)  # there are several processes instead
     try:
         results = (run_seeds if settings.runs > 1 else run)(settings, resume)
     except CheckpointError as error:
         print(f"python -m {MODULE}: {error}", file=sys.stderr)
         return 2
-    if as_json:
-        print_json(results)
-    else:
-        scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
-        median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
-        counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
-        print(f"{counts}; exact scores: {median}{scores or 'none'}")
-    return INTERRUPTED if results["interrupted"] else 0
+    scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
+    median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
+    counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
+    text = f"{counts}; exact scores: {median}{scores or 'none'}"
+    return report(results, "json" in switches, text)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ from agents.distillation.targets import TargetSource, explore_positions
 from wfb_gym import solver
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Agent
-from wfb_gym.scenario import Scenario
-from wfb_gym.solver import TooLarge
 from wfb_gym.solver.game_graph import GameGraph
 
 MIN_STAKES = 1e-6
@@ -43,22 +41,14 @@ class Grade:
     score: float | None = None
 
 
-def solve_merged(scenario: Scenario, max_bytes: int) -> solver.Solution:
-    """Solve only what policies that see observations can tell apart.
-
-    Raises:
-        TooLarge: it has more positions than fit.
-    """
-    solution = solver.Solution(scenario, GameGraph(pack(scenario), max_bytes, merging=True), 0.0)
-    solution.full = explore_positions(scenario, max_bytes)
-    return solution
-
-
 def grade(source: TargetSource, seed: int, seat: int, agent: Agent) -> Grade:
     """The policy's grade in the scenario of a seed."""
+    scenario, most = source.scenario(seed), source.max_bytes
     try:
-        solution = solve_merged(source.scenario(seed), source.max_bytes)
-    except TooLarge:
+        # only what policies that see observations can tell apart
+        solution = solver.Solution(scenario, GameGraph(pack(scenario), most, merging=True), 0.0)
+        solution.full = explore_positions(scenario, most)
+    except solver.TooLarge:
         return Grade(seed)
     found = solver.normalised_score(solution, agent, seat)
     score = found.score if found.optimum - found.random > MIN_STAKES else None
@@ -68,20 +58,16 @@ def grade(source: TargetSource, seed: int, seat: int, agent: Agent) -> Grade:
 def grade_seeds(
     source: TargetSource, seat: int, agent: Agent, wanted: int, path: Path
 ) -> Iterator[tuple[list[Grade], int]]:
-    """Grade seed by seed until enough scenarios have a score.
+    """Grade seed by seed until so many scenarios as are wanted have a score.
 
-    Args:
-        source: its split, first seed, options and bytes say which scenarios.
-        seat: of the policy.
-        agent: the policy.
-        wanted: scenarios with a score.
-        path: file of the results; those that it holds are not worked out again.
+    The file of the results keeps what is not to be worked out again.
 
     Yields:
         Grades with a score so far, and the number of seeds looked at.
     """
-    known = {one.seed: one for one in _read_grades(path)}
     path.parent.mkdir(parents=True, exist_ok=True)
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    known = {one.seed: one for one in (Grade(**json.loads(line)) for line in lines)}
     grades: list[Grade] = []
     seed = source.first
     while len(grades) < wanted:
@@ -94,10 +80,3 @@ def grade_seeds(
             grades.append(one)
         seed += 1
         yield grades, seed - source.first
-
-
-def _read_grades(path: Path) -> list[Grade]:
-    if not path.is_file():
-        return []
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [Grade(**json.loads(line)) for line in lines]

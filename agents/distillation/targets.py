@@ -83,26 +83,16 @@ class TargetSource:
 
 
 class TargetSet:
-    """Targets of one seat in many scenarios, from which batches are drawn.
-
-    Args:
-        source: of the targets, which must have been made.
-        seeds: of the scenarios.
-        seat: 0 or 1.
-        seed: of the draws.
+    """Targets of one seat in the scenarios of `seeds`, which have been made, to draw batches from.
 
     Raises:
         ValueError: no scenario has targets for the seat.
     """
 
     def __init__(self, source: TargetSource, seeds: Sequence[int], seat: int, seed: int) -> None:
-        self.targets: list[Targets] = []
-        scenarios = []
-        for number in seeds:
-            targets = load_targets(source, number, seat)
-            if targets is not None:
-                self.targets.append(targets)
-                scenarios.append(source.scenario(number))
+        found = {number: load_targets(source, number, seat) for number in seeds}
+        scenarios = [source.scenario(number) for number, one in found.items() if one is not None]
+        self.targets = [one for one in found.values() if one is not None]
         if not self.targets:
             raise ValueError(f"targets: expected some in {source.folder}, found none of use")
         limits = generated_limits(source.options.sizes)
@@ -197,61 +187,42 @@ def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
 def _solve_targets(source: TargetSource, seed: int) -> dict[str, Any]:
     """Arrays of a file; the fields of `Targets` with the seat behind the name."""
     try:
-        positions = explore_positions(source.scenario(seed), source.max_bytes)
+        graph = explore_positions(source.scenario(seed), source.max_bytes)
     except TooLarge:
         return {}
-    if not positions.size:
+    if not graph.size:
         return {}
-    action_values, offsets = positions.action_values(), positions.offsets()
+    action_values, offsets = graph.action_values(), graph.offsets()
+    at_stake = np.zeros(graph.size)
+    decisions = np.flatnonzero(graph.counts)
+    at_stake[decisions] = np.maximum.reduceat(action_values, offsets[decisions])
+    at_stake[decisions] -= np.minimum.reduceat(action_values, offsets[decisions])
     rng = np.random.default_rng(seed)
     arrays: dict[str, Any] = {}
     for seat in range(ARMIES):
-        decisions = SeatDecisions(positions, seat)
-        nodes = decisions.nodes
-        low, high = (
-            _reduce_actions(action_values, offsets, nodes, how) for how in (np.minimum, np.maximum)
-        )
-        nodes = nodes[high - low > _SAME]
+        own = SeatDecisions(graph, seat)
+        nodes = own.nodes[at_stake[own.nodes] > _SAME]
         if not len(nodes):
             continue
-        dice = np.zeros(len(nodes), np.int64)
-        for first in range(0, len(nodes), _AT_ONCE):
-            states = decisions.positions(nodes[first : first + _AT_ONCE]).states
-            dice[first : first + _AT_ONCE] = states.power + states.dispel
+        parts = np.split(nodes, range(_AT_ONCE, len(nodes), _AT_ONCE))
+        states = (own.positions(part).states for part in parts)
+        dice = np.concatenate([part.power + part.dispel for part in states])
         chosen, share = sample_evenly(dice, source.decisions, rng)
         nodes = nodes[chosen]
-        lengths = positions.counts[nodes].astype(np.int64)
+        lengths = graph.counts[nodes].astype(np.int64)
         places = np.repeat(offsets[nodes] - np.cumsum(lengths) + lengths, lengths)
         values = action_values[places + np.arange(lengths.sum())]
-        arrays[f"states{seat}"] = np.asarray(decisions.positions(nodes).states).view(np.uint8)
+        arrays[f"states{seat}"] = np.asarray(own.positions(nodes).states).view(np.uint8)
         arrays[f"values{seat}"] = (values if seat == 0 else -values).astype(np.float32)
         arrays[f"counts{seat}"] = lengths
         arrays[f"share{seat}"] = share.astype(np.float32)
     return arrays
 
 
-def _reduce_actions(
-    values: NDArray[np.float64], offsets: NDArray[np.int64], nodes: NDArray[np.int64], how: np.ufunc
-) -> NDArray[np.float64]:
-    """Minimum or maximum over the actions of each decision: float64 (k,)."""
-    if not len(nodes):
-        return np.zeros(0)
-    bounds = np.stack([offsets[nodes], offsets[nodes + 1]], 1).ravel()
-    if bounds[-1] == len(values):
-        bounds = bounds[:-1]
-    reduced: NDArray[np.float64] = how.reduceat(values, bounds)[::2]
-    return reduced
-
-
 def sample_evenly(
     kinds: NDArray[np.int64], most: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Sample indices, as evenly over the kinds as their numbers allow.
-
-    Args:
-        kinds: kind of each element, small numbers, int64 (n,).
-        most: how many to sample at most.
-        rng: of the sample.
+    """Sample at most so many indices, as evenly over the kinds as their numbers allow.
 
     Returns:
         Indices, and what share of its kind each stands for, divided by the number of kinds.
@@ -260,13 +231,9 @@ def sample_evenly(
     order = order[np.argsort(kinds[order], kind="stable")]
     sizes = np.bincount(kinds)
     sizes = sizes[sizes > 0]
-    left, kinds_left = most, len(sizes)
     counts = np.zeros(len(sizes), np.int64)
-    for kind in np.argsort(sizes, kind="stable"):
-        counts[kind] = min(sizes[kind], left // kinds_left)
-        left, kinds_left = left - counts[kind], kinds_left - 1
-    firsts = np.cumsum(sizes) - sizes
-    chosen = np.concatenate(
-        [order[first : first + count] for first, count in zip(firsts, counts, strict=True)]
-    )
+    for done, kind in enumerate(np.argsort(sizes, kind="stable")):
+        counts[kind] = min(sizes[kind], (most - counts.sum()) // (len(sizes) - done))
+    groups = np.split(order, np.cumsum(sizes)[:-1])
+    chosen = np.concatenate([group[:n] for group, n in zip(groups, counts, strict=True)])
     return chosen, np.repeat(1.0 / (len(sizes) * np.maximum(counts, 1)), counts)

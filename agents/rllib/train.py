@@ -19,7 +19,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 import ray
 import torch
-from numpy.typing import NDArray
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
@@ -37,12 +36,12 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 from ray.tune.registry import register_env
 
 import wfb_gym
-from agents.common import DeferredInterrupt, load_solution
+from agents.common import DeferredInterrupt, load_solutions, report
 from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
 from experiments import common
-from experiments.common import INTERRUPTED, progress
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
+from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
@@ -97,29 +96,18 @@ class Settings:
     )
     checkpoint_every: int = 10
     exact_bytes: int = 1 << 28
-    out: Path = field(
-        default=Path("runs"), metadata={"default": None, "help": "(default: runs/SCENARIO-rllib)"}
-    )
+    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-rllib)"})
 
 
 class ModuleAgent:
-    """A policy that RLlib trained, as the solver and the agents' callers ask it.
-
-    Takes its likeliest legal action.
-
-    Args:
-        module: an RLModule with action masks, on the CPU.
-    """
+    """Takes the likeliest legal action of a policy that RLlib trained: an RLModule on the CPU."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
 
     def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
         """The likeliest legal action in each row."""
         chosen = np.empty(len(observations), np.int64)
         for first in range(0, len(observations), _ROWS):
@@ -140,19 +128,11 @@ def seat_of(agent: str, *_: Any, **__: Any) -> str:
 
 
 def configure(settings: Settings, done: int = 0) -> PPOConfig:
-    """RLlib's settings.
-
-    Args:
-        settings: of the run.
-        done: iterations of former runs, so that resumed ones roll dice of their own.
-    """
+    """RLlib's settings; after `done` iterations of former runs with dice of their own."""
     register_env(ENV, BattleEnv)
     spec = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
-        model_config={
-            "fcnet_hiddens": [settings.width, settings.width],
-            "fcnet_activation": "relu",
-        },
+        model_config={"fcnet_hiddens": [settings.width] * 2, "fcnet_activation": "relu"},
     )
     total = settings.iterations * settings.batch
     return (
@@ -202,16 +182,6 @@ def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
     return {seat: ModuleAgent(algorithm.get_module(seat)) for seat in SEATS}
 
 
-def exact_scores(settings: Settings, agents: dict[str, ModuleAgent]) -> dict[str, float | None]:
-    """Normalised score of either seat; empty where the scenario is too large to solve."""
-    solution = load_solution(settings.scenario, settings.exact_bytes)
-    if solution is None:
-        return {}
-    return {
-        seat: solver.normalised_score(solution, agent, seat).score for seat, agent in agents.items()
-    }
-
-
 def save(algorithm: Any, folder: Path, done: int) -> None:
     """Write a checkpoint in the place of the one before."""
     part, whole = folder / "checkpoint.part", folder / "checkpoint"
@@ -228,27 +198,27 @@ def iterations_done(folder: Path) -> int:
     return int(held["iterations"])
 
 
-def train(
-    algorithm: Any, settings: Settings, done: int, report: Callable[[int, str], None]
-) -> tuple[int, int, bool]:
+def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
     """Train up to `settings.iterations`.
 
     Returns:
         Iterations behind it, decisions that were sampled, and whether Ctrl-C ended it.
     """
     sampled = 0
-    with DeferredInterrupt() as interrupt:
+    with common.progress() as bar, DeferredInterrupt() as interrupt:
+        task = bar.add_task("training", total=settings.iterations, completed=done, note="")
         while done < settings.iterations and not interrupt.requested:
             result = algorithm.train()
             done += 1
             runners = result["env_runners"]
             sampled = int(sum(runners["num_agent_steps_sampled_lifetime"].values()))
             mean = runners.get("agent_episode_returns_mean", {}).get("caster_0", float("nan"))
-            report(done, f"{sampled:,} decisions, the caster wins {100 * mean:+.2f} points")
+            note = f"{sampled:,} decisions, the caster wins {100 * mean:+.2f} points"
+            bar.update(task, completed=done, note=note)
             if done % settings.checkpoint_every == 0:
                 save(algorithm, settings.out, done)
         save(algorithm, settings.out, done)
-        return done, sampled, interrupt.requested
+    return done, sampled, interrupt.requested
 
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
@@ -262,13 +232,13 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
         algorithm = configure(settings, done).build_algo()
         if resume:
             algorithm.restore_from_path(str((settings.out / "checkpoint").resolve()))
-        with progress() as bar:
-            task = bar.add_task("training", total=settings.iterations, completed=done, note="")
-            done, sampled, stopped = train(
-                algorithm, settings, done, lambda n, note: bar.update(task, completed=n, note=note)
-            )
+        done, sampled, stopped = train(algorithm, settings, done)
         seconds = time.monotonic() - began
-        scores = exact_scores(settings, agents_of(algorithm))
+        scores = {
+            seat: solver.normalised_score(solution, agent, seat).score
+            for solution in load_solutions([settings.scenario], settings.exact_bytes).values()
+            for seat, agent in agents_of(algorithm).items()
+        }
         algorithm.stop()
     finally:
         ray.shutdown()
@@ -286,12 +256,8 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
     return found
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bool]:
-    """Parse the command line: the settings, whether to resume, and whether JSON is wanted.
-
-    Raises:
-        SystemExit: help was asked for, or the input is bad.
-    """
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, evaluate and write; returns the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,
@@ -311,22 +277,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool, bo
         load_scenario(settings.scenario)
     except ValueError as error:
         parser.error(str(error))
-    return settings, "resume" in switches, "json" in switches
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, evaluate and write; returns the exit status."""
-    settings, resume, as_json = parse_arguments(arguments)
-    found = run(settings, resume)
-    if as_json:
-        common.print_json(found)
-    else:
-        scores = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
-        print(
-            f"{found['decisions']:,} decisions in {found['seconds']:.1f} s; "
-            f"exact scores: {scores or 'none'}"
-        )
-    return INTERRUPTED if found["interrupted"] else 0
+    found = run(settings, "resume" in switches)
+    scores = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
+    counts = f"{found['decisions']:,} decisions in {found['seconds']:.1f} s"
+    return report(found, "json" in switches, f"{counts}; exact scores: {scores or 'none'}")
 
 
 if __name__ == "__main__":

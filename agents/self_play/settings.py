@@ -42,9 +42,7 @@ class Settings:
     steps: int = 0
     seed: int = 0
     runs: int = 1
-    out: Path = field(
-        default=Path("runs"), metadata={"default": None, "help": "(default: runs/SCENARIO-fast)"}
-    )
+    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-fast)"})
     shape: str = "flat"
     width: int = 96
     num_envs: int = 2048

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
+from wfb_gym._records import Int64, Record, Records, new_records
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key
 from wfb_gym.engine.state import State, WorkSpace
@@ -24,8 +24,6 @@ class MoveTable(Record):
     first: Int64  # index of its first word in the storage
     slots: Int64  # a power of two; 0: the table is empty
 
-
-MOVE_TABLE = dtype_of(MoveTable)
 
 NO_MOVE = -1
 
@@ -57,12 +55,7 @@ def look_up_move(
 ) -> int:
     """Return the code of the best action at a decision, or NO_MOVE where the table has none.
 
-    Args:
-        packed: the scenario.
-        state: at a decision; not changed.
-        move_table: the scenario's (`MOVE_TABLE`).
-        move_storage: uint64, of all tables.
-        work: scratch; `work.state` and `work.key` are overwritten.
+    `work.state` and `work.key` are overwritten.
     """
     if move_table.slots == 0:
         return NO_MOVE
@@ -93,14 +86,9 @@ def write_moves(
     codes: NDArray[np.int16],
     move_storage: NDArray[np.uint64],
 ) -> None:
-    """Write moves into a table whose slots are empty.
+    """Write moves into table `which`, whose slots are empty and more than the moves.
 
-    Args:
-        move_tables: `MOVE_TABLE`; a table says where its slots are, more of them than moves.
-        which: index of the table.
-        keys: of the positions, uint64 (n, words).
-        codes: of the best actions, int16 (n,).
-        move_storage: uint64, changed.
+    Keys of the positions have the shape (n, words), codes of the best actions (n,).
     """
     move_table = move_tables[which]
     words = int64(move_table.plan.words)

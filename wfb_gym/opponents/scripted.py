@@ -45,9 +45,9 @@ from wfb_gym.engine.actions import (
     PASS,
 )
 from wfb_gym.engine.generator import Rng, next_choice
-from wfb_gym.engine.odds import BEST_CAST_CHANCE, cast_need
+from wfb_gym.engine.odds import BEST_CAST_CHANCE
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
-from wfb_gym.engine.queries import caster_of, dice_cap, other
+from wfb_gym.engine.queries import attempt_pool, caster_of, dice_cap, other
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import aim_at, worth_of_aim
@@ -55,9 +55,9 @@ from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, look_up_move
 from wfb_gym.opponents.worth_and_odds import (
     best_cast_chance,
     dice_for_cast,
-    dispel_dice,
     greatest_open_threat,
     later_worth,
+    need_of,
     pending_cast_chance,
     pending_dispel_chance,
     pending_threat,
@@ -110,9 +110,7 @@ class ScriptedPlayer(NamedTuple):
 def with_epsilon(kind: Scripted, epsilon: float) -> int:
     """Return the number of a player that takes a random legal action with probability epsilon.
 
-    Args:
-        kind: that acts otherwise.
-        epsilon: 0 to 1, rounded to a multiple of 1 / `EPSILON_STEPS`.
+    Epsilon is rounded to a multiple of 1 / `EPSILON_STEPS`.
     """
     return int(kind) | round(epsilon * EPSILON_STEPS) << _KIND_BITS
 
@@ -125,10 +123,7 @@ def kind_and_epsilon(number: int) -> tuple[Scripted, float]:
 
 
 def find_scripted(name: str) -> int | None:
-    """Return the number of a scripted player, or None if none has that name.
-
-    Args:
-        name: of `SCRIPTED`, or such a name, a colon and the probability of a random action.
+    """Return the number of a scripted player, NAME or NAME:EPSILON; None if none has that name.
 
     Raises:
         ValueError: the probability is not in 0..1.
@@ -195,35 +190,22 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
 
 
 @jit(forceinline=False)
-def _fewest_casting_dice(
+def _fewest_dice(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Dice that cast likeliest; the veteran stops at the first number that is likely."""
-    best = int64(work.legal[0])
-    most = -1.0
-    for i in range(count):
-        dice = int64(work.legal[i]) - FIRST_DICE + int(state.reserve)
-        chance = pending_cast_chance(packed, state, dice)
-        if chance > most + 1e-12:
-            most = chance
-            best = int64(work.legal[i])
-            if veteran and chance >= LIKELY:
-                return best
-    return best
-
-
-@jit(forceinline=False)
-def _fewest_dispel_dice(
-    packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
-) -> int:
-    """As for casting; -1 where no dice are legal."""
+    """Return the dice that work likeliest, the veteran's first that are likely; -1 for none."""
+    casts = state.node == Node.POOL_DICE or state.node == Node.RESERVE_DICE
     best = -1
     most = -1.0
     for i in range(count):
         action = int64(work.legal[i])
         if action < FIRST_DICE or action >= FIRST_ITEM:
             continue
-        chance = pending_dispel_chance(packed, state, action - FIRST_DICE + int(state.reserve))
+        dice = action - FIRST_DICE + int(state.reserve)
+        if casts:
+            chance = pending_cast_chance(packed, state, dice)
+        else:
+            chance = pending_dispel_chance(packed, state, dice)
         if chance > most + 1e-12:
             most = chance
             best = action
@@ -252,13 +234,13 @@ def _dispel(
     scroll = _last_item(packed, state, work, count, DispelUse.AUTOMATIC.value)
     if scroll >= 0 and not veteran:
         return scroll
-    dice = _fewest_dispel_dice(packed, state, work, count, veteran)
+    dice = _fewest_dice(packed, state, work, count, veteran)
     likely = dice >= 0 and pending_dispel_chance(packed, state, dice - FIRST_DICE) >= LIKELY
     to_come = greatest_open_threat(packed, state) if state.attempt == DispelAttempt.CAST else 0.0
     if scroll >= 0 and not likely and threat >= to_come:
         return scroll
     if veteran and work.legal[0] == PASS and threat < 0.5 * to_come:
-        spare = dispel_dice(state) * POINTS_PER_DIE - 2.0 * float(state.number)
+        spare = attempt_pool(state) * POINTS_PER_DIE - 2.0 * float(state.number)
         if spare < 0.0:
             return PASS
     boost = _last_item(packed, state, work, count, DispelUse.BOOST.value)
@@ -270,55 +252,32 @@ def _dispel(
 
 
 @jit(forceinline=False)
-def _keep(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """Re-roll the lowest die, or all, of a roll that fails; keep any other."""
-    if outcome_if_kept(packed, state) != OUTCOME_FAIL:
-        return PASS
-    return int64(work.legal[1])
-
-
-@jit(forceinline=False)
-def _free_spell(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    best = PASS
-    most = 0.0
-    for i in range(1, count):
-        spell = int64(work.legal[i]) - FIRST_CAST
-        worth = value_if_cast(packed, state, other(state.active), spell)
-        if worth > most:
-            most = worth
-            best = int64(work.legal[i])
-    return best
-
-
-@jit(forceinline=False)
-def _in_play(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    best = PASS
-    most = 0.0
-    for i in range(1, count):
-        index = int64(work.legal[i]) - FIRST_IN_PLAY
-        army = int64(state.mover) if index < SPELLS else other(state.mover)
-        worth = later_worth(packed, state, army, index % SPELLS)
-        if worth > most:
-            most = worth
-            best = int64(work.legal[i])
-    return best
-
-
-@jit(forceinline=False)
-def _target(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
-    """Return the target of most expected points."""
-    army = int64(state.mover)
-    spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
-    phases = phases_left(packed, state)
+def _most_valuable(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
+    """Return the spell, or the target, of most expected points; the first one of equals."""
     best = int64(work.legal[0])
-    most = 0.0
-    for i in range(count):
-        aim = aim_at(packed, army, spell, int64(work.legal[i]) - FIRST_TARGET)
-        worth = worth_of_aim(packed, army, spell, aim, phases)
-        if i == 0 or worth > most:
-            most = worth
+    most = _value_of(packed, state, best)
+    for i in range(1, count):
+        value = _value_of(packed, state, int64(work.legal[i]))
+        if value > most:
+            most = value
             best = int64(work.legal[i])
     return best
+
+
+@jit(forceinline=False)
+def _value_of(packed: PackedScenario, state: State, action: int) -> float:
+    """Return the expected points of a free spell, a dispelled spell in play, a target, or none."""
+    if action == PASS:
+        return 0.0
+    if state.node == Node.FREE_SPELL:
+        return value_if_cast(packed, state, other(state.active), action - FIRST_CAST)
+    army = int64(state.mover)
+    if state.node == Node.IN_PLAY:
+        index = action - FIRST_IN_PLAY
+        return later_worth(packed, state, army if index < SPELLS else other(army), index % SPELLS)
+    spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
+    aim = aim_at(packed, army, spell, action - FIRST_TARGET)
+    return float(worth_of_aim(packed, army, spell, aim, phases_left(packed, state)))
 
 
 @jit(forceinline=False)
@@ -339,12 +298,8 @@ def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> 
 @jit(forceinline=False)
 def _promise(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Return the expected points of a spell with the most dice that its wizard may roll."""
-    wizard = caster_of(packed, army, spell)
-    need = cast_need(
-        int(packed.armies[army].spells[spell].casting_value),
-        int(packed.armies[army].wizards[wizard].cast_bonus),
-    )
-    chance = BEST_CAST_CHANCE[need, dice_cap(packed, state, army, wizard)]
+    dice = dice_cap(packed, state, army, caster_of(packed, army, spell))
+    chance = BEST_CAST_CHANCE[need_of(packed, army, spell), dice]
     return float(chance * value_if_cast(packed, state, army, spell))
 
 
@@ -356,28 +311,23 @@ def _rule_based_action(
     node = state.node
     if node == Node.NOMINATE:
         return int(_best_nomination(packed, state, work, count, veteran))
-    if node == Node.POOL_DICE:
-        return int(_fewest_casting_dice(packed, state, work, count, veteran))
+    if node == Node.POOL_DICE or node == Node.RESERVE_DICE:
+        return int(_fewest_dice(packed, state, work, count, veteran))
     if node == Node.DISPEL:
         return int(_dispel(packed, state, work, count, veteran))
     if node == Node.ITEM:
         return int(_item(packed, state, work, count, veteran))
-    if node == Node.RESERVE_DICE:
-        return int(_fewest_casting_dice(packed, state, work, count, veteran))
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
-        return int(_keep(packed, state, work, count))
+        fails = outcome_if_kept(packed, state) == OUTCOME_FAIL
+        return int64(work.legal[1]) if fails else PASS  # the lowest die, or all
     if node == Node.DISPEL_POOL or node == Node.DISPEL_RESERVE:
-        return int(_fewest_dispel_dice(packed, state, work, count, veteran))
-    if node == Node.FREE_SPELL:
-        return int(_free_spell(packed, state, work, count))
-    if node == Node.TARGET:
-        return int(_target(packed, state, work, count))
+        return int(_fewest_dice(packed, state, work, count, veteran))
+    if node == Node.FREE_SPELL or node == Node.TARGET or node == Node.IN_PLAY:
+        return int(_most_valuable(packed, state, work, count))
     if node == Node.SWAP_SPELL:
         return int(_swap(packed, state, work, count))
     if node == Node.STORE_DICE:  # dice left over are lost otherwise
         return int64(work.legal[count - 1])
-    if node == Node.IN_PLAY:
-        return int(_in_play(packed, state, work, count))
     raise AssertionError("scripted players have no rule for this node")
 
 
@@ -392,19 +342,11 @@ def choose_action(
 ) -> int:
     """Choose a scripted player's action at a decision node.
 
-    Args:
-        player: any but EXTERNAL.
-        packed: the packed scenario.
-        state: at a decision node of that player; as it was when the call returns.
-        work: scratch whose `legal` lists the legal actions.
-        count: how many there are, 1 or more.
-        rng: the generator's record; only random actions draw from it.
+    `work.legal` lists the `count` legal actions. The state is as it was when the call returns, and
+    only random actions draw from the generator.
 
     Returns:
         Engine code of the action.
-
-    Raises:
-        AssertionError: no scripted player has the number.
     """
     kind = int64(player.number)
     if kind > _KIND_MASK:

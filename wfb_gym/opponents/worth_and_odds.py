@@ -4,28 +4,12 @@ No rule of the game is written here; chances come from `wfb_gym.engine.odds`.
 """
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine import targets
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.dispelling import dispel_probability_of
-from wfb_gym.engine.odds import (
-    BEST_CAST_CHANCE,
-    CAST_CHANCE,
-    cast_need,
-)
-from wfb_gym.engine.queries import (
-    attempt_pool,
-    can_nominate,
-    caster_of,
-    dice_cap,
-    other,
-)
+from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCE, cast_need
+from wfb_gym.engine.queries import can_nominate, caster_of, dice_cap, other
 from wfb_gym.engine.state import DispelAttempt, State
-from wfb_gym.engine.targets import (
-    resistance,
-    worth_now,
-    worth_of_aim,
-    worth_of_pending,
-    worth_per_phase,
-)
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import DICE, SPELLS
 
@@ -39,7 +23,14 @@ def phases_left(packed: PackedScenario, state: State) -> int:
 @jit
 def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell brings its owner, if nobody ends it early."""
-    return float(worth_now(packed, state, army, spell, phases_left(packed, state)))
+    return float(targets.worth_now(packed, state, army, spell, phases_left(packed, state)))
+
+
+@jit
+def need_of(packed: PackedScenario, army: int, spell: int) -> int:
+    """Row of the tables of chances for a spell cast by its wizard without help."""
+    bonus = int(packed.armies[army].wizards[caster_of(packed, army, spell)].cast_bonus)
+    return int(cast_need(int(packed.armies[army].spells[spell].casting_value), bonus))
 
 
 @jit
@@ -55,10 +46,8 @@ def best_cast_chance(packed: PackedScenario, state: State, army: int, spell: int
     """Chance to cast a spell with the best number of dice at hand."""
     if packed.armies[army].spells[spell].bound:
         return 1.0
-    wizard = caster_of(packed, army, spell)
-    bonus = int(packed.armies[army].wizards[wizard].cast_bonus)
-    need = cast_need(int(packed.armies[army].spells[spell].casting_value), bonus)
-    return float(BEST_CAST_CHANCE[need, dice_for_cast(packed, state, army, spell)])
+    dice = dice_for_cast(packed, state, army, spell)
+    return float(BEST_CAST_CHANCE[need_of(packed, army, spell), dice])
 
 
 @jit
@@ -76,18 +65,21 @@ def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> floa
 @jit
 def pending_dispel_chance(packed: PackedScenario, state: State, dice: int) -> float:
     """Chance that the pending dispel works with so many dice."""
-    return float(dispel_probability_of(packed, state, min(DICE, dice + resistance(packed, state))))
+    thrown = min(DICE, dice + targets.resistance(packed, state))
+    return float(dispel_probability_of(packed, state, thrown))
 
 
 @jit
 def pending_threat(packed: PackedScenario, state: State) -> float:
     """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
     phases = phases_left(packed, state)
+    army = int64(state.active)
     if state.attempt == DispelAttempt.CAST:
-        return float(worth_of_pending(packed, state.active, state.spell - 1, state.aim, phases))
+        return float(targets.worth_of_pending(packed, army, state.spell - 1, state.aim, phases))
     if state.attempt == DispelAttempt.FREE:
-        army = other(state.active)
-        return float(worth_of_pending(packed, army, state.free - 1, state.free_aim, phases))
+        return float(
+            targets.worth_of_pending(packed, other(army), state.free - 1, state.free_aim, phases)
+        )
     target = state.target - 1
     return later_worth(packed, state, target // SPELLS, target % SPELLS)
 
@@ -95,9 +87,9 @@ def pending_threat(packed: PackedScenario, state: State) -> float:
 @jit
 def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
-    worth = worth_per_phase(packed, state, army, spell) * phases_left(packed, state)
+    worth = targets.worth_per_phase(packed, state, army, spell) * phases_left(packed, state)
     if packed.armies[army].spells[spell].duration == Duration.DELAYED:
-        worth += worth_of_aim(packed, army, spell, int64(state.aims[army, spell] - 1), 0)
+        worth += targets.worth_of_aim(packed, army, spell, int64(state.aims[army, spell] - 1), 0)
     return float(worth if army != state.mover else -worth)
 
 
@@ -110,9 +102,3 @@ def greatest_open_threat(packed: PackedScenario, state: State) -> float:
         if can_nominate(packed, state, spell):
             most = max(most, value_if_cast(packed, state, army, spell))
     return most
-
-
-@jit
-def dispel_dice(state: State) -> int:
-    """Shared dice that the mover may throw at the pending dispel."""
-    return int(attempt_pool(state))

@@ -1,21 +1,27 @@
 """Baseline agents: random, one that explores, and the scripted players as agents."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.encoding.positions import Positions, sees_positions
+from wfb_gym.encoding.positions import PositionArrays, Positions, sees_positions
 from wfb_gym.engine.generator import Rng, new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_decision
-from wfb_gym.engine.state import State, WorkSpace, new_work_spaces
+from wfb_gym.engine.state import WorkSpace, new_work_spaces
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, ScriptedPlayer, choose_action
-from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import Agent, action_probabilities_of, require_positions
+from wfb_gym.players.interface import (
+    Actions,
+    Agent,
+    Masks,
+    Observations,
+    PositionAgent,
+    Probabilities,
+    action_probabilities_of,
+)
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.move_tables import load_move_tables
 
@@ -34,24 +40,18 @@ class RandomAgent:
         self._rng = np.random.default_rng(seed)
 
     def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
         """Choose an action for each row."""
         keys = self._rng.random(action_masks.shape)
-        actions: NDArray[np.int64] = np.where(action_masks, keys, -1.0).argmax(axis=1)
+        actions: Actions = np.where(action_masks, keys, -1.0).argmax(axis=1)
         return actions
 
     def action_probabilities(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.float64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Probabilities:
         """Return the distribution that `act` draws from."""
-        uniform: NDArray[np.float64] = action_masks / action_masks.sum(axis=1, keepdims=True)
+        uniform: Probabilities = action_masks / action_masks.sum(axis=1, keepdims=True)
         return uniform
 
 
@@ -77,29 +77,23 @@ class EpsilonAgent:
         self._random = RandomAgent(int(self._rng.integers(2**31)))
 
     def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
         """Choose an action for each row."""
         chosen = self._agent.act(observations, action_masks, positions)
         explores = self._rng.random(len(chosen)) < self._epsilon
         return np.where(explores, self._random.act(observations, action_masks), chosen)
 
     def action_probabilities(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.float64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Probabilities:
         """Return the distribution that `act` draws from."""
         own = action_probabilities_of(self._agent, observations, action_masks, positions)
         uniform = self._random.action_probabilities(observations, action_masks)
         return (1.0 - self._epsilon) * own + self._epsilon * uniform
 
 
-class ScriptedAgent:
+class ScriptedAgent(PositionAgent):
     """A scripted player as an agent: the same moves as inside the batch.
 
     Args:
@@ -113,63 +107,40 @@ class ScriptedAgent:
         TooLarge: optimal's scenario has more positions than fit.
     """
 
-    sees_positions = True
-
     def __init__(self, name: str, scenario: Any = "archmage-duel", seat: int = 0) -> None:
         if name not in DETERMINISTIC:
             raise ValueError(
                 f"scripted: expected one of {', '.join(DETERMINISTIC)}, found {name!r}"
             )
-        self.name = name
-        move_tables = no_move_tables()
+        self.name = self._called = name
+        self._move_tables = no_move_tables()
         if SCRIPTED[name] == Scripted.OPTIMAL:
             played = scenario if isinstance(scenario, list | tuple) else [scenario]
-            move_tables = load_move_tables([load_scenario(each) for each in played], seat)
-        self._chooser = _Chooser(int(SCRIPTED[name]), move_tables, new_rngs(1), new_work_spaces())
+            self._move_tables = load_move_tables([load_scenario(each) for each in played], seat)
+        self._rngs, self._scratch = new_rngs(1), new_work_spaces()
 
-    def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
-        """Choose an action for each row."""
-        seen = require_positions(positions, self.name)
-        actions = np.zeros(len(seen), np.int64)
-        _choose_actions(
-            self._chooser, seen.packed_scenarios, seen.scenario, seen.states, seen.seat,
-            seen.codec.index_of, actions,
-        )  # fmt: skip
-        return actions
-
-
-class _Chooser(NamedTuple):
-    """A scripted player for compiled code, and what it needs to choose."""
-
-    number: int
-    move_tables: MoveTables
-    rngs: Records[Rng]
-    scratch: Records[WorkSpace]
+    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
+        number = int(SCRIPTED[self.name])
+        _choose_actions(number, self._move_tables, asked, self._rngs, self._scratch, actions)
 
 
 @jit(nogil=True)
 def _choose_actions(
-    chooser: _Chooser,
-    packed_scenarios: Records[PackedScenario],
-    scenario: NDArray[np.int64],
-    states: Records[State],
-    seat: int,
-    indices: NDArray[np.int64],
-    actions: NDArray[np.int64],
+    number: int,
+    move_tables: MoveTables,
+    asked: PositionArrays,
+    rngs: Records[Rng],
+    scratch: Records[WorkSpace],
+    actions: Actions,
 ) -> None:
     """Write a scripted player's actions where the seat must decide; leave the others alone."""
-    work = chooser.scratch[0]
-    tables, storage = chooser.move_tables
-    for i in range(states.shape[0]):
-        state = states[i]
-        if is_decision(state.node) and state.mover == seat:
-            packed = packed_scenarios[scenario[i]]
-            count = int64(legal_actions(packed, state, work))
-            player = ScriptedPlayer(chooser.number, tables[scenario[i] % tables.shape[0]], storage)
-            code = choose_action(player, packed, state, work, count, chooser.rngs[0])
-            actions[i] = indices[code]
+    tables, storage = move_tables
+    for i in range(asked.states.shape[0]):
+        state = asked.states[i]
+        if is_decision(state.node) and state.mover == asked.seat:
+            which = asked.scenario[i]
+            packed = asked.packed_scenarios[which]
+            count = int64(legal_actions(packed, state, scratch[0]))
+            player = ScriptedPlayer(number, tables[which % tables.shape[0]], storage)
+            code = choose_action(player, packed, state, scratch[0], count, rngs[0])
+            actions[i] = asked.indices[code]

@@ -11,9 +11,18 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.positions import Positions
+from wfb_gym.encoding.positions import PositionArrays, Positions
 
-Policy = Callable[..., NDArray[np.int64]]
+Observations = NDArray[np.float32]
+"""Shape (k, size)."""
+Masks = NDArray[np.bool_]
+"""Legal actions, shape (k, actions), at least one in each row."""
+Actions = NDArray[np.int64]
+"""Action indices, shape (k,)."""
+Probabilities = NDArray[np.float64]
+"""Of actions, shape (k, actions)."""
+
+Policy = Callable[..., Actions]
 """Observations (k, size) and masks (k, actions) to legal actions (k,).
 
 One with a true attribute `sees_positions`, or a method of an object that has it, gets the
@@ -32,11 +41,8 @@ class Agent(Protocol):
     """
 
     def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
         """Choose an action for each row.
 
         Args:
@@ -62,6 +68,31 @@ Opponent = str | Path | Policy | HasPolicy
 """A player's name, the path of a saved model, a policy, or an agent."""
 
 
+class PositionAgent:
+    """Base of the agents that play from positions: `_choose` writes their actions."""
+
+    sees_positions = True
+    _called: str
+    """What an error message calls the agent."""
+
+    def act(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
+        """Choose an action for each row; see `Agent`.
+
+        Raises:
+            ValueError: there are no positions.
+        """
+        asked = require_positions(positions, self._called).arrays
+        actions = np.zeros(len(asked.states), np.int64)
+        self._choose(asked, actions)
+        return actions
+
+    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
+        """Write the actions where the seat decides; the others stay 0."""
+        raise NotImplementedError
+
+
 def require_positions(positions: Positions | None, who: str) -> Positions:
     """Return the positions, for an agent that cannot play without.
 
@@ -78,19 +109,16 @@ def require_positions(positions: Positions | None, who: str) -> Positions:
 
 
 def action_probabilities_of(
-    agent: Agent,
-    observations: NDArray[np.float32],
-    action_masks: NDArray[np.bool_],
-    positions: Positions | None = None,
-) -> NDArray[np.float64]:
+    agent: Agent, observations: Observations, masks: Masks, positions: Positions | None = None
+) -> Probabilities:
     """Return an agent's distribution over actions, float64 (k, actions).
 
     An agent without `action_probabilities` takes its action with probability 1.
     """
-    stated: Callable[..., NDArray[np.float64]] | None = getattr(agent, "action_probabilities", None)
+    stated: Callable[..., Probabilities] | None = getattr(agent, "action_probabilities", None)
     if stated is not None:
-        return stated(observations, action_masks, positions)
-    probabilities = np.zeros(action_masks.shape)
-    chosen = agent.act(observations, action_masks, positions)
+        return stated(observations, masks, positions)
+    probabilities = np.zeros(masks.shape)
+    chosen = agent.act(observations, masks, positions)
     probabilities[np.arange(len(chosen)), chosen] = 1.0
     return probabilities

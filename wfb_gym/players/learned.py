@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from wfb_gym._records import Records
 from wfb_gym.encoding.actions import action_codec
@@ -14,6 +13,7 @@ from wfb_gym.encoding.limits import check_covers
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.packing.records import PackedScenario
+from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.players.network import PolicyNetwork, load_network
 
 _BATCH = 1 << 12
@@ -58,11 +58,8 @@ class NetworkAgent:
         self._view: View | None = None
 
     def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
         """Return the likeliest legal action in each row; see `Agent`."""
         if not self.sees_positions:
             return self._likeliest(observations, action_masks)
@@ -81,19 +78,15 @@ class NetworkAgent:
             ValueError: a scenario is larger than those.
         """
         if self._view is None or self._view.packed_scenarios is not packed_scenarios:
-            for k in range(len(packed_scenarios)):
-                try:
+            try:
+                for k in range(len(packed_scenarios)):
                     check_covers(self.limits, packed_scenarios[k : k + 1], self.seat)
-                except ValueError as error:
-                    raise ValueError(
-                        f"{self.name}: it learned smaller scenarios; {error}"
-                    ) from error
+            except ValueError as error:
+                raise ValueError(f"{self.name}: it learned smaller scenarios; {error}") from error
             self._view = View(packed_scenarios, self.seat, self.limits)
         return self._view
 
-    def _likeliest(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
+    def _likeliest(self, observations: Observations, masks: Masks) -> Actions:
         expected = (layout(self.limits).size, action_codec(self.limits).n)
         found = (observations.shape[1], masks.shape[1])
         if found != expected:

@@ -205,7 +205,7 @@ class Entities(nn.Module):
         common = [i for i in range(features) if i not in in_blocks]
         self.register_buffer("common", _indices(common), persistent=False)
         half = width // 2
-        self.narrow, self.wide = half, width
+        self.width = width
         self.wizard = _linear(sizes["wizard"] + 1, half)
         self.item = _linear(sizes["item"] + 1, half)
         self.unit = _linear(sizes["unit"] + 1, half)
@@ -261,24 +261,17 @@ class Entities(nn.Module):
         whole = self.spell_whole(common)
         parts = [common]
         encoded_members: dict[tuple[str, str], Tensor] = {}
-        pending = features.new_zeros(len(features), self.wide)
+        pending = features.new_zeros(len(features), self.width)
         for side in SIDES:
-            for kind, encoder in (
-                ("wizard", self.wizard),
-                ("item", self.item),
-                ("unit", self.unit),
-            ):
+            for kind in ("wizard", "item", "unit"):
                 members = self._members(features, side, kind)
-                if not members.shape[1]:
-                    parts.append(features.new_zeros(len(features), self.narrow))
-                    continue
-                encoded = torch.relu(encoder(self._with_side(members, side)))
+                encoded = torch.relu(getattr(self, kind)(self._with_side(members, side)))
                 encoded_members[side, kind] = encoded
                 there = (members != 0.0).any(2, keepdim=True)
                 parts.append((encoded * there).sum(1))
             spells = self._members(features, side, "spell")
             if not spells.shape[1]:
-                parts.append(features.new_zeros(len(features), 2 * self.wide))
+                parts.append(features.new_zeros(len(features), 2 * self.width))
                 continue
             encoded = self._encode_spells(features, side, whole)
             encoded_members[side, "spell"] = encoded
@@ -301,9 +294,8 @@ class Entities(nn.Module):
                 out.append(self.pointers[_pointer_name(key)](members[_POINTED[key]], hidden))
             else:
                 side = key.split()[0]
-                for kind, pointer in (("unit", self.at_units), ("wizard", self.at_wizards)):
-                    if (side, kind) in members:
-                        out.append(pointer(members[side, kind], hidden))
+                out.append(self.at_units(members[side, "unit"], hidden))
+                out.append(self.at_wizards(members[side, "wizard"], hidden))
         return torch.cat(out, 1)
 
 

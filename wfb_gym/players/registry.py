@@ -74,7 +74,7 @@ def resolve_policy(
     """
     found: Any = player
     if isinstance(player, str | Path):
-        found = _find_agent(str(player), deterministic=False, seed=None)
+        found = _find_agent(str(player))
     for name in methods:
         method: Policy | None = getattr(found, name, None)
         if callable(method):
@@ -109,9 +109,7 @@ def make_agent(
         ValueError: there is no such agent, or the file is not a model that can play.
         TooLarge: the scenario has more positions than fit.
     """
-    agent = _find_agent(
-        str(name_or_path), deterministic=deterministic, seed=seed, scenario=scenario, seat=seat
-    )
+    agent = _find_agent(str(name_or_path), deterministic, seed, scenario, seat)
     if agent is None:
         raise _unknown("agent", str(name_or_path), "")
     return agent
@@ -119,12 +117,12 @@ def make_agent(
 
 def _find_agent(
     name: str,
-    *,
-    deterministic: bool,
-    seed: int | None,
+    deterministic: bool = False,
+    seed: int | None = None,
     scenario: Any = "archmage-duel",
     seat: int | str = 0,
 ) -> Agent | None:
+    """`make_agent`; None for an unknown name."""
     number = find_scripted(name)
     if number is not None:
         return _make_scripted(number, ":" in name, seed, scenario, seat)

@@ -19,6 +19,7 @@ except ImportError as error:
     ) from error
 
 from wfb_gym.encoding.positions import Positions
+from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
 
 
 class SavedPolicy:
@@ -40,11 +41,8 @@ class SavedPolicy:
         self._rng = np.random.default_rng(seed)
 
     def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
         """Choose a legal action for each row, int64 (k,).
 
         Args:
@@ -55,36 +53,28 @@ class SavedPolicy:
         Raises:
             ValueError: the arrays do not have the sizes that the model was trained with.
         """
-        scores = np.where(action_masks, self._logits(observations, action_masks), -np.inf)
+        logits = self._logits(observations, action_masks)
         if not self._deterministic:  # the greatest after Gumbel noise is a draw from the softmax
-            scores += self._rng.gumbel(size=scores.shape)
-        actions: NDArray[np.int64] = scores.argmax(axis=1)
+            logits += self._rng.gumbel(size=logits.shape)
+        actions: Actions = logits.argmax(axis=1)
         return actions
 
     __call__ = act
 
     def action_probabilities(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.float64]:
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Probabilities:
         """Return the distribution that `act` draws from, float64 (k, actions)."""
         logits = self._logits(observations, action_masks).astype(np.float64)
-        scores = np.where(action_masks, logits, -np.inf)
         if self._deterministic:
-            likeliest = scores.argmax(axis=1)[:, None]
-            chosen: NDArray[np.float64] = np.where(
-                np.arange(scores.shape[1]) == likeliest, 1.0, 0.0
-            )
-            return chosen
-        probabilities: NDArray[np.float64] = np.exp(scores - scores.max(axis=1, keepdims=True))
+            likeliest = logits.argmax(axis=1)[:, None]
+            return np.where(np.arange(self.actions) == likeliest, 1.0, 0.0)
+        probabilities: Probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
-    def _logits(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-    ) -> NDArray[np.float32]:
+    def _logits(self, observations: Observations, masks: Masks) -> NDArray[np.float32]:
+        """Return the logits of the actions, -inf where one is illegal, float32 (k, actions)."""
         given = (observations.shape[1], masks.shape[1])
         if given != (self.size, self.actions):
             raise ValueError(
@@ -94,8 +84,7 @@ class SavedPolicy:
             )
         with torch.no_grad():
             distribution = self._policy.get_distribution(torch.as_tensor(observations))
-            logits: NDArray[np.float32] = distribution.distribution.logits.numpy()
-        return logits
+            return np.where(masks, distribution.distribution.logits.numpy(), -np.inf)
 
 
 def load_policy(
@@ -124,7 +113,9 @@ def load_policy(
         spaces = (data["observation_space"], data["action_space"])
     except (ValueError, KeyError, AssertionError) as error:
         raise ValueError(f"{path}: expected a model saved by Stable-Baselines3") from error
-    if not _is_actor_critic(kind):
+    plain = ActorCriticPolicy | MaskableActorCriticPolicy
+    is_plain = isinstance(kind, type) and issubclass(kind, plain)
+    if not is_plain or issubclass(kind, RecurrentActorCriticPolicy):
         raise ValueError(
             f"{path}: expected a model of MaskablePPO, PPO, A2C or TRPO, found the policy {kind}"
         )
@@ -138,10 +129,3 @@ def load_policy(
     policy.load_state_dict(parameters["policy"])
     policy.set_training_mode(False)
     return SavedPolicy(policy, str(path), deterministic, seed)
-
-
-def _is_actor_critic(kind: Any) -> bool:
-    """Whether a policy class gives a distribution of actions for an observation alone."""
-    if not isinstance(kind, type) or issubclass(kind, RecurrentActorCriticPolicy):
-        return False
-    return issubclass(kind, ActorCriticPolicy | MaskableActorCriticPolicy)

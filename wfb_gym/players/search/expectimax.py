@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, new_records
-from wfb_gym.encoding.positions import PositionArrays, Positions
+from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import STATE_WORDS, Node, State
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import require_positions
+from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.estimate import estimate_phase
 from wfb_gym.solver.expansion import expand
 from wfb_gym.solver.graph_arrays import TIE, Expansion, Successor, new_expansion
@@ -68,7 +68,7 @@ class SearchGraph(NamedTuple):
     queue: NDArray[np.int64]  # (2, nodes): decisions in turn; a stack
 
 
-class ExpectimaxAgent:
+class ExpectimaxAgent(PositionAgent):
     """Looks a number of decisions ahead, or as far as a number of ways lets it.
 
     Args:
@@ -80,7 +80,7 @@ class ExpectimaxAgent:
         ValueError: Depth or ways below 1.
     """
 
-    sees_positions = True
+    _called = "expectimax"
 
     def __init__(self, depth: int | None = None, *, ways: int = DEFAULT_WAYS) -> None:
         for name, number in (("depth", depth), ("ways", ways)):
@@ -88,26 +88,17 @@ class ExpectimaxAgent:
                 raise ValueError(f"expectimax: expected {name} of 1 or more, found {number}")
         self._depth = FULL if depth is None else depth
         self._ways = ways
-        ways_at_first = new_records(Transition, 1 << 12)
-        self._graph = _with_nodes(1 << 10, ways_at_first)
+        self._graph = _with_nodes(1 << 10, new_records(Transition, 1 << 12))
         self._room = new_expansion(1 << 12)
 
-    def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
-        """Choose an action for each row; see `Agent`."""
-        asked = require_positions(positions, "expectimax").arrays
-        actions = np.zeros(len(asked.states), np.int64)
+    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         row = 0
         while True:
             why, row = _search(
                 row, self._depth, self._ways, asked, self._graph, self._room, actions
             )
             if why == DONE:
-                return actions
+                return
             self._grow(why)
 
     def _grow(self, why: int) -> None:
@@ -126,12 +117,8 @@ class ExpectimaxAgent:
 
 
 def _with_nodes(size: int, ways: Records[Transition]) -> SearchGraph:
-    return SearchGraph(
-        new_records(SearchNode, size),
-        ways,
-        np.zeros(2 * size, np.int32),
-        np.zeros((2, size), np.int64),
-    )
+    nodes, slots = new_records(SearchNode, size), np.zeros(2 * size, np.int32)
+    return SearchGraph(nodes, ways, slots, np.zeros((2, size), np.int64))
 
 
 @jit(nogil=True)
@@ -142,7 +129,7 @@ def _search(
     positions: PositionArrays,
     graph: SearchGraph,
     room: Expansion,
-    actions: NDArray[np.int64],
+    actions: Actions,
 ) -> tuple[int, int]:
     """Write the best actions of the positions from `row` on; why it stops, and at which row."""
     while row < positions.states.shape[0]:
@@ -171,11 +158,10 @@ def _lay_out(
     """Lay out what can follow a position, nearest decisions first.
 
     Returns:
-        DONE or what is too small; and how many decisions ahead all positions were laid out.
+        DONE or what is too small, and how many decisions ahead all positions were laid out.
     """
     nodes, ways, queue = graph.nodes, graph.ways, graph.queue
-    for k in range(graph.slots.shape[0]):
-        graph.slots[k] = -1
+    graph.slots[:] = -1
     nodes[0].state = state
     nodes[0].first = -1
     nodes[0].ahead = 0
@@ -294,8 +280,7 @@ def _back_up(packed: PackedScenario, ahead: int, graph: SearchGraph, room: Expan
             node.cursor += 1
         if waiting:
             continue
-        for k in range(max(1, node.count)):
-            sums[k] = 0.0
+        sums[: max(1, node.count)] = 0.0
         for k in range(node.first, node.end):
             way = ways[k]
             value = nodes[way.node].value if way.node >= 0 else 0.0

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, new_records
-from wfb_gym.encoding.positions import PositionArrays, Positions
+from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes, most_outcomes
@@ -34,7 +34,7 @@ from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.state import STATE_WORDS, Node, State, WorkSpace, new_states, new_work_spaces
 from wfb_gym.engine.transition import act, resolve
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import require_positions
+from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.estimate import estimate_phase
 from wfb_gym.scenario.sizes import DICE
 
@@ -87,25 +87,20 @@ class Extent(Record):
 
 
 class Tree(NamedTuple):
-    """The arrays of a search."""
+    """The arrays of a search: its tree, and scratch."""
 
     nodes: Records[TreeNode]
     edges: Records[Edge]
     path: Records[PathStep]
     extent: Records[Extent]  # (1,)
-
-
-class Scratch(NamedTuple):
-    """What a search needs beside its tree."""
-
+    rng: Records[Rng]  # (1,)
     outcomes: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     beyond: Records[State]  # (1,)
-    rng: Records[Rng]  # (1,)
     work: Records[WorkSpace]  # (1,)
 
 
-class MctsAgent:
+class MctsAgent(PositionAgent):
     """Plays the action of the highest value after its simulations.
 
     Args:
@@ -117,7 +112,7 @@ class MctsAgent:
         ValueError: An argument is out of range.
     """
 
-    sees_positions = True
+    _called = "mcts"
     seeded = True
     """What it plays follows from its seed: another seed is another player."""
 
@@ -136,32 +131,21 @@ class MctsAgent:
         self._key = key_of_seed(drawn if seed is None else seed)
         self._simulations = simulations
         self._exploration = float(exploration)
+        outcomes = most_outcomes(DICE, rerolls=True)
         self._tree = Tree(
             new_records(TreeNode, NODES_PER_SIMULATION * simulations + ACTIONS + 1),
             new_records(Edge, EDGES_PER_SIMULATION * simulations + ACTIONS),
             new_records(PathStep, LONGEST),
             new_records(Extent, 1),
-        )
-        outcomes = most_outcomes(DICE, rerolls=True)
-        self._scratch = Scratch(
-            np.zeros(outcomes, np.int64), np.zeros(outcomes), new_states(1), new_rngs(1),
+            new_rngs(1),
+            np.zeros(outcomes, np.int64),
+            np.zeros(outcomes),
+            new_states(1),
             new_work_spaces(),
-        )  # fmt: skip
+        )
 
-    def act(
-        self,
-        observations: NDArray[np.float32],
-        action_masks: NDArray[np.bool_],
-        positions: Positions | None = None,
-    ) -> NDArray[np.int64]:
-        """Choose an action for each row; see `Agent`."""
-        asked = require_positions(positions, "mcts").arrays
-        actions = np.zeros(len(asked.states), np.int64)
-        _search(
-            self._simulations, self._exploration, self._key, asked, self._tree, self._scratch,
-            actions,
-        )  # fmt: skip
-        return actions
+    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
+        _search(self._simulations, self._exploration, self._key, asked, self._tree, actions)
 
 
 @jit(nogil=True)
@@ -171,11 +155,10 @@ def _search(
     key: np.uint64,
     positions: PositionArrays,
     tree: Tree,
-    scratch: Scratch,
-    actions: NDArray[np.int64],
+    actions: Actions,
 ) -> None:
     """Write the best actions in the rows in which the seat decides."""
-    nodes, edges, rng = tree.nodes, tree.edges, scratch.rng[0]
+    nodes, edges, rng = tree.nodes, tree.edges, tree.rng[0]
     for row in range(positions.states.shape[0]):
         root = positions.states[row]
         if not (is_decision(root.node) and root.mover == positions.seat):
@@ -192,12 +175,12 @@ def _search(
         _clear(nodes[0])
         tree.extent[0].nodes = 1
         tree.extent[0].edges = 0
-        _expand(packed, 0, tree, scratch)
+        _expand(packed, 0, tree)
         low = np.inf
         high = -np.inf
         for _ in range(simulations):
             weight = exploration * (high - low) if high > low else exploration
-            length = _descend(packed, weight, tree, scratch)
+            length = _descend(packed, weight, tree)
             least, most = _back_up(tree, length)
             low = min(low, least)
             high = max(high, most)
@@ -217,9 +200,9 @@ def _clear(node: TreeNode) -> None:
 
 
 @jit(forceinline=False)
-def _expand(packed: PackedScenario, here: int, tree: Tree, scratch: Scratch) -> None:
+def _expand(packed: PackedScenario, here: int, tree: Tree) -> None:
     """Try every action of a decision once, if there is room."""
-    node, extent, work = tree.nodes[here], tree.extent[0], scratch.work[0]
+    node, extent, work = tree.nodes[here], tree.extent[0], tree.work[0]
     phase = int64(tree.nodes[0].state.phase)
     count = int64(legal_actions(packed, node.state, work))
     first = extent.edges
@@ -235,7 +218,7 @@ def _expand(packed: PackedScenario, here: int, tree: Tree, scratch: Scratch) -> 
         new.state = node.state
         new.gain = act(packed, new.state, edge.code, work)
         _clear(new)
-        new.value = _first_value(packed, new.state, phase, scratch)
+        new.value = _first_value(packed, new.state, phase, tree)
         edge.node = extent.nodes
         edge.visits = 1
         edge.value = new.gain + new.value
@@ -246,28 +229,24 @@ def _expand(packed: PackedScenario, here: int, tree: Tree, scratch: Scratch) -> 
 
 
 @jit(forceinline=False)
-def _first_value(packed: PackedScenario, state: State, phase: int, scratch: Scratch) -> float:
+def _first_value(packed: PackedScenario, state: State, phase: int, tree: Tree) -> float:
     """Return the value of a new node: an estimate, or the mean of those of the dice's outcomes."""
-    work = scratch.work[0]
+    work = tree.work[0]
     if not is_chance(state.node) or state.phase != phase:
         return float(estimate_phase(packed, state, phase, work))
-    outcomes, probabilities = scratch.outcomes, scratch.probabilities
+    outcomes, probabilities = tree.outcomes, tree.probabilities
     mean = 0.0
     for k in range(chance_outcomes(packed, state, outcomes, probabilities, 0, work)):
-        scratch.beyond[0] = state
-        points = resolve(packed, scratch.beyond[0], outcomes[k], work)
-        value = estimate_phase(packed, scratch.beyond[0], phase, work)
+        tree.beyond[0] = state
+        points = resolve(packed, tree.beyond[0], outcomes[k], work)
+        value = estimate_phase(packed, tree.beyond[0], phase, work)
         mean += probabilities[k] * (points + value)
     return mean
 
 
 @jit(forceinline=False)
-def _descend(packed: PackedScenario, weight: float, tree: Tree, scratch: Scratch) -> int:
-    """Go from the root to a decision that is not expanded, and expand it.
-
-    Returns:
-        The number of nodes on the path.
-    """
+def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
+    """Go from the root to a decision that is not expanded, expand it; the path's length."""
     nodes, edges, path, extent = tree.nodes, tree.edges, tree.path, tree.extent[0]
     phase = int64(nodes[0].state.phase)
     here = 0
@@ -281,7 +260,7 @@ def _descend(packed: PackedScenario, weight: float, tree: Tree, scratch: Scratch
             return length
         if not is_chance(node.state.node):
             if node.count == 0:
-                _expand(packed, here, tree, scratch)
+                _expand(packed, here, tree)
                 return length
             chosen = _select(node, edges, weight)
             node.visits += 1
@@ -289,7 +268,7 @@ def _descend(packed: PackedScenario, weight: float, tree: Tree, scratch: Scratch
             path[length - 1].edge = chosen
             here = int64(edges[chosen].node)
             continue
-        outcome = int64(sample(packed, node.state, scratch.rng[0], scratch.work[0]))
+        outcome = int64(sample(packed, node.state, tree.rng[0], tree.work[0]))
         here = int64(node.first)
         while here >= 0 and nodes[here].outcome != outcome:
             here = int64(nodes[here].next)
@@ -299,7 +278,7 @@ def _descend(packed: PackedScenario, weight: float, tree: Tree, scratch: Scratch
             return length
         here = int64(extent.nodes)
         extent.nodes += 1
-        _add_child(packed, node, here, outcome, tree, scratch)
+        _add_child(packed, node, here, outcome, tree)
 
 
 @jit
@@ -309,11 +288,10 @@ def _add_child(
     child: int,
     outcome: int,
     tree: Tree,
-    scratch: Scratch,
 ) -> None:
     """Write the child of a chance node that an outcome leads to."""
-    work, phase = scratch.work[0], int64(tree.nodes[0].state.phase)
-    outcomes, probabilities = scratch.outcomes, scratch.probabilities
+    work, phase = tree.work[0], int64(tree.nodes[0].state.phase)
+    outcomes, probabilities = tree.outcomes, tree.probabilities
     new = tree.nodes[child]
     new.state = node.state
     new.gain = resolve(packed, new.state, outcome, work)
@@ -327,7 +305,7 @@ def _add_child(
     estimated = estimate_phase(packed, new.state, phase, work)
     new.value = estimated
     if is_chance(new.state.node):  # its parent's value took the plain estimate
-        new.value = _first_value(packed, new.state, phase, scratch)
+        new.value = _first_value(packed, new.state, phase, tree)
         node.value += new.probability * (new.value - estimated)
 
 
