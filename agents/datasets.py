@@ -35,12 +35,12 @@ class DatasetError(ValueError):
 class Episode:
     """One seat's decisions in a battle; observations and masks hold the end too."""
 
-    seed: int
+    seed: int  # of the battle's dice
     observations: list[NDArray[np.float32]]
     masks: list[NDArray[np.bool_]]
-    actions: list[int] = field(default_factory=list)
-    own_actions: list[int] = field(default_factory=list)
-    rewards: list[float] = field(default_factory=list)
+    actions: list[int] = field(default_factory=list)  # played
+    own_actions: list[int] = field(default_factory=list)  # the agent's own choices
+    rewards: list[float] = field(default_factory=list)  # in the environment's unit
 
 
 @dataclass(frozen=True)
@@ -62,20 +62,12 @@ class RecordedDecisions:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set in memory.
-
-    Attributes:
-        name: its id.
-        seat: whose decisions it holds, "caster" or "dispeller".
-        scenario: that was played.
-        env: environment that was played, rebuilt from the data set.
-        decisions: all of them.
-    """
+    """A data set in memory."""
 
     name: str
-    seat: str
+    seat: str  # whose decisions it holds, "caster" or "dispeller"
     scenario: str
-    env: Any
+    env: Any  # that was played, rebuilt from the data set
     decisions: RecordedDecisions
 
 

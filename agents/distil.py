@@ -50,48 +50,26 @@ REPORTED = 200
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
-
-    Attributes:
-        seat: "caster" or "dispeller".
-        scenarios: seeds of the train split to learn from; half of them have targets.
-        seconds: of learning, solving and grading aside.
-        points: what an army of the scenarios may cost.
-        out: the run's folder.
-        targets: folder of the targets.
-        seed: of the network and of the batches.
-        width: of the hidden layers.
-        batch_size: decisions of a gradient step.
-        learning_rate: at the beginning; it falls to 0 as a cosine.
-        temperature: of the softmax over the exact values that the policy imitates, in parts of
-            the greatest worth of a spell.
-        regret: weight of the expected regret beside the cross-entropy.
-        max_grad_norm: of a gradient step.
-        train_bytes: memory that a scenario to learn from may take.
-        test_bytes: memory that a scenario of the grading may take.
-        graded: scenarios of the test split, with a score.
-        workers: scenarios solved side by side.
-        threads: of torch.
-    """
+    """Settings of a run."""
 
     seat: str = field(default="caster", metadata={"choices": SEATS})
-    scenarios: int = 1900
-    seconds: float = 1150.0
-    points: int = 1000
+    scenarios: int = 1900  # seeds of the train split to learn from; half of them have targets
+    seconds: float = 1150.0  # of learning, solving and grading aside
+    points: int = 1000  # what an army of the scenarios may cost
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/distil-SEAT)"})
     targets: Path = field(default=Path("runs/lessons"), metadata={"aliases": ("--lessons",)})
-    seed: int = 0
-    width: int = 64
-    batch_size: int = 1024
-    learning_rate: float = 2e-3
-    temperature: float = 0.01
-    regret: float = 0.1
+    seed: int = 0  # of the network and of the batches
+    width: int = 64  # of the hidden layers
+    batch_size: int = 1024  # decisions of a gradient step
+    learning_rate: float = 2e-3  # at the beginning; it falls to 0 as a cosine
+    temperature: float = 0.01  # of the softmax over exact values, in parts of a greatest worth
+    regret: float = 0.1  # weight of the expected regret beside the cross-entropy
     max_grad_norm: float = field(default=1.0, metadata={"aliases": ("--max-norm",)})
-    train_bytes: int = 6 << 20
-    test_bytes: int = 16 << 20
-    graded: int = 200
-    workers: int = 2
-    threads: int = 1
+    train_bytes: int = 6 << 20  # memory that a scenario to learn from may take
+    test_bytes: int = 16 << 20  # memory that a scenario of the grading may take
+    graded: int = 200  # scenarios of the test split, with a score
+    workers: int = 2  # scenarios solved side by side
+    threads: int = 1  # of torch
 
 
 class Student:

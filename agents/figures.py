@@ -24,11 +24,7 @@ def draw_scores(
 ) -> None:
     """Gap to the optimum, 100 less the exact score, along the training of one run or several.
 
-    Args:
-        runs: points of each run's curve: seconds, frames, and scores by seat.
-        title: of the picture.
-        path: of the PNG.
-        across: what is on the x axis: "seconds" or "frames".
+    The points of each run's curve have seconds, frames (either goes on the x axis) and scores.
     """
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     axes = figure.subplots()
@@ -36,16 +32,10 @@ def draw_scores(
         for number, run in enumerate(runs):
             points = [point for point in run if seat in point["scores"]]
             gaps = [max(_SMALLEST_GAP, 100.0 - point["scores"][seat]) for point in points]
-            axes.plot(
-                [point[across] for point in points],
-                gaps,
-                color=colour,
-                marker="o",
-                markersize=3,
-                linewidth=1.2,
-                alpha=0.9 if len(runs) == 1 else 0.5,
-                label=seat if number == 0 else None,
-            )
+            style = {"color": colour, "marker": "o", "markersize": 3, "linewidth": 1.2}
+            style |= {"alpha": 0.9 if len(runs) == 1 else 0.5}
+            label = seat if number == 0 else None
+            axes.plot([point[across] for point in points], gaps, label=label, **style)
     axes.axhline(0.5, color="black", linestyle="--", linewidth=1, label="score 99.5")
     axes.set_yscale("log")
     axes.invert_yaxis()
@@ -71,14 +61,7 @@ def draw_openings(solution: Solution, caster: Agent, path: Path) -> None:
 
 
 def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Path) -> None:
-    """Draw mean points against each opponent with 95 % bands, and exact scores below.
-
-    Args:
-        curve: points of the training: steps, points by opponent, and the exact score, if the
-            scenario is solved, or exact scores by scenario.
-        title: of the picture.
-        path: of the PNG.
-    """
+    """Draw mean points against each opponent with 95 % bands, and exact scores below."""
     if not curve:
         return
     steps = [point["steps"] for point in curve]
@@ -109,25 +92,19 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
 
 
 def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
-    """Exact scores in many scenarios: each against its size, and how many reach what.
-
-    Args:
-        grades: that have a score.
-        seat: of the policy.
-        path: of the PNG.
-    """
+    """Exact scores in many scenarios: each against its size, and how many reach what."""
     scores = np.array([one.score for one in grades], float)
     sizes = np.array([one.decisions for one in grades], float)
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    shown = np.maximum(scores, 0.0)
-    left.scatter(sizes, shown, s=14, color=_COLOURS[seat], alpha=0.6, linewidths=0)
+    drawn = np.maximum(scores, 0.0)
+    left.scatter(sizes, drawn, s=14, color=_COLOURS[seat], alpha=0.6, linewidths=0)
     left.set_xscale("log")
     left.set_xlabel("positions of the scenario")
     left.set_ylabel("exact score (below 0 drawn at 0)")
     left.set_title(f"{seat}: {len(scores)} scenarios that it never saw")
     left.grid(alpha=0.3)
-    ordered = np.sort(shown)[::-1]
+    ordered = np.sort(drawn)[::-1]
     right.plot(ordered, 100.0 * np.arange(1, len(ordered) + 1) / len(ordered), color=_COLOURS[seat])
     median = float(np.median(scores))
     right.axvline(median, color="black", linestyle="--", linewidth=1)

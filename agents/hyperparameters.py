@@ -66,33 +66,20 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Settings(Overrides):
-    """Settings of a run, beside its hyperparameters.
+    """Settings of a run, beside its hyperparameters."""
 
-    Attributes:
-        scenario: bundled names or files, played in turn; or one name of generated ones.
-        seat: "caster" or "dispeller".
-        opponent: names or saved models, of which each episode draws one.
-        load: saved model to go on from.
-        seed: of network, sampling and dice.
-        out: the run's folder.
-        evaluations: points of the learning curve after the first.
-        battles: of each evaluation along the way.
-        final_battles: of each cell of the final table.
-        exact_bytes: memory that an exact solution may take; larger scenarios get no exact score.
-        threads: of torch.
-    """
-
+    # bundled names or files, played in turn; or one name of generated ones
     scenario: tuple[str, ...] = ("archmage-duel",)
     seat: str = field(default="caster", metadata={"choices": SEATS})
-    opponent: tuple[str, ...] = (MIXED,)
+    opponent: tuple[str, ...] = (MIXED,)  # names or saved models; each episode draws one
     load: Path | None = field(default=None, metadata={"type": Path, "help": "model to go on from"})
-    seed: int = 0
+    seed: int = 0  # of network, sampling and dice
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-SEAT)"})
-    evaluations: int = 12
-    battles: int = 2048
-    final_battles: int = 16_384
-    exact_bytes: int = 1 << 26
-    threads: int = 1
+    evaluations: int = 12  # points of the learning curve after the first
+    battles: int = 2048  # of each evaluation along the way
+    final_battles: int = 16_384  # of each cell of the final table
+    exact_bytes: int = 1 << 26  # memory of an exact solution; larger scenarios get no exact score
+    threads: int = 1  # of torch
 
 
 def scenario_class(envs: PhaseVecEnv) -> str:

@@ -47,27 +47,15 @@ POINTS_PER_REWARD = 100.0
 
 @dataclass(frozen=True)
 class Settings:
-    """What is recorded.
+    """What is recorded."""
 
-    Attributes:
-        agent: registered name or saved model.
-        scenario: bundled name or file.
-        seat: whose decisions are stored.
-        opponent: plays the other seat; of several, battle i meets one after the other.
-        battles: number of battles.
-        epsilon: probability that the seat acts at random, at each decision.
-        seed: of the first battle's dice, and of the agents' draws.
-        name: of the data set; by default from scenario, seat and agent.
-        out: file that gets the JSON too.
-    """
-
-    agent: str = "optimal"
-    scenario: str = "archmage-duel"
+    agent: str = "optimal"  # registered name or saved model
+    scenario: str = "archmage-duel"  # bundled name or file
     seat: str = field(default="caster", metadata={"choices": SEATS})
-    opponent: tuple[str, ...] = ("veteran",)
+    opponent: tuple[str, ...] = ("veteran",)  # of several, battle i meets one after the other
     battles: int = 2000
-    epsilon: float = field(default=0.0, metadata={"aliases": ("--straying",)})
-    seed: int = 0
+    epsilon: float = field(default=0.0, metadata={"aliases": ("--straying",)})  # of the seat
+    seed: int = 0  # of the first battle's dice, and of the agents' draws
     name: str = field(default="", metadata={"help": "(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)"})
     out: Path | None = field(
         default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}

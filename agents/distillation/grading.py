@@ -22,23 +22,14 @@ MIN_STAKES = 1e-6
 
 @dataclass(frozen=True)
 class Grade:
-    """What a policy reached in a scenario.
-
-    Attributes:
-        seed: of the scenario.
-        decisions: that the scenario has; 0 where it is too large.
-        optimum: points of optimal play, from the policy's seat.
-        guaranteed: points that the policy wins against its best response.
-        random: points that random play wins against its own.
-        score: 100 is optimal, 0 as good as random; None where the scenario is skipped.
-    """
+    """What a policy reached in a scenario; points are those of its seat."""
 
     seed: int
-    decisions: int = 0
-    optimum: float = 0.0
-    guaranteed: float = 0.0
-    random: float = 0.0
-    score: float | None = None
+    decisions: int = 0  # that the scenario has; 0 where it is too large
+    optimum: float = 0.0  # points of optimal play
+    guaranteed: float = 0.0  # points that the policy wins against its best response
+    random: float = 0.0  # points that random play wins against its own
+    score: float | None = None  # 100: optimal, 0: as good as random; None: it is skipped
 
 
 def grade(source: TargetSource, seed: int, seat: int, agent: Agent) -> Grade:

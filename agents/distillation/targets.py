@@ -39,39 +39,25 @@ _AT_ONCE = 1 << 15
 class Targets(NamedTuple):
     """Decisions of one seat in one scenario.
 
-    Attributes:
-        states: shape (k,).
-        values: of the legal actions in ascending order of codes, decision by decision: points still
-            to come for that seat if play is optimal afterwards; float32.
-        counts: of legal actions, int64 (k,).
-        share: of the scenario's decisions of that kind that each stands for, float32 (k,).
+    A value is what is still to come for the seat, in points, if play is optimal afterwards.
     """
 
-    states: Records[State]
-    values: NDArray[np.float32]
-    counts: NDArray[np.int64]
-    share: NDArray[np.float32]
+    states: Records[State]  # (k,)
+    values: NDArray[np.float32]  # of the legal actions by ascending code, decision by decision
+    counts: NDArray[np.int64]  # (k,): of legal actions
+    share: NDArray[np.float32]  # (k,): of the decisions of its kind that each stands for
 
 
 @dataclass(frozen=True)
 class TargetSource:
-    """Which scenarios are solved, and how much of each is kept.
-
-    Attributes:
-        options: of the generated scenarios.
-        folder: where the targets are kept.
-        split: of their seeds, "train" or "test".
-        first: seed of the split to begin with.
-        max_bytes: memory that a scenario's positions may take; larger ones are left out.
-        decisions: most of a seat in a scenario.
-    """
+    """Which scenarios are solved, and how much of each is kept."""
 
     options: Generation
-    folder: Path
-    split: Split = "train"
-    first: int = 0
-    max_bytes: int = 24 << 20
-    decisions: int = 2048
+    folder: Path  # of the targets
+    split: Split = "train"  # of the seeds
+    first: int = 0  # seed of the split to begin with
+    max_bytes: int = 24 << 20  # of a scenario's positions; larger ones are left out
+    decisions: int = 2048  # most of a seat in a scenario
 
     def scenario(self, seed: int) -> Scenario:
         """The scenario of a seed of the split."""

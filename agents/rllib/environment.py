@@ -62,14 +62,13 @@ class BattleEnv(MultiAgentEnv):
         self.battles = SelfPlayBatch(1, given.get("scenario", "archmage-duel"))
         self.agents = list(AGENTS)
         self.possible_agents = list(AGENTS)
-        self.action_spaces = {}
+        views = dict(zip(AGENTS, self.battles.views, strict=True))
+        self.action_spaces = {agent: action_space(view.codec) for agent, view in views.items()}
         self.observation_spaces = {}
-        for agent, view in zip(AGENTS, self.battles.views, strict=True):
-            self.action_spaces[agent] = action_space(view.codec)
+        for agent, view in views.items():
             mask = spaces.Box(0.0, 1.0, (view.codec.n,), np.float32)
-            self.observation_spaces[agent] = spaces.Dict(
-                {MASK: mask, SEEN: observation_space(view.layout)}
-            )
+            seen = {MASK: mask, SEEN: observation_space(view.layout)}
+            self.observation_spaces[agent] = spaces.Dict(seen)
         super().__init__()
         self._decisions: tuple[Decisions, Decisions] | None = None
         self._carried = 0.0
@@ -84,11 +83,7 @@ class BattleEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a battle.
-
-        Args:
-            seed: keys the dice; None goes on with the dice as they come.
-            options: not used.
+        """Begin a battle; without a seed, with the dice as they come.
 
         Returns:
             The observation of the agent that acts first, and its info.
@@ -100,16 +95,13 @@ class BattleEnv(MultiAgentEnv):
             seed = int(self.np_random.integers(2**63))
         if seed is not None:
             self._decisions = self.battles.reset(seed)
-        self._carried = float(self.battles.opened[0])
+        self._carried = float(self.battles.opening_points[0])
         self._begun = True
         observations = self._observe()
         return observations, {agent: {} for agent in observations}
 
     def step(self, action_dict: dict[str, Any]) -> Step:
         """Play the action of the agent whose observation was returned last.
-
-        Args:
-            action_dict: its action.
 
         Returns:
             Observations, rewards, terminations, truncations (never True) and infos.
@@ -128,9 +120,7 @@ class BattleEnv(MultiAgentEnv):
         if not 0 <= action < len(mask):
             raise ValueError(f"action: expected 0 to {len(mask) - 1}, found {action}")
         played = action if mask[action] else int(mask.argmax())
-        actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
-        actions[seat] = np.array([played])
-        self._decisions = self.battles.play(actions[0], actions[1])
+        self._decisions = self.battles.play_one(seat, played)
         won = (float(self.battles.points[0]) + self._carried) / self._scale
         ended = bool(self.battles.ended[0])
         self._carried, self._begun = 0.0, ended

@@ -75,12 +75,10 @@ def test_rewards_of_the_two_sum_to_zero_and_add_up_to_the_battles_points(scenari
     for seed in range(5):
         _, *steps = battle(env, seed, rng)
         other.reset(seed)
-        points = float(other.opened[0])
+        points = float(other.opening_points[0])
         for actions, _ in steps:
             ((agent, action),) = actions.items()
-            played = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
-            played[AGENTS.index(agent)] = np.array([action])
-            other.play(played[0], played[1])
+            other.play_one(AGENTS.index(agent), action)
             points += float(other.points[0])
         assert other.ended[0]
         rewards = [step[1] for _, step in steps]

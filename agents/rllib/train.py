@@ -25,15 +25,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import ray
-import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.tune.registry import register_env
+from torch import Tensor
 
 import wfb_gym
 from agents.common import DeferredInterrupt, load_solutions, report
@@ -42,6 +41,7 @@ from experiments import common
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.players.interface import Actions, Masks, Observations
+from wfb_gym.players.learned import likeliest_actions
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
@@ -50,8 +50,6 @@ EXCLUDED = [".git", ".venv*", "runs", "build", "dist", "docs", "tests", ".*_cach
 """What a cluster's machines need not be sent of the checkout."""
 SEED_SPACING = 1_000_000
 """Seeds between two runs, and between the parts of one that is resumed."""
-_ROWS = 1 << 12
-"""Decisions that go through a network at once."""
 QUICK = {
     "workers": 0, "envs": 4, "iterations": 2, "batch": 256, "minibatch": 64, "epochs": 1,
     "width": 32,
@@ -60,42 +58,24 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings of a run."""
 
-    Attributes:
-        scenario: bundled name or file.
-        workers: Ray's processes that play; 0: the trainer's own plays too.
-        envs: battles side by side of each.
-        iterations: of sampling and learning, in all.
-        batch: decisions of an iteration, of both seats.
-        minibatch: decisions of a gradient step.
-        epochs: passes over the decisions of an iteration.
-        learning_rate: of Adam.
-        entropy: weight of the entropy bonus at the beginning; it falls to a tenth.
-        width: of the two hidden layers.
-        seed: of networks, sampling and dice.
-        address: of a Ray cluster; empty: this machine's own.
-        checkpoint_every: iterations between two checkpoints.
-        exact_bytes: memory that the exact solution may take.
-        out: the run's folder.
-    """
-
-    scenario: str = "archmage-duel"
-    workers: int = 1
-    envs: int = 32
-    iterations: int = 40
-    batch: int = 8192
-    minibatch: int = 512
-    epochs: int = 4
-    learning_rate: float = 1e-3
-    entropy: float = 0.03
-    width: int = 128
-    seed: int = 0
+    scenario: str = "archmage-duel"  # bundled name or file
+    workers: int = 1  # Ray's processes that play; 0: the trainer's own plays too
+    envs: int = 32  # battles side by side of each
+    iterations: int = 40  # of sampling and learning, in all
+    batch: int = 8192  # decisions of an iteration, of both seats
+    minibatch: int = 512  # decisions of a gradient step
+    epochs: int = 4  # passes over the decisions of an iteration
+    learning_rate: float = 1e-3  # of Adam
+    entropy: float = 0.03  # weight of the entropy bonus at the beginning; it falls to a tenth
+    width: int = 128  # of the two hidden layers
+    seed: int = 0  # of networks, sampling and dice
     address: str = field(
         default="", metadata={"help": "of a Ray cluster (default: this machine alone)"}
     )
-    checkpoint_every: int = 10
-    exact_bytes: int = 1 << 28
+    checkpoint_every: int = 10  # iterations between two checkpoints
+    exact_bytes: int = 1 << 28  # memory that the exact solution may take
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-rllib)"})
 
 
@@ -109,17 +89,11 @@ class ModuleAgent:
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
         """The likeliest legal action in each row."""
-        chosen = np.empty(len(observations), np.int64)
-        for first in range(0, len(observations), _ROWS):
-            rows = slice(first, first + _ROWS)
-            seen = {
-                MASK: torch.from_numpy(action_masks[rows].astype(np.float32)),
-                SEEN: torch.from_numpy(np.ascontiguousarray(observations[rows])),
-            }
-            with torch.no_grad():
-                outputs = self._module.forward_inference({Columns.OBS: seen})
-            chosen[rows] = outputs[Columns.ACTION_DIST_INPUTS].argmax(1).numpy()
-        return chosen
+        return likeliest_actions(self._logits, observations, action_masks)
+
+    def _logits(self, observations: Tensor, masks: Tensor) -> Tensor:
+        seen = {MASK: masks.float(), SEEN: observations}
+        return self._module.forward_inference({Columns.OBS: seen})[Columns.ACTION_DIST_INPUTS]
 
 
 def seat_of(agent: str, *_: Any, **__: Any) -> str:

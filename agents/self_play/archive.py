@@ -14,13 +14,8 @@ from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 class PositionArchive:
     """Positions, each stored once; when the archive is full, new ones replace random others.
 
-    Whether a position was seen before is looked up by its hash in a table of flags, which is
-    cleared when half of it is set; the rare two positions that share a bucket count as one.
-
-    Args:
-        capacity: most positions that it stores.
-        seed: of the draws, in one number or more.
-        buckets: size of the table of flags.
+    Whether a position was seen before is looked up by its hash in a table of so many `buckets`,
+    cleared when half of them are set; the rare two positions that share one count as one.
     """
 
     def __init__(self, capacity: int, seed: int | Sequence[int], buckets: int = 1 << 22) -> None:
@@ -33,12 +28,7 @@ class PositionArchive:
         self.seen_count = self.size = 0
 
     def add(self, decisions: Decisions, battles: SelfPlayBatch) -> None:
-        """Store the positions that were never seen before.
-
-        Args:
-            decisions: of one seat.
-            battles: that they belong to.
-        """
+        """Store those of a seat's positions that were never seen before."""
         scenarios = battles.playing[decisions.members]
         buckets = _hashes(decisions.observations, scenarios) % len(self.seen)
         rows = np.flatnonzero(~self.seen[buckets])
@@ -61,11 +51,7 @@ class PositionArchive:
         self.scenarios[places] = scenarios[rows[:count]]
 
     def sample(self, count: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Draw positions uniformly, with replacement.
-
-        Returns:
-            Scenarios, int64 (count,), and states, `STATE` (count,).
-        """
+        """Draw positions uniformly, with replacement: scenarios and states, (count,) each."""
         places = self.rng.integers(self.size, size=count)
         return self.scenarios[places], self.states[places]
 

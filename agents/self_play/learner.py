@@ -19,42 +19,27 @@ MIN_LOG_PROB = -5.0
 
 
 class Choices(NamedTuple):
-    """What a seat chose at its decisions of one step of a rollout.
+    """What a seat chose at its decisions of one step of a rollout."""
 
-    Attributes:
-        members: the battles, int64 (k,).
-        inputs: encoded observations, float32 (k, size).
-        masks: legal actions, bool (k, actions).
-        actions: int64 (k,).
-        log_probs: of the actions under the policy, float32 (k,).
-        values: of the positions, in parts of the scenario's worth, float32 (k,).
-        exploratory: whether the action was drawn uniformly instead of from the policy, bool (k,).
-    """
-
-    members: NDArray[np.int64]
-    inputs: Tensor
-    masks: Tensor
-    actions: Tensor
-    log_probs: Tensor
-    values: Tensor
-    exploratory: Tensor
+    members: NDArray[np.int64]  # (k,): the battles
+    inputs: Tensor  # encoded observations, float32 (k, size)
+    masks: Tensor  # legal actions, bool (k, actions)
+    actions: Tensor  # int64 (k,)
+    log_probs: Tensor  # of the actions under the policy, float32 (k,)
+    values: Tensor  # of the positions, in parts of the scenario's worth, float32 (k,)
+    exploratory: Tensor  # bool (k,): drawn uniformly instead of from the policy
 
 
 class Batch(NamedTuple):
-    """Decisions to learn from; as in `Choices`, and what became of them.
-
-    Attributes:
-        advantages: float32 (k,).
-        returns: targets of the values, float32 (k,).
-    """
+    """Decisions to learn from; as in `Choices`, and what became of them."""
 
     inputs: Tensor
     masks: Tensor
     actions: Tensor
     log_probs: Tensor
     exploratory: Tensor
-    advantages: Tensor
-    returns: Tensor
+    advantages: Tensor  # float32 (k,)
+    returns: Tensor  # targets of the values, float32 (k,)
 
 
 def concatenate_choices(
@@ -62,12 +47,9 @@ def concatenate_choices(
     advantages: NDArray[np.float32],
     returns: NDArray[np.float32],
 ) -> Batch:
-    """Batch of a rollout's decisions; those with a single legal action are left out.
+    """Batch of a seat's decisions in the steps of a rollout; none with a single legal action.
 
-    Args:
-        choices: of one seat, with the step of the rollout.
-        advantages: float32 (steps, n).
-        returns: float32 (steps, n).
+    Advantages and returns are of all steps, (steps, n).
     """
     parts = []
     for step, chosen in choices:
@@ -88,14 +70,7 @@ def concatenate_choices(
 
 
 class Learner:
-    """The learner of one seat.
-
-    Args:
-        seat: 0 or 1.
-        battles: that it plays.
-        settings: of the run.
-        group: processes that share gradients.
-    """
+    """The learner of one seat; processes of a group share gradients."""
 
     def __init__(
         self, seat: int, battles: SelfPlayBatch, settings: Settings, group: ProcessGroup
@@ -123,13 +98,9 @@ class Learner:
     def choose(
         self, decisions: Decisions, epsilon: NDArray[np.float64], from_archive: NDArray[np.bool_]
     ) -> Choices:
-        """Choose actions.
+        """Choose actions, at random with the probability `epsilon` of each battle.
 
-        Args:
-            decisions: one or more.
-            epsilon: probability of a uniformly random action in each battle, float64 (n,).
-            from_archive: whether the battle has just begun at a position of the archive, where
-                every second action is random, bool (n,).
+        In battles that have just begun at a position of the archive every second one is random.
         """
         members = decisions.members
         masks = torch.from_numpy(decisions.masks)
@@ -147,11 +118,7 @@ class Learner:
         return Choices(members, inputs, masks, actions, chosen, values, exploratory)
 
     def learn(self, batch: Batch, progress: float) -> int:
-        """Improve the network.
-
-        Args:
-            batch: this process's decisions of a rollout.
-            progress: share of the training that is over, 0 to 1.
+        """Improve the network by this process's decisions of a rollout.
 
         Returns:
             Number of decisions learned from, over all processes.
@@ -159,14 +126,13 @@ class Learner:
         settings = self.settings
         size = len(batch.advantages)
         advantages = batch.advantages.double()
-        moments = [torch.tensor(float(size)).double(), advantages.sum(), advantages.square().sum()]
+        moments = [advantages.new_tensor(size), advantages.sum(), advantages.square().sum()]
         count, total, squares = self.group.all_reduce(torch.stack(moments)).tolist()
         if count < 2:
             return 0
         deviation = np.sqrt(max(0.0, squares / count - (total / count) ** 2)) + 1e-8
         batch = batch._replace(advantages=batch.advantages / deviation)
-        rate = settings.learning_rate * max(0.01, 1.0 - progress)
-        self.optimiser.param_groups[0]["lr"] = rate
+        self.optimiser.param_groups[0]["lr"] = settings.learning_rate * max(0.01, 1.0 - progress)
         steps = max(1, round(count / settings.batch_size))
         for _ in range(settings.epochs):
             order = torch.randperm(size, generator=self.torch_rng)
@@ -193,10 +159,8 @@ class Learner:
         # The ratio means nothing for an action that another distribution drew: it is reinforced
         # if it came out well, else made less likely while it is not unlikely already.
         counts = (advantages > 0.0) | (log_probs.detach() > MIN_LOG_PROB)
-        explored = batch.exploratory & counts
-        policy_loss = (
-            policy_loss - settings.exploration_weight * (advantages * log_probs * explored).sum()
-        )
+        explored = (advantages * log_probs * (batch.exploratory & counts)).sum()
+        policy_loss = policy_loss - settings.exploration_weight * explored
         value_loss = ((values - batch.returns).square() * own).sum()
         entropy = -(all_log_probs.exp() * all_log_probs.masked_fill(~batch.masks, 0.0)).sum()
         decay = settings.final_entropy_coefficient / settings.entropy_coefficient
@@ -204,7 +168,7 @@ class Learner:
         return policy_loss + 0.5 * value_loss - coefficient * entropy
 
     def get_state(self) -> dict[str, Any]:
-        """Everything that the learner's future depends on."""
+        """Everything that the learner's future depends on; `set_state` goes back to it."""
         return {
             "network": self.network.state_dict(),
             "optimiser": self.optimiser.state_dict(),

@@ -28,12 +28,8 @@ CAPACITY = 1 << 15
 class ProcessGroup:
     """All processes, as one of them sees them. With one process, every method is trivial.
 
-    The methods are collective: all processes call them, in the same order.
-
-    Args:
-        rank: of this process; 0 is the one that started the others.
-        count: number of processes.
-        shared: memory of 2 * count * CAPACITY doubles, a barrier, and a queue to rank 0.
+    The methods are collective: all processes call them, in the same order. Rank 0 has started the
+    others. What they share is memory of 2 * count * CAPACITY doubles, a barrier, a queue to rank 0.
     """
 
     def __init__(self, rank: int = 0, count: int = 1, shared: Any = None) -> None:
@@ -107,15 +103,9 @@ def _exit_with_parent() -> None:
 
 @contextmanager
 def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Iterator[ProcessGroup]:
-    """Start the other processes, and end them.
+    """Start the other `count` - 1 processes, and end them; yields the group as rank 0 sees it.
 
-    Args:
-        count: number of processes, the calling one included.
-        work: what the others run: ``work(group, *arguments)``, a function of a module.
-        *arguments: must be picklable.
-
-    Yields:
-        The group, as rank 0 sees it.
+    They run ``work(group, *arguments)``, which is pickled.
 
     Raises:
         RuntimeError: another process failed.

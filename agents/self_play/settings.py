@@ -6,62 +6,38 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings of a run."""
 
-    Attributes:
-        scenario: bundled names or files, played in turn; or one name of generated ones.
-        seconds: of learning, evaluations aside.
-        steps: decisions of both seats in all; 0: as many as there is time for.
-        seed: of networks, sampling and dice.
-        runs: number of runs, of consecutive seeds.
-        out: the run's folder.
-        shape: of the networks, see `wfb_gym.players.network`.
-        width: of their hidden layers.
-        num_envs: battles side by side.
-        rollout: decisions of each battle between two updates.
-        batch_size: decisions of a gradient step.
-        epochs: passes over the decisions of an update.
-        learning_rate: at the beginning; it falls linearly to 1 % of that.
-        gae_lambda: of generalised advantage estimation (Schulman et al. 2016).
-        clip_range: how far the probability ratio of an action may move in an update.
-        entropy_coefficient: weight of the entropy bonus at the beginning,
-        final_entropy_coefficient: and at the end.
-        exploration: share of battles in which a seat explores, for each seat.
-        exploration_weight: of the policy loss of exploratory decisions.
-        exploring_starts: share of battles that begin at a position of the archive.
-        archive_capacity: most positions that it stores.
-        max_grad_norm: of a gradient step.
-        evaluations: points of the learning curve.
-        exact_bytes: memory that the exact solution may take.
-        workers: processes that learn together, each with its part of the battles.
-        checkpoint_seconds: between two checkpoints.
-    """
-
-    scenario: tuple[str, ...] = ("archmage-duel",)
-    seconds: float = 30.0
-    steps: int = 0
-    seed: int = 0
-    runs: int = 1
+    scenario: tuple[str, ...] = ("archmage-duel",)  # played in turn; or one name of generated ones
+    seconds: float = 30.0  # of learning, evaluations aside
+    steps: int = 0  # decisions of both seats in all; 0: as many as there is time for
+    seed: int = 0  # of networks, sampling and dice
+    runs: int = 1  # of consecutive seeds
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-fast)"})
-    shape: str = "flat"
-    width: int = 96
-    num_envs: int = 2048
-    rollout: int = 16
-    batch_size: int = 2048
-    epochs: int = 2
-    learning_rate: float = 3e-3
-    gae_lambda: float = 0.95
+    shape: str = "flat"  # of the networks, see `wfb_gym.players.network`
+    width: int = 96  # of their hidden layers
+    num_envs: int = 2048  # battles side by side
+    rollout: int = 16  # decisions of each battle between two updates
+    batch_size: int = 2048  # decisions of a gradient step
+    epochs: int = 2  # passes over the decisions of an update
+    learning_rate: float = 3e-3  # at the beginning; it falls linearly to 1 % of that
+    gae_lambda: float = 0.95  # of generalised advantage estimation (Schulman et al. 2016)
+    # how far the probability ratio of an action may move in an update
     clip_range: float = field(default=0.2, metadata={"aliases": ("--clip",)})
+    # weight of the entropy bonus at the beginning, and at the end
     entropy_coefficient: float = field(default=0.3, metadata={"aliases": ("--entropy",)})
     final_entropy_coefficient: float = field(
         default=0.02, metadata={"aliases": ("--last-entropy",)}
     )
+    # share of battles in which a seat explores, for each seat
     exploration: float = field(default=0.7, metadata={"aliases": ("--straying",)})
+    # of the policy loss of exploratory decisions
     exploration_weight: float = field(default=0.5, metadata={"aliases": ("--stray-weight",)})
+    # share of battles that begin at a position of the archive, and the most that it stores
     exploring_starts: float = field(default=0.5, metadata={"aliases": ("--restarts",)})
     archive_capacity: int = field(default=50_000, metadata={"aliases": ("--archive",)})
     max_grad_norm: float = field(default=0.5, metadata={"aliases": ("--max-norm",)})
-    evaluations: int = 6
-    exact_bytes: int = 1 << 28
-    workers: int = 2
-    checkpoint_seconds: float = 60.0
+    evaluations: int = 6  # points of the learning curve
+    exact_bytes: int = 1 << 28  # memory that the exact solution may take
+    workers: int = 2  # processes that learn together, each with its part of the battles
+    checkpoint_seconds: float = 60.0  # between two checkpoints

@@ -22,35 +22,20 @@ SEED_SPACING = 1_000_000
 
 
 class Rollout(NamedTuple):
-    """What happened in the battles of a rollout, as the first army sees it.
+    """What happened in the battles of a rollout, as the first army sees it."""
 
-    Attributes:
-        values: of the positions, float32 (steps + 1, n).
-        rewards: on the way to the next position, float32 (steps, n).
-        ended: whether the battle ended on that way, bool (steps, n).
-        on_policy: whether the action was the policy's own, bool (steps + 1, n).
-        choices: by seat, with their steps.
-    """
-
-    values: NDArray[np.float32]
-    rewards: NDArray[np.float32]
-    ended: NDArray[np.bool_]
-    on_policy: NDArray[np.bool_]
-    choices: tuple[list[tuple[int, Choices]], list[tuple[int, Choices]]]
+    values: NDArray[np.float32]  # (steps + 1, n): of the positions
+    rewards: NDArray[np.float32]  # (steps, n): on the way to the next position
+    ended: NDArray[np.bool_]  # (steps, n): whether the battle ended on that way
+    on_policy: NDArray[np.bool_]  # (steps + 1, n): whether the action was the policy's own
+    choices: tuple[list[tuple[int, Choices]], list[tuple[int, Choices]]]  # by seat, with steps
 
 
 def compute_advantages(rollout: Rollout, gae_lambda: float) -> NDArray[np.float32]:
-    """Generalised advantage estimates, undiscounted.
+    """Generalised advantage estimates, undiscounted, as the first army sees them: (steps, n).
 
     What follows an exploratory action says nothing about the decisions before it; there the
-    critic's value of the position stands in.
-
-    Args:
-        rollout: of the battles.
-        gae_lambda: 0 trusts the critic, 1 what happened.
-
-    Returns:
-        As the first army sees them, float32 (steps, n).
+    critic's value of the position stands in. With lambda 0 it does so everywhere.
     """
     values, rewards = rollout.values, rollout.rewards
     advantages = np.zeros_like(rewards)
@@ -65,11 +50,7 @@ def compute_advantages(rollout: Rollout, gae_lambda: float) -> NDArray[np.float3
 
 
 class Trainer:
-    """One process's part of the training: its battles, and both learners.
-
-    Args:
-        settings: of the run.
-        group: processes that learn together; alone unless given.
+    """One process's part of the training: its battles, and both learners; alone without a group.
 
     Attributes:
         frames: decisions played by all processes.
@@ -128,9 +109,8 @@ class Trainer:
         )
         for step in range(steps + 1):
             actions = [np.zeros(0, np.int64)] * 2
-            for seat, (learner, decisions) in enumerate(
-                zip(self.learners, self.decisions, strict=True)
-            ):
+            for seat, learner in enumerate(self.learners):
+                decisions = self.decisions[seat]
                 members = decisions.members
                 if not len(members):
                     continue
@@ -142,22 +122,13 @@ class Trainer:
                     rollout.choices[seat].append((step, chosen))
                 actions[seat] = chosen.actions.numpy()
             if step < steps:
-                self._play(actions, rollout.rewards[step], rollout.ended[step])
+                worth = self.learners[0].worth[self.battles.playing]
+                self.decisions = self.battles.play(*actions)
+                rollout.rewards[step] = self.battles.points / worth
+                rollout.ended[step] = self.battles.ended
+                self._draw_epsilon(self.battles.ended)
+                self._begin_at_archive()
         return rollout
-
-    def _play(
-        self,
-        actions: Sequence[NDArray[np.int64]],
-        rewards: NDArray[np.float32],
-        ended: NDArray[np.bool_],
-    ) -> None:
-        """Play the actions of both seats; `rewards` and `ended` are written."""
-        worth = self.learners[0].worth[self.battles.playing]
-        self.decisions = self.battles.play(actions[0], actions[1])
-        rewards[:] = self.battles.points / worth
-        ended[:] = self.battles.ended
-        self._draw_epsilon(ended)
-        self._begin_at_archive()
 
     def _draw_epsilon(self, begun: NDArray[np.bool_]) -> None:
         """Draw how often each seat explores in the battles that have just begun."""

@@ -39,7 +39,7 @@ def record(
             actions.append(np.array(places, np.int64))
         shown = turns.play(actions[0], actions[1])
         told = [np.concatenate([one.members, one.observations.ravel()]) for one in shown]
-        seen.append((turns.points.copy(), turns.opened.copy(), turns.ended.copy(), *told))
+        seen.append((turns.points.copy(), turns.opening_points.copy(), turns.ended.copy(), *told))
     return seen
 
 
@@ -56,12 +56,12 @@ def test_random_play_wins_what_it_is_worth(scenario: str) -> None:
     turns, rng = SelfPlayBatch(512, scenario), np.random.default_rng(1)
     shown = turns.reset(11)
     battles: list[float] = []
-    points = turns.opened.copy()
+    points = turns.opening_points.copy()
     for _ in range(150):
         shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
         points += turns.points
         battles += points[turns.ended].tolist()
-        points = np.where(turns.ended, turns.opened, points)
+        points = np.where(turns.ended, turns.opening_points, points)
     assert len(battles) > 3000
     # Long battles are the ones that are missing at the end; they are few.
     error = np.std(battles) / len(battles) ** 0.5

@@ -55,8 +55,8 @@ class SelfPlayBatch(EpisodeDriver):
         scenarios: that are played.
         points: float64 (n,): won by the first army since the last `play`, up to the next decision
             or the end of the battle.
-        opened: float64 (n,): what it had won when a battle that has just begun came to its first
-            decision; 0 in the others.
+        opening_points: float64 (n,): what it had won when a battle that has just begun came to its
+            first decision; 0 in the others.
         ended: bool (n,): the battle of the last `play` is over.
 
     Raises:
@@ -92,7 +92,7 @@ class SelfPlayBatch(EpisodeDriver):
         self._codes = np.zeros(num_envs, np.int64)
         self._out = self._new_step(np.zeros((num_envs, self.views[0].codec.n), np.bool_))
         self.points = np.zeros(num_envs)
-        self.opened = np.zeros(num_envs)
+        self.opening_points = np.zeros(num_envs)
         self.ended = np.zeros(num_envs, np.bool_)
 
     @property
@@ -114,7 +114,7 @@ class SelfPlayBatch(EpisodeDriver):
             ValueError: the state is of another number of battles.
         """
         self.load_envs(state["battles"], "battles")
-        self.points[:], self.opened[:], self.ended[:] = 0.0, 0.0, False
+        self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
         return self._decisions()
 
     def states(self, members: NDArray[np.int64]) -> Records[State]:
@@ -149,7 +149,7 @@ class SelfPlayBatch(EpisodeDriver):
         """
         if seed is not None:
             self.seed([seed + i for i in range(self.num_envs)])
-        self.points[:], self.opened[:], self.ended[:] = 0.0, 0.0, False
+        self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
         self._begin(self._members)
         return self._decisions()
 
@@ -172,11 +172,17 @@ class SelfPlayBatch(EpisodeDriver):
         self.envs.status = Status.OPPONENT_OPENS.value
         self._drive(Operation.ANSWER, self._members, self._codes, self._out)
         self.points[:] = self.envs.unpaid
-        self.opened[:] = 0.0
+        self.opening_points[:] = 0.0
         self.ended[:] = self.envs["state"]["node"] == Node.END
         if self._autoreset and self.ended.any():
             self._begin(np.flatnonzero(self.ended))
         return self._decisions()
+
+    def play_one(self, seat: int, action: int) -> tuple[Decisions, Decisions]:
+        """Play an army's decision in the only battle; see `play`."""
+        actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
+        actions[seat] = np.array([action], np.int64)
+        return self.play(*actions)
 
     def _begin(self, members: NDArray[np.int64]) -> None:
         """Begin the next battles in which there is a decision."""
@@ -185,7 +191,7 @@ class SelfPlayBatch(EpisodeDriver):
             self._drive(Operation.RESET, pending, self._codes, self._out)
             pending = pending[self.envs["state"]["node"][pending] == Node.END]
             if not len(pending):
-                self.opened[members] = self.envs.unpaid[members]
+                self.opening_points[members] = self.envs.unpaid[members]
                 return
         name = self.scenarios[int(self.envs.scenario[pending[0]])].name
         raise ValueError(f"{name}: nobody ever has anything to decide in it")

@@ -16,7 +16,7 @@ Task = Callable[[int, int, int], int]
 """Called with low, high and the number of the thread; returns a count."""
 
 
-class _Job:
+class _ChunkedTask:
     """One step's chunks, handed out one at a time."""
 
     def __init__(self, task: Task, chunks: list[tuple[int, int]]) -> None:
@@ -53,12 +53,12 @@ class ThreadPool:
     def __init__(self, size: int) -> None:
         self.size = size
         self._process = 0
-        self._queue: SimpleQueue[_Job] = SimpleQueue()
+        self._queue: SimpleQueue[_ChunkedTask] = SimpleQueue()
 
     def run(self, task: Task, count: int, chunk: int) -> int:
         """Call `task` for chunks of `range(count)`; returns the sum of its results."""
         chunks = [(low, min(count, low + chunk)) for low in range(0, count, chunk)]
-        job = _Job(task, chunks)
+        job = _ChunkedTask(task, chunks)
         if self._process != os.getpid():
             self._start()
         for _ in range(min(self.size, len(chunks)) - 1):
@@ -79,7 +79,7 @@ class ThreadPool:
             helper.start()
 
     @staticmethod
-    def _serve(number: int, queue: "SimpleQueue[_Job]") -> None:
+    def _serve(number: int, queue: "SimpleQueue[_ChunkedTask]") -> None:
         while True:
             queue.get().work(number)
 

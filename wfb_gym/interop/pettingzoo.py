@@ -163,7 +163,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if seed is None and self._asked is None:
             seed = int(np.random.default_rng().integers(2**63))
         self._asked = game.reset(seed)
-        self._opened = float(game.opened[0])
+        self._opening_points = float(game.opening_points[0])
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -176,7 +176,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             k = int(game.playing[0])
             state = game.states(np.zeros(1, np.int64))[0]
             packed = game.packed_scenarios[k : k + 1]
-            self._watcher.begin(game.scenarios[k], packed, state, self._opened)
+            self._watcher.begin(game.scenarios[k], packed, state, self._opening_points)
 
     def step(self, action: Any) -> None:
         """Play an action of `agent_selection`, and everything up to the next decision.
@@ -207,14 +207,12 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             )
         game = self._game
         rng = game.envs["rng"].copy()
-        actions = [np.zeros(0, np.int64), np.zeros(0, np.int64)]
-        actions[seat] = np.array([played])
-        self._asked = game.play(*actions)
+        self._asked = game.play_one(seat, played)
         if self._watcher is not None:
             code = int(game.views[seat].codec.code_of[played])
             self._watcher.follow(code, as_records(Rng, rng)[0])
-        gained = (float(game.points[0]) + self._opened) * self._scale
-        self._opened = 0.0
+        gained = (float(game.points[0]) + self._opening_points) * self._scale
+        self._opening_points = 0.0
         first, second = self.possible_agents
         self._cumulative_rewards[agent] = 0.0
         self.rewards = {first: gained, second: 0.0 - gained}

@@ -29,15 +29,10 @@ NO_MOVE = -1
 
 
 class MoveTables(NamedTuple):
-    """The move tables of a batch.
+    """The move tables of a batch."""
 
-    Attributes:
-        tables: by scenario; a single one may stand for all.
-        storage: uint64, the slots of all of them.
-    """
-
-    tables: Records[MoveTable]
-    storage: NDArray[np.uint64]
+    tables: Records[MoveTable]  # by scenario; a single one may stand for all
+    storage: NDArray[np.uint64]  # the slots of all of them
 
 
 def no_move_tables() -> MoveTables:

@@ -94,24 +94,15 @@ _KIND_MASK = (1 << _KIND_BITS) - 1
 
 
 class ScriptedPlayer(NamedTuple):
-    """A scripted player of one scenario, as compiled code takes it.
+    """A scripted player of one scenario, as compiled code takes it."""
 
-    Attributes:
-        number: a member of `Scripted`, or `with_epsilon` of one.
-        move_table: the scenario's, which optimal reads.
-        move_storage: uint64, of all move tables.
-    """
-
-    number: int
-    move_table: MoveTable
-    move_storage: NDArray[np.uint64]
+    number: int  # a member of `Scripted`, or `with_epsilon` of one
+    move_table: MoveTable  # the scenario's, which optimal reads
+    move_storage: NDArray[np.uint64]  # of all move tables
 
 
 def with_epsilon(kind: Scripted, epsilon: float) -> int:
-    """Return the number of a player that takes a random legal action with probability epsilon.
-
-    Epsilon is rounded to a multiple of 1 / `EPSILON_STEPS`.
-    """
+    """Return the number of a player that takes a random legal action with probability epsilon."""
     return int(kind) | round(epsilon * EPSILON_STEPS) << _KIND_BITS
 
 
@@ -313,6 +304,8 @@ def _rule_based_action(
         return int(_best_nomination(packed, state, work, count, veteran))
     if node == Node.POOL_DICE or node == Node.RESERVE_DICE:
         return int(_fewest_dice(packed, state, work, count, veteran))
+    if node == Node.DISPEL_POOL or node == Node.DISPEL_RESERVE:
+        return int(_fewest_dice(packed, state, work, count, veteran))
     if node == Node.DISPEL:
         return int(_dispel(packed, state, work, count, veteran))
     if node == Node.ITEM:
@@ -320,8 +313,6 @@ def _rule_based_action(
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
         fails = outcome_if_kept(packed, state) == OUTCOME_FAIL
         return int64(work.legal[1]) if fails else PASS  # the lowest die, or all
-    if node == Node.DISPEL_POOL or node == Node.DISPEL_RESERVE:
-        return int(_fewest_dice(packed, state, work, count, veteran))
     if node == Node.FREE_SPELL or node == Node.TARGET or node == Node.IN_PLAY:
         return int(_most_valuable(packed, state, work, count))
     if node == Node.SWAP_SPELL:
@@ -360,8 +351,7 @@ def choose_action(
         if move != NO_MOVE:
             return move
         kind = int64(Scripted.VETERAN)
-    if kind == Scripted.GREEDY:
-        return int(_rule_based_action(packed, state, work, count, False))
-    if kind == Scripted.VETERAN:
-        return int(_rule_based_action(packed, state, work, count, True))
+    if kind == Scripted.GREEDY or kind == Scripted.VETERAN:
+        veteran = kind == Scripted.VETERAN
+        return int(_rule_based_action(packed, state, work, count, veteran))
     raise AssertionError("no scripted player has this number")

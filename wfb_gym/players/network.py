@@ -50,6 +50,10 @@ def _linear(inputs: int, outputs: int, gain: float = math.sqrt(2.0)) -> nn.Linea
     return layer
 
 
+def _trunk(inputs: int, width: int) -> nn.Sequential:
+    return nn.Sequential(_linear(inputs, width), nn.ReLU(), _linear(width, width), nn.ReLU())
+
+
 def _indices(numbers: list[int]) -> Tensor:
     return torch.tensor(numbers, dtype=torch.long)
 
@@ -66,15 +70,37 @@ class PolicyNetwork(nn.Module):
         ValueError: there is no such shape.
     """
 
+    points: Tensor
+    worths: Tensor
+    stepped: Tensor
+    scales: Tensor
+    steps: Tensor
+
     def __init__(self, limits: Limits, shape: str = "flat", width: int = 128) -> None:
         super().__init__()
         self.limits, self.shape, self.width = limits, shape, width
-        self.encoder = InputEncoder(limits)
+        seen = layout(limits)
+        at = seen.offsets[0]
+        worths = [
+            at[side].spells + number * at.in_spell.stride + at.in_spell.worth
+            for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True)
+            for number in range(army.spells)
+        ]
+        stepped = [at[name] for name, count in STEPS.items() for _ in range(count)]
+        for name, numbers in (
+            ("points", torch.tensor([float(each.quantity == POINTS) for each in seen.fields])),
+            ("scales", torch.tensor([seen.fields[index].quantity.scale for index in stepped])),
+            ("steps", torch.tensor([float(k) for count in STEPS.values() for k in range(count)])),
+            ("worths", _indices(worths)),
+            ("stepped", _indices(stepped)),
+        ):
+            self.register_buffer(name, numbers, persistent=False)
+        features = seen.size + len(stepped)
         self.body: nn.Module
         if shape == "flat":
-            self.body = Flat(self.encoder.size, action_codec(limits).n, width)
+            self.body = Flat(features, action_codec(limits).n, width)
         elif shape == "entities":
-            self.body = Entities(limits, self.encoder.size, width)
+            self.body = Entities(limits, features, width)
         else:
             raise ValueError(f'network: expected the shape "flat" or "entities", found {shape!r}')
 
@@ -90,9 +116,14 @@ class PolicyNetwork(nn.Module):
         return self.evaluate(self.encode(observations), masks)
 
     def encode(self, observations: Tensor) -> Tensor:
-        """Return observations as `evaluate` takes them, to encode once and evaluate often."""
-        features: Tensor = self.encoder(observations)
-        return features
+        """Return observations as `evaluate` takes them, to encode once and evaluate often.
+
+        Points are divided by the greatest worth; each die of the pools stands by itself, too.
+        """
+        inverse = 1.0 / self.greatest_worth(observations)[:, None] - 1.0
+        scaled = observations * (1.0 + self.points * inverse)
+        one_by_one = observations[:, self.stepped] * self.scales - self.steps
+        return torch.cat([scaled, one_by_one.clamp(0.0, 1.0)], 1)
 
     def evaluate(self, features: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Return what `forward` does, from encoded observations."""
@@ -101,49 +132,9 @@ class PolicyNetwork(nn.Module):
 
     def greatest_worth(self, observations: Tensor) -> Tensor:
         """Return the greatest worth of a spell, (k,), in points / 100: the unit of values."""
-        return self.encoder.greatest_worth(observations)
-
-
-class InputEncoder(nn.Module):
-    """Observations as the network takes them: points by the greatest worth, dice one by one."""
-
-    points: Tensor
-    worths: Tensor
-    stepped: Tensor
-    scales: Tensor
-    steps: Tensor
-
-    def __init__(self, limits: Limits) -> None:
-        super().__init__()
-        seen = layout(limits)
-        at = seen.offsets[0]
-        points = [float(field.quantity == POINTS) for field in seen.fields]
-        worths = [
-            at[side].spells + number * at.in_spell.stride + at.in_spell.worth
-            for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True)
-            for number in range(army.spells)
-        ]
-        stepped = [at[name] for name, count in STEPS.items() for _ in range(count)]
-        steps = [float(step) for count in STEPS.values() for step in range(count)]
-        scales = [seen.fields[index].quantity.scale for index in stepped]
-        self.size = seen.size + len(steps)
-        for name, values in (("points", points), ("scales", scales), ("steps", steps)):
-            self.register_buffer(name, torch.tensor(values), persistent=False)
-        self.register_buffer("worths", _indices(worths), persistent=False)
-        self.register_buffer("stepped", _indices(stepped), persistent=False)
-
-    def greatest_worth(self, observations: Tensor) -> Tensor:
-        """Return the greatest worth of a spell, (k,), in points / 100."""
         if not len(self.worths):
             return torch.ones(len(observations))
         return observations[:, self.worths].abs().amax(1).clamp_min(LEAST_WORTH)
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """Return the observation with points by worth, then each die of the pools by itself."""
-        inverse = 1.0 / self.greatest_worth(observations)[:, None] - 1.0
-        scaled = observations * (1.0 + self.points * inverse)
-        one_by_one = observations[:, self.stepped] * self.scales - self.steps
-        return torch.cat([scaled, one_by_one.clamp(0.0, 1.0)], 1)
 
 
 class Flat(nn.Module):
@@ -151,9 +142,7 @@ class Flat(nn.Module):
 
     def __init__(self, inputs: int, actions: int, width: int) -> None:
         super().__init__()
-        self.trunk = nn.Sequential(
-            _linear(inputs, width), nn.ReLU(), _linear(width, width), nn.ReLU()
-        )
+        self.trunk = _trunk(inputs, width)
         self.actor = _linear(width, actions, 0.01)
         self.critic = _linear(width, 1, 1.0)
 
@@ -214,9 +203,7 @@ class Entities(nn.Module):
         self.spell_out = _linear(width, width)
         inputs = len(common) + 2 * 3 * half + 2 * 2 * width + width
         whole = 3 * width
-        self.trunk = nn.Sequential(
-            _linear(inputs, whole), nn.ReLU(), _linear(whole, whole), nn.ReLU()
-        )
+        self.trunk = _trunk(inputs, whole)
         self.flat = [key for key in _HEADS if self.ranges[key][1]]
         self.heads = _linear(whole, sum(self.ranges[key][1] for key in self.flat), 0.01)
         self.value = nn.Sequential(_linear(whole, width), nn.ReLU(), _linear(width, 1, 1.0))
@@ -237,8 +224,7 @@ class Entities(nn.Module):
     @staticmethod
     def _with_side(members: Tensor, side: str) -> Tensor:
         """Append to each member whose it is."""
-        flag = torch.full((*members.shape[:2], 1), float(side == "enemy"))
-        return torch.cat([members, flag], 2)
+        return nn.functional.pad(members, (0, 1), value=float(side == "enemy"))
 
     def _encode_spells(self, features: Tensor, side: str, whole: Tensor) -> Tensor:
         """Encode each spell with its wizard."""
@@ -307,18 +293,11 @@ def save_network(network: PolicyNetwork, path: Path, about: dict[str, Any]) -> N
         path: of the file; replaced as a whole.
         about: what the file says about it, as JSON: seat, scenario, command, score.
     """
-    description = {
-        "shape": network.shape,
-        "width": network.width,
-        "limits": asdict(network.limits),
-        **about,
-    }
-    arrays: dict[str, Any] = {
-        name: tensor.detach().numpy() for name, tensor in network.state_dict().items()
-    }
+    sizes = {"shape": network.shape, "width": network.width, "limits": asdict(network.limits)}
+    arrays: dict[str, Any] = {name: each.numpy() for name, each in network.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.stem}.part.npz")
-    np.savez_compressed(part, about=np.array(json.dumps(description)), **arrays)
+    np.savez_compressed(part, about=np.array(json.dumps(sizes | about)), **arrays)
     part.replace(path)
 
 

@@ -24,22 +24,14 @@ _MAX_DIGITS = 6
 
 
 class OpponentPool(NamedTuple):
-    """The opponents of a batch, one of which is drawn for each episode.
+    """The opponents of a batch, one of which is drawn for each episode."""
 
-    Attributes:
-        numbers: of the scripted player in each place (`wfb_gym.opponents.scripted`), or EXTERNAL.
-        policies: of the external ones, by place.
-    """
-
-    numbers: list[int]
-    policies: dict[int, Policy]
+    numbers: list[int]  # of the scripted player in each place, or EXTERNAL
+    policies: dict[int, Policy]  # of the external ones, by place
 
 
 def resolve_opponents(opponent: Opponent | Sequence[Opponent]) -> OpponentPool:
-    """Find the opponents that a user names.
-
-    Args:
-        opponent: one of `Opponent`, or a list of them.
+    """Find the opponents that a user names: one, or a list.
 
     Raises:
         ValueError: an unknown name, or an empty pool.
@@ -61,27 +53,16 @@ def resolve_opponents(opponent: Opponent | Sequence[Opponent]) -> OpponentPool:
 def resolve_policy(
     player: Opponent, who: str = "policy", methods: Sequence[str] = ("act",)
 ) -> Policy:
-    """Return a player as a function over a batch.
-
-    Args:
-        player: an agent, a policy, or what `make_agent` takes.
-        who: what an error message calls it.
-        methods: of an agent, in order of preference.
+    """Return a player as a function over a batch; of an agent, the first of `methods` that it has.
 
     Raises:
         ValueError: it is none of these.
         FileNotFoundError: there is no such saved model.
     """
-    found: Any = player
-    if isinstance(player, str | Path):
-        found = _find_agent(str(player))
-    for name in methods:
-        method: Policy | None = getattr(found, name, None)
-        if callable(method):
-            return method
-    if callable(found):
-        policy: Policy = found
-        return policy
+    found: Any = _find_agent(str(player)) if isinstance(player, str | Path) else player
+    for policy in (*(getattr(found, name, None) for name in methods), found):
+        if callable(policy):
+            return policy  # type: ignore[no-any-return]
     raise _unknown(who, player, ", a callable, an agent or a list of these")
 
 
@@ -128,13 +109,12 @@ def _find_agent(
         return _make_scripted(number, ":" in name, seed, scenario, seat)
     kind, colon, option = name.partition(":")
     if kind in SEARCHING:
-        count = _parse_count(kind, option) if colon else None
-        if kind == "expectimax":
-            from wfb_gym.players.search.expectimax import ExpectimaxAgent
-
-            return ExpectimaxAgent(count)
+        from wfb_gym.players.search.expectimax import ExpectimaxAgent
         from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
 
+        count = _parse_count(kind, option) if colon else None
+        if kind == "expectimax":
+            return ExpectimaxAgent(count)
         return MctsAgent(count or DEFAULT_SIMULATIONS, seed=seed)
     path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
     if path.suffix == ".npz":
@@ -167,11 +147,7 @@ def _make_scripted(
 
 
 def _parse_count(name: str, option: str) -> int:
-    """Read the number behind a searching agent's name.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Read the number behind a searching agent's name."""
     number = int(option) if option.isdecimal() and len(option) <= _MAX_DIGITS else 0
     if number < 1:
         raise ValueError(

@@ -23,13 +23,9 @@ from wfb_gym.players.interface import Actions, Masks, Observations, Probabilitie
 
 
 class SavedPolicy:
-    """A saved model as an agent; also callable, as a policy.
+    """Stable-Baselines3's policy of a saved model as an agent; also callable, as a policy.
 
-    Args:
-        policy: Stable-Baselines3's policy.
-        name: what an error calls the model.
-        deterministic: take the likeliest legal action instead of drawing one.
-        seed: of the draws; None draws differently each time.
+    It draws its actions unless it is deterministic, then it takes the likeliest one.
     """
 
     def __init__(self, policy: Any, name: str, deterministic: bool, seed: int | None) -> None:
@@ -43,12 +39,7 @@ class SavedPolicy:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Choose a legal action for each row, int64 (k,).
-
-        Args:
-            observations: float32, (k, size).
-            action_masks: bool, (k, actions), at least one True in each row.
-            positions: ignored.
+        """Choose a legal action for each row; see `wfb_gym.players.interface.Agent`.
 
         Raises:
             ValueError: the arrays do not have the sizes that the model was trained with.

@@ -43,56 +43,38 @@ EXPLORATION = 0.3
 """Weight of the confidence bound, in parts of the range of points."""
 
 NODES_PER_SIMULATION = 16
-EDGES_PER_SIMULATION = 16
 LONGEST = 1 << 10
 """Most nodes on one path through the tree."""
 
 
 class TreeNode(Record):
-    """A node of the tree."""
+    """A node of the tree. A decision's children lie side by side, one for each action."""
 
     state: State
     value: Float64  # points still to come for the first army
     gain: Float64  # points on the way to it
     probability: Float64  # that its parent's dice lead to it
-    first: Int64  # of its edges, or of a chance node its first child; -1 for none
-    count: Int64  # of its edges; 0 at chance nodes and before it is expanded
+    label: Int64  # of the way to it: the code of an action, or the outcome of dice
+    tries: Int64  # of the action that leads to it
+    first: Int64  # of its children; -1 for none
+    count: Int64  # of a decision's children; 0 before it is expanded
     visits: Int64
-    outcome: Int64  # of its parent's dice
-    next: Int64  # its parent's next child; -1 for none
-
-
-class Edge(Record):
-    """An action of a decision."""
-
-    code: Int64
-    node: Int64  # that it leads to
-    visits: Int64
-    value: Float64  # points
+    next: Int64  # its parent's next child, if that is a chance node; -1 for none
 
 
 class PathStep(Record):
     """A node on the path of a simulation."""
 
     node: Int64
-    edge: Int64  # by which the path goes on from a decision
     before: Float64  # the node's value before the simulation
-
-
-class Extent(Record):
-    """How much of a tree's arrays is in use."""
-
-    nodes: Int64
-    edges: Int64
 
 
 class Tree(NamedTuple):
     """The arrays of a search: its tree, and scratch."""
 
     nodes: Records[TreeNode]
-    edges: Records[Edge]
+    used: NDArray[np.int64]  # (1,): how many of the nodes are in use
     path: Records[PathStep]
-    extent: Records[Extent]  # (1,)
     rng: Records[Rng]  # (1,)
     outcomes: NDArray[np.int64]
     probabilities: NDArray[np.float64]
@@ -134,9 +116,8 @@ class MctsAgent(PositionAgent):
         outcomes = most_outcomes(DICE, rerolls=True)
         self._tree = Tree(
             new_records(TreeNode, NODES_PER_SIMULATION * simulations + ACTIONS + 1),
-            new_records(Edge, EDGES_PER_SIMULATION * simulations + ACTIONS),
+            np.zeros(1, np.int64),
             new_records(PathStep, LONGEST),
-            new_records(Extent, 1),
             new_rngs(1),
             np.zeros(outcomes, np.int64),
             np.zeros(outcomes),
@@ -158,7 +139,7 @@ def _search(
     actions: Actions,
 ) -> None:
     """Write the best actions in the rows in which the seat decides."""
-    nodes, edges, rng = tree.nodes, tree.edges, tree.rng[0]
+    nodes, rng = tree.nodes, tree.rng[0]
     for row in range(positions.states.shape[0]):
         root = positions.states[row]
         if not (is_decision(root.node) and root.mover == positions.seat):
@@ -171,10 +152,8 @@ def _search(
         rng.dice = np.uint64(0)
         rng.choices = np.uint64(0)
         nodes[0].state = root
-        nodes[0].value = 0.0
         _clear(nodes[0])
-        tree.extent[0].nodes = 1
-        tree.extent[0].edges = 0
+        tree.used[0] = 1
         _expand(packed, 0, tree)
         low = np.inf
         high = -np.inf
@@ -184,16 +163,13 @@ def _search(
             least, most = _back_up(tree, length)
             low = min(low, least)
             high = max(high, most)
-        best = 0
-        sign = 1.0 if root.mover == 0 else -1.0
-        for k in range(1, nodes[0].count):
-            if sign * edges[k].value > sign * edges[best].value:
-                best = k
-        actions[row] = positions.indices[edges[best].code]
+        best = _best_child(nodes[0], nodes)
+        actions[row] = positions.indices[nodes[best].label]
 
 
 @jit
 def _clear(node: TreeNode) -> None:
+    node.value = 0.0
     node.first = -1
     node.count = 0
     node.visits = 0
@@ -202,30 +178,26 @@ def _clear(node: TreeNode) -> None:
 @jit(forceinline=False)
 def _expand(packed: PackedScenario, here: int, tree: Tree) -> None:
     """Try every action of a decision once, if there is room."""
-    node, extent, work = tree.nodes[here], tree.extent[0], tree.work[0]
+    node, work = tree.nodes[here], tree.work[0]
     phase = int64(tree.nodes[0].state.phase)
+    first = int64(tree.used[0])
     count = int64(legal_actions(packed, node.state, work))
-    first = extent.edges
-    if first + count > tree.edges.shape[0] or extent.nodes + count > tree.nodes.shape[0]:
+    if first + count > tree.nodes.shape[0]:
         return
     for k in range(count):
-        tree.edges[first + k].code = work.legal[k]
-    node.first = first
-    node.count = count
+        tree.nodes[first + k].label = work.legal[k]
     for k in range(first, first + count):
-        edge = tree.edges[k]
-        new = tree.nodes[extent.nodes]
+        new = tree.nodes[k]
         new.state = node.state
-        new.gain = act(packed, new.state, edge.code, work)
+        new.gain = act(packed, new.state, new.label, work)
+        new.tries = 1
         _clear(new)
         new.value = _first_value(packed, new.state, phase, tree)
-        edge.node = extent.nodes
-        edge.visits = 1
-        edge.value = new.gain + new.value
-        extent.nodes += 1
-    extent.edges += count
+    tree.used[0] += count
+    node.first = first
+    node.count = count
     node.visits = count
-    node.value = _best_value(node, tree.edges)
+    node.value = _worth_of(tree.nodes[_best_child(node, tree.nodes)])
 
 
 @jit(forceinline=False)
@@ -247,7 +219,7 @@ def _first_value(packed: PackedScenario, state: State, phase: int, tree: Tree) -
 @jit(forceinline=False)
 def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
     """Go from the root to a decision that is not expanded, expand it; the path's length."""
-    nodes, edges, path, extent = tree.nodes, tree.edges, tree.path, tree.extent[0]
+    nodes, path = tree.nodes, tree.path
     phase = int64(nodes[0].state.phase)
     here = 0
     length = 0
@@ -262,32 +234,26 @@ def _descend(packed: PackedScenario, weight: float, tree: Tree) -> int:
             if node.count == 0:
                 _expand(packed, here, tree)
                 return length
-            chosen = _select(node, edges, weight)
+            here = _select(node, nodes, weight)
             node.visits += 1
-            edges[chosen].visits += 1
-            path[length - 1].edge = chosen
-            here = int64(edges[chosen].node)
+            nodes[here].tries += 1
             continue
         outcome = int64(sample(packed, node.state, tree.rng[0], tree.work[0]))
         here = int64(node.first)
-        while here >= 0 and nodes[here].outcome != outcome:
+        while here >= 0 and nodes[here].label != outcome:
             here = int64(nodes[here].next)
         if here >= 0:
             continue
-        if extent.nodes == nodes.shape[0]:
+        if tree.used[0] == nodes.shape[0]:
             return length
-        here = int64(extent.nodes)
-        extent.nodes += 1
+        here = int64(tree.used[0])
+        tree.used[0] += 1
         _add_child(packed, node, here, outcome, tree)
 
 
 @jit
 def _add_child(
-    packed: PackedScenario,
-    node: TreeNode,
-    child: int,
-    outcome: int,
-    tree: Tree,
+    packed: PackedScenario, node: TreeNode, child: int, outcome: int, tree: Tree
 ) -> None:
     """Write the child of a chance node that an outcome leads to."""
     work, phase = tree.work[0], int64(tree.nodes[0].state.phase)
@@ -296,7 +262,7 @@ def _add_child(
     new.state = node.state
     new.gain = resolve(packed, new.state, outcome, work)
     _clear(new)
-    new.outcome = outcome
+    new.label = outcome
     new.next = node.first
     node.first = child
     for k in range(chance_outcomes(packed, node.state, outcomes, probabilities, 0, work)):
@@ -320,35 +286,39 @@ def _back_up(tree: Tree, length: int) -> tuple[float, float]:
         if is_chance(node.state.node):
             node.value += after.probability * (after.value - tree.path[place + 1].before)
         else:
-            edge = tree.edges[tree.path[place].edge]
-            edge.value = after.gain + after.value
-            low = min(low, edge.value)
-            high = max(high, edge.value)
-            node.value = _best_value(node, tree.edges)
+            low = min(low, _worth_of(after))
+            high = max(high, _worth_of(after))
+            node.value = _worth_of(tree.nodes[_best_child(node, tree.nodes)])
     return low, high
 
 
 @jit
-def _best_value(node: TreeNode, edges: Records[Edge]) -> float:
-    """Return the value of the best action."""
-    sign = 1.0 if node.state.mover == 0 else -1.0
-    most = -np.inf
-    for k in range(node.first, node.first + node.count):
-        most = max(most, sign * edges[k].value)
-    return sign * most
+def _worth_of(child: TreeNode) -> float:
+    """Return the points of the action that leads to a node."""
+    return float(child.gain + child.value)
 
 
 @jit
-def _select(node: TreeNode, edges: Records[Edge], weight: float) -> int:
-    """Return the edge of the highest confidence bound for the side to move."""
+def _best_child(node: TreeNode, nodes: Records[TreeNode]) -> int:
+    """Return the node that the best action leads to; the first one of equals."""
+    sign = 1.0 if node.state.mover == 0 else -1.0
+    best = int64(node.first)
+    for k in range(node.first + 1, node.first + node.count):
+        if sign * _worth_of(nodes[k]) > sign * _worth_of(nodes[best]):
+            best = k
+    return best
+
+
+@jit
+def _select(node: TreeNode, nodes: Records[TreeNode], weight: float) -> int:
+    """Return the child of the highest confidence bound for the side to move."""
     first = int64(node.first)
     sign = 1.0 if node.state.mover == 0 else -1.0
     logarithm = np.log(float(node.visits))
     best = first
     most = -np.inf
     for k in range(first, first + node.count):
-        edge = edges[k]
-        bound = sign * edge.value + weight * np.sqrt(logarithm / edge.visits)
+        bound = sign * _worth_of(nodes[k]) + weight * np.sqrt(logarithm / nodes[k].tries)
         if bound > most:
             best = k
             most = bound
