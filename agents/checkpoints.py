@@ -18,11 +18,7 @@ class CheckpointError(ValueError):
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """Write a run's state into its folder; until it is whole, the former one stays.
-
-    Raises:
-        OSError: it cannot be written; the former one is still there.
-    """
+    """Write a run's state into its folder; until it is whole, the former one stays."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
     part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -48,7 +44,7 @@ def load_checkpoint(folder: Path) -> dict[str, Any]:
         CheckpointError: there is none, or it is of another version.
     """
     path = folder / NAME
-    if not path.is_file():
+    if not has_checkpoint(folder):
         raise CheckpointError(f"{path}: expected a checkpoint, found no file")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)

@@ -123,15 +123,9 @@ def write_dataset(
     command: str,
     explores: bool,
 ) -> None:
-    """Write complete battles of an agent as a data set.
+    """Write complete battles as a data set; `gym.make` has made the environment.
 
-    Args:
-        name: its id.
-        env: made by `gym.make`, so that a reader can make it again.
-        episodes: the battles.
-        agent: name of the player.
-        command: that makes the data set.
-        explores: whether some of the actions are random instead of the agent's own.
+    Where the seat explores, some of the actions are random instead of the agent's own.
 
     Raises:
         ImportError: Minari is not installed.
@@ -200,17 +194,11 @@ def read_dataset(name: str) -> Dataset:
 
 
 def _read_decisions(stored: Any) -> RecordedDecisions:
-    observations, masks, actions, battles = [], [], [], []
+    columns: tuple[list[Any], ...] = ([], [], [], [])
     for each in stored.iterate_episodes():
         count = len(each.actions)
-        own = each.infos.get(AGENT_ACTION)
-        observations.append(each.observations[:count])
-        masks.append(each.infos[MASK][:count].astype(np.bool_))
-        actions.append(each.actions if own is None else own[:count])
-        battles.append(np.full(count, each.id))
-    return RecordedDecisions(
-        np.concatenate(observations),
-        np.concatenate(masks),
-        np.concatenate(actions).astype(np.int64),
-        np.concatenate(battles),
-    )
+        columns[0].append(each.observations[:count])
+        columns[1].append(each.infos[MASK][:count].astype(np.bool_))
+        columns[2].append(each.infos.get(AGENT_ACTION, each.actions)[:count].astype(np.int64))
+        columns[3].append(np.full(count, each.id))
+    return RecordedDecisions(*map(np.concatenate, columns))

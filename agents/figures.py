@@ -14,6 +14,7 @@ from experiments.figures.dice import policy_beside_optimal
 from wfb_gym.players.interface import Agent
 from wfb_gym.solver import Solution
 
+_SCORE = "exact score (100 is optimal, 0 random)"
 _COLOURS = {"caster": "#b5432a", "dispeller": "#2a6fb5"}
 _SMALLEST_GAP = 0.01
 """Points of score below which a gap to the optimum is drawn as this."""
@@ -32,10 +33,10 @@ def draw_scores(
         for number, run in enumerate(runs):
             points = [point for point in run if seat in point["scores"]]
             gaps = [max(_SMALLEST_GAP, 100.0 - point["scores"][seat]) for point in points]
-            style = {"color": colour, "marker": "o", "markersize": 3, "linewidth": 1.2}
-            style |= {"alpha": 0.9 if len(runs) == 1 else 0.5}
-            label = seat if number == 0 else None
-            axes.plot([point[across] for point in points], gaps, label=label, **style)
+            places = [point[across] for point in points]
+            (line,) = axes.plot(places, gaps, color=colour, marker="o", markersize=3, linewidth=1.2)
+            line.set_alpha(0.9 if len(runs) == 1 else 0.5)
+            line.set_label(seat if number == 0 else "_")
     axes.axhline(0.5, color="black", linestyle="--", linewidth=1, label="score 99.5")
     axes.set_yscale("log")
     axes.invert_yaxis()
@@ -44,9 +45,8 @@ def draw_scores(
     ticks = [tick for tick in ticks if low <= tick <= high]
     axes.set_yticks(ticks, [f"{100.0 - tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set_xlabel("seconds of learning" if across == "seconds" else "decisions of both seats")
-    axes.set_ylabel("exact score (100 is optimal, 0 random)")
-    axes.set_title(title)
+    across = "seconds of learning" if across == "seconds" else "decisions of both seats"
+    axes.set(xlabel=across, ylabel=_SCORE, title=title)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
     figure.savefig(path, dpi=150)
@@ -80,7 +80,7 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
             scores = [np.nan if one[name]["score"] is None else one[name]["score"] for one in exact]
             lower.plot(steps, scores, "-s", markersize=3, label=f"exact score {name}".strip())
         lower.axhline(100.0, color="black", linestyle="--", linewidth=1)
-        lower.set_ylabel("exact score (100 is optimal, 0 random)")
+        lower.set_ylabel(_SCORE)
     for each in (axes, *below):
         each.grid(alpha=0.3)
     axes.set_title(title)
@@ -99,17 +99,15 @@ def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     drawn = np.maximum(scores, 0.0)
     left.scatter(sizes, drawn, s=14, color=_COLOURS[seat], alpha=0.6, linewidths=0)
-    left.set_xscale("log")
-    left.set_xlabel("positions of the scenario")
+    left.set(xscale="log", xlabel="positions of the scenario")
     left.set_ylabel("exact score (below 0 drawn at 0)")
     left.set_title(f"{seat}: {len(scores)} scenarios that it never saw")
-    left.grid(alpha=0.3)
     ordered = np.sort(drawn)[::-1]
     right.plot(ordered, 100.0 * np.arange(1, len(ordered) + 1) / len(ordered), color=_COLOURS[seat])
     median = float(np.median(scores))
     right.axvline(median, color="black", linestyle="--", linewidth=1)
     right.set_title(f"median {median:.1f}")
-    right.set_xlabel("exact score")
-    right.set_ylabel("scenarios that reach it, %")
-    right.grid(alpha=0.3)
+    right.set(xlabel="exact score", ylabel="scenarios that reach it, %")
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
     figure.savefig(path, dpi=150)

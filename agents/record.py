@@ -26,7 +26,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
 
 from agents.common import report
 from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
@@ -81,7 +80,10 @@ def _play_batch(
     running = np.ones(count, np.bool_)
     while running.any():
         own = chooser(envs, observations, masks)
-        actions = _explore(own, masks, settings.epsilon, rng)
+        actions = own
+        if settings.epsilon > 0.0:
+            drawn = np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
+            actions = np.where(rng.random(count) < settings.epsilon, drawn, own)
         observations, rewards, ended, _, _ = envs.step(actions)
         masks = envs.action_masks()
         for i in np.flatnonzero(running):
@@ -92,16 +94,6 @@ def _play_batch(
             episodes[i].masks.append(masks[i])
         running &= ~ended
     return episodes
-
-
-def _explore(
-    own: NDArray[np.int64], masks: NDArray[np.bool_], epsilon: float, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """The agent's actions, each replaced by a random legal one with probability `epsilon`."""
-    if epsilon == 0.0:
-        return own
-    drawn = np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
-    return np.where(rng.random(len(own)) < epsilon, drawn, own)
 
 
 def _opponent(settings: Settings) -> Any:
@@ -166,19 +158,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     usual = usual_name(settings.scenario, settings.seat, settings.agent)
     settings = replace(settings, name=settings.name or usual)
     seat, may_replace = settings.seat, "replace" in switches
-    try:
-        check_settings(settings, may_replace)
-    except (ValueError, OSError, ImportError) as error:
-        parser.error(str(error))
     episodes: list[Episode] = []
     began = time.monotonic()
     try:
-        agent = make_agent(
-            settings.agent, seed=settings.seed, scenario=settings.scenario, seat=seat
-        )
-    except (ValueError, OSError) as error:
-        print(f"python -m {MODULE}: {error}", file=sys.stderr)
-        return 2
+        check_settings(settings, may_replace)
+        game: dict[str, Any] = {"scenario": settings.scenario, "seat": seat}
+        agent = make_agent(settings.agent, seed=settings.seed, **game)
+    except (ValueError, OSError, ImportError) as error:
+        parser.error(str(error))
     rng = np.random.default_rng([settings.seed, 1])
     with common.progress() as bar, common.Interruptible() as run:
         task = bar.add_task("recording", total=settings.battles, note="")

@@ -152,9 +152,7 @@ def load_targets(source: TargetSource, seed: int, seat: int) -> Targets | None:
         if f"states{seat}" not in stored.files:
             return None
         states = as_records(State, stored[f"states{seat}"].view(STATE))
-        return Targets(
-            states, stored[f"values{seat}"], stored[f"counts{seat}"], stored[f"share{seat}"]
-        )
+        return Targets(states, *(stored[f"{name}{seat}"] for name in Targets._fields[1:]))
 
 
 def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:

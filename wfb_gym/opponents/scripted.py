@@ -36,36 +36,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.actions import (
-    FIRST_CAST,
-    FIRST_DICE,
-    FIRST_IN_PLAY,
-    FIRST_ITEM,
-    FIRST_TARGET,
-    PASS,
-)
+from wfb_gym.engine import actions, queries, targets
+from wfb_gym.engine.casting import cast_bonus
+from wfb_gym.engine.dispelling import dispel_probability_of
 from wfb_gym.engine.generator import Rng, next_choice
-from wfb_gym.engine.odds import BEST_CAST_CHANCE
+from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCE, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
-from wfb_gym.engine.queries import attempt_pool, caster_of, dice_cap, other
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
-from wfb_gym.engine.targets import aim_at, worth_of_aim
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, look_up_move
-from wfb_gym.opponents.worth_and_odds import (
-    best_cast_chance,
-    dice_for_cast,
-    greatest_open_threat,
-    later_worth,
-    need_of,
-    pending_cast_chance,
-    pending_dispel_chance,
-    pending_threat,
-    phases_left,
-    value_if_cast,
-)
-from wfb_gym.packing.records import DispelUse, PackedScenario
-from wfb_gym.scenario.sizes import ITEMS, SPELLS, WIZARDS
+from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
+from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
 
 LIKELY = 0.6
 """A chance that satisfies the veteran."""
@@ -136,18 +117,112 @@ def find_scripted(name: str) -> int | None:
     return with_epsilon(SCRIPTED[plain], epsilon)
 
 
+# --- what a spell is worth, and how likely a roll is --------------------------------------------
+
+
+@jit
+def phases_left(packed: PackedScenario, state: State) -> int:
+    """Phases that end from now on, this one included."""
+    return int(packed.phases) - int(state.phase)
+
+
+@jit
+def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """Points that a spell brings its owner, if nobody ends it early."""
+    return float(targets.worth_now(packed, state, army, spell, phases_left(packed, state)))
+
+
+@jit
+def need_of(packed: PackedScenario, army: int, spell: int) -> int:
+    """Row of the tables of chances for a spell cast by its wizard without help."""
+    bonus = int(packed.armies[army].wizards[queries.caster_of(packed, army, spell)].cast_bonus)
+    return int(cast_need(int(packed.armies[army].spells[spell].casting_value), bonus))
+
+
+@jit
+def dice_for_cast(packed: PackedScenario, state: State, army: int, spell: int) -> int:
+    """Most dice that the active army could roll for a spell now, items aside."""
+    wizard = queries.caster_of(packed, army, spell)
+    cap = queries.dice_cap(packed, state, army, wizard)
+    return min(cap, int(state.power) + int(state.own_dice[wizard]))
+
+
+@jit
+def best_cast_chance(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """Chance to cast a spell with the best number of dice at hand."""
+    if packed.armies[army].spells[spell].bound:
+        return 1.0
+    dice = dice_for_cast(packed, state, army, spell)
+    return float(BEST_CAST_CHANCE[need_of(packed, army, spell), dice])
+
+
+@jit
+def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> float:
+    """Chance that the pending spell is cast with so many dice, a declared item's included."""
+    army = int64(state.active)
+    need = cast_need(
+        int(packed.armies[army].spells[state.spell - 1].casting_value), cast_bonus(packed, state)
+    )
+    if state.cast_item:
+        dice += int(packed.armies[army].items[state.cast_item - 1].cast_extra_dice)
+    return float(CAST_CHANCE[need, min(DICE, dice)])
+
+
+@jit
+def pending_dispel_chance(packed: PackedScenario, state: State, dice: int) -> float:
+    """Chance that the pending dispel works with so many dice."""
+    thrown = min(DICE, dice + targets.resistance(packed, state))
+    return float(dispel_probability_of(packed, state, thrown))
+
+
+@jit
+def pending_threat(packed: PackedScenario, state: State) -> float:
+    """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
+    army, phases = int64(state.active), phases_left(packed, state)
+    if state.attempt == DispelAttempt.CAST:
+        return float(targets.worth_of_pending(packed, army, state.spell - 1, state.aim, phases))
+    if state.attempt == DispelAttempt.FREE:
+        enemy, spell = queries.other(army), state.free - 1
+        return float(targets.worth_of_pending(packed, enemy, spell, state.free_aim, phases))
+    target = state.target - 1
+    return later_worth(packed, state, target // SPELLS, target % SPELLS)
+
+
+@jit
+def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
+    worth = targets.worth_per_phase(packed, state, army, spell) * phases_left(packed, state)
+    if packed.armies[army].spells[spell].duration == Duration.DELAYED:
+        worth += targets.worth_of_aim(packed, army, spell, int64(state.aims[army, spell] - 1), 0)
+    return float(worth if army != state.mover else -worth)
+
+
+@jit
+def greatest_open_threat(packed: PackedScenario, state: State) -> float:
+    """Largest worth among the spells that the active army may still attempt this phase."""
+    most = 0.0
+    army = int64(state.active)
+    for spell in range(packed.armies[army].n_spells):
+        if queries.can_nominate(packed, state, spell):
+            most = max(most, value_if_cast(packed, state, army, spell))
+    return most
+
+
+# --- the rules of thumb --------------------------------------------------------------------------
+
+
 @jit(forceinline=False)
 def _best_nomination(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    best = PASS
+    best = actions.PASS
     most = 0.0
     sure = False
     for i in range(count):
         action = int64(work.legal[i])
-        if action < FIRST_CAST or action >= FIRST_IN_PLAY:
+        if action < actions.FIRST_CAST or action >= actions.FIRST_IN_PLAY:
             continue
-        spell = action - FIRST_CAST
+        spell = action - actions.FIRST_CAST
         worth = value_if_cast(packed, state, state.active, spell)
         chance = best_cast_chance(packed, state, state.active, spell)
         likely = veteran and chance >= LIKELY
@@ -165,12 +240,12 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
     spell = state.spell - 1
     before = best_cast_chance(packed, state, state.active, spell)
     if veteran and before >= LIKELY:
-        return PASS
-    best = PASS
+        return actions.PASS
+    best = actions.PASS
     most = before
     most_dice = dice_for_cast(packed, state, state.active, spell)
     for i in range(1, count):
-        state.cast_item = work.legal[i] - FIRST_ITEM + 1
+        state.cast_item = work.legal[i] - actions.FIRST_ITEM + 1
         for dice in range(1, most_dice + 1):
             chance = pending_cast_chance(packed, state, dice)
             if chance > most:
@@ -190,9 +265,9 @@ def _fewest_dice(
     most = -1.0
     for i in range(count):
         action = int64(work.legal[i])
-        if action < FIRST_DICE or action >= FIRST_ITEM:
+        if action < actions.FIRST_DICE or action >= actions.FIRST_ITEM:
             continue
-        dice = action - FIRST_DICE + int(state.reserve)
+        dice = action - actions.FIRST_DICE + int(state.reserve)
         if casts:
             chance = pending_cast_chance(packed, state, dice)
         else:
@@ -209,8 +284,8 @@ def _fewest_dice(
 def _last_item(packed: PackedScenario, state: State, work: WorkSpace, count: int, use: int) -> int:
     for i in range(count):
         action = int64(work.legal[i])
-        if FIRST_ITEM <= action < FIRST_ITEM + ITEMS:
-            if packed.armies[state.mover].items[action - FIRST_ITEM].dispel_use == use:
+        if actions.FIRST_ITEM <= action < actions.FIRST_ITEM + ITEMS:
+            if packed.armies[state.mover].items[action - actions.FIRST_ITEM].dispel_use == use:
                 return action
     return -1
 
@@ -220,20 +295,20 @@ def _dispel(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
     threat = pending_threat(packed, state)
-    if threat <= 0.0 and work.legal[0] == PASS:
-        return PASS
+    if threat <= 0.0 and work.legal[0] == actions.PASS:
+        return actions.PASS
     scroll = _last_item(packed, state, work, count, DispelUse.AUTOMATIC.value)
     if scroll >= 0 and not veteran:
         return scroll
     dice = _fewest_dice(packed, state, work, count, veteran)
-    likely = dice >= 0 and pending_dispel_chance(packed, state, dice - FIRST_DICE) >= LIKELY
+    likely = dice >= 0 and pending_dispel_chance(packed, state, dice - actions.FIRST_DICE) >= LIKELY
     to_come = greatest_open_threat(packed, state) if state.attempt == DispelAttempt.CAST else 0.0
     if scroll >= 0 and not likely and threat >= to_come:
         return scroll
-    if veteran and work.legal[0] == PASS and threat < 0.5 * to_come:
-        spare = attempt_pool(state) * POINTS_PER_DIE - 2.0 * float(state.number)
+    if veteran and work.legal[0] == actions.PASS and threat < 0.5 * to_come:
+        spare = queries.attempt_pool(state) * POINTS_PER_DIE - 2.0 * float(state.number)
         if spare < 0.0:
-            return PASS
+            return actions.PASS
     boost = _last_item(packed, state, work, count, DispelUse.BOOST.value)
     if boost >= 0 and not likely:
         return boost
@@ -258,38 +333,39 @@ def _most_valuable(packed: PackedScenario, state: State, work: WorkSpace, count:
 @jit(forceinline=False)
 def _value_of(packed: PackedScenario, state: State, action: int) -> float:
     """Return the expected points of a free spell, a dispelled spell in play, a target, or none."""
-    if action == PASS:
+    if action == actions.PASS:
         return 0.0
-    if state.node == Node.FREE_SPELL:
-        return value_if_cast(packed, state, other(state.active), action - FIRST_CAST)
     army = int64(state.mover)
+    if state.node == Node.FREE_SPELL:
+        return value_if_cast(packed, state, army, action - actions.FIRST_CAST)
     if state.node == Node.IN_PLAY:
-        index = action - FIRST_IN_PLAY
-        return later_worth(packed, state, army if index < SPELLS else other(army), index % SPELLS)
+        index = action - actions.FIRST_IN_PLAY
+        owner = army if index < SPELLS else queries.other(army)
+        return later_worth(packed, state, owner, index % SPELLS)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
-    aim = aim_at(packed, army, spell, action - FIRST_TARGET)
-    return float(worth_of_aim(packed, army, spell, aim, phases_left(packed, state)))
+    aim = targets.aim_at(packed, army, spell, action - actions.FIRST_TARGET)
+    return float(targets.worth_of_aim(packed, army, spell, aim, phases_left(packed, state)))
 
 
 @jit(forceinline=False)
 def _swap(packed: PackedScenario, state: State, work: WorkSpace, count: int) -> int:
     """Swap the least promising spell for the first of the lore, if that promises more."""
     army = int64(state.mover)
-    worst = PASS
-    least = _promise(packed, state, army, int64(work.legal[1]) - FIRST_CAST)
+    worst = actions.PASS
+    least = _promise(packed, state, army, int64(work.legal[1]) - actions.FIRST_CAST)
     for i in range(1, count):
-        promise = _promise(packed, state, army, int64(work.legal[i]) - FIRST_CAST)
+        promise = _promise(packed, state, army, int64(work.legal[i]) - actions.FIRST_CAST)
         if promise <= least:
             least = promise
             worst = int64(work.legal[i])
     first = int64(packed.armies[army].wizards[state.cursor % WIZARDS].first_spell)
-    return worst if _promise(packed, state, army, first) > least else PASS
+    return worst if _promise(packed, state, army, first) > least else actions.PASS
 
 
 @jit(forceinline=False)
 def _promise(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Return the expected points of a spell with the most dice that its wizard may roll."""
-    dice = dice_cap(packed, state, army, caster_of(packed, army, spell))
+    dice = queries.dice_cap(packed, state, army, queries.caster_of(packed, army, spell))
     chance = BEST_CAST_CHANCE[need_of(packed, army, spell), dice]
     return float(chance * value_if_cast(packed, state, army, spell))
 
@@ -312,7 +388,7 @@ def _rule_based_action(
         return int(_item(packed, state, work, count, veteran))
     if node == Node.KEEP_CASTING or node == Node.KEEP_DISPEL:
         fails = outcome_if_kept(packed, state) == OUTCOME_FAIL
-        return int64(work.legal[1]) if fails else PASS  # the lowest die, or all
+        return int64(work.legal[1]) if fails else actions.PASS  # the lowest die, or all
     if node == Node.FREE_SPELL or node == Node.TARGET or node == Node.IN_PLAY:
         return int(_most_valuable(packed, state, work, count))
     if node == Node.SWAP_SPELL:

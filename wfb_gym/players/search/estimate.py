@@ -19,8 +19,8 @@ from wfb_gym.engine import queries
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
 from wfb_gym.engine.targets import worth_of_pending
-from wfb_gym.opponents.scripted import POINTS_PER_DIE
-from wfb_gym.opponents.worth_and_odds import (
+from wfb_gym.opponents.scripted import (
+    POINTS_PER_DIE,
     later_worth,
     need_of,
     pending_threat,
