@@ -38,11 +38,7 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def load_checkpoint(folder: Path) -> dict[str, Any]:
-    """Load the state that `save_checkpoint` wrote into a run's folder.
-
-    Raises:
-        CheckpointError: there is none, or it is of another version.
-    """
+    """Load what `save_checkpoint` wrote; a `CheckpointError` if it is not there or not readable."""
     path = folder / NAME
     if not has_checkpoint(folder):
         raise CheckpointError(f"{path}: expected a checkpoint, found no file")

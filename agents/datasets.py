@@ -140,18 +140,17 @@ def write_dataset(
         if explores:
             infos[AGENT_ACTION] = np.array([*each.own_actions, NO_ACTION], np.int64)
         ends = np.arange(len(each.actions)) == len(each.actions) - 1
-        buffers.append(
-            EpisodeBuffer(
-                id=number,
-                seed=each.seed,
-                observations=np.array(each.observations, np.float32),
-                actions=np.array(each.actions, np.int64),
-                rewards=list(each.rewards),
-                terminations=list(ends),
-                truncations=list(np.zeros_like(ends)),
-                infos=infos,
-            )
+        buffer = EpisodeBuffer(
+            id=number,
+            seed=each.seed,
+            observations=np.array(each.observations, np.float32),
+            actions=np.array(each.actions, np.int64),
+            rewards=list(each.rewards),
+            terminations=list(ends),
+            truncations=list(np.zeros_like(ends)),
+            infos=infos,
         )
+        buffers.append(buffer)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=_METADATA_WARNINGS)
         minari.create_dataset_from_buffers(
@@ -173,7 +172,6 @@ def read_dataset(name: str) -> Dataset:
         ImportError: Minari is not installed.
         DatasetError: there is none of that name, or it is not of battles with masks.
     """
-    minari = import_minari()
     check_name(name)
     if not path_of(name).is_dir():
         raise DatasetError(
@@ -181,7 +179,7 @@ def read_dataset(name: str) -> Dataset:
             "python -m agents.record makes one, and MINARI_DATASETS_PATH says where they lie"
         )
     try:
-        stored = minari.load_dataset(name)
+        stored = import_minari().load_dataset(name)
         seats = {known: seat for seat, known in IDS.items()}
         if stored.env_spec is None or stored.env_spec.id not in seats:
             raise DatasetError(f"{name}: expected decisions of {' or '.join(seats)}")

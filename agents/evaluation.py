@@ -27,12 +27,10 @@ FINAL_SEED = 2_000_000
 
 
 class ModelAgent:
-    """A model's policy as an agent that takes its likeliest legal action.
+    """A policy of MaskablePPO as an agent that takes its likeliest legal action.
 
-    Args:
-        policy: of MaskablePPO.
-        envs: that it learns in. Where these play several scenarios, the agent sees positions and
-            encodes them in their sizes, so that it plays in each scenario alone too.
+    Where the environments play several scenarios, the agent sees positions and encodes them in
+    their sizes, so that it plays in each scenario alone too.
     """
 
     def __init__(self, policy: Any, envs: PhaseVecEnv) -> None:

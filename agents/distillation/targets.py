@@ -22,6 +22,7 @@ from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.scenario_set import generated_limits, pack_all
 from wfb_gym.generating import Generated, Generation, Split
 from wfb_gym.packing import pack
+from wfb_gym.players.interface import Masks, Observations
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.solver import TooLarge
@@ -94,14 +95,10 @@ class TargetSet:
         """Number of decisions."""
         return sum(len(one.states) for one in self.targets)
 
-    def sample(
-        self, count: int
-    ) -> tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.float32]]:
-        """Draw a batch of decisions.
+    def sample(self, count: int) -> tuple[Observations, Masks, NDArray[np.float32]]:
+        """Draw a batch of decisions: what the seat observes, and the actions' values in points.
 
-        Returns:
-            Observations, float32 (count, size), masks, bool (count, actions), and the actions'
-            values in points, float32 (count, actions), -inf where an action is illegal.
+        Values have the shape of the masks; they are -inf where an action is illegal.
         """
         chosen = self.rng.choice(len(self.targets), max(1, count // _PER_SCENARIO), p=self._weights)
         states, values = [], []
@@ -156,11 +153,7 @@ def load_targets(source: TargetSource, seed: int, seat: int) -> Targets | None:
 
 
 def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
-    """Every position of a scenario that can be reached.
-
-    Raises:
-        TooLarge: they take more memory than that.
-    """
+    """Every position of a scenario that can be reached; `TooLarge` if they take more memory."""
     positions = GameGraph(pack(scenario), max_bytes)
     battle = Battle(positions.packed)
     if not battle.is_over:

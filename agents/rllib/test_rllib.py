@@ -26,23 +26,27 @@ SCENARIOS = ("archmage-duel", "apprentice", "seventh-edition-duel", "border-skir
 
 
 def draw_actions(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
-    """A random legal action of each agent that is shown something."""
+    """A random legal action of the agent that observes something."""
     return {
         agent: int(rng.choice(np.flatnonzero(seen[MASK]))) for agent, seen in observations.items()
     }
 
 
-def battle(env: BattleEnv, seed: int | None, rng: np.random.Generator) -> list[Any]:
-    """What `reset` and each `step` gave in one battle, with the actions between."""
-    shown, _ = env.reset(seed=seed)
-    steps: list[Any] = [shown]
-    while True:
-        actions = draw_actions(shown, rng)
-        step = env.step(actions)
-        steps.append((actions, step))
-        shown = step[0]
-        if step[2]["__all__"]:
-            return steps
+def play(env: BattleEnv, seed: int | None, rng: np.random.Generator) -> tuple[Any, list[Any]]:
+    """What `reset` observed in one battle, and the actions and what `step` gave, step by step."""
+    first, _ = env.reset(seed=seed)
+    observations, steps = first, []
+    while observations:
+        actions = draw_actions(observations, rng)
+        steps.append((actions, env.step(actions)))
+        observations = steps[-1][1][0]
+    return first, steps
+
+
+def battles(env: BattleEnv, count: int = 5) -> Iterator[tuple[Any, list[Any]]]:
+    """Battles with the seeds from 0."""
+    rng = np.random.default_rng(0)
+    return (play(env, seed, rng) for seed in range(count))
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -53,11 +57,9 @@ def test_rllibs_own_check_passes(scenario: str) -> None:
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_observations_lie_in_their_spaces_and_masks_allow_something(scenario: str) -> None:
     env = BattleEnv({"scenario": scenario})
-    rng = np.random.default_rng(0)
-    for seed in range(5):
-        first, *steps = battle(env, seed, rng)
-        for shown in (first, *(step[0] for _, step in steps[:-1])):
-            ((agent, seen),) = shown.items()
+    for first, steps in battles(env):
+        for observations in (first, *(step[0] for _, step in steps[:-1])):
+            ((agent, seen),) = observations.items()
             space = env.get_observation_space(agent)
             assert isinstance(space, spaces.Dict)
             assert list(seen) == [MASK, SEEN]
@@ -69,11 +71,9 @@ def test_observations_lie_in_their_spaces_and_masks_allow_something(scenario: st
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rewards_of_the_two_sum_to_zero_and_add_up_to_the_battles_points(scenario: str) -> None:
-    env = BattleEnv({"scenario": scenario, "points_per_reward": 10.0})
-    rng = np.random.default_rng(1)
     other = SelfPlayBatch(1, scenario)
-    for seed in range(5):
-        _, *steps = battle(env, seed, rng)
+    env = BattleEnv({"scenario": scenario, "points_per_reward": 10.0})
+    for seed, (_, steps) in enumerate(battles(env)):
         other.reset(seed)
         points = float(other.opening_points[0])
         for actions, _ in steps:
@@ -87,28 +87,22 @@ def test_rewards_of_the_two_sum_to_zero_and_add_up_to_the_battles_points(scenari
 
 
 def test_battles_end_for_both_at_once_and_are_never_truncated() -> None:
-    env = BattleEnv()
-    rng = np.random.default_rng(2)
-    for seed in range(5):
-        _, *steps = battle(env, seed, rng)
-        for number, (_, (shown, _, ended, truncated, infos)) in enumerate(steps):
+    for _, steps in battles(BattleEnv()):
+        for number, (_, (observations, _, ended, truncated, infos)) in enumerate(steps):
             last = number == len(steps) - 1
             assert ended == dict.fromkeys((*AGENTS, "__all__"), last)
             assert not any(truncated.values())
-            assert bool(shown) != last
+            assert bool(observations) != last
             assert infos == {"__common__": {"illegal_action": False}}
 
 
 def test_rllibs_episodes_hold_every_decision_and_all_points() -> None:
-    env = BattleEnv({"scenario": "apprentice"})
-    rng = np.random.default_rng(3)
-    for seed in range(10):
-        first, *steps = battle(env, seed, rng)
+    for first, steps in battles(BattleEnv({"scenario": "apprentice"}), 10):
         episode = MultiAgentEpisode()
         episode.add_env_reset(observations=first, infos={})
-        for actions, (shown, rewards, ended, truncated, infos) in steps:
+        for actions, (observations, rewards, ended, truncated, infos) in steps:
             episode.add_env_step(
-                shown, actions, rewards, infos, terminateds=ended, truncateds=truncated
+                observations, actions, rewards, infos, terminateds=ended, truncateds=truncated
             )
         assert episode.is_done
         assert episode.agent_steps() == len(steps)
@@ -121,9 +115,9 @@ def test_rllibs_episodes_hold_every_decision_and_all_points() -> None:
 
 def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
     env, same = BattleEnv(), BattleEnv()
-    shown, _ = env.reset(seed=4)
+    observations, _ = env.reset(seed=4)
     same.reset(seed=4)
-    ((agent, seen),) = shown.items()
+    ((agent, seen),) = observations.items()
     lowest, illegal = int(seen[MASK].argmax()), int(seen[MASK].argmin())
     assert not seen[MASK][illegal]
     found, wanted = env.step({agent: illegal}), same.step({agent: lowest})
@@ -134,15 +128,15 @@ def test_an_illegal_action_becomes_the_lowest_legal_one() -> None:
 
 
 def test_the_same_seed_is_the_same_battle_and_workers_share_no_dice() -> None:
-    def shown(worker: int, seed: int) -> str:
+    def ten_battles(worker: int, seed: int) -> str:
         env = BattleEnv(EnvContext({"scenario": "archmage-duel"}, worker))
         rng = np.random.default_rng(5)
-        return repr([battle(env, seed if number == 0 else None, rng) for number in range(10)])
+        return repr([play(env, seed if number == 0 else None, rng) for number in range(10)])
 
-    assert shown(0, 6) == shown(0, 6)
+    assert ten_battles(0, 6) == ten_battles(0, 6)
     # RLlib seeds battle i of worker w with seed + w + i
-    found = [shown(worker, 6 + worker + number) for worker in (1, 2, 3) for number in range(3)]
-    assert len(set(found)) == 9
+    found = {ten_battles(worker, 6 + worker + i) for worker in (1, 2, 3) for i in range(3)}
+    assert len(found) == 9
 
 
 def test_a_reset_in_the_middle_begins_another_battle() -> None:
@@ -197,46 +191,45 @@ def train_quickly(out: Path, capsys: pytest.CaptureFixture[str], *arguments: str
     return results
 
 
-def test_a_short_training_runs_and_is_graded_exactly(
-    out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept: dict[str, Any] = {}
+@pytest.fixture
+def graded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, train.ModuleAgent]]]:
+    """Weights and agents of each training, at its end."""
+    kept = []
     really = train.agents_of
 
     def keeping(algorithm: Any) -> dict[str, train.ModuleAgent]:
-        kept.update(really(algorithm))
-        return kept
+        kept.append((algorithm.learner_group.get_weights(), really(algorithm)))
+        return kept[-1][1]
 
     monkeypatch.setattr(train, "agents_of", keeping)
+    return kept
+
+
+def test_a_short_training_runs_and_is_graded_exactly(
+    out: Path, capsys: pytest.CaptureFixture[str], graded: list[Any]
+) -> None:
     results = train_quickly(out, capsys)
     assert results["iterations"] == 2
     assert results["decisions"] >= 512
     for seat, score in results["scores"].items():
-        exact = solver.normalised_score("apprentice", kept[seat], seat)
+        exact = solver.normalised_score("apprentice", graded[0][1][seat], seat)
         assert score == pytest.approx(exact.score, abs=1e-6)
         assert score <= 100.0 + 1e-6
     assert (out / "checkpoint" / "done.json").is_file()
 
 
 def test_it_goes_on_from_its_checkpoint(
-    out: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    out: Path, capsys: pytest.CaptureFixture[str], graded: list[Any]
 ) -> None:
-    kept: list[Any] = []
-    really = train.agents_of
-
-    def keeping(algorithm: Any) -> dict[str, train.ModuleAgent]:
-        kept.append(algorithm.learner_group.get_weights())
-        return really(algorithm)
-
-    monkeypatch.setattr(train, "agents_of", keeping)
     first = train_quickly(out, capsys)
     # two iterations are behind it, so that this one only loads and grades
     again = train_quickly(out, capsys, "--resume")
     assert again["scores"] == first["scores"]
+    (before, _), (after, _) = graded
     for seat in SEATS:
-        assert any("critic" in name for name in kept[0][seat])
-        for name, weights in kept[0][seat].items():
-            assert np.array_equal(weights, kept[1][seat][name]), name
+        assert any("critic" in name for name in before[seat])
+        for name, weights in before[seat].items():
+            assert np.array_equal(weights, after[seat][name]), name
 
 
 def test_resuming_without_a_checkpoint_is_refused(

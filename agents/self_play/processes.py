@@ -87,18 +87,17 @@ def _worker_main(
     work: Callable[..., None], rank: int, count: int, shared: Any, arguments: Any
 ) -> None:
     """Run `work` in a process other than the first."""
+
+    def exit_with_parent() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 says when to end
-    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
     torch.set_num_threads(1)
     work(ProcessGroup(rank, count, shared), *arguments)
-
-
-def _exit_with_parent() -> None:
-    """End this process with the first one, however that ends."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 @contextmanager
@@ -116,14 +115,11 @@ def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Ite
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(count)
     shared = context.RawArray("d", 2 * count * CAPACITY), barrier, context.SimpleQueue()
-    workers = [
-        context.Process(
-            target=_worker_main, args=(work, rank, count, shared, arguments), daemon=True
-        )
-        for rank in range(1, count)
-    ]
-    for worker in workers:
-        worker.start()
+    workers = []
+    for rank in range(1, count):
+        passed = (work, rank, count, shared, arguments)
+        workers.append(context.Process(target=_worker_main, args=passed, daemon=True))
+        workers[-1].start()
 
     def watch_workers() -> None:
         running: dict[Any, Any] = {worker.sentinel: worker for worker in workers}

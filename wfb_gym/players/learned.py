@@ -74,11 +74,7 @@ class NetworkAgent:
         return positions.codec.index_of[view.codec.code_of[own]]
 
     def _view_of(self, packed_scenarios: Records[PackedScenario]) -> View:
-        """Return how the seat sees those scenarios, in the sizes that it learned.
-
-        Raises:
-            ValueError: a scenario is larger than those.
-        """
+        """Return how the seat sees those scenarios, in the sizes that it learned."""
         if self._view is None or self._view.packed_scenarios is not packed_scenarios:
             try:
                 for k in range(len(packed_scenarios)):
@@ -89,13 +85,12 @@ class NetworkAgent:
         return self._view
 
     def _likeliest(self, observations: Observations, masks: Masks) -> Actions:
-        expected = (layout(self.limits).size, action_codec(self.limits).n)
-        found = (observations.shape[1], masks.shape[1])
-        if found != expected:
+        size, actions = layout(self.limits).size, action_codec(self.limits).n
+        if (size, actions) != (observations.shape[1], masks.shape[1]):
             raise ValueError(
-                f"{self.name}: it learned observations of size {expected[0]} and {expected[1]} "
-                f"actions, found {found[0]} and {found[1]}; play it in the scenario and seat that "
-                f"it learned ({self.about.get('scenario', 'unknown')})"
+                f"{self.name}: it learned observations of size {size} and {actions} "
+                f"actions, found {observations.shape[1]} and {masks.shape[1]}; play it in the "
+                f"scenario and seat that it learned ({self.about.get('scenario', 'unknown')})"
             )
         return likeliest_actions(lambda *batch: self.network(*batch)[0], observations, masks)
 

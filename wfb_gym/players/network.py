@@ -34,13 +34,13 @@ STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
 _HEADS = ("pass", "dice", "re-rolls", "no target")
 """Ranges of actions that belong to no member of an army."""
 _POINTED = {
-    "items": ("own", "item"),
-    "wizards": ("own", "wizard"),
-    "spells": ("own", "spell"),
-    "own in play": ("own", "spell"),
-    "enemy in play": ("enemy", "spell"),
+    "items": ("to_items", "own", "item"),
+    "wizards": ("to_wizards", "own", "wizard"),
+    "spells": ("to_spells", "own", "spell"),
+    "own in play": ("to_own_in_play", "own", "spell"),
+    "enemy in play": ("to_enemy_in_play", "enemy", "spell"),
 }
-"""Ranges of actions that point at members of an army, and at whose and which."""
+"""Ranges of actions that point at members of an army: the pointer's name, whose and which."""
 
 
 def _linear(inputs: int, outputs: int, gain: float = math.sqrt(2.0)) -> nn.Linear:
@@ -164,13 +164,7 @@ class Pointer(nn.Module):
     def forward(self, members: Tensor, whole: Tensor) -> Tensor:
         """Return the logit of each member, (k, members)."""
         hidden = torch.relu(self.member(members) + self.whole(whole)[:, None])
-        logits: Tensor = self.out(hidden)[..., 0]
-        return logits
-
-
-def _pointer_name(key: str) -> str:
-    """Return a pointer's name; a range's own may be that of a method of `nn.ModuleDict`."""
-    return "to_" + key.replace(" ", "_")
+        return torch.squeeze(self.out(hidden), -1)
 
 
 class Entities(nn.Module):
@@ -184,14 +178,13 @@ class Entities(nn.Module):
         self.ranges = action_codec(limits).ranges
         self.spell_wizard, self.spell_pending = int(at.in_spell.wizard), int(at.in_spell.pending)
         sizes = {kind: int(at[f"in_{kind}"].stride) for kind in KINDS}
-        self.blocks: dict[tuple[str, str], tuple[int, int, int]] = {}
-        in_blocks: set[int] = set()
-        for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True):
-            for kind, size in sizes.items():
-                first, count = int(at[side][f"{kind}s"]), getattr(army, f"{kind}s")
-                self.blocks[side, kind] = (first, count, size)
-                in_blocks.update(range(first, first + count * size))
-        common = [i for i in range(features) if i not in in_blocks]
+        self.blocks = {
+            (side, kind): (int(at[side][f"{kind}s"]), getattr(army, f"{kind}s"), size)
+            for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True)
+            for kind, size in sizes.items()
+        }
+        in_blocks = [range(k, k + count * size) for k, count, size in self.blocks.values()]
+        common = sorted(set(range(features)).difference(*in_blocks))
         self.register_buffer("common", _indices(common), persistent=False)
         half = width // 2
         self.width = width
@@ -207,12 +200,9 @@ class Entities(nn.Module):
         self.flat = [key for key in _HEADS if self.ranges[key][1]]
         self.heads = _linear(whole, sum(self.ranges[key][1] for key in self.flat), 0.01)
         self.value = nn.Sequential(_linear(whole, width), nn.ReLU(), _linear(width, 1, 1.0))
-        self.pointers = nn.ModuleDict(
-            {
-                _pointer_name(key): Pointer(width if kind == "spell" else half, whole, width)
-                for key, (_, kind) in _POINTED.items()
-            }
-        )
+        self.pointers = nn.ModuleDict()
+        for name, _, kind in _POINTED.values():
+            self.pointers[name] = Pointer(width if kind == "spell" else half, whole, width)
         self.at_units = Pointer(half, whole, width)
         self.at_wizards = Pointer(half, whole, width)
 
@@ -238,8 +228,7 @@ class Entities(nn.Module):
             casters = features.new_zeros(*spells.shape[:2], wizards.shape[2])
         inputs = self._with_side(torch.cat([spells, casters], 2), side)
         hidden = torch.relu(self.spell(inputs) + whole[:, None])
-        encoded: Tensor = torch.relu(self.spell_out(hidden)) * there
-        return encoded
+        return torch.relu(self.spell_out(hidden)) * there
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits, (k, actions), and values, (k,)."""
@@ -277,7 +266,8 @@ class Entities(nn.Module):
             if key in flat:
                 out.append(flat[key])
             elif key in _POINTED:
-                out.append(self.pointers[_pointer_name(key)](members[_POINTED[key]], hidden))
+                name, side, kind = _POINTED[key]
+                out.append(self.pointers[name](members[side, kind], hidden))
             else:
                 side = key.split()[0]
                 out.append(self.at_units(members[side, "unit"], hidden))

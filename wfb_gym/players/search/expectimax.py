@@ -194,8 +194,7 @@ def _lay_out(
             here.count = count
             here.cursor = top
             for k in range(end):
-                step = room.steps[k]
-                way = ways[top]
+                step, way = room.steps[k], ways[top]
                 way.probability = step.probability
                 way.gain = step.gain
                 way.action = step.action
