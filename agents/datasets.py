@@ -45,19 +45,12 @@ class Episode:
 
 @dataclass(frozen=True)
 class RecordedDecisions:
-    """Decisions of a data set, battle after battle.
+    """Decisions of a data set, battle after battle."""
 
-    Attributes:
-        observations: float32 (k, size).
-        masks: legal actions, bool (k, n).
-        actions: the agent's own choices, int64 (k,); where the seat explored, not those played.
-        battles: number of each decision's battle, int64 (k,).
-    """
-
-    observations: NDArray[np.float32]
-    masks: NDArray[np.bool_]
-    actions: NDArray[np.int64]
-    battles: NDArray[np.int64]
+    observations: NDArray[np.float32]  # (k, size)
+    masks: NDArray[np.bool_]  # (k, n): legal actions
+    actions: NDArray[np.int64]  # (k,): the agent's own; where the seat explored, not those played
+    battles: NDArray[np.int64]  # (k,): number of each decision's battle
 
 
 @dataclass(frozen=True)

@@ -141,10 +141,10 @@ class Student:
 def make_train_targets(settings: Settings, source: TargetSource) -> list[int]:
     """Make the targets that are missing; returns the seeds that have any."""
     useful = []
-    seeds = range(source.first, source.first + settings.scenarios)
+    count, workers = settings.scenarios, settings.workers
     with common.progress() as bar:
-        task = bar.add_task("solving", total=len(seeds), note="")
-        for seed, has_targets in make_many_targets(source, seeds, settings.workers):
+        task = bar.add_task("solving", total=count, note="")
+        for seed, has_targets in enumerate(make_many_targets(source, count, workers)):
             useful += [seed] if has_targets else []
             bar.update(task, advance=1, note=f"{len(useful)} of use")
     return useful

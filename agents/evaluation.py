@@ -92,12 +92,7 @@ class Grader:
 
 
 class CurveCallback(BaseCallback):
-    """Evaluates the model along its training, logs to TensorBoard, anneals the entropy bonus.
-
-    Attributes:
-        curve: points of the learning curve, as JSON holds them.
-        seconds: that the evaluations took.
-    """
+    """Evaluates the model along its training, logs to TensorBoard, anneals the entropy bonus."""
 
     def __init__(
         self, grader: Grader, hyper: Hyperparameters, settings: Settings, stop: DeferredInterrupt
@@ -107,7 +102,7 @@ class CurveCallback(BaseCallback):
         self.every = max(1, hyper.steps // settings.evaluations)
         self.battles = settings.battles
         self.curve: list[dict[str, Any]] = []
-        self.seconds = 0.0
+        self.seconds = 0.0  # that the evaluations took
 
     def _on_step(self) -> bool:
         return not self.stop.requested

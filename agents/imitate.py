@@ -155,9 +155,7 @@ def run(settings: Settings, data: Dataset) -> dict[str, Any]:
         "held_out": len(held_out.actions),
         "agreement": agreements[-1] if agreements else None,
         "curve": {"loss": losses, "agreement": agreements},
-        "score": None if score is None else score.score,
-        "guaranteed": None if score is None else score.guaranteed,
-        "optimum": None if score is None else score.optimum,
+        **{name: getattr(score, name, None) for name in ("score", "guaranteed", "optimum")},
         "seconds": round(seconds, 2),
         "versions": {**common.versions(), "minari": version("minari")},
     }

@@ -103,13 +103,7 @@ def _opponent(settings: Settings) -> Any:
 
 
 def check_settings(settings: Settings, may_replace: bool) -> None:
-    """Refuse what cannot be recorded.
-
-    Raises:
-        ValueError: an unknown agent, opponent or scenario, or a number out of range.
-        OSError: a file that cannot be read.
-        ImportError: Minari is not installed.
-    """
+    """Refuse what cannot be recorded: unknown names, files, numbers out of range, no Minari."""
     if settings.battles < 1:
         raise ValueError(f"--battles: expected 1 or more, found {settings.battles}")
     if settings.seed < 0:

@@ -49,18 +49,6 @@ def short_name(scenario: str) -> str:
     return Path(scenario).stem.replace(":", "-")
 
 
-def make_opponents(settings: Settings, scenario: Any, solved: bool) -> tuple[list[str], list[Any]]:
-    """Names of the opponents, and what `PhaseVecEnv` takes as such."""
-    mixes = {hyperparameters.MIXED: SOLVED_MIX if solved else UNSOLVED_MIX}
-    names = [each for name in settings.opponent for each in mixes.get(name, (name,))]
-    other = SEATS[1 - seat_number(settings.seat)]
-    players: list[Any] = list(names)
-    for place, name in enumerate(names):
-        if find_scripted(name) is None:
-            players[place] = make_agent(name, scenario=scenario, seat=other, seed=settings.seed)
-    return names, players
-
-
 class Task(NamedTuple):
     """A model, the environments that it learns in, and what it is graded by."""
 
@@ -72,12 +60,7 @@ class Task(NamedTuple):
 
 
 def prepare(settings: Settings) -> Task:
-    """Make environments and model.
-
-    Raises:
-        ValueError: a scenario, an opponent or a setting that cannot be trained with.
-        FileNotFoundError: a saved model that is not there.
-    """
+    """Make environments and model; an error where they cannot be made or trained with."""
     names = settings.scenario
     scenario: Any = names[0] if len(names) == 1 else list(names)
     if names[0].endswith(":test"):
@@ -87,7 +70,13 @@ def prepare(settings: Settings) -> Task:
     found = load_solutions(names, settings.exact_bytes)
     solutions = {short_name(name): solution for name, solution in found.items()}
     solved = len(solutions) == len(names)
-    opponents, pool = make_opponents(settings, scenario, solved)
+    mixes = {hyperparameters.MIXED: SOLVED_MIX if solved else UNSOLVED_MIX}
+    opponents = [each for name in settings.opponent for each in mixes.get(name, (name,))]
+    pool: list[Any] = list(opponents)
+    for place, name in enumerate(opponents):
+        if find_scripted(name) is None:
+            seat = 1 - seat_number(settings.seat)
+            pool[place] = make_agent(name, scenario=scenario, seat=seat, seed=settings.seed)
 
     envs = PhaseVecEnv(hyper.num_envs, settings.seat, scenario=scenario, opponent=pool)
     if settings.load is not None:

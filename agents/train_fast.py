@@ -128,11 +128,7 @@ def train(
 
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
-    """Train with one seed, evaluate and write; returns the results.
-
-    Raises:
-        CheckpointError: the checkpoint is unreadable or of another number of workers.
-    """
+    """Train with one seed, evaluate and write; returns the results."""
     settings.out.mkdir(parents=True, exist_ok=True)
     parts = load_checkpoint(settings.out)["parts"] if resume else None
     if parts is not None and len(parts) != settings.workers:

@@ -60,7 +60,7 @@ def grade_seeds(
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     known = {one.seed: one for one in (Grade(**json.loads(line)) for line in lines)}
     grades: list[Grade] = []
-    seed = source.first
+    seed = 0
     while len(grades) < wanted:
         one = known.get(seed)
         if one is None:
@@ -70,4 +70,4 @@ def grade_seeds(
         if one.score is not None:
             grades.append(one)
         seed += 1
-        yield grades, seed - source.first
+        yield grades, seed

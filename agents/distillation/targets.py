@@ -38,10 +38,7 @@ _AT_ONCE = 1 << 15
 
 
 class Targets(NamedTuple):
-    """Decisions of one seat in one scenario.
-
-    A value is what is still to come for the seat, in points, if play is optimal afterwards.
-    """
+    """Decisions of one seat in one scenario; values are points to come if play is optimal."""
 
     states: Records[State]  # (k,)
     values: NDArray[np.float32]  # of the legal actions by ascending code, decision by decision
@@ -56,7 +53,6 @@ class TargetSource:
     options: Generation
     folder: Path  # of the targets
     split: Split = "train"  # of the seeds
-    first: int = 0  # seed of the split to begin with
     max_bytes: int = 24 << 20  # of a scenario's positions; larger ones are left out
     decisions: int = 2048  # most of a seat in a scenario
 
@@ -70,11 +66,7 @@ class TargetSource:
 
 
 class TargetSet:
-    """Targets of one seat in the scenarios of `seeds`, which have been made, to draw batches from.
-
-    Raises:
-        ValueError: no scenario has targets for the seat.
-    """
+    """Targets of one seat in many scenarios, which have been made, to draw batches from."""
 
     def __init__(self, source: TargetSource, seeds: Sequence[int], seat: int, seed: int) -> None:
         found = {number: load_targets(source, number, seat) for number in seeds}
@@ -130,17 +122,13 @@ def make_targets(source: TargetSource, seed: int) -> bool:
         return bool(stored.files)
 
 
-def make_many_targets(
-    source: TargetSource, seeds: Sequence[int], workers: int
-) -> Iterator[tuple[int, bool]]:
-    """Make the targets of many seeds side by side; yields each seed and whether it has any."""
+def make_many_targets(source: TargetSource, count: int, workers: int) -> Iterator[bool]:
+    """Make the targets of the seeds from 0 side by side; yields whether each has any."""
     if workers == 1:
-        for seed in seeds:
-            yield seed, make_targets(source, seed)
+        yield from (make_targets(source, seed) for seed in range(count))
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        made = pool.map(make_targets, [source] * len(seeds), seeds)
-        yield from zip(seeds, made, strict=True)
+        yield from pool.map(make_targets, [source] * count, range(count))
 
 
 def load_targets(source: TargetSource, seed: int, seat: int) -> Targets | None:

@@ -1,8 +1,4 @@
-"""A battle as RLlib's new API stack takes it: two agents, action masks in the observations.
-
-Battles are `wfb_gym.envs.self_play.SelfPlayBatch`; only RLlib's interface is here. Ray lives in an
-environment of its own; see README.md beside this file.
-"""
+"""A battle as RLlib's new API stack takes it: two agents, action masks in the observations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,11 +31,10 @@ class BattleEnv(MultiAgentEnv):
     Observations are a Dict of `observations`, float32 (size,), and `action_mask`, float32 (n,) of 0
     and 1, as RLlib's action masking wants them. The agents' spaces differ: each sees the battle
     from its own seat. An illegal action becomes pass where pass is legal, else the lowest legal
-    action, and sets `infos["__common__"]["illegal_action"]`.
-
-    Rewards go to both agents at every step and sum to zero: the points that changed hands, over
-    `points_per_reward`. What was won before the first decision comes with the first step. Use
-    gamma 1. The end of a battle has no observation: RLlib repeats the last one there.
+    action, and sets `infos["__common__"]["illegal_action"]`. Rewards go to both agents at every
+    step and sum to zero: the points that changed hands, over `points_per_reward`. What was won
+    before the first decision comes with the first step. Use gamma 1. The end of a battle has no
+    observation: RLlib repeats the last one there.
 
     Args:
         config: `scenario`, as `SelfPlayBatch` takes it, "archmage-duel" unless given; and

@@ -166,12 +166,6 @@ def save(algorithm: Any, folder: Path, done: int) -> None:
     part.rename(whole)
 
 
-def iterations_done(folder: Path) -> int:
-    """How many iterations the checkpoint in a folder has behind it."""
-    held = json.loads((folder / "checkpoint" / "done.json").read_text(encoding="utf-8"))
-    return int(held["iterations"])
-
-
 def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
     """Train up to `settings.iterations`.
 
@@ -200,12 +194,15 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
     settings.out.mkdir(parents=True, exist_ok=True)
     BattleEnv({"scenario": settings.scenario})  # compiles here, once, what the workers then find
     connect(settings)
-    done = iterations_done(settings.out) if resume else 0
+    checkpoint = settings.out / "checkpoint"
+    done = 0
+    if resume:
+        done = json.loads((checkpoint / "done.json").read_text(encoding="utf-8"))["iterations"]
     began = time.monotonic()
     try:
         algorithm = configure(settings, done).build_algo()
         if resume:
-            algorithm.restore_from_path(str((settings.out / "checkpoint").resolve()))
+            algorithm.restore_from_path(str(checkpoint.resolve()))
         done, sampled, stopped = train(algorithm, settings, done)
         seconds = time.monotonic() - began
         scores = {

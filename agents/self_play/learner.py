@@ -55,17 +55,9 @@ def concatenate_choices(
     for step, chosen in choices:
         rows = chosen.masks.sum(1) > 1
         members = chosen.members[rows.numpy()]
-        parts.append(
-            Batch(
-                chosen.inputs[rows],
-                chosen.masks[rows],
-                chosen.actions[rows],
-                chosen.log_probs[rows],
-                chosen.exploratory[rows],
-                torch.from_numpy(advantages[step, members]),
-                torch.from_numpy(returns[step, members]),
-            )
-        )
+        known = (chosen.inputs, chosen.masks, chosen.actions, chosen.log_probs, chosen.exploratory)
+        became = (torch.from_numpy(each[step, members]) for each in (advantages, returns))
+        parts.append(Batch(*(column[rows] for column in known), *became))
     return Batch(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
 
@@ -118,11 +110,7 @@ class Learner:
         return Choices(members, inputs, masks, actions, chosen, values, exploratory)
 
     def learn(self, batch: Batch, progress: float) -> int:
-        """Improve the network by this process's decisions of a rollout.
-
-        Returns:
-            Number of decisions learned from, over all processes.
-        """
+        """Improve the network by this process's decisions; how many all processes learned from."""
         settings = self.settings
         size = len(batch.advantages)
         advantages = batch.advantages.double()

@@ -50,13 +50,7 @@ def compute_advantages(rollout: Rollout, gae_lambda: float) -> NDArray[np.float3
 
 
 class Trainer:
-    """One process's part of the training: its battles, and both learners; alone without a group.
-
-    Attributes:
-        frames: decisions played by all processes.
-        learned: decisions learned from; those with one legal action are left out.
-        seconds: of learning so far.
-    """
+    """One process's part of the training: its battles, and both learners; alone without a group."""
 
     def __init__(self, settings: Settings, group: ProcessGroup | None = None) -> None:
         self.settings = settings
@@ -71,8 +65,9 @@ class Trainer:
         self.from_archive = np.zeros(count, np.bool_)
         capacity = settings.archive_capacity // group.count
         self.archive = PositionArchive(capacity, (settings.seed, group.rank))
-        self.frames = self.learned = 0
-        self.seconds = 0.0
+        self.frames = 0  # decisions played by all processes
+        self.learned = 0  # those learned from, which had more than one legal action
+        self.seconds = 0.0  # of learning so far
         seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
         self.decisions = self.battles.reset(seed)
         self._draw_epsilon(np.ones(count, np.bool_))
@@ -80,9 +75,8 @@ class Trainer:
     @property
     def progress(self) -> float:
         """Share of the training that is over, 0 to 1."""
-        if self.settings.steps:
-            return min(1.0, self.frames / self.settings.steps)
-        return min(1.0, self.seconds / self.settings.seconds)
+        steps, seconds = self.settings.steps, self.settings.seconds
+        return min(1.0, self.frames / steps if steps else self.seconds / seconds)
 
     def update(self) -> None:
         """Play a rollout and let both seats learn from it."""

@@ -1,12 +1,10 @@
-"""The scripted players: random, greedy, veteran, optimal.
-
-The first three follow rules that a person could; the last reads a move table.
+"""The scripted players: three follow rules that a person could, the last reads a move table.
 
 **random** chooses uniformly among the legal actions.
 
-**greedy** maximises the next roll and never thinks of the one after. It nominates the spell
-with the most expected points, throws the dice that make it likeliest (the fewest such dice),
-dispels everything with the dice that make that likeliest, and reads a scroll whenever it may.
+**greedy** maximises the next roll and never thinks of the one after. It nominates the spell with
+the most expected points, throws the dice that make it likeliest (the fewest such dice), dispels
+everything with the dice that make that likeliest, and reads a scroll whenever it may.
 
 **veteran** keeps dice for what matters:
 

@@ -1,7 +1,4 @@
-"""The one place where what a user calls a player becomes one: by name, from a file, as it is.
-
-Agents are imported when they are first asked for; most environments need none of them.
-"""
+"""The one place where what a user calls a player becomes one: by name, from a file, as it is."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -103,7 +100,7 @@ def _find_agent(
     scenario: Any = "archmage-duel",
     seat: int | str = 0,
 ) -> Agent | None:
-    """`make_agent`; None for an unknown name."""
+    """`make_agent`; None for an unknown name. Most environments need none of these imports."""
     number = find_scripted(name)
     if number is not None:
         return _make_scripted(number, ":" in name, seed, scenario, seat)

@@ -85,11 +85,6 @@ def load_policy(
 
     Loading runs code that the file holds: load only files that you trust.
 
-    Args:
-        path: the .zip file.
-        deterministic: take the likeliest legal action instead of drawing one.
-        seed: of the draws; None draws differently each time.
-
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: the file is not such a model.

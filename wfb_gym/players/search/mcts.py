@@ -3,10 +3,9 @@
 The tree has decision nodes for both sides and chance nodes between them. A simulation goes from
 the root to a decision whose actions are untried, and tries each once. On the way the side to move
 takes the action of the highest upper confidence bound (UCB1; Auer, Cesa-Bianchi and Fischer 2002;
-Kocsis and Szepesvári 2006), in points over the range of points seen so far. Dice are rolled by the
-engine's own `sample`, from a generator of the search's own. A new node gets the value that
-`wfb_gym.players.search.estimate` supplies; a chance node the mean over its outcomes. The end of
-the phase is the horizon.
+Kocsis and Szepesvári 2006), in points over the range of points seen so far. Dice come from a
+generator of the search's own. A new node gets the value of `wfb_gym.players.search.estimate`; a
+chance node the mean over its outcomes. The end of the phase is the horizon.
 
 On the way back the value of a decision is that of its best action, and the value of a chance node
 is the mean over its outcomes, those never rolled by their estimates (as in MaxUCT; Keller and
