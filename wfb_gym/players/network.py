@@ -164,7 +164,8 @@ class Pointer(nn.Module):
     def forward(self, members: Tensor, whole: Tensor) -> Tensor:
         """Return the logit of each member, (k, members)."""
         hidden = torch.relu(self.member(members) + self.whole(whole)[:, None])
-        return torch.squeeze(self.out(hidden), -1)
+        logits: Tensor = self.out(hidden)[..., 0]
+        return logits
 
 
 class Entities(nn.Module):
