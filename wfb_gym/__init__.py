@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from gymnasium import register
 
+from wfb_gym import _policies
+
 if TYPE_CHECKING:
     from wfb_gym import solver
     from wfb_gym.encoding.limits import ArmyLimits, Limits
@@ -42,6 +44,13 @@ def __getattr__(name: str) -> Any:
     if name == "solver":
         return import_module("wfb_gym.solver")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _resolve_policy(*args: Any) -> Any:
+    return import_module("wfb_gym.players.registry").resolve_policy(*args)
+
+
+_policies.resolve_policy = _resolve_policy
 
 
 def _register() -> None:

@@ -46,12 +46,8 @@ _MAX_ATTEMPTS = 1000
 _OTHER_STRIKES = 200
 """Units struck that are kept for spells at anything but a point (ours: half as many again as large
 battles were seen to need)."""
-_OPPOSITIONS: tuple[tuple[Opposition, int], ...] = (
-    ("wizards", 55),
-    ("dwarfs", 15),
-    ("daemons", 15),
-    ("none", 15),
-)
+_OPPOSITIONS: dict[Opposition, int] = {"wizards": 55, "dwarfs": 15, "daemons": 15, "none": 15}
+"""What a second army of any kind brings, with weights."""
 
 
 def generate(seed: int, options: Generation | None = None) -> Scenario:
@@ -129,7 +125,9 @@ def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | Non
     """Choose the army that dispels first; None where no units fit its characters."""
     kind: Opposition = options.opposition
     if kind == "any":
-        possible = [(each, w) for each, w in _OPPOSITIONS if second_army_lists(each, options)]
+        possible = [
+            (each, w) for each, w in _OPPOSITIONS.items() if second_army_lists(each, options)
+        ]
         kind = choices.pick_weighted(possible)
     name = choices.pick(second_army_lists(kind, options))
     characters = choose_characters(kind, name, options, choices)

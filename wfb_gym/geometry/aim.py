@@ -178,14 +178,14 @@ class Aim:
         polygons, near = self.deployment.polygons, self.rules.near
         if polygons is None:
             return ""
-        reach, origin, distance = self.rules.range_inches, "away", None
+        reach, origin, distance = self.rules.range_inches, "away", inf
         if near is not None:
             kinds = " or ".join(near.kinds)
             distance = polygons.distance_to_terrain(target.code, near.kinds)
             reach, origin = near.within, f"from {kinds}"
-            if distance is None:
+            if distance == inf:
                 reach, origin = near.otherwise, f"away, and there is no {kinds}"
-        if distance is None:
+        if distance == inf:
             distance = polygons.distance(self.caster.code, target.code)
         if reach is None or distance <= reach + ROUNDING:
             return ""
@@ -257,11 +257,10 @@ class Aim:
     def _strike(self, piece: Piece) -> Strike:
         """Return a strike with the spell's own number of hits."""
         polygons, near = self.deployment.polygons, self.rules.near
-        touches = False
-        if polygons is not None and near is not None:
-            distance = polygons.distance_to_terrain(piece.code, near.kinds)
-            touches = distance is not None and distance <= TOLERANCE
-        return Strike(piece.code, touches=touches)
+        if polygons is None or near is None:
+            return Strike(piece.code)
+        distance = polygons.distance_to_terrain(piece.code, near.kinds)
+        return Strike(piece.code, touches=distance <= TOLERANCE)
 
     def _strikes_on_front_rank(self, target: Piece) -> list[Strike]:
         """Every model in the front rank, the characters who stand in it included."""

@@ -106,11 +106,4 @@ class Deployment:
             By "caster", "dispeller" and "terrain", then by name: a MultiPolygon of the bases, one
             polygon a model, or the polygon of a piece of terrain. Empty without a battlefield.
         """
-        if self.polygons is None:
-            return {}
-        sides: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
-        for code in self.polygons.bases:
-            piece = self.pieces[code]
-            sides[piece.army][piece.name] = self.polygons.outline(code)
-        terrain = {terrain.name: shape for terrain, shape in self.polygons.features}
-        return {"caster": sides[0], "dispeller": sides[1], "terrain": terrain}
+        return {} if self.polygons is None else self.polygons.outlines()

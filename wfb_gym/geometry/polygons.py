@@ -11,17 +11,10 @@ import numpy as np
 import shapely  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from wfb_gym.geometry.formation import (
-    ROUNDING,
-    TOLERANCE,
-    Bases,
-    Floats,
-    bases_of,
-    blocks_of,
-    frame_at,
-    rectangles,
-)
+from wfb_gym.geometry import formation
+from wfb_gym.geometry.formation import Bases, Floats, bases_of, blocks_of, frame_at, rectangles
 from wfb_gym.geometry.pieces import Misplacement, Piece, TerrainPiece
+from wfb_gym.seats import SEATS
 
 Shape: TypeAlias = Any
 """A geometry of shapely."""
@@ -91,12 +84,10 @@ class Polygons:
             self._distances[pair] = float(shapely.distance(*shapes))
         return self._distances[pair]
 
-    def distance_to_terrain(self, code: int, kinds: Collection[str]) -> float | None:
-        """Inches from a piece to the nearest terrain of these kinds; None where there is none."""
+    def distance_to_terrain(self, code: int, kinds: Collection[str]) -> float:
+        """Inches from a piece to the nearest terrain of these kinds; infinite without any."""
         shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
-        if not shapes:
-            return None
-        return float(shapely.distance(self.footprints[code], shapes).min())
+        return float(shapely.distance(self.footprints[code], shapes).min()) if shapes else np.inf
 
     def distance_from_middle(self, code: int, other: int) -> float:
         """Inches from the middle of a piece to the nearest base of another; 0 where it is on one.
@@ -116,7 +107,7 @@ class Polygons:
         (front,) = shapely.polygons(rectangles(self.bases[code].frame, rank))
         for other, shape in self.footprints.items():
             if other != code and self.pieces[other].is_targetable:
-                if shapely.distance(front, shape) <= reach + ROUNDING:
+                if shapely.distance(front, shape) <= reach + formation.ROUNDING:
                     return other
         return None
 
@@ -131,9 +122,11 @@ class Polygons:
         for piece in pieces:
             x0, y0, x1, y1 = (float(edge) for edge in self.footprints[piece.code].bounds)
             beyond = max(-x0, -y0, x1 - size[0], y1 - size[1])
-            if beyond > TOLERANCE:
+            if beyond > formation.TOLERANCE:
                 found.append(Misplacement(piece, None, beyond))
-            blocks = rectangles(self.bases[piece.code].frame, blocks_of(piece), TOLERANCE / 2)
+            blocks = rectangles(
+                self.bases[piece.code].frame, blocks_of(piece), formation.TOLERANCE / 2
+            )
             shapes.append(shapely.multipolygons(shapely.polygons(blocks)))
         return found + [
             Misplacement(piece, other, 0.0)
@@ -142,9 +135,15 @@ class Polygons:
             if shapely.intersects(shapes[i], shape)
         ]
 
-    def outline(self, code: int) -> Shape:
-        """Return a multipolygon of a piece's bases, one polygon a model."""
-        return shapely.multipolygons(shapely.polygons(self.bases[code].corners()))
+    def outlines(self) -> dict[str, dict[str, Shape]]:
+        """Return the polygons of each piece's bases, one a model, and of the terrain."""
+        terrain = {terrain.name: shape for terrain, shape in self.features}
+        named: dict[str, dict[str, Shape]] = {**{seat: {} for seat in SEATS}, "terrain": terrain}
+        for code, bases in self.bases.items():
+            piece = self.pieces[code]
+            shapes = shapely.polygons(bases.corners())
+            named[SEATS[piece.army]][piece.name] = shapely.multipolygons(shapes)
+        return named
 
 
 class LineOfSight:

@@ -34,15 +34,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
+from wfb_gym._records import Records
+from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.engine import actions, queries, targets
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.dispelling import dispel_probability_of
-from wfb_gym.engine.generator import Rng, next_choice
+from wfb_gym.engine.generator import Rng, new_rngs, next_choice
+from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCE, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.roll_results import outcome_if_kept
-from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
-from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, look_up_move
+from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace, new_work_spaces
+from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, MoveTables, look_up_move
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
 from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
 
@@ -429,3 +432,33 @@ def choose_action(
         veteran = kind == Scripted.VETERAN
         return int(_rule_based_action(packed, state, work, count, veteran))
     raise AssertionError("no scripted player has this number")
+
+
+class Chooser(NamedTuple):
+    """A scripted player for whole batches of positions, and what it needs to choose."""
+
+    number: int
+    move_tables: MoveTables
+    rngs: Records[Rng]
+    scratch: Records[WorkSpace]
+
+
+def new_chooser(kind: Scripted, move_tables: MoveTables) -> Chooser:
+    """Return a chooser of a player that draws nothing; optimal reads the move tables."""
+    return Chooser(int(kind), move_tables, new_rngs(1), new_work_spaces())
+
+
+@jit(nogil=True)
+def choose_actions(chooser: Chooser, positions: PositionArrays, chosen: NDArray[np.int64]) -> None:
+    """Write a scripted player's actions where the seat must decide; leave the others alone."""
+    work = chooser.scratch[0]
+    tables, storage = chooser.move_tables
+    for i in range(positions.states.shape[0]):
+        state = positions.states[i]
+        if queries.is_decision(state.node) and state.mover == positions.seat:
+            which = positions.scenario[i]
+            packed = positions.packed_scenarios[which]
+            count = int64(legal_actions(packed, state, work))
+            player = ScriptedPlayer(chooser.number, tables[which % tables.shape[0]], storage)
+            code = choose_action(player, packed, state, work, count, chooser.rngs[0])
+            chosen[i] = positions.indices[code]

@@ -4,15 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from wfb_gym._jit import int64, jit
-from wfb_gym._records import Records
 from wfb_gym.encoding.positions import PositionArrays, Positions, sees_positions
-from wfb_gym.engine.generator import Rng, new_rngs
-from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.queries import is_decision
-from wfb_gym.engine.state import WorkSpace, new_work_spaces
-from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
-from wfb_gym.opponents.scripted import SCRIPTED, Scripted, ScriptedPlayer, choose_action
+from wfb_gym.opponents.move_tables import no_move_tables
+from wfb_gym.opponents.scripted import SCRIPTED, Scripted, choose_actions, new_chooser
 from wfb_gym.players.interface import (
     Actions,
     Agent,
@@ -113,34 +107,11 @@ class ScriptedAgent(PositionAgent):
                 f"scripted: expected one of {', '.join(DETERMINISTIC)}, found {name!r}"
             )
         self.name = self._called = name
-        self._move_tables = no_move_tables()
+        move_tables = no_move_tables()
         if SCRIPTED[name] == Scripted.OPTIMAL:
             played = scenario if isinstance(scenario, list | tuple) else [scenario]
-            self._move_tables = load_move_tables([load_scenario(each) for each in played], seat)
-        self._rngs, self._scratch = new_rngs(1), new_work_spaces()
+            move_tables = load_move_tables([load_scenario(each) for each in played], seat)
+        self._chooser = new_chooser(SCRIPTED[name], move_tables)
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        number = int(SCRIPTED[self.name])
-        _choose_actions(number, self._move_tables, asked, self._rngs, self._scratch, actions)
-
-
-@jit(nogil=True)
-def _choose_actions(
-    number: int,
-    move_tables: MoveTables,
-    asked: PositionArrays,
-    rngs: Records[Rng],
-    scratch: Records[WorkSpace],
-    actions: Actions,
-) -> None:
-    """Write a scripted player's actions where the seat must decide; leave the others alone."""
-    tables, storage = move_tables
-    for i in range(asked.states.shape[0]):
-        state = asked.states[i]
-        if is_decision(state.node) and state.mover == asked.seat:
-            which = asked.scenario[i]
-            packed = asked.packed_scenarios[which]
-            count = int64(legal_actions(packed, state, scratch[0]))
-            player = ScriptedPlayer(number, tables[which % tables.shape[0]], storage)
-            code = choose_action(player, packed, state, scratch[0], count, rngs[0])
-            actions[i] = asked.indices[code]
+        choose_actions(self._chooser, asked, actions)

@@ -7,36 +7,18 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.keys import pack_key, unpack_key, word_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE_WORDS
+from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.expansion import expand
-from wfb_gym.solver.graph_arrays import (
-    CHANCE,
-    END,
-    TIE,
-    UNKNOWN,
-    Expansion,
-    Game,
-    GraphOperation,
-    GraphStatus,
-    Lanes,
-    Nodes,
-    Play,
-    Stack,
-)
+from wfb_gym.solver.graph_arrays import Expansion, Game, GraphStatus, Lanes, Nodes, Play, Stack
 from wfb_gym.solver.node_index import enter, find_successors, look_up
 
 
 @jit(forceinline=False)
 def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: Expansion) -> None:
-    """Write a node's value in every lane from the values of the nodes that can follow it.
+    """Write a node's value and choice in every lane from the values of what can follow it.
 
-    Args:
-        node: whose row of `nodes.values` and `nodes.chosen` is written.
-        first: the first step that leaves it.
-        end: behind the last.
-        nodes: with the values of the nodes that these steps lead to.
-        lanes: how each army plays in each lane; the values of the actions are written to their
-            weights where a lane is REPORTED.
-        room: with the steps, and the codes of the legal actions.
+    The steps from `first` to before `end` leave the node, and `room.codes` hold its legal actions.
+    Where a lane is REPORTED, the actions' values are written to its weights.
     """
     steps, sums, values, weights = room.steps, room.sums, nodes.values, lanes.weights
     kind = nodes.kinds[node]
@@ -45,7 +27,7 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
     for lane in range(lanes.plays.shape[0]):
         nodes.chosen[node, lane] = -1
         mean = 0.0
-        if kind == CHANCE:
+        if kind == graph_arrays.CHANCE:
             for k in range(first, end):
                 step = steps[k]
                 after = values[step.node, lane] if step.node >= 0 else 0.0
@@ -64,7 +46,7 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
             best = sums[0]
             preferred = 0
             for k in range(1, count):
-                if sign * (sums[k] - sums[preferred]) > TIE:
+                if sign * (sums[k] - sums[preferred]) > graph_arrays.TIE:
                     preferred = k
                 if sign * (sums[k] - best) > 0.0:
                     best = sums[k]
@@ -104,7 +86,7 @@ def _explore(
                 return GraphStatus.STEPS_FULL
             if not find_successors(game, nodes, steps, control.top, end, stack.keys):
                 for k in range(control.top, end):
-                    if steps[k].node == END:
+                    if steps[k].node == graph_arrays.END:
                         continue  # which is never stored
                     for word in range(STATE_WORDS):
                         stack.unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
@@ -116,10 +98,10 @@ def _explore(
             control.top = end
         while frame.cursor < frame.end:
             step = steps[frame.cursor]
-            if step.node == UNKNOWN:
+            if step.node == graph_arrays.UNKNOWN:
                 key = stack.keys[frame.cursor]
                 step.node = look_up(words, step.hash, key, nodes.keys, nodes.slots)
-                if step.node == UNKNOWN:
+                if step.node == graph_arrays.UNKNOWN:
                     break
             frame.cursor += 1
         if frame.cursor < frame.end:
@@ -138,7 +120,7 @@ def _explore(
         state = steps[frame.step].state
         pack_key(plan, state, nodes.keys[node])
         enter(words, node, nodes.keys, nodes.slots)
-        nodes.kinds[node] = CHANCE
+        nodes.kinds[node] = graph_arrays.CHANCE
         nodes.counts[node] = frame.count
         if frame.count > 0:
             nodes.kinds[node] = state.mover
@@ -175,9 +157,7 @@ def _sweep(
 
 
 @jit
-def _expand_all(
-    game: Game, nodes: Nodes, room: Expansion, keys: NDArray[np.uint64], count: int
-) -> int:
+def _expand_all(game: Game, nodes: Nodes, room: Expansion, stack: Stack, count: int) -> int:
     """Write the steps that leave the first `count` positions; see `run`."""
     control = game.control[0]
     control.top = count
@@ -188,7 +168,7 @@ def _expand_all(
             return GraphStatus.STEPS_FULL
         control.top = end
         room.steps[k].node = end
-        find_successors(game, nodes, room.steps, first, end, keys)
+        find_successors(game, nodes, room.steps, first, end, stack.keys)
     return GraphStatus.DONE
 
 
@@ -202,7 +182,7 @@ def run(
     room: Expansion,
     stack: Stack,
 ) -> int:
-    """Do one operation, as far as the budget and the arrays reach.
+    """Do one `GraphOperation`, as far as the arrays and the budget of nodes reach.
 
     One compiled entry serves all operations, since each entry compiles the whole engine.
 
@@ -212,22 +192,14 @@ def run(
       position's after the other's; `node` of each of the first steps is where its own end, and
       `control.top` where the last do.
 
-    Args:
-        operation: an `GraphOperation`.
-        budget: nodes to compute before it returns PAUSED; positions to EXPAND.
-        game: the scenario and the state of the computation.
-        nodes: the nodes.
-        lanes: the ways to play.
-        room: room for successors.
-        stack: room of the search; holds the missing bits where the status is NEW_KEY_BITS.
-
     Returns:
-        A `GraphStatus`: DONE, PAUSED, or what must grow before the call is repeated.
+        A `GraphStatus`: DONE, PAUSED, or what must grow before the call is repeated; the stack
+        holds the missing bits where it is NEW_KEY_BITS.
     """
-    if operation == GraphOperation.EXPLORE:
+    if operation == graph_arrays.GraphOperation.EXPLORE:
         return int64(_explore(game, nodes, lanes, room, stack, budget))
-    if operation == GraphOperation.SWEEP:
+    if operation == graph_arrays.GraphOperation.SWEEP:
         return int64(_sweep(game, nodes, lanes, room, stack.keys, budget))
-    if operation == GraphOperation.EXPAND:
-        return int64(_expand_all(game, nodes, room, stack.keys, budget))
+    if operation == graph_arrays.GraphOperation.EXPAND:
+        return int64(_expand_all(game, nodes, room, stack, budget))
     raise ValueError("operation: unknown")

@@ -1,19 +1,22 @@
-"""How large a scenario's game is, before it is solved; and the refusal of what will not fit.
+"""How large a scenario's game is before it is solved, what makes it so, and what is refused.
 
-`wfb_gym.solver.sampling` samples positions, `wfb_gym.solver.causes` names what makes a game large.
+`wfb_gym.solver.sampling` samples the positions.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import new_plan
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver.causes import causes_of
+from wfb_gym.scenario.slots import item_slots
 from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge, bytes_of
-from wfb_gym.solver.sampling import estimate_count, sample_game
+from wfb_gym.solver.sampling import Floats, States, estimate_count, sample_game
 
 ESTIMATE_AFTER = 200_000
 """Positions that are solved before their number is estimated."""
@@ -21,6 +24,16 @@ DOUBT = 4
 """Factor by which an estimate must pass the limit for a scenario to be refused early."""
 MAX_COUNT = 10**15
 """No estimate is larger; it would say nothing more."""
+_CAST = (
+    "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
+    "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
+    "free", "free_aim", "striking", "strike", "radius", "return_to", "faces", "held",
+)  # fmt: skip
+_MOST_CAUSES = 4
+_LEAST_BITS = 0.3
+"""Bits below which a cause is not named."""
+_DOMINATES = 0.6
+"""Share of the units' bits from which one of them is named alone."""
 
 
 @dataclass(frozen=True)
@@ -48,18 +61,21 @@ class Estimate:
 
 def count_text(number: int) -> str:
     """Return a count with no more digits than an estimate has."""
-    for size, word in ((10**12, " trillion"), (10**9, " billion"), (10**6, " million")):
-        if number >= size:
-            return f"{number / size:,.{1 if number < 10 * size else 0}f}{word}"
-    return f"{number:,}"
+    units = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
+    return _in_largest_unit(number, units) or f"{number:,}"
 
 
 def size_text(size: int) -> str:
     """Return bytes in the largest unit that leaves a whole number."""
-    for unit, word in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB")):
-        if size >= unit:
-            return f"{size / unit:,.{1 if size < 10 * unit else 0}f} {word}"
-    return f"{size / 2**10:,.0f} KiB"
+    units = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"))
+    return _in_largest_unit(size, units) or f"{size / 2**10:,.0f} KiB"
+
+
+def _in_largest_unit(number: int, units: Sequence[tuple[int, str]]) -> str:
+    for unit, word in units:
+        if number >= unit:
+            return f"{number / unit:,.{1 if number < 10 * unit else 0}f} {word}"
+    return ""
 
 
 def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
@@ -84,7 +100,7 @@ def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
     last = samples[-1]
     count = round(min(estimate_count(samples), MAX_COUNT))
     words = int(new_plan(last.origin, last.moves)[0].words)
-    causes = causes_of(loaded, last.states, last.weights)
+    causes = _causes_of(loaded, last.states, last.weights)
     return Estimate(count, bytes_of(count, words), last.exact, causes)
 
 
@@ -95,13 +111,13 @@ def explore(
     progress: Progress | None = None,
     expect: Callable[[int], None] | None = None,
 ) -> None:
-    """Solve all that can follow a position, or raise soon if it does not fit.
+    """Solve all that can follow a battle's position, or raise soon if it does not fit.
 
     Args:
         graph: of the scenario.
         scenario: to name what makes it large.
         battle: where to begin.
-        progress: called with the number of positions so far.
+        progress: see `Progress`.
         expect: called once with the estimated number of positions, if solving takes long.
 
     Raises:
@@ -109,6 +125,13 @@ def explore(
     """
     before = graph.size
     expected: Estimate | None = None
+
+    def refusal(found: str, estimated: Estimate) -> TooLarge:
+        causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
+        return TooLarge(
+            f"{scenario.name} does not fit into max_bytes, {size_text(graph.max_bytes)}: "
+            f"it has {found}{causes}"
+        )
 
     def watch(size: int) -> None:
         nonlocal expected
@@ -119,24 +142,90 @@ def explore(
             if expect is not None:
                 expect(expected.states)
             if expected.bytes > DOUBT * graph.max_bytes:
-                found = (
-                    f"about {count_text(expected.states)} positions in {size_text(expected.bytes)}"
-                )
-                raise _refusal(found, expected, scenario, graph.max_bytes)
+                count, size_in_bytes = count_text(expected.states), size_text(expected.bytes)
+                raise refusal(f"about {count} positions in {size_in_bytes}", expected)
 
     try:
         graph.explore(battle.state, watch)
     except TooLarge as error:
         if expected is not None and expected.bytes > DOUBT * graph.max_bytes:
             raise
-        expected = expected or estimate(scenario, battle)
-        found = f"more than {count_text(graph.size)} positions"
-        raise _refusal(found, expected, scenario, graph.max_bytes) from error
+        estimated = expected or estimate(scenario, battle)
+        raise refusal(f"more than {count_text(graph.size)} positions", estimated) from error
 
 
-def _refusal(found: str, expected: Estimate, scenario: Scenario, max_bytes: int) -> TooLarge:
-    causes = f"; what makes it large: {', '.join(expected.causes)}" if expected.causes else ""
-    return TooLarge(
-        f"{scenario.name} does not fit into max_bytes, {size_text(max_bytes)}: "
-        f"it has {found}{causes}"
+def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str, ...]:
+    """Return in words what sampled positions differ in, the most bits first; at most four.
+
+    The weights say for how many positions each of the states stands.
+    """
+    share = weights / weights.sum()
+
+    def bits(*columns: NDArray[Any]) -> float:
+        return sum(_entropy(column, share) for column in columns)
+
+    def bits_of(*fields: str) -> float:
+        return bits(*(column for name in fields for column in _columns(states, name)))
+
+    def bits_together(*fields: str) -> float:
+        """Where one field tells much about another."""
+        whole = np.concatenate([_columns(states, name).astype(np.uint64) for name in fields])
+        rows = np.ascontiguousarray(whole.T)
+        return bits(rows.view(f"V{8 * len(whole)}").ravel())
+
+    spells = [bits(states["open"] >> bit & 1) for bit in range(8 * states["open"].dtype.itemsize)]
+    varying = sum(each > 0 for each in spells)
+    kinds = f"{varying} spells" if varying > 1 else "spell"
+    found = [(sum(spells), f"the {kinds} open or not")]
+
+    units, characters, items = [], [], []
+    for side, army in enumerate(scenario.armies):
+        for i, unit in enumerate(army.units):
+            units.append((bits(states["unit_wounds"][:, side, i]), unit.name))
+        for i, who in enumerate(army.characters):
+            parts = (states[name][:, side, i] for name in ("level", "wounds", "lock"))
+            characters.append((bits(*parts), who.name))
+        for i, slot in enumerate(item_slots(army, scenario.catalogue)):
+            items.append((bits(states["items"][:, side, i]), slot.item.name))
+    units, characters, items = (
+        [pair for pair in pairs if pair[0] > 0] for pairs in (units, characters, items)
     )
+    if units:
+        wounds = sum(each for each, _ in units)
+        most, name = max(units)
+        whose = name if most > _DOMINATES * wounds else f"{len(units)} units"
+        found.append((wounds, f"the wounds left of {whose}"))
+    if characters:
+        whose = characters[0][1] if len(characters) == 1 else f"{len(characters)} characters"
+        found.append((sum(each for each, _ in characters), f"wounds and levels of {whose}"))
+    if items:
+        alike = len({name for _, name in items}) == 1
+        what = f"the {items[0][1]}" if alike else f"{len(items)} items"
+        found.append((sum(each for each, _ in items), f"uses left of {what}"))
+
+    in_play = bits_together("in_play", "new_in_play", "attempted", "aims", "markers")
+    found += [
+        (bits_of("power", "dispel", "own_dice"), "dice left in the pools"),
+        (in_play, "spells in play"),
+        (bits_of("marks"), "marks that spells left on their targets"),
+        (bits_of("contacts"), "models left around the wizards"),
+        (bits_together(*_CAST), "the steps of a cast"),
+        (bits_of("phase", "active"), f"the {scenario.phases} phases"),
+        (bits(*states["known"].T), "spells drawn or forgotten"),
+    ]
+    found = sorted((each for each in found if each[0] > _LEAST_BITS), reverse=True)
+    return tuple(words for _, words in found[:_MOST_CAUSES])
+
+
+def _columns(states: States, name: str) -> NDArray[Any]:
+    columns: NDArray[Any] = states[name].reshape(len(states), -1).T
+    return columns
+
+
+def _entropy(values: NDArray[Any], share: Floats) -> float:
+    """Return the entropy of the values in bits."""
+    _, which = np.unique(values, return_inverse=True)
+    probabilities = np.bincount(which, share)
+    probabilities = probabilities[probabilities > 0]
+    entropy = -(probabilities @ np.log2(probabilities))
+    return float(entropy) if len(probabilities) > 1 else 0.0

@@ -132,10 +132,7 @@ class ExactGame:
     ) -> float:
         """Return the points of the first army on average when two policies play.
 
-        Args:
-            caster: probabilities of the first army's policy.
-            dispeller: probabilities of the other's.
-            progress: see `Progress`.
+        They are given by their `probabilities`, as in all that follows.
         """
         return self._points([(Play.GIVEN, Play.GIVEN)], caster + dispeller, progress)[0]
 
@@ -161,20 +158,13 @@ class ExactGame:
         seat: int | str,
         progress: Progress | None = None,
     ) -> Score:
-        """Return how good a policy is.
-
-        Args:
-            probabilities: of the policy.
-            seat: that it plays.
-            progress: see `Progress`.
-        """
+        """Return how good a policy of a seat is."""
         own = seat_number(seat)
         lanes = [_answered_lane(own), _answered_lane(own, Play.UNIFORM)]
         points = self._points(lanes[: 1 if own in self._random else 2], probabilities, progress)
-        guaranteed = _sign(own) * points[0]
         if own not in self._random:
             self._random[own] = _sign(own) * points[1]
-        return Score(self.optimum(own), guaranteed, self._random[own])
+        return Score(self.optimum(own), _sign(own) * points[0], self._random[own])
 
     def best_response(
         self,
@@ -182,13 +172,7 @@ class ExactGame:
         seat: int | str,
         progress: Progress | None = None,
     ) -> BestResponse:
-        """Return the best response to a policy.
-
-        Args:
-            probabilities: of the policy.
-            seat: that it plays.
-            progress: see `Progress`.
-        """
+        """Return the best response to a policy of a seat."""
         own = seat_number(seat)
         values, chosen = self.graph.sweep([_answered_lane(own)], probabilities, progress)
         decisions = SeatDecisions(self.graph, 1 - own)

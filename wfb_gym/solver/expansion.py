@@ -17,11 +17,8 @@ INLINE = 3
 def expand(packed: PackedScenario, state: State, room: Expansion, first: int) -> tuple[int, int]:
     """Write the ways that lead from a node to the next ones, action by action.
 
-    Args:
-        packed: the packed scenario.
-        state: a decision or a chance node; not changed.
-        room: whose `steps` are filled from `first`; `codes` hold the legal actions afterwards.
-        first: where to begin.
+    They fill `room.steps` from `first` on; `room.codes` hold the legal actions afterwards. The
+    state is not changed.
 
     Returns:
         The entry behind the last, or -1 if there is no room; and the number of legal actions.

@@ -6,33 +6,20 @@ owns the arrays, enlarges them, and stops at the limit of memory.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self, assert_never, cast
+from typing import Any, NamedTuple, Self, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling
-from wfb_gym._records import R, Records, new_records
+from wfb_gym._records import Records, new_records
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.keys import new_plan, words_of
 from wfb_gym.engine.state import STATE_WORDS, State, new_states
 from wfb_gym.packing.records import PackedScenario
+from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.backward_induction import run
-from wfb_gym.solver.graph_arrays import (
-    NEW_BITS,
-    UNKNOWN,
-    Control,
-    Frame,
-    Game,
-    GraphOperation,
-    GraphStatus,
-    Lanes,
-    Nodes,
-    Play,
-    Stack,
-    Successor,
-    new_expansion,
-)
+from wfb_gym.solver.graph_arrays import Game, GraphOperation, GraphStatus, Lanes, Nodes, Play
 from wfb_gym.solver.node_index import enter_all, find_node, repack
 
 Progress = Callable[[int], None]
@@ -68,25 +55,21 @@ class SavedGraph(NamedTuple):
 
 
 def bytes_of(count: int, words: int) -> int:
-    """Return the bytes of a graph's arrays after they grew to hold `count` nodes.
-
-    Args:
-        count: of the nodes.
-        words: 64-bit words of a key.
-    """
+    """Return the bytes of a graph's arrays, grown to hold nodes with keys of `words` words."""
     capacity, slots = _FIRST_NODES, 4 * _FIRST_NODES
     while capacity < count:
         capacity = int(capacity * _GROWTH)
     while slots < 2 * count:
         slots *= 2
-    row = 8 * words + sum(np.dtype(kind).itemsize for kind in (np.int8, np.int16, float, np.int16))
-    return capacity * row + slots * np.dtype(np.int32).itemsize
+    one = _new_nodes(1, words, np.zeros(1, np.int32))
+    row = sum(array.nbytes for array in one) - one.slots.nbytes
+    return capacity * row + slots * one.slots.nbytes
 
 
-def _new_nodes(capacity: int, words: int, index: NDArray[np.int32]) -> Nodes:
+def _new_nodes(capacity: int, words: int, slots: NDArray[np.int32]) -> Nodes:
     return Nodes(
         np.zeros((capacity, words), np.uint64),
-        index,
+        slots,
         np.zeros(capacity, np.int8),
         np.zeros(capacity, np.int16),
         np.zeros((capacity, 1)),
@@ -99,9 +82,11 @@ def _lanes(plays: Sequence[tuple[Play, Play]]) -> Lanes:
     return Lanes(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
-def _double(records: Records[R]) -> Records[R]:
-    array = np.asarray(records)
-    return cast("Records[R]", np.concatenate([array, np.zeros_like(array)]).view(np.recarray))
+def _enlarge(array: Any, length: int) -> Any:
+    """Copy an array into a longer one of its kind; what is new is 0."""
+    larger = np.zeros((length, *array.shape[1:]), array.dtype).view(type(array))
+    larger[: len(array)] = array
+    return larger
 
 
 class GameGraph:
@@ -120,12 +105,12 @@ class GameGraph:
         self.merging = merging
         self.max_bytes = max_bytes
         self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), np.zeros(STATE_WORDS, np.uint64))
-        self._control = new_records(Control, 1)
+        self._control = new_records(graph_arrays.Control, 1)
         self._control[0].merging = merging
         self._nodes = _new_nodes(_FIRST_NODES, 1, np.full(4 * _FIRST_NODES, -1, np.int32))
-        self._room = new_expansion(_FIRST_STEPS)
-        self._stack = Stack(
-            new_records(Frame, _FIRST_FRAMES),
+        self._room = graph_arrays.new_expansion(_FIRST_STEPS)
+        self._stack = graph_arrays.Stack(
+            new_records(graph_arrays.Frame, _FIRST_FRAMES),
             np.zeros((_FIRST_STEPS, 1), np.uint64),
             np.zeros(STATE_WORDS, np.uint64),
         )
@@ -145,8 +130,7 @@ class GameGraph:
         graph.plan = new_plan(saved.origin, saved.moves)
         size, words = len(saved.kinds), int(graph.plan[0].words)
         slots = max(4 * _FIRST_NODES, 1 << (2 * size).bit_length())
-        index = np.zeros(slots, np.int32)
-        graph._nodes = _new_nodes(max(_FIRST_NODES, size), words, index)
+        graph._nodes = _new_nodes(max(_FIRST_NODES, size), words, np.zeros(slots, np.int32))
         graph._control[0].nodes = size
         for name in ("keys", "kinds", "counts", "values", "chosen"):
             array, own = getattr(saved, name), getattr(graph, name)
@@ -218,14 +202,7 @@ class GameGraph:
         return self._state[0]
 
     def explore(self, state: State, progress: Progress | None = None) -> int:
-        """Solve a position and everything that can follow it.
-
-        Args:
-            state: a decision or a chance node of the scenario.
-            progress: see `Progress`.
-
-        Returns:
-            The position's node.
+        """Solve a decision or chance node and everything that can follow it; return its node.
 
         Raises:
             TooLarge: The arrays would outgrow `max_bytes`; what was done so far stays.
@@ -236,11 +213,11 @@ class GameGraph:
         state = self.canonical(state)
         if self.size == 0:
             self.plan = new_plan(words_of(state).copy(), self.plan[0].moves)
-        elif known == NEW_BITS:
+        elif known == graph_arrays.NEW_BITS:
             self._stack.unknown[:] = words_of(state) ^ self.plan[0].origin
             self._learn_bits()
         self._room.steps[0].state = state
-        self._room.steps[0].node = UNKNOWN
+        self._room.steps[0].node = graph_arrays.UNKNOWN
         self._stack.frames[0] = (0, -1, 0, 0, 0)
         self._control[0].depth = self._control[0].top = 1
         self._run(GraphOperation.EXPLORE, _SLICE, self._optimal, progress=progress)
@@ -248,11 +225,8 @@ class GameGraph:
 
     def successors(
         self, states: Records[State] | NDArray[Any]
-    ) -> tuple[Records[Successor], NDArray[np.int64]]:
-        """Return what can follow some positions.
-
-        Args:
-            states: the positions, shape (k,).
+    ) -> tuple[Records[graph_arrays.Successor], NDArray[np.int64]]:
+        """Return what can follow some positions, shape (k,).
 
         Returns:
             The ways from all positions, one position's after the other's, in memory that the next
@@ -276,7 +250,7 @@ class GameGraph:
 
         Args:
             plays: how either army plays in each lane.
-            weights: probabilities of the legal actions of every node, for `Play.GIVEN`: in
+            weights: for `Play.GIVEN` the probabilities of the legal actions of every node, in
                 ascending order of codes, all behind one another in order of nodes, float64 (sum
                 of counts,).
             progress: see `Progress`.
@@ -299,12 +273,8 @@ class GameGraph:
     def action_values(self, progress: Progress | None = None) -> NDArray[np.float64]:
         """Return the value of every legal action of every decision if play is optimal afterwards.
 
-        Args:
-            progress: see `Progress`.
-
-        Returns:
-            Points still to come for the first army, in the order of `offsets`: float64 (sum of
-            counts,).
+        They are points still to come for the first army, in the order of `offsets`: float64 (sum
+        of counts,).
         """
         values = np.zeros(int(self.offsets()[-1]))
         self.sweep([(Play.REPORTED, Play.REPORTED)], values, progress)
@@ -341,35 +311,31 @@ class GameGraph:
 
     def _grow(self, status: GraphStatus) -> None:
         """Enlarge what the compiled code found too small."""
+        room, stack, nodes = self._room, self._stack, self._nodes
         if status == GraphStatus.NODES_FULL:
-            self._enlarge_nodes()
+            before = len(nodes.kinds)
+            capacity = int(before * _GROWTH)
+            row = (self.bytes - nodes.slots.nbytes) // before
+            self._check_room(self.bytes + row * (capacity - before))
+            self._nodes = Nodes._make(
+                array if array is nodes.slots else _enlarge(array, capacity) for array in nodes
+            )
         elif status == GraphStatus.INDEX_FULL:
-            slots = self._nodes.slots
-            self._check_room(self.bytes + slots.nbytes)
-            self._nodes = self._nodes._replace(slots=np.full(2 * len(slots), -1, np.int32))
+            self._check_room(self.bytes + nodes.slots.nbytes)
+            self._nodes = nodes._replace(slots=np.zeros(2 * len(nodes.slots), np.int32))
             self._fill_index()
         elif status == GraphStatus.STEPS_FULL:
-            room, stack = self._room, self._stack
-            self._room = room._replace(steps=_double(room.steps), chain=_double(room.chain))
-            keys = np.concatenate([stack.keys, np.zeros_like(stack.keys)])
-            self._stack = stack._replace(frames=_double(stack.frames), keys=keys)
+            size = 2 * len(room.steps)
+            steps, chain = _enlarge(room.steps, size), _enlarge(room.chain, size)
+            self._room = room._replace(steps=steps, chain=chain)
+            frames = _enlarge(stack.frames, 2 * len(stack.frames))
+            self._stack = stack._replace(frames=frames, keys=_enlarge(stack.keys, size))
         elif status == GraphStatus.NEW_KEY_BITS:
             self._learn_bits()
         elif status == GraphStatus.DONE or status == GraphStatus.PAUSED:
             return
         else:
             assert_never(status)
-
-    def _enlarge_nodes(self) -> None:
-        old = self._nodes
-        before = len(old.kinds)
-        capacity = int(before * _GROWTH)
-        row = (self.bytes - old.slots.nbytes) // before
-        self._check_room(self.bytes + row * (capacity - before))
-        self._nodes = _new_nodes(capacity, old.keys.shape[1], old.slots)
-        for larger, array in zip(self._nodes, old, strict=True):
-            if array is not old.slots:
-                cast("NDArray[Any]", larger)[:before] = array
 
     def _check_room(self, wanted: int) -> None:
         if wanted > self.max_bytes:
@@ -380,14 +346,12 @@ class GameGraph:
 
     def _learn_bits(self) -> None:
         """Add the bits in `_stack.unknown` to the key plan, and write all keys anew."""
-        origin, moves = self.plan[0].origin, self.plan[0].moves | self._stack.unknown
-        plan = new_plan(origin, moves)
+        plan = new_plan(self.plan[0].origin, self.plan[0].moves | self._stack.unknown)
         words = int(plan[0].words)
-        steps = self._room.steps
         keys = np.zeros((len(self._nodes.kinds), words), np.uint64)
-        step_keys = np.zeros((len(steps), words), np.uint64)
+        step_keys = np.zeros((len(self._room.steps), words), np.uint64)
         game = Game(self.packed, self.plan, self._control)
-        repack(game, plan, self._nodes.keys, keys, steps, step_keys)
+        repack(game, plan, self._nodes.keys, keys, self._room.steps, step_keys)
         self.plan = plan
         self._nodes = self._nodes._replace(keys=keys)
         self._stack = self._stack._replace(keys=step_keys)

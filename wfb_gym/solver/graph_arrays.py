@@ -146,12 +146,8 @@ class Stack(NamedTuple):
 def new_expansion(size: int) -> Expansion:
     """Room for `size` successors."""
     outcomes = most_outcomes(DICE, rerolls=True)
+    steps, chain = new_records(Successor, size), new_records(Successor, size)
     return Expansion(
-        new_records(Successor, size),
-        new_records(Successor, size),
-        np.zeros(outcomes, np.int64),
-        np.zeros(outcomes),
-        np.zeros(ACTIONS, np.int64),
-        np.zeros(ACTIONS),
-        new_work_spaces(),
-    )
+        steps, chain, np.zeros(outcomes, np.int64), np.zeros(outcomes), np.zeros(ACTIONS, np.int64),
+        np.zeros(ACTIONS), new_work_spaces(),
+    )  # fmt: skip

@@ -81,15 +81,10 @@ def repack(
     steps: Records[Successor],
     step_keys: NDArray[np.uint64],
 ) -> None:
-    """Write the keys of all nodes and steps anew, as another plan packs them.
+    """Write the keys of all nodes to `larger` and of the steps in use to `step_keys`.
 
-    Args:
-        game: with the plan that packed the keys so far.
-        plan: the new plan, shape (1,).
-        keys: the nodes' keys so far.
-        larger: the nodes' new keys, overwritten.
-        steps: the steps in use; the last record is scratch.
-        step_keys: the steps' new keys, overwritten.
+    The game's plan packed the nodes' keys so far, `plan` packs the new ones. The last step is
+    scratch.
     """
     state = steps[steps.shape[0] - 1].state
     for node in range(game.control[0].nodes):
@@ -119,18 +114,10 @@ def find_successors(
     end: int,
     keys: NDArray[np.uint64],
 ) -> bool:
-    """Find the nodes that steps lead to.
+    """Write the nodes that the steps from `first` to before `end` lead to, and their `keys`.
 
     Short loops one after the other: the processor then fetches from far memory what many of them
     need at once, instead of waiting for each.
-
-    Args:
-        game: the scenario.
-        nodes: of its graph.
-        steps: whose `node` is written, from `first` to before `end`.
-        first: the first of them.
-        end: behind the last.
-        keys: of the positions that the steps lead to, overwritten.
 
     Returns:
         False if the key plan lacks bits of one of them.

@@ -55,13 +55,10 @@ LISTED = {
     Node.IN_PLAY: IN_PLAY,
 }
 _PLACES: Whole = np.zeros(len(Node) + 1, np.int64)
-for _place, _node in enumerate(ORDER):
-    _PLACES[_node] = _place
-for _node, _same in KEEPING.items():
-    _PLACES[_node] = _PLACES[_same]
+_PLACES[list(ORDER)] = np.arange(len(ORDER))
+_PLACES[list(KEEPING)] = _PLACES[list(KEEPING.values())]
 _STAGES: Whole = np.full(len(Node), CASTING, np.int64)
-for _node, _place in LISTED.items():
-    _STAGES[_node] = _place
+_STAGES[list(LISTED)] = list(LISTED.values())
 LONGEST = 64
 BELOW_PHASE = 43
 """Bits of a potential below those of the phases to come."""
@@ -82,10 +79,6 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     Phases to come weigh most, then the stage of the phase, then what its rules use up: spells
     that may still be attempted, how far a cast has come, players and spells in play still to
     have their turn, how far the engine's own list has come.
-
-    Args:
-        packed: the packed scenario, shape (1,).
-        states: at decisions, chance nodes or the end.
     """
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)

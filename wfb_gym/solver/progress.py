@@ -11,17 +11,11 @@ _WIDTH = 30
 
 
 class Bar:
-    """Shows how many positions are done, of how many if somebody said so; see `Progress`.
-
-    Args:
-        what: is being solved.
-        out: where to draw; a terminal, or nothing is drawn.
-    """
+    """Shows on a terminal how many positions are done, of about how many if somebody said so."""
 
     def __init__(self, what: str, out: TextIO | None = None) -> None:
         self._what = what
         self._out = sys.stderr if out is None else out
-        self._shown = self._out.isatty()
         self._began = self._told = time.monotonic()
         self._expected = 0
         self._drawn = 0
@@ -33,13 +27,12 @@ class Bar:
     def __call__(self, positions: int) -> None:
         """So many are done."""
         now = time.monotonic()
-        if not self._shown or now - self._began < _QUIET or now - self._told < _EVERY:
+        if now - self._began < _QUIET or now - self._told < _EVERY or not self._out.isatty():
             return
         self._told = now
         line = f"{self._what}: {positions:,} positions, {now - self._began:.0f} s"
         if self._expected:
-            share = min(1.0, positions / self._expected)
-            filled = round(_WIDTH * share)
+            filled = round(_WIDTH * min(1.0, positions / self._expected))
             bar = "#" * filled + "." * (_WIDTH - filled)
             line = f"{self._what} [{bar}] {positions:,} of about {self._expected:,} positions"
         self._write(line)
@@ -48,9 +41,7 @@ class Bar:
         """Take the bar away."""
         if self._drawn:
             self._write("")
-            self._out.write("\r")
-            self._out.flush()
-            self._drawn = 0
+            self._write("")  # back to the beginning of the line
 
     def _write(self, line: str) -> None:
         self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))

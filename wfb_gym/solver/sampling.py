@@ -46,31 +46,18 @@ _KEPT_FOR_CAUSES = 250
 
 
 class Sample(NamedTuple):
-    """What one sample says of the game.
+    """What one sample says of the game."""
 
-    Attributes:
-        width: positions that were expanded in a group, at most.
-        number: of positions, as far as the sample saw through.
-        exact: whether it saw all of them.
-        left: phases to come where it gave up; 0 if it came to the end of the game.
-        effort: that it took.
-        groups: that it went through.
-        origin: words of the first position.
-        moves: bits in which others differ.
-        states: some of the positions.
-        weights: for how many each of these stands.
-    """
-
-    width: int
-    number: float
-    exact: bool
-    left: int
-    effort: float
-    groups: int
-    origin: NDArray[np.uint64]
-    moves: NDArray[np.uint64]
-    states: States
-    weights: Floats
+    width: int  # positions that were expanded in a group, at most
+    number: float  # of positions, as far as the sample saw through
+    exact: bool  # whether it saw all of them
+    left: int  # phases to come where it gave up; 0 if it came to the end of the game
+    effort: float  # that it took
+    groups: int  # that it went through
+    origin: NDArray[np.uint64]  # words of the first position
+    moves: NDArray[np.uint64]  # bits in which others differ
+    states: States  # some of the positions
+    weights: Floats  # for how many each of these stands
 
 
 def sample_game(battle: Battle) -> list[Sample]:
@@ -90,9 +77,6 @@ def sample_game(battle: Battle) -> list[Sample]:
     return samples
 
 
-_NO_END_IN_SIGHT = 3.0
-
-
 def estimate_count(samples: list[Sample]) -> float:
     """Return the number of positions: the last sample's if exact, else extrapolated.
 
@@ -104,23 +88,18 @@ def estimate_count(samples: list[Sample]) -> float:
     last = samples[-1]
     if last.exact:
         return last.number
-    growth = 4.0
-    if not last.left and len(samples) > 1:
-        growth = max(1.0, last.number / samples[-2].number)
-    if growth > _NO_END_IN_SIGHT:
+    unknown = last.left or len(samples) == 1
+    growth = 4.0 if unknown else max(1.0, last.number / samples[-2].number)
+    if growth > 3.0:
         growth = 4.0
     return float(max(sample.number for sample in samples) * growth**growth * 2.0**last.left)
 
 
 class _Group:
-    """Positions of one rank that came up.
-
-    Attributes:
-        limit: positions with this hash or a higher one are left out.
-    """
+    """Positions of one rank that came up."""
 
     def __init__(self, room: int) -> None:
-        self.limit = 1 << 64
+        self.limit = 1 << 64  # positions with this hash or a higher one are left out
         self._room = room
         self._parts: list[tuple[NDArray[np.uint64], Whole, Floats, States]] = []
         self._size = 0
@@ -145,35 +124,26 @@ class _Group:
         shares = np.bincount(which, shares).astype(np.float64)
         if len(unique) > self._room:
             self.limit = int(unique[self._room])
-        end = min(len(unique), self._room)
-        whole = (unique[:end], hits[:end], shares[:end], states[first[:end]])
+        end = slice(self._room)
+        whole = (unique[end], hits[end], shares[end], states[first[end]])
         self._parts = [whole]
-        self._size = end
+        self._size = len(whole[0])
         return whole
 
 
 def _sample(battle: Battle, width: int, most: float) -> Sample:
-    """Sample the game with at most `width` positions of a group.
-
-    Args:
-        battle: where to begin.
-        width: see above.
-        most: effort after which it gives up.
-    """
+    """Sample the game with at most `width` positions of a group, and give up after some effort."""
     packed = battle.packed_scenarios
     graph = GameGraph(packed, UNLIMITED, merging=True)
     start = np.zeros(1, STATE)
     start[0] = graph.canonical(battle.state)
     origin = _words(start)[0].copy()
     moves = np.zeros(STATE_WORDS, np.uint64)
-    groups: dict[int, _Group] = {}
     rank = int(potentials(packed, start)[0])
-    groups[rank] = _Group(_SPARE * width)
+    groups = {rank: _Group(_SPARE * width)}
     groups[rank].add(_hashes(start), np.ones(1, np.int64), np.ones(1), start)
-    kept: list[States] = []
-    weights: list[Floats] = []
-    count, effort, done, exact = 0.0, 0.0, 0, True
-    at_once = 16.0
+    kept: list[tuple[States, Floats]] = []
+    count, effort, done, exact, at_once = 0.0, 0.0, 0, True, 16.0
     while groups and effort < most:
         rank = max(groups)
         group = groups.pop(rank)
@@ -187,9 +157,8 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
         expanded = min(width, len(hashes))
         weight = unseen[:expanded] * (here / unseen[:expanded].sum())
         moves |= np.bitwise_or.reduce(_words(states) ^ origin, axis=0)
-        few = min(expanded, _KEPT_FOR_CAUSES)
-        kept.append(states[:few])
-        weights.append(weight[:few] * (here / weight[:few].sum()))
+        few = weight[:_KEPT_FOR_CAUSES]
+        kept.append((states[: len(few)], few * (here / few.sum())))
         effort += _GROUP_EFFORT + _STATE_EFFORT * expanded
         k = 0
         while k < expanded and effort < most:
@@ -200,10 +169,8 @@ def _sample(battle: Battle, width: int, most: float) -> Sample:
             _spread(packed, steps, counts, weight[k:end], groups, _SPARE * width)
             k = end
     left = max(1, rank >> BELOW_PHASE) if groups else 0
-    return Sample(
-        width, count, exact and not groups, left, effort, done, origin, moves,
-        np.concatenate(kept), np.concatenate(weights),
-    )  # fmt: skip
+    columns = (np.concatenate(column) for column in zip(*kept, strict=True))
+    return Sample(width, count, exact and not groups, left, effort, done, origin, moves, *columns)
 
 
 def _spread(
@@ -214,15 +181,10 @@ def _spread(
     groups: dict[int, _Group],
     room: int,
 ) -> None:
-    """Add what can follow some positions to its groups.
+    """Add what can follow some positions to its groups, by rank; a new group has that room.
 
-    Args:
-        packed: the packed scenario.
-        steps: from these positions, as `GameGraph.successors` returns them.
-        counts: of each.
-        weights: for how many positions each stands.
-        groups: to put them in, by rank.
-        room: of a new group.
+    The steps are as `GameGraph.successors` returns them, `counts` of each position; the weights
+    say for how many positions each of these stands.
     """
     states = np.asarray(steps)["state"]
     alive = states["node"] != Node.END
@@ -260,8 +222,6 @@ def _hashes(states: States) -> NDArray[np.uint64]:
         mixed *= np.uint64(factor)
     return mixed ^ (mixed >> np.uint64(32))
 
-
-# --- what was not seen ---------------------------------------------------------------------
 
 _WAYS: Whole = np.unique(np.round(1.25 ** np.arange(60)).astype(np.int64))
 """Numbers of positions that may lead to one."""

@@ -7,27 +7,25 @@ of a scenario share an observation.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from typing import Any, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym import _policies
+from wfb_gym._jit import jit
+from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits, check_covers, fit
 from wfb_gym.encoding.policy_answers import CLOSE, validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
-from wfb_gym.engine.generator import new_rngs
-from wfb_gym.engine.state import new_states, new_work_spaces
+from wfb_gym.engine.keys import KeyPlan, unpack_key
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
+from wfb_gym.opponents import scripted
 from wfb_gym.opponents.move_tables import no_move_tables
-from wfb_gym.opponents.scripted import Scripted, find_scripted, kind_and_epsilon
-from wfb_gym.solver.decision_kernels import (
-    StoredPositions,
-    choose_scripted,
-    observe_nodes,
-    unpack_states,
-    write_certain,
-)
+from wfb_gym.opponents.scripted import Scripted
+from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.game_graph import GameGraph
 
 PolicyLike = Any
@@ -62,35 +60,23 @@ class SeatDecisions:
         if limits is not None:
             check_covers(limits, graph.packed, seat)
         self.view = View(graph.packed, seat, limits or fit(graph.packed, seat))
-        self._stored = StoredPositions(
-            graph.packed, graph.plan, graph.keys, new_states(1), new_work_spaces()
-        )
-
-    def observe(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return observations (k, size) and masks (k, actions) of some of the decisions."""
-        view = self.view
-        observations = np.empty((len(nodes), view.layout.size), np.float32)
-        masks = np.empty((len(nodes), view.codec.n), np.bool_)
-        observe_nodes(
-            self._stored, nodes, view.seat, view.layout.offsets, view.static[0],
-            view.codec.index_of, observations, masks,
-        )  # fmt: skip
-        return observations, masks
 
     def positions(self, nodes: NDArray[np.int64]) -> Positions:
         """Return some of the decisions as planners see them."""
         states = new_states(len(nodes))
-        unpack_states(self._stored, nodes, states)
+        _unpack_states(self.graph.plan, self.graph.keys, nodes, states)
         scenario = np.zeros(len(nodes), np.int64)
         return Positions(self.graph.packed, scenario, states, self.view.seat, self.view.codec)
 
-    def batches(
-        self,
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_]]]:
-        """Yield all decisions, batch by batch: nodes, observations and masks."""
+    def observe(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """Return observations (k, size) and masks (k, actions) of some of the decisions."""
+        positions = self.positions(nodes)
+        return self.view.show(positions.scenario, positions.states)
+
+    def batches(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the nodes of all decisions, as many at a time as are looked at at once."""
         for first in range(0, len(self.nodes), _BATCH):
-            nodes = self.nodes[first : first + _BATCH]
-            yield nodes, *self.observe(nodes)
+            yield self.nodes[first : first + _BATCH]
 
     def codes_of(self, policy: Scripted) -> NDArray[np.int64]:
         """Return the codes of the actions that a scripted player takes, int64 (n,).
@@ -101,9 +87,12 @@ class SeatDecisions:
         if policy is Scripted.OPTIMAL:
             return self.graph.chosen[self.nodes].astype(np.int64)
         if policy is Scripted.GREEDY or policy is Scripted.VETERAN:
-            codes = np.empty(len(self.nodes), np.int64)
-            choose_scripted(policy, self._stored, self.nodes, new_rngs(1), no_move_tables(), codes)
-            return codes
+            chooser = scripted.new_chooser(policy, no_move_tables())
+            actions = [np.zeros(0, np.int64)]
+            for nodes in self.batches():
+                actions.append(np.empty(len(nodes), np.int64))
+                scripted.choose_actions(chooser, self.positions(nodes).arrays, actions[-1])
+            return self.view.codec.code_of[np.concatenate(actions)]
         if policy is Scripted.RANDOM or policy is Scripted.EXTERNAL:
             raise ValueError(f"policy: expected one that draws nothing, found {policy.name}")
         assert_never(policy)
@@ -120,35 +109,44 @@ class SeatDecisions:
             ValueError: It is no policy, answers with something else than legal actions or
                 probabilities, or answers one observation in two ways.
         """
-        number = find_scripted(policy) if isinstance(policy, str) else None
-        if number is None:
-            self._write_answers(probabilities, _resolve_policy(policy))
-            return
-        kind, epsilon = kind_and_epsilon(number)
         offsets = self.graph.offsets()
+        number = scripted.find_scripted(policy) if isinstance(policy, str) else None
+        if number is None:
+            preferred = ("action_probabilities", "act")
+            function = _policies.resolve_policy(policy, "policy", preferred)
+            for batch, nodes in enumerate(self.batches()):
+                observations, masks = self.observe(nodes)
+                if batch == 0:
+                    self._check_memoryless(function, nodes, observations, masks)
+                answered = self._ask(function, nodes, observations, masks)
+                places, _ = self._places(nodes, offsets)
+                probabilities[places] = answered[masks]  # both ascend by code, row by row
+            return
+        kind, epsilon = scripted.kind_and_epsilon(number)
         places, lengths = self._places(self.nodes, offsets)
         uniform = np.repeat(1.0 / lengths, lengths)
         if kind == Scripted.RANDOM:
             probabilities[places] = uniform
             return
-        codes = self.codes_of(kind)
-        row = write_certain(self._stored, self.nodes, codes, offsets, probabilities)
-        assert row < 0, f"{policy} took an illegal action"
-        probabilities[places] = (1.0 - epsilon) * probabilities[places] + epsilon * uniform
+        certain = np.empty(len(places))
+        graph, codes = self.graph, self.codes_of(kind)
+        _write_certain(
+            graph.packed, graph.plan, graph.keys, self.nodes, codes, new_states(1),
+            new_work_spaces(), certain,
+        )  # fmt: skip
+        assert certain.sum() == len(self.nodes), f"{policy} took an illegal action"
+        probabilities[places] = (1.0 - epsilon) * certain + epsilon * uniform
 
-    def _write_answers(
-        self, probabilities: NDArray[np.float64], policy: Callable[..., Any]
-    ) -> None:
-        offsets = self.graph.offsets()
-        for number, (nodes, observations, masks) in enumerate(self.batches()):
-            if number == 0:
-                self._check_memoryless(
-                    policy, nodes[:_ASKED_TWICE], observations[:_ASKED_TWICE], masks[:_ASKED_TWICE]
-                )
-            answer = ask_policy(policy, observations, masks, partial(self.positions, nodes))
-            answered = validated_probabilities(answer, masks, "policy")
-            places, _ = self._places(nodes, offsets)
-            probabilities[places] = answered[masks]  # both ascend by code, row by row
+    def _ask(
+        self,
+        policy: Callable[..., Any],
+        nodes: NDArray[np.int64],
+        observations: NDArray[np.float32],
+        masks: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Return a policy's probabilities of the actions at some decisions, (k, actions)."""
+        answer = ask_policy(policy, observations, masks, partial(self.positions, nodes))
+        return validated_probabilities(answer, masks, "policy")
 
     def _check_memoryless(
         self,
@@ -163,15 +161,13 @@ class SeatDecisions:
         """
 
         def ask_rows(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-            positions = partial(self.positions, nodes[rows])
-            answer = ask_policy(policy, observations[rows], masks[rows], positions)
-            return validated_probabilities(answer, masks[rows], "policy")
+            return self._ask(policy, nodes[rows], observations[rows], masks[rows])
 
-        rows = np.arange(len(nodes))
+        rows = np.arange(min(len(nodes), _ASKED_TWICE))
         first, again = ask_rows(rows), ask_rows(rows)
-        order = np.random.default_rng(0).permutation(len(nodes))
+        order = np.random.default_rng(0).permutation(len(rows))
         moved = (np.abs(first[order] - ask_rows(order)) > CLOSE).any(axis=1)
-        if not np.array_equal(first, again) or (len(nodes) and moved.mean() > _REORDERED):
+        if not np.array_equal(first, again) or moved.mean() > _REORDERED:
             raise ValueError(
                 "policy: it answered the same observations differently when asked again: it has "
                 "memory or draws its actions. Exact values need a function of the observation; a "
@@ -187,14 +183,33 @@ class SeatDecisions:
         return np.repeat(starts, lengths) + np.arange(lengths.sum()), lengths
 
 
-def _resolve_policy(policy: PolicyLike) -> Callable[..., Any]:
-    """Return the function of observations, masks and perhaps positions that a policy is.
+@jit(nogil=True, forceinline=False)
+def _unpack_states(
+    plan: Records[KeyPlan],
+    keys: NDArray[np.uint64],
+    nodes: NDArray[np.int64],
+    states: Records[State],
+) -> None:
+    for row in range(nodes.shape[0]):
+        unpack_key(plan[0], keys[nodes[row]], states[row])
 
-    The registry of players stands above the solver, because optimal players use it; so it is
-    looked up by name, on use.
-    """
-    registry = import_module("wfb_gym.players.registry")
-    resolved: Callable[..., Any] = registry.resolve_policy(
-        policy, "policy", ("action_probabilities", "act")
-    )
-    return resolved
+
+@jit(nogil=True, forceinline=False)
+def _write_certain(
+    packed: Records[PackedScenario],
+    plan: Records[KeyPlan],
+    keys: NDArray[np.uint64],
+    nodes: NDArray[np.int64],
+    codes: NDArray[np.int64],
+    states: Records[State],
+    works: Records[WorkSpace],
+    certain: NDArray[np.float64],
+) -> None:
+    """Write 1 for one action of each decision and 0 for its others; two records are scratch."""
+    state, work = states[0], works[0]
+    top = 0
+    for row in range(nodes.shape[0]):
+        unpack_key(plan[0], keys[nodes[row]], state)
+        for k in range(legal_actions(packed[0], state, work)):
+            certain[top] = 1.0 if work.legal[k] == codes[row] else 0.0
+            top += 1

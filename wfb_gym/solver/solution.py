@@ -19,7 +19,7 @@ from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 from wfb_gym.solver.graph_arrays import CHANCE, END
 from wfb_gym.solver.seat_decisions import SeatDecisions
-from wfb_gym.solver.solution_files import SolvedScenario, read_solution, write_solution
+from wfb_gym.solver.solution_files import read_solution, write_solution
 from wfb_gym.solver.table_policy import TablePolicy
 
 
@@ -139,7 +139,7 @@ class Solution:
         Raises:
             OSError: The file cannot be written.
         """
-        write_solution(SolvedScenario(self.scenario, self.graph, self.seconds), path)
+        write_solution(path, self.scenario, self.graph, self.seconds)
 
 
 def save(solution: Solution, path: str | os.PathLike[str]) -> None:

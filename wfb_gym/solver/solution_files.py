@@ -10,7 +10,7 @@ import os
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,20 +32,14 @@ class SolutionError(ValueError):
     """A file that is no solution, is damaged, or belongs to other rules."""
 
 
-class SolvedScenario(NamedTuple):
-    """What a file holds: a scenario, its solved positions, and the seconds that solving took."""
-
-    scenario: Scenario
-    graph: GameGraph
-    seconds: float
-
-
 def packed_digest(packed: Records[PackedScenario]) -> str:
     """Return the hash of a packed scenario."""
     return hashlib.sha256(packed.tobytes()).hexdigest()
 
 
-def write_solution(solved: SolvedScenario, path: str | os.PathLike[str]) -> None:
+def write_solution(
+    path: str | os.PathLike[str], scenario: Scenario, graph: GameGraph, seconds: float
+) -> None:
     """Write a file, all of it or nothing; an older one is overwritten.
 
     Raises:
@@ -55,16 +49,16 @@ def write_solution(solved: SolvedScenario, path: str | os.PathLike[str]) -> None
         "format": FORMAT,
         "version": VERSION,
         "rules": rules_digest(),
-        "table": packed_digest(solved.graph.packed),
-        "seconds": solved.seconds,
-        "scenario": solved.scenario.model_dump_json(),
+        "table": packed_digest(graph.packed),
+        "seconds": seconds,
+        "scenario": scenario.model_dump_json(),
     }
     target = Path(path)
     draft = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as archive:
             archive.writestr(_HEADER, json.dumps(header))
-            for name, array in solved.graph.to_saved()._asdict().items():
+            for name, array in graph.to_saved()._asdict().items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
         draft.replace(target)
@@ -72,12 +66,10 @@ def write_solution(solved: SolvedScenario, path: str | os.PathLike[str]) -> None
         draft.unlink(missing_ok=True)
 
 
-def read_solution(path: str | os.PathLike[str], max_bytes: int) -> SolvedScenario:
-    """Read a file.
-
-    Args:
-        path: of a file that `write_solution` wrote.
-        max_bytes: memory that the positions may take if more are solved later.
+def read_solution(
+    path: str | os.PathLike[str], max_bytes: int
+) -> tuple[Scenario, GameGraph, float]:
+    """Read what `write_solution` wrote; the positions may take so much memory if more are solved.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -99,7 +91,7 @@ def read_solution(path: str | os.PathLike[str], max_bytes: int) -> SolvedScenari
                     "solve it again"
                 )
             graph = GameGraph.from_saved(packed, max_bytes, saved)
-            return SolvedScenario(scenario, graph, float(header["seconds"]))
+            return scenario, graph, float(header["seconds"])
     except SolutionError:
         raise
     except (

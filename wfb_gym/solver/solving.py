@@ -92,15 +92,12 @@ def solve(
 
     try:
         explore(solution.graph, loaded, start, report, bar.expect)
+        solution.seconds = before + time.perf_counter() - began
     except TooLarge:
-        raise
-    except BaseException:
-        if cache:
-            save()
+        cache = False  # what does not fit is not kept
         raise
     finally:
         bar.close()
-    solution.seconds = before + time.perf_counter() - began
-    if cache:
-        save()
+        if cache:
+            save()
     return solution

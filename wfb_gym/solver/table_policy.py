@@ -23,13 +23,14 @@ class TablePolicy:
     def __init__(self, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
         self.size = decisions.view.layout.size
         self._salt = np.uint64(0)
-        hashes = self._hash_all(decisions)
-        order = np.argsort(hashes)
-        while (hashes[order][1:] == hashes[order][:-1]).any():  # about once in 10**7 tables
-            self._salt += np.uint64(1)
-            hashes = self._hash_all(decisions)
+        while True:
+            parts = [self._hash(decisions.observe(nodes)[0]) for nodes in decisions.batches()]
+            hashes = np.concatenate([np.zeros(0, np.uint64), *parts])
             order = np.argsort(hashes)
-        self._hashes = hashes[order]
+            self._hashes = hashes[order]
+            if (self._hashes[1:] != self._hashes[:-1]).all():
+                break
+            self._salt += np.uint64(1)  # about once in 10**7 tables
         self._actions = decisions.view.codec.index_of[codes[order]]
 
     def act(
@@ -71,10 +72,6 @@ class TablePolicy:
 
     __call__ = act
 
-    def _hash_all(self, decisions: SeatDecisions) -> NDArray[np.uint64]:
-        found = [self._hash(observations) for _, observations, _ in decisions.batches()]
-        return np.concatenate([np.zeros(0, np.uint64), *found])
-
     def _hash(self, observations: NDArray[np.float32]) -> NDArray[np.uint64]:
         hashes = np.empty(len(observations), np.uint64)
         rows = np.ascontiguousarray(observations, np.float32).view(np.uint32)
@@ -84,13 +81,7 @@ class TablePolicy:
 
 @jit(nogil=True, forceinline=False)
 def hash_rows(rows: NDArray[np.uint32], salt: np.uint64, hashes: NDArray[np.uint64]) -> None:
-    """Write a 64-bit hash of each row, to look rows up by.
-
-    Args:
-        rows: uint32 (k, size).
-        salt: other hashes for other salts.
-        hashes: uint64 (k,), overwritten.
-    """
+    """Write a 64-bit hash of each row (k, size) to look it up by, another for another salt."""
     for row in range(rows.shape[0]):
         hashed = salt
         for column in range(rows.shape[1]):
