@@ -34,7 +34,7 @@ from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
-from wfb_gym.solver.solution_files import packed_digest
+from wfb_gym.solver.solution import packed_digest
 
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver.seat_decisions import SeatDecisions
-from wfb_gym.solver.table_policy import TablePolicy
+from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
 from ..engine.builders import army, lasting, spell, wizard
 from .small import scenario, solved

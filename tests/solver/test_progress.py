@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from wfb_gym import solver
-from wfb_gym.solver import estimation, progress
-from wfb_gym.solver.progress import Bar
+from wfb_gym.solver import estimation, solving
+from wfb_gym.solver.solving import Bar
 
 
 class Terminal(io.StringIO):
@@ -17,8 +17,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_QUIET", 0.0)
-    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr(solving, "_QUIET", 0.0)
+    monkeypatch.setattr(solving, "_REDRAWN_EVERY", 0.0)
 
 
 def shown(out: io.StringIO) -> list[str]:
@@ -46,7 +46,7 @@ def test_a_bar_tells_how_far_it_is() -> None:
 
 
 def test_nothing_is_drawn_for_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_QUIET", 1000.0)
+    monkeypatch.setattr(solving, "_QUIET", 1000.0)
     out = Terminal()
     bar = Bar("solving", out)
     bar(5)

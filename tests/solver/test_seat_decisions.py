@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import seat_decisions, table_policy
-from wfb_gym.solver.seat_decisions import SeatDecisions
-from wfb_gym.solver.table_policy import TablePolicy
+from wfb_gym.solver import seat_decisions
+from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
 from ..engine.builders import army, miscast, spell, wizard
 from .small import scenario, small, solved
@@ -334,7 +333,7 @@ def test_observations_with_one_hash_are_told_apart_all_the_same(
     observations, masks = decisions.observe(decisions.nodes)
     expected = solution.policy(seat).act(observations, masks)
     salts = []
-    honest = table_policy.hash_rows
+    honest = seat_decisions.hash_rows
 
     def colliding(rows: Any, salt: np.uint64, marks: NDArray[np.uint64]) -> None:
         honest(rows, salt, marks)
@@ -342,7 +341,7 @@ def test_observations_with_one_hash_are_told_apart_all_the_same(
         if salt < 2:
             marks %= np.uint64(16)
 
-    monkeypatch.setattr(table_policy, "hash_rows", colliding)
+    monkeypatch.setattr(seat_decisions, "hash_rows", colliding)
     found = solution.policy(seat)
     assert salts == [0, 1, 2]
     assert np.array_equal(found.act(observations, masks), expected)
@@ -355,7 +354,7 @@ def test_hashes_depend_on_every_bit_and_on_the_salt() -> None:
     rows[33:, 5] = 1
     marks = [np.empty(40, np.uint64) for _ in range(2)]
     for salt in (0, 1):
-        table_policy.hash_rows(rows, np.uint64(salt), marks[salt])
+        seat_decisions.hash_rows(rows, np.uint64(salt), marks[salt])
     assert len(np.unique(np.concatenate(marks))) == 80
 
 

@@ -15,8 +15,9 @@ from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import SolutionError, game_graph, solution_files, solving
+from wfb_gym.solver import SolutionError, game_graph, solving
 from wfb_gym.solver.game_graph import GameGraph, SavedGraph
+from wfb_gym.solver.solution import packed_digest
 
 from .small import small, solved, start
 
@@ -266,7 +267,7 @@ def test_what_was_solved_before_is_not_solved_again(
     told: list[int] = []
     first = solver.solve("archmage-duel", progress=told.append, cache=True)
     assert told
-    digest = solution_files.packed_digest(pack(load_scenario("archmage-duel")))
+    digest = packed_digest(pack(load_scenario("archmage-duel")))
     assert [each.name for each in folder.iterdir()] == [f"{digest}.zip"]
     told.clear()
     explored = []

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from wfb_gym.generating.drafts import CharacterDraft, number_names, points_of
 from wfb_gym.generating.options import (
+    DAEMONS,
     MAX_CHARACTERS_SHARE,
     Generation,
     Opposition,
@@ -25,8 +26,6 @@ from wfb_gym.scenario.spells import spells_of_lore
 
 SCROLL = "Dispel Scroll"
 STONE = "Power Stone"
-COMMON = ("Staff of Sorcery",)
-"""Arcane items of every list that an army has once."""
 OF_LISTS = {
     "empire": ("Rod of Power", "Wizard's Staff", "Luckstone", "Seal of Destruction"),
     "high-elves": (
@@ -40,8 +39,6 @@ OF_LISTS = {
     "vampire-counts": ("Power Familiar", "Spell Familiar", "Black Periapt"),
 }
 """Arcane items of single lists (BS)."""
-WITHOUT_ITEMS = ("daemons",)
-"""Lists whose characters carry none (ours: in print they have gifts of their own)."""
 BOUND = ("Ring of Flame", "Storm Stone")
 RUNE = "Rune of Spellbreaking"
 RUNES: tuple[tuple[tuple[str, ...], int], ...] = (
@@ -69,13 +66,8 @@ def choose_characters(
 ) -> list[CharacterDraft]:
     """Choose the characters of an army and what they carry, in the order of a scenario.
 
-    Args:
-        kind: "none" for fighters without items; "dwarfs" for at least one Runesmith or Runelord
-            among them; else for at least one wizard of an army list that has `wizard_options`.
-        list_name: of the army list.
-        options: of the generator.
-        choices: the random choices.
-        lore: of the first wizard; None for any.
+    The kind "none" has fighters without items alone, "dwarfs" at least one Runesmith or Runelord,
+    any other at least one wizard, the first of that lore, of a list that has `wizard_options`.
     """
     roster = _Roster(list_name, options, choices)
     if kind == "dwarfs":
@@ -203,8 +195,8 @@ class _Roster:
         who.spells = [spells[number].name for number in sorted(numbers)]
 
     def _give_items(self, who: CharacterDraft) -> None:
-        """Give a character items; a unit that casts carries none."""
-        if who.profile is None or self._list_name in WITHOUT_ITEMS:
+        """Give a character items; Daemons carry none (ours: in print they have their own gifts)."""
+        if who.profile is None or self._list_name == DAEMONS:
             return
         choices = self._choices
         allowance = ALLOWANCE[who.profile.slot]
@@ -223,7 +215,7 @@ class _Roster:
         choices = self._choices
         single = [
             (name,)
-            for name in (*COMMON, *OF_LISTS.get(self._list_name, ()))
+            for name in ("Staff of Sorcery", *OF_LISTS.get(self._list_name, ()))
             if self._can_give((name,), allowance) and (self._spells or not _extra_spells([name]))
         ]
         copies = choices.pick_weighted([(1, 2), (2, 1)])

@@ -34,14 +34,11 @@ MAX_CHARACTERS_SHARE = 0.5
 LORD_FROM = 1000
 """Points from which an army may have a lord (ours: in print 2000, where wizards of levels 3 and 4
 would be rare)."""
-LARGE_FROM = 2000
 DWARFS = "dwarfs"
 DAEMONS = "daemons"
 HORRORS = "Horrors"
 HORRORS_CHAMPION_POINTS = 49.0
 """Points of the champion who makes a unit of Horrors a wizard of level 1."""
-HORRORS_LORES = "Lord of Change"
-"""The character whose lores Horrors have too (ours)."""
 _WHERE = "generation"
 
 Opposition = Literal["any", "wizards", "dwarfs", "daemons", "none"]
@@ -108,8 +105,17 @@ class Generation:
             if value not in known:
                 expected = one_of(known, str(value), "a known value")
                 problems.append(Problem(key, expected, format_value(value)))
-        problems += self._name_problems("lores", lore_names(), "a lore")
-        problems += self._name_problems("armies", bundled_armies(), "an army list")
+        names = ("lores", lore_names(), "a lore"), ("armies", bundled_armies(), "an army list")
+        for key, known, kind in names:
+            values = getattr(self, key)
+            if not isinstance(values, tuple):
+                problems.append(Problem(key, "a tuple of names", format_value(values)))
+                continue
+            problems += [
+                Problem(f"{key}[{i}]", one_of(known, str(value), kind), format_value(value))
+                for i, value in enumerate(values)
+                if value not in known or value in values[:i]
+            ]
         if not isinstance(self.battlefield, bool):
             problems.append(Problem("battlefield", "true or false", format_value(self.battlefield)))
         if problems:
@@ -126,16 +132,6 @@ class Generation:
         """The sizes that every scenario of these options keeps to, in both armies."""
         return Sizes(self.characters, self.units, self.spells, self.items)
 
-    def _name_problems(self, key: str, known: tuple[str, ...], kind: str) -> list[Problem]:
-        values = getattr(self, key)
-        if not isinstance(values, tuple):
-            return [Problem(key, "a tuple of names", format_value(values))]
-        return [
-            Problem(f"{key}[{i}]", one_of(known, str(value), kind), format_value(value))
-            for i, value in enumerate(values)
-            if value not in known or value in values[:i]
-        ]
-
 
 class Slots(NamedTuple):
     """How many of each an army may have (ours, after the usual table of the 6th edition)."""
@@ -149,7 +145,7 @@ class Slots(NamedTuple):
 
 def slots_of(points: int) -> Slots:
     """Return the slots of an army of that many points."""
-    if points < LARGE_FROM:
+    if points < 2000:
         return Slots(3, int(points >= LORD_FROM), 2, 3, 1)
     return Slots(4, 1, 3, 4, 2)
 
@@ -178,7 +174,9 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
         lores = tuple(lore for lore in profile.lores if lore in options.lores)
         for level, points in profile.points.items():
             found.append(WizardOption(profile, int(level), points, lores))
-            if list_name == DAEMONS and profile.name == HORRORS_LORES and int(level) == 4:
+            if (
+                profile.name == "Lord of Change" and int(level) == 4
+            ):  # Horrors have its lores (ours)
                 found.append(WizardOption(None, 1, HORRORS_CHAMPION_POINTS, lores))
     budget, slots = MAX_CHARACTERS_SHARE * options.points, slots_of(options.points)
     return tuple(

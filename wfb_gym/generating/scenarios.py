@@ -195,12 +195,7 @@ def _has_a_target(scenario: Scenario) -> bool:
 
 
 def army_cost(scenario: Scenario, army: Army) -> float:
-    """Points of a generated army: units with their banners, characters with their items.
-
-    Args:
-        scenario: that it belongs to, whose items it carries.
-        army: one of the two.
-    """
+    """Points of an army of a generated scenario: units with banners, characters with items."""
     points = 0.0
     for unit in army.units:
         points += unit.models * unit.points

@@ -17,8 +17,6 @@ from wfb_gym.scenario.units import SINGLE_MODELS
 
 _WEIGHTS = {"core": 5, "special": 4, "rare": 3}
 _TRIES = 20
-_BANNERS = ((0, 40), (1, 40), (2, 20))
-_BANNER_CHANCE = 40
 _LARGE = 30.0
 """Millimetres from which a base is large. A model on a base as wide has no company; one on a base
 as deep is not on foot (ours)."""
@@ -128,7 +126,7 @@ class _ProfileChooser:
 
 def _give_banner(units: Sequence[UnitDraft], left: float, choices: RandomChoices) -> float:
     """Give one unit a magic banner now and then; return the points that it costs."""
-    banner = choices.pick_weighted(_BANNERS)
+    banner = choices.pick_weighted([(0, 40), (1, 40), (2, 20)])
     bearers = [
         unit
         for unit in units
@@ -137,7 +135,7 @@ def _give_banner(units: Sequence[UnitDraft], left: float, choices: RandomChoices
         and unit.profile.min_models >= 5
         and unit.profile.magic_resistance < max(1, banner)
     ]
-    if not bearers or BANNER_POINTS[banner] > left or not choices.chance(_BANNER_CHANCE):
+    if not bearers or BANNER_POINTS[banner] > left or not choices.chance(40):
         return 0.0
     choices.pick(bearers).banner = banner
     return BANNER_POINTS[banner]

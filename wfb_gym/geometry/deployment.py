@@ -16,17 +16,10 @@ if TYPE_CHECKING:
 
 
 class Deployment:
-    """One battle's pieces, and what was measured of them so far.
+    """One battle's pieces, by code, and what was measured of them so far.
 
-    Args:
-        edition: of the rules, "6e" or "7e".
-        pieces: of both armies, by code.
-        size: width and depth in inches; None without a battlefield, where every target is in range
-            and in sight.
-        terrain: on the battlefield.
-
-    Attributes:
-        polygons: of all that stands on the battlefield; None without one.
+    The edition is that of the rules, "6e" or "7e". Without a battlefield, whose size is its width
+    and depth in inches, there are no polygons, and every target is in range and in sight.
 
     Raises:
         ValueError: a piece on the battlefield has no position.

@@ -30,30 +30,18 @@ _MIN_HIDDEN = 1e-9
 
 
 class Polygons:
-    """The polygons of all pieces and terrain on a battlefield.
-
-    Attributes:
-        pieces: all pieces by code; those that are absent have no polygons.
-        features: pieces of terrain, each with its ground.
-        bases: by code.
-        blocks: by code, (n, 4, 2) corners of the rectangles that a piece covers.
-        shapes: by code, the polygons of these rectangles.
-        footprints: by code, one multipolygon of them.
-
-    Raises:
-        ValueError: a piece on the battlefield has no position.
-    """
+    """The polygons of all pieces and terrain on a battlefield; pieces go by their codes."""
 
     def __init__(self, pieces: Mapping[int, Piece], terrain: Sequence[TerrainPiece]) -> None:
-        self.pieces = pieces
-        self.features: list[tuple[TerrainPiece, Shape]] = []
+        self.pieces = pieces  # those that are absent have no polygons
+        self.features: list[tuple[TerrainPiece, Shape]] = []  # terrain, each with its ground
         for feature in terrain:
             half = np.array(feature.size) / 2
             frame = frame_at(feature.position, feature.facing)
             (shape,) = shapely.polygons(rectangles(frame, np.array([[-half, half]])))
             self.features.append((feature, shape))
         self.bases: dict[int, Bases] = {}
-        self.blocks: dict[int, Floats] = {}
+        self.blocks: dict[int, Floats] = {}  # (n, 4, 2) corners of the rectangles that it covers
         for code, piece in pieces.items():
             if piece.absent:
                 continue
@@ -66,6 +54,7 @@ class Polygons:
                 self.blocks[code] = bases.corners()
         shapes = shapely.polygons(np.concatenate([*self.blocks.values(), np.empty((0, 4, 2))]))
         ends = np.cumsum([len(blocks) for blocks in self.blocks.values()], dtype=np.int64)
+        # The polygons of these rectangles, and one multipolygon of them.
         self.shapes: dict[int, Shapes] = dict(
             zip(self.blocks, np.split(shapes, ends), strict=False)
         )

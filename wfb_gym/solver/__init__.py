@@ -15,8 +15,7 @@ from wfb_gym.solver.evaluation import (
     normalised_score,
 )
 from wfb_gym.solver.game_graph import TooLarge
-from wfb_gym.solver.solution import Solution, load, save
-from wfb_gym.solver.solution_files import SolutionError
+from wfb_gym.solver.solution import Solution, SolutionError, load, save
 from wfb_gym.solver.solving import solve
 
 __all__ = [

@@ -16,7 +16,8 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.slots import item_slots
 from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge, bytes_of
-from wfb_gym.solver.sampling import Floats, States, estimate_count, sample_game
+from wfb_gym.solver.potential import States
+from wfb_gym.solver.sampling import Floats, estimate_count, sample_game
 
 ESTIMATE_AFTER = 200_000
 """Positions that are solved before their number is estimated."""
@@ -29,7 +30,6 @@ _CAST = (
     "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
     "free", "free_aim", "striking", "strike", "radius", "return_to", "faces", "held",
 )  # fmt: skip
-_MOST_CAUSES = 4
 _LEAST_BITS = 0.3
 """Bits below which a cause is not named."""
 _DOMINATES = 0.6
@@ -113,15 +113,10 @@ def explore(
 ) -> None:
     """Solve all that can follow a battle's position, or raise soon if it does not fit.
 
-    Args:
-        graph: of the scenario.
-        scenario: to name what makes it large.
-        battle: where to begin.
-        progress: see `Progress`.
-        expect: called once with the estimated number of positions, if solving takes long.
+    If it takes long, `expect` is called once with the estimated number of positions.
 
     Raises:
-        TooLarge: It does not fit, or hardly can; names what makes it large.
+        TooLarge: It does not fit, or hardly can; names what makes the scenario large.
     """
     before = graph.size
     expected: Estimate | None = None
@@ -214,7 +209,7 @@ def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str
         (bits(*states["known"].T), "spells drawn or forgotten"),
     ]
     found = sorted((each for each in found if each[0] > _LEAST_BITS), reverse=True)
-    return tuple(words for _, words in found[:_MOST_CAUSES])
+    return tuple(words for _, words in found[:4])
 
 
 def _columns(states: States, name: str) -> NDArray[Any]:

@@ -17,9 +17,8 @@ from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress
 from wfb_gym.solver.graph_arrays import Play
-from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions
+from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions, TablePolicy
 from wfb_gym.solver.solution import Solution
-from wfb_gym.solver.table_policy import TablePolicy
 
 SAME = 1e-9
 """Points below which two values are equal."""
@@ -144,10 +143,7 @@ class ExactGame:
     ) -> list[float]:
         """Return the points that policies win against their best responses, each from its seat.
 
-        Args:
-            probabilities: the sum of those of the policies.
-            seats: of the policies.
-            progress: see `Progress`.
+        The probabilities are the sum of those of the policies.
         """
         points = self._points([_answered_lane(seat) for seat in seats], probabilities, progress)
         return [_sign(seat) * each for seat, each in zip(seats, points, strict=True)]

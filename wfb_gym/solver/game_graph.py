@@ -246,14 +246,11 @@ class GameGraph:
         weights: NDArray[np.float64] | None = None,
         progress: Progress | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int16]]:
-        """Return the values of all nodes under other ways to play.
+        """Return the values of all nodes where the armies play in other ways, lane by lane.
 
-        Args:
-            plays: how either army plays in each lane.
-            weights: for `Play.GIVEN` the probabilities of the legal actions of every node, in
-                ascending order of codes, all behind one another in order of nodes, float64 (sum
-                of counts,).
-            progress: see `Progress`.
+        For `Play.GIVEN` the weights are the probabilities of the legal actions of every node, in
+        ascending order of codes, all behind one another in order of nodes, float64 (sum of
+        counts,).
 
         Returns:
             Values, float64 (size, lanes), and the best action's code where an army answers best,

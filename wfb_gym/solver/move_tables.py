@@ -9,7 +9,7 @@ from wfb_gym._records import new_records
 from wfb_gym.opponents.move_tables import MoveTable, MoveTables, write_moves
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
-from wfb_gym.solver.solution_files import packed_digest
+from wfb_gym.solver.solution import packed_digest
 from wfb_gym.solver.solving import solve
 
 _CACHE: dict[tuple[str, ...], MoveTables] = {}

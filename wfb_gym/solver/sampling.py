@@ -23,14 +23,9 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, STATE_WORDS, Node
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.game_graph import GameGraph
-from wfb_gym.solver.potential import BELOW_PHASE, potentials
+from wfb_gym.solver.potential import BELOW_PHASE, States, Whole, potentials
 
-UNLIMITED = 1 << 62
-"""Memory limit of a graph that stores nothing."""
-
-States = NDArray[Any]
 Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 _FIRST_WIDTH = 8
 _MOST_WIDTH = 2048
@@ -134,7 +129,7 @@ class _Group:
 def _sample(battle: Battle, width: int, most: float) -> Sample:
     """Sample the game with at most `width` positions of a group, and give up after some effort."""
     packed = battle.packed_scenarios
-    graph = GameGraph(packed, UNLIMITED, merging=True)
+    graph = GameGraph(packed, max_bytes=1 << 62, merging=True)  # which stores nothing
     start = np.zeros(1, STATE)
     start[0] = graph.canonical(battle.state)
     origin = _words(start)[0].copy()

@@ -1,4 +1,4 @@
-"""The decisions of one seat of a solved scenario, and what a policy does at each of them.
+"""The decisions of one seat of a solved scenario, and policies: given ones, or one in a table.
 
 Exact values need a policy that is a function of the observation, or of the position: no memory,
 no draws of its own. Then asking it once at every decision says all about it, as no two positions
@@ -19,6 +19,7 @@ from wfb_gym.encoding.limits import Limits, check_covers, fit
 from wfb_gym.encoding.policy_answers import CLOSE, validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
+from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import KeyPlan, unpack_key
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import State, WorkSpace, new_states, new_work_spaces
@@ -100,10 +101,7 @@ class SeatDecisions:
     def write_probabilities(self, probabilities: NDArray[np.float64], policy: PolicyLike) -> None:
         """Write a policy's probabilities of the legal actions at each decision.
 
-        Args:
-            probabilities: float64, all nodes' legal actions behind one another, overwritten at
-                those of the decisions; see `GameGraph.sweep`.
-            policy: see `PolicyLike`.
+        They are float64, all nodes' legal actions behind one another; see `GameGraph.sweep`.
 
         Raises:
             ValueError: It is no policy, answers with something else than legal actions or
@@ -116,11 +114,11 @@ class SeatDecisions:
             function = _policies.resolve_policy(policy, "policy", preferred)
             for batch, nodes in enumerate(self.batches()):
                 observations, masks = self.observe(nodes)
+                ask = partial(self._ask, function, nodes, observations, masks)
                 if batch == 0:
-                    self._check_memoryless(function, nodes, observations, masks)
-                answered = self._ask(function, nodes, observations, masks)
+                    _check_memoryless(ask, len(nodes))
                 places, _ = self._places(nodes, offsets)
-                probabilities[places] = answered[masks]  # both ascend by code, row by row
+                probabilities[places] = ask(slice(None))[masks]  # both ascend by code, row by row
             return
         kind, epsilon = scripted.kind_and_epsilon(number)
         places, lengths = self._places(self.nodes, offsets)
@@ -143,36 +141,12 @@ class SeatDecisions:
         nodes: NDArray[np.int64],
         observations: NDArray[np.float32],
         masks: NDArray[np.bool_],
+        rows: Any,
     ) -> NDArray[np.float64]:
-        """Return a policy's probabilities of the actions at some decisions, (k, actions)."""
-        answer = ask_policy(policy, observations, masks, partial(self.positions, nodes))
-        return validated_probabilities(answer, masks, "policy")
-
-    def _check_memoryless(
-        self,
-        policy: Callable[..., Any],
-        nodes: NDArray[np.int64],
-        observations: NDArray[np.float32],
-        masks: NDArray[np.bool_],
-    ) -> None:
-        """Raise if a policy's answers depend on more than what it observes.
-
-        Asked the same again it must answer the same; in another order, nearly.
-        """
-
-        def ask_rows(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-            return self._ask(policy, nodes[rows], observations[rows], masks[rows])
-
-        rows = np.arange(min(len(nodes), _ASKED_TWICE))
-        first, again = ask_rows(rows), ask_rows(rows)
-        order = np.random.default_rng(0).permutation(len(rows))
-        moved = (np.abs(first[order] - ask_rows(order)) > CLOSE).any(axis=1)
-        if not np.array_equal(first, again) or moved.mean() > _REORDERED:
-            raise ValueError(
-                "policy: it answered the same observations differently when asked again: it has "
-                "memory or draws its actions. Exact values need a function of the observation; a "
-                "policy that plays at random must return its probabilities, float (k, actions)"
-            )
+        """Return a policy's probabilities of all actions at some rows of decisions."""
+        positions = partial(self.positions, nodes[rows])
+        answer = ask_policy(policy, observations[rows], masks[rows], positions)
+        return validated_probabilities(answer, masks[rows], "policy")
 
     def _places(
         self, nodes: NDArray[np.int64], offsets: NDArray[np.int64]
@@ -181,6 +155,23 @@ class SeatDecisions:
         lengths = self.graph.counts[nodes].astype(np.int64)
         starts = offsets[nodes] - np.cumsum(lengths) + lengths
         return np.repeat(starts, lengths) + np.arange(lengths.sum()), lengths
+
+
+def _check_memoryless(ask: Callable[[NDArray[np.int64]], NDArray[np.float64]], count: int) -> None:
+    """Raise if the answers to `count` decisions depend on more than what the policy observes.
+
+    Asked the same again it must answer the same; in another order, nearly.
+    """
+    rows = np.arange(min(count, _ASKED_TWICE))
+    first, again = ask(rows), ask(rows)
+    order = np.random.default_rng(0).permutation(len(rows))
+    moved = (np.abs(first[order] - ask(order)) > CLOSE).any(axis=1)
+    if not np.array_equal(first, again) or moved.mean() > _REORDERED:
+        raise ValueError(
+            "policy: it answered the same observations differently when asked again: it has "
+            "memory or draws its actions. Exact values need a function of the observation; a "
+            "policy that plays at random must return its probabilities, float (k, actions)"
+        )
 
 
 @jit(nogil=True, forceinline=False)
@@ -213,3 +204,83 @@ def _write_certain(
         for k in range(legal_actions(packed[0], state, work)):
             certain[top] = 1.0 if work.legal[k] == codes[row] else 0.0
             top += 1
+
+
+class TablePolicy:
+    """Answers observations with the actions of a table; an agent for experiments and opponents.
+
+    Observations are looked up by 64-bit hashes. Making the table checks that no two of its
+    observations share one, so that every observation that can come about finds its own action.
+
+    Args:
+        decisions: of the seat.
+        codes: engine code of the action at each of them, int64 (n,).
+    """
+
+    def __init__(self, decisions: SeatDecisions, codes: NDArray[np.int64]) -> None:
+        self.size = decisions.view.layout.size
+        self._salt = np.uint64(0)
+        while True:
+            parts = [self._hash(decisions.observe(nodes)[0]) for nodes in decisions.batches()]
+            hashes = np.concatenate([np.zeros(0, np.uint64), *parts])
+            order = np.argsort(hashes)
+            self._hashes = hashes[order]
+            if (self._hashes[1:] != self._hashes[:-1]).all():
+                break
+            self._salt += np.uint64(1)  # about once in 10**7 tables
+        self._actions = decisions.view.codec.index_of[codes[order]]
+
+    def act(
+        self,
+        observations: NDArray[np.float32],
+        action_masks: NDArray[np.bool_],
+        positions: Positions | None = None,
+    ) -> NDArray[np.int64]:
+        """Return the table's actions, int64 (k,).
+
+        Args:
+            observations: float32 (k, size).
+            action_masks: bool (k, actions); tells the end of the battle.
+            positions: unused.
+
+        Raises:
+            ValueError: An observation that the scenario's play never shows.
+        """
+        if observations.ndim != 2 or observations.shape[1] != self.size:
+            raise ValueError(
+                f"observations: expected shape (k, {self.size}), found {observations.shape}"
+            )
+        hashes = self._hash(observations)
+        places = np.searchsorted(self._hashes, hashes)
+        places[places == len(self._hashes)] = 0
+        known = np.zeros(len(hashes), np.bool_)
+        actions = np.zeros(len(hashes), np.int64)
+        if len(self._hashes):
+            known = self._hashes[places] == hashes
+            actions = np.where(known, self._actions[places], 0)
+        ended = ~known & (action_masks[:, 1:].sum(axis=1) == 0)  # only pass is legal: no decision
+        if not (known | ended).all():
+            row = int(np.flatnonzero(~(known | ended))[0])
+            raise ValueError(
+                f"observations: row {row} is none that the solved scenario shows; the table plays "
+                "one scenario from one seat, with limits fitted to it"
+            )
+        return actions
+
+    __call__ = act
+
+    def _hash(self, observations: NDArray[np.float32]) -> NDArray[np.uint64]:
+        hashes = np.empty(len(observations), np.uint64)
+        rows = np.ascontiguousarray(observations, np.float32).view(np.uint32)
+        hash_rows(rows, self._salt, hashes)
+        return hashes
+
+
+@jit(nogil=True, forceinline=False)
+def hash_rows(rows: NDArray[np.uint32], salt: np.uint64, hashes: NDArray[np.uint64]) -> None:
+    """Write a 64-bit hash of each row (k, size) to look it up by, another for another salt."""
+    for row in range(rows.shape[0]):
+        hashed = salt
+        for column in range(rows.shape[1]):
+            hashed = mix(hashed ^ np.uint64(rows[row, column]))
+        hashes[row] = hashed

@@ -1,26 +1,50 @@
-"""A solved scenario: its value, the best action and the value of every action anywhere in it."""
+"""A solved scenario: its value, and the best action and every action's value anywhere in it.
 
+Its file is a compressed archive of a header in JSON and the arrays as NumPy writes them. One that
+cannot be read back whole, or was solved under other rules, is refused.
+"""
+
+import hashlib
+import json
 import os
+import zipfile
+import zlib
 from collections.abc import Mapping
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._jit import rules_digest
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
 from wfb_gym.opponents.scripted import Scripted
+from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.estimation import explore
-from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, SavedGraph
 from wfb_gym.solver.graph_arrays import CHANCE, END
-from wfb_gym.solver.seat_decisions import SeatDecisions
-from wfb_gym.solver.solution_files import read_solution, write_solution
-from wfb_gym.solver.table_policy import TablePolicy
+from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
+
+_FORMAT, _VERSION = "wfb_gym solution", 1
+_HEADER = "header.json"
+_FASTEST = 1
+"""Compression: keys and values shrink little, whatever time it takes."""
+
+
+class SolutionError(ValueError):
+    """A file that is no solution, is damaged, or belongs to other rules."""
+
+
+def packed_digest(packed: Records[PackedScenario]) -> str:
+    """Return the hash of a packed scenario."""
+    return hashlib.sha256(packed.tobytes()).hexdigest()
 
 
 class Solution:
@@ -136,10 +160,30 @@ class Solution:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the solution to one compressed file; `wfb_gym.solver.load` reads it back.
 
+        It is written whole or not at all; an older one is overwritten.
+
         Raises:
             OSError: The file cannot be written.
         """
-        write_solution(path, self.scenario, self.graph, self.seconds)
+        header = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "rules": rules_digest(),
+            "table": packed_digest(self.packed),
+            "seconds": self.seconds,
+            "scenario": self.scenario.model_dump_json(),
+        }
+        target = Path(path)
+        draft = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as file:
+                file.writestr(_HEADER, json.dumps(header))
+                for name, array in self.graph.to_saved()._asdict().items():
+                    with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                        np.lib.format.write_array(member, array, allow_pickle=False)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def save(solution: Solution, path: str | os.PathLike[str]) -> None:
@@ -158,4 +202,52 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
         FileNotFoundError: There is no such file.
         SolutionError: It is no solution, is damaged, or was solved under other rules.
     """
-    return Solution(*read_solution(path, max_bytes))
+    target = Path(path)
+    if not target.is_file():
+        raise FileNotFoundError(f"{target}: expected a saved solution, found no file")
+    try:
+        with zipfile.ZipFile(target) as archive:
+            header = json.loads(archive.read(_HEADER))
+            _check_header(target, header)
+            saved = SavedGraph(*(_read_array(archive, name) for name in SavedGraph._fields))
+            scenario = Scenario.model_validate_json(header["scenario"])
+            packed = pack(scenario)
+            if packed_digest(packed) != header["table"]:
+                raise SolutionError(
+                    f"{target}: {scenario.name} was solved with other data than this version's; "
+                    "solve it again"
+                )
+            graph = GameGraph.from_saved(packed, max_bytes, saved)
+            return Solution(scenario, graph, float(header["seconds"]))
+    except SolutionError:
+        raise
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        KeyError,
+        EOFError,
+        ValueError,
+        TypeError,
+        OSError,
+        RuntimeError,
+    ) as error:  # RuntimeError: the archive has a password, or another compression
+        raise SolutionError(
+            f"{target}: expected a solution that wfb_gym saved, found a damaged or foreign file "
+            f"({error})"
+        ) from error
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> Any:
+    with archive.open(f"{name}.npy") as member:
+        return np.lib.format.read_array(member, allow_pickle=False)
+
+
+def _check_header(path: Path, header: Any) -> None:
+    if not isinstance(header, dict) or header.get("format") != _FORMAT:
+        raise SolutionError(f"{path}: expected a solution that wfb_gym saved, found another file")
+    if header["version"] != _VERSION:
+        raise SolutionError(
+            f"{path}: expected format version {_VERSION}, found {header['version']}; solve it again"
+        )
+    if header["rules"] != rules_digest():
+        raise SolutionError(f"{path}: it was solved under other rules than these; solve it again")

@@ -5,6 +5,7 @@ sources: another version of the rules finds none of them.
 """
 
 import contextlib
+import sys
 import time
 from typing import Any, TextIO
 
@@ -14,13 +15,15 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress, TooLarge
-from wfb_gym.solver.progress import Bar
-from wfb_gym.solver.solution import Solution, load
-from wfb_gym.solver.solution_files import SolutionError, packed_digest
+from wfb_gym.solver.solution import Solution, SolutionError, load, packed_digest
 
 _SAVE_EVERY = 120.0
 """Seconds of solving after which the cache gets what was done so far."""
 _NOTICE_EVERY = 2.0
+_QUIET = 1.0
+"""Seconds before a bar appears."""
+_REDRAWN_EVERY = 0.2
+_WIDTH = 30
 
 
 def solve(
@@ -101,3 +104,46 @@ def solve(
         if cache:
             save()
     return solution
+
+
+class Bar:
+    """Shows on a terminal how many positions are done, of about how many if somebody said so."""
+
+    def __init__(self, what: str, out: TextIO | None = None) -> None:
+        self._what = what
+        self._out = sys.stderr if out is None else out
+        self._began = self._told = time.monotonic()
+        self._expected = 0
+        self._drawn = 0
+
+    def expect(self, positions: int) -> None:
+        """Tell about how many positions there will be."""
+        self._expected = positions
+
+    def __call__(self, positions: int) -> None:
+        """So many are done."""
+        now = time.monotonic()
+        if (
+            now - self._began < _QUIET
+            or now - self._told < _REDRAWN_EVERY
+            or not self._out.isatty()
+        ):
+            return
+        self._told = now
+        line = f"{self._what}: {positions:,} positions, {now - self._began:.0f} s"
+        if self._expected:
+            filled = round(_WIDTH * min(1.0, positions / self._expected))
+            bar = "#" * filled + "." * (_WIDTH - filled)
+            line = f"{self._what} [{bar}] {positions:,} of about {self._expected:,} positions"
+        self._write(line)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._drawn:
+            self._write("")
+            self._write("")  # back to the beginning of the line
+
+    def _write(self, line: str) -> None:
+        self._out.write("\r" + line + " " * max(0, self._drawn - len(line)))
+        self._out.flush()
+        self._drawn = len(line)
