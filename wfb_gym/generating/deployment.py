@@ -44,7 +44,7 @@ def pair_fighting_units(
                 for unit in army.units
                 if unit.profile.troop != "war_machine"
                 and not unit.skirmish
-                and (not army.wizards_in(unit) or choices.chance(20))
+                and (unit not in army.units_of_wizards or choices.chance(20))
             ]
         )[: len(army.units) // 2]
         for army in armies
@@ -60,19 +60,14 @@ def pair_fighting_units(
 def choose_fleeing_units(armies: Sequence[ArmyDraft], choices: RandomChoices) -> None:
     """Let at most one unit of each army flee now and then, never with its last wizard."""
     for army in armies:
+        wizards = army.units_of_wizards
         candidates = [
             unit
             for unit in army.units
             if not unit.engaged
             and unit.profile.troop in ("infantry", "cavalry")
             and not _STEADY & set(unit.profile.traits)
-            and (
-                not army.wizards_in(unit)
-                or (
-                    any(who.is_wizard and who.unit is not unit for who in army.characters)
-                    and choices.chance(15)
-                )
-            )
+            and (unit not in wizards or ({*wizards} != {unit} and choices.chance(15)))
         ]
         if candidates and choices.chance(20):
             chosen = choices.pick(candidates)
@@ -293,13 +288,10 @@ def choose_terrain(placed: Sequence[PlacedPiece], choices: RandomChoices) -> lis
 
 def _suits(kind: str, ground: Rectangle, placed: Sequence[PlacedPiece]) -> bool:
     """Whether no piece stands on the ground that may not stand in such terrain."""
-
-    def may_stand_there(piece: UnitDraft | CharacterDraft) -> bool:
-        if not isinstance(piece, UnitDraft) or piece.engaged:
+    for _, other, piece in placed:
+        if isinstance(piece, UnitDraft) and not piece.engaged:
+            if kind == "hill" or (kind == "wood" and piece.skirmish):
+                continue
+        if not ground.is_apart_from(other, _CLEARANCE):
             return False
-        return kind == "hill" or (kind == "wood" and piece.skirmish)
-
-    return all(
-        may_stand_there(piece) or ground.is_apart_from(other, _CLEARANCE)
-        for _, other, piece in placed
-    )
+    return True

@@ -94,9 +94,10 @@ class ArmyDraft:
     characters: list[CharacterDraft]
     units: list[UnitDraft]
 
-    def wizards_in(self, unit: UnitDraft) -> list[CharacterDraft]:
-        """Return the wizards that stand in a unit, or the one that a unit of Daemons is."""
-        return [who for who in self.characters if who.is_wizard and who.unit is unit]
+    @property
+    def units_of_wizards(self) -> list[UnitDraft | None]:
+        """The unit that each wizard is in, or is; None for one alone."""
+        return [who.unit for who in self.characters if who.is_wizard]
 
 
 def points_of(items: Sequence[str]) -> float:
