@@ -278,6 +278,9 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             raise RuntimeError("call reset() before render()")
         return self._watcher.render()
 
+    def close(self) -> None:
+        """Nothing to close; PettingZoo asks for the method of whatever renders."""
+
     # --- copies ----------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
