@@ -15,6 +15,16 @@ import pytest
 from pydantic import BaseModel
 
 from tests.pages import ROOT, page
+from wfb_gym._records import Record
+from wfb_gym.encoding.layout import (
+    ArmyOffsets,
+    ItemOffsets,
+    LayoutOffsets,
+    Number,
+    SpellOffsets,
+    UnitOffsets,
+    WizardOffsets,
+)
 from wfb_gym.opponents.scripted import SCRIPTED
 from wfb_gym.scenario import items
 from wfb_gym.scenario.effects import Damage, Near, SpellEffect, Worth
@@ -39,6 +49,7 @@ LEARNERS = sorted(
     if not path.name.startswith("test_") and "__main__" in path.read_text(encoding="utf-8")
 )
 """Scripts of `agents/`."""
+OFFSETS = (LayoutOffsets, ArmyOffsets, WizardOffsets, SpellOffsets, ItemOffsets, UnitOffsets)
 
 
 @cache
@@ -106,6 +117,21 @@ def test_every_effect_of_a_miscast_is_played_in_a_test() -> None:
     for model in get_args(MiscastEffect):
         for kind in get_args(model.model_fields["kind"].annotation):
             assert has_word(kind, text_of("tests/engine")), f"tests/engine: nobody plays {kind}"
+
+
+def test_every_rule_of_a_spells_effect_is_in_the_ledger() -> None:
+    for model in (SpellEffect, Damage, Worth, Near):
+        for key in set(model.model_fields) - NOT_PLAYED:
+            assert f"`{key}`" in page("rules.md"), f"docs/rules.md: no row names `{key}`"
+
+
+@pytest.mark.parametrize("kind", OFFSETS)
+def test_every_observed_number_has_a_test_of_its_value(kind: type[Record]) -> None:
+    values = page("../tests/encoding/test_observed_values.py")
+    for attribute, number in vars(kind).items():
+        if isinstance(number, Number):
+            name = number.name or attribute.replace("_", " ")
+            assert has_word(name, values), f"test_observed_values.py: nobody looks at {name!r}"
 
 
 def test_the_engine_reads_every_packed_field() -> None:

@@ -1,0 +1,496 @@
+"""Each number of an observation has the value that it says: one position after the other."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.packing.records import Lock
+from wfb_gym.scenario.sizes import ARMIES, CONTACT_MODELS, TARGETS
+
+from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
+from ..engine.builders import game as new_game
+from .test_observe import FREE, Census, Eye, bundled
+
+DUEL_RULES = {"rule one-turn dispels": 1.0, "rule recast per side": 1.0}
+DUEL_SPELLS = [(5, 20), (8, 40), (9, 50), (11, 60)]
+BEST = [200 / 216 * 20, 1121 / 1296 * 40, 1108 / 1296 * 50, 6224 / 7776 * 60]
+"""With 3, 4, 4 and 5 dice: counted over all rolls, two 1s fail and two 6s succeed."""
+MISCAST_COST = 85 * (1 * 5 + 9 * 4 + 5 * 5) / 216
+"""A wound costs 85. Hits of Strength 10 (total 2), 4 (8, 9) and 6 (10, 11) on Toughness 3."""
+STOPS = (2 + 9 + 9) / 36
+"""Totals 3, 5 to 6, 8 to 9."""
+
+
+def duel(**changes: float) -> dict[str, float]:
+    """What is not 0 as the caster sees the duel at the start, changed."""
+    seen = {
+        "node nominate": 1.0,
+        "own phase": 1.0,
+        "phases left": 1 / 12,
+        "own pool": 0.6,
+        "enemy pool": 0.4,
+        **DUEL_RULES,
+        "miscast stops": STOPS,
+        "own wizard 1 level": 1.0,
+        "own wizard 1 wounds": 0.6,
+        "own wizard 1 can cast": 1.0,
+        "own wizard 1 miscast cost": MISCAST_COST / 100,
+        "enemy wizard 1 miscast cost": MISCAST_COST / 100,
+        "enemy wizard 1 level": 1.0,
+        "enemy wizard 1 wounds": 0.6,
+        "enemy wizard 1 can cast": 1.0,
+        "enemy item 1 uses": 0.25,
+        "enemy item 1 bearer": 1 / 6,
+        "enemy item 1 automatic": 1.0,
+    }
+    for i, (value, worth) in enumerate(DUEL_SPELLS, 1):
+        seen[f"own spell {i} wizard"] = 1 / 6
+        seen[f"own spell {i} casting value"] = value / 15
+        seen[f"own spell {i} worth"] = worth / 100
+        seen[f"own spell {i} most dice"] = 0.5
+        seen[f"own spell {i} open"] = 1.0
+        seen[f"own spell {i} best"] = BEST[i - 1] / 100
+    return {**seen, **changes}
+
+
+def shown(battle: Battle, seat: int) -> dict[str, float]:
+    """What is not 0 in an observation."""
+    return {
+        name: value
+        for name, value in Eye(battle.packed_scenarios, seat).named_fields(battle).items()
+        if value
+    }
+
+
+def test_the_duel_at_the_start() -> None:
+    assert shown(bundled("archmage-duel"), 0) == pytest.approx(duel(), rel=1e-6)
+
+
+def test_the_duel_where_dice_are_chosen() -> None:
+    battle = bundled("archmage-duel")
+    battle.act(FIRST_CAST + 1)
+    seen = duel(**{"node pool dice": 1.0, "own spell 2 pending": 1.0})
+    del seen["node nominate"]
+    found = shown(battle, 0)
+    # A spell is spent by its nomination: it is open no more.
+    for field in ("most dice", "open", "best"):
+        seen.pop(f"own spell 2 {field}")
+        found.pop(f"own spell 2 {field}", None)
+    assert found == pytest.approx(seen, rel=1e-6)
+
+
+def test_the_duel_where_it_is_dispelled() -> None:
+    """Fire Ball is cast with three dice, as 12, against four dispel dice and a scroll."""
+    battle = bundled("archmage-duel")
+    battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
+    assert battle.node == Node.DISPEL
+    found = shown(battle, 1)
+    seen = {
+        "node dispel": 1.0,
+        "phases left": 1 / 12,
+        "own pool": 0.4,
+        "enemy pool": 0.3,
+        "number to match": 12 / 15,
+        **DUEL_RULES,
+        "miscast stops": STOPS,
+        "own item 1 uses": 0.25,
+        "own item 1 bearer": 1 / 6,
+        "own item 1 automatic": 1.0,
+        "enemy spell 1 pending": 1.0,
+    }
+    for owner in ("own", "enemy"):
+        seen[f"{owner} wizard 1 level"] = 1.0
+        seen[f"{owner} wizard 1 wounds"] = 0.6
+        seen[f"{owner} wizard 1 can cast"] = 1.0
+        seen[f"{owner} wizard 1 miscast cost"] = MISCAST_COST / 100
+    best = [0.0, 178 / 216 * 40, 160 / 216 * 50, 108 / 216 * 60]
+    for i, (value, worth) in enumerate(DUEL_SPELLS, 1):
+        seen[f"enemy spell {i} wizard"] = 1 / 6
+        seen[f"enemy spell {i} casting value"] = value / 15
+        seen[f"enemy spell {i} worth"] = worth / 100
+        if i > 1:
+            seen[f"enemy spell {i} open"] = 1.0
+            seen[f"enemy spell {i} most dice"] = 0.3
+            seen[f"enemy spell {i} best"] = best[i - 1] / 100
+    assert found == pytest.approx(seen, rel=1e-6)
+
+
+def test_the_scroll_that_is_read_is_gone() -> None:
+    battle = bundled("archmage-duel")
+    battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
+    battle.act(battle.legal_actions()[-1])
+    assert battle.node == Node.NOMINATE
+    assert "enemy item 1 uses" not in shown(battle, 0)
+    assert shown(battle, 0)["enemy pool"] == pytest.approx(0.4)
+
+
+def test_spells_in_play_are_seen() -> None:
+    battle = new_game(
+        army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0), spell("Bolt")), power_dice=6),
+        army(wizard(1), dispel_dice=0),
+    )
+    before = shown(battle, 0)
+    assert before["own spell 1 worth per phase"] == pytest.approx(0.03)
+    assert before["own spell 1 remains in play"] == 1.0
+    assert "own spell 1 in play" not in before
+    battle.cast("Ward", 2)
+    battle.roll(4, 5)
+    after = shown(battle, 0)
+    assert after["own spell 1 in play"] == 1.0
+    assert after["own spell 1 fresh"] == 1.0
+    assert "own spell 2 in play" not in after
+
+
+def test_best_counts_what_a_spell_still_pays() -> None:
+    battle = new_game(
+        army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0)), power_dice=3), phases=4
+    )
+    seen = shown(battle, 0)
+    assert seen["own spell 1 best"] == pytest.approx(200 / 216 * (8.0 + 4 * 3.0) / 100)
+    assert seen["phases left"] == pytest.approx(4 / 12)
+
+
+def test_faces_are_seen_where_a_re_roll_is_open() -> None:
+    battle = new_game(
+        army(wizard(3, spell("Bolt", 12), items=["Luckstone"]), power_dice=3), army(wizard(1))
+    )
+    battle.cast("Bolt", 3)
+    battle.roll(2, 2, 5)
+    assert battle.node == Node.KEEP_CASTING
+    seen = shown(battle, 0)
+    assert seen["faces 2"] == pytest.approx(0.2)
+    assert seen["faces 5"] == pytest.approx(0.1)
+    assert "faces 1" not in seen
+    assert battle.legal_actions()[0] == PASS
+
+
+# What only battles of units know.
+
+
+def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:
+    """A wizard with these spells against two units, with nothing to dispel."""
+    return new_game(
+        army(wizard(4, *spells, wounds=2), power_dice=12, units=[unit("Guard", 5)]),
+        army(units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)], dispel_dice=0, **enemy),
+        phases=phases,
+    )
+
+
+STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
+
+
+def test_units_are_seen_with_all_their_wounds() -> None:
+    seen = shown(skirmish(STRIKE), 0)
+    wounds = {name: value for name, value in seen.items() if name.endswith("wounds")}
+    assert wounds["own unit 1 wounds"] == pytest.approx(5 / 20)
+    assert wounds["enemy unit 1 wounds"] == pytest.approx(10 / 20)
+    assert wounds["enemy unit 2 wounds"] == pytest.approx(8 / 20)
+    assert seen["enemy unit 2 points"] == pytest.approx(0.09)
+    assert seen["enemy unit 2 wounds each"] == pytest.approx(0.2)
+    mirrored = shown(skirmish(STRIKE), 1)
+    assert mirrored["own unit 2 wounds"] == pytest.approx(8 / 20)
+
+
+def test_each_target_is_seen_with_what_the_spell_promises_there() -> None:
+    """3.5 hits that wound two times in three, 6 and 9 points a model."""
+    battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
+    battle.nominate("Strike")
+    seen = shown(battle, 0)
+    assert seen["node target"] == 1.0
+    assert seen["own spell 1 pending"] == 1.0
+    promises = {name: value for name, value in seen.items() if name.endswith("promise")}
+    assert promises == {
+        "enemy unit 1 promise": pytest.approx(3.5 * 2 / 3 * 6 / 100),
+        "enemy unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
+    }
+    assert not any("aimed at" in name for name in seen)
+
+
+def test_the_target_chosen_is_seen_with_its_promise() -> None:
+    battle = skirmish(STRIKE)
+    battle.nominate("Strike")
+    battle.aim("Boyz")
+    assert battle.node == Node.POOL_DICE
+    for seat, owner in ((0, "enemy"), (1, "own")):
+        seen = shown(battle, seat)
+        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "promise"))}
+        assert found == {
+            f"{owner} unit 2 aimed at": 1.0,
+            f"{owner} unit 2 promise": pytest.approx(3.5 * 2 / 3 * 9 / 100),
+        }
+
+
+def test_what_a_spell_still_pays_is_part_of_its_promise() -> None:
+    doom = aimed(
+        "Doom", 5, duration="remains_in_play", worth={"points": 1.0, "points_per_phase": 3.0}
+    )
+    battle = skirmish(doom, phases=4)
+    battle.nominate("Doom")
+    assert shown(battle, 0)["enemy unit 1 promise"] == pytest.approx((1.0 + 4 * 3.0) / 100)
+
+
+def test_characters_are_seen_as_targets() -> None:
+    sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
+    battle = skirmish(sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
+    battle.nominate("Sting")
+    assert shown(battle, 0)["enemy wizard 1 promise"] == pytest.approx(0.07)
+    battle.aim("Hero")
+    assert shown(battle, 0)["enemy wizard 1 aimed at"] == 1.0
+
+
+def test_the_target_of_a_free_spell_is_half_one() -> None:
+    battle = new_game(
+        army(wizard(4, STRIKE), units=[unit("Guard", 5), unit("Cooks", 3)], power_dice=9),
+        army(wizard(4, STRIKE, name="Foe"), units=[unit("Spears"), unit("Boyz")], dispel_dice=3),
+        **FREE,
+    )
+    battle.nominate("Strike")
+    battle.aim("Spears")
+    battle.play([FIRST_DICE + 2, (1, 1), (3, 4)])
+    assert battle.node == Node.FREE_SPELL
+    battle.act(FIRST_CAST)
+    assert battle.node == Node.TARGET
+    seen = shown(battle, 1)
+    assert seen["node target"] == 1.0
+    assert not any("aimed at" in name for name in seen)  # the miscast spell is lost
+    assert seen["own spell 1 pending"] == seen["enemy spell 1 pending"] == 1.0
+    assert 0.0 < seen["enemy unit 2 promise"] < seen["enemy unit 1 promise"]  # three models, five
+    battle.aim("Guard")
+    assert battle.node == Node.DISPEL
+    assert shown(battle, 0)["own unit 1 aimed at"] == 0.5
+    assert shown(battle, 1)["enemy unit 1 aimed at"] == 0.5
+
+
+def test_a_spell_in_play_says_what_it_lies_on() -> None:
+    doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
+    battle = skirmish(doom)
+    battle.works("Doom", "Boyz")
+    codes = 1 + ARMIES * TARGETS
+    assert shown(battle, 0)["own spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
+    assert shown(battle, 1)["enemy spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
+
+
+def test_marks_are_seen_bit_by_bit() -> None:
+    once = aimed("Curse", 5, once=True, worth={"points": 5.0})
+    battle = new_game(
+        army(wizard(4, once, spell()), wizard(4, once, name="Second"), power_dice=12),
+        army(units=[unit("Spears"), unit("Boyz")], dispel_dice=0),
+        phases=2,
+    )
+    for seat, owner in ((0, "own"), (1, "enemy")):
+        assert f"{owner} mark 1" not in shown(battle, seat)
+    battle.works("Curse", "Boyz", wizard=0)
+    assert shown(battle, 0)["own mark 1"] == pytest.approx(2 / 65535)
+    battle.nominate("Curse", wizard=1)  # Spears are all that is left to curse
+    battle.play([FIRST_DICE + 2, (6, 6)])
+    assert shown(battle, 0)["own mark 1"] == pytest.approx(3 / 65535)
+    assert shown(battle, 1)["enemy mark 1"] == pytest.approx(3 / 65535)
+
+
+def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
+    battle = skirmish(known("The Comet of Casandora"), phases=3)
+    assert "own wizard 1 markers" not in shown(battle, 0)
+    battle.works("The Comet of Casandora", "Boyz")
+    seen = shown(battle, 0)
+    assert seen["own wizard 1 markers"] == pytest.approx(1 / 12)
+    assert seen["own spell 1 in play"] == 1.0
+    assert "own spell 1 remains in play" not in seen
+    assert "own spell 1 lasts one turn" not in seen
+
+
+def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
+    battle = new_game(
+        army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
+        army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
+    )
+    seen = shown(battle, 0)
+    assert seen["own spell 1 open"] == 1.0
+    assert "own spell 1 most dice" not in seen
+    assert seen["own spell 1 best"] == pytest.approx(seen["own spell 1 worth"])
+    assert seen["own spell 1 casting value"] == pytest.approx(3 / 15)
+
+
+def test_the_item_that_may_keep_dice_is_marked() -> None:
+    battle = new_game(
+        army(wizard(2, spell(), items=["Dispel Scroll", "Rod of Power"]), power_dice=3), phases=3
+    )
+    battle.stop()
+    assert battle.node == Node.STORE_DICE
+    seen = shown(battle, 0)
+    assert seen["node store dice"] == 1.0
+    declared = [name for name in seen if name.endswith("declared")]
+    assert declared == ["own item 2 declared"]
+    battle.act(FIRST_DICE + 2)
+    assert shown(battle, 0)["own item 2 uses"] == pytest.approx(2 / 4)
+
+
+def test_the_spells_that_were_drawn_are_marked() -> None:
+    """The wizard rolls a 3 and a 5: with these it may swap for the lore's first."""
+    battle = new_game(
+        army(wizard(4, spell()), {"name": "Anna", "level": 2, "lore": "Fire"}),
+        army(units=[unit("Spears")]),
+    )
+    battle.roll(3, 5)
+    assert battle.node == Node.SWAP_SPELL
+    seen = shown(battle, 0)
+    assert seen["node swap spell"] == 1.0
+    pending = [name for name in seen if name.endswith("pending")]
+    assert pending == ["own spell 4 pending", "own spell 6 pending"]
+    assert [n for n in seen if n.endswith("known")] == [f"own spell {k} known" for k in (1, 4, 6)]
+
+
+def test_a_loss_is_seen_as_a_loss() -> None:
+    """A Comet beside one's own regiment promises less than nothing, within the bounds."""
+    field = {"width": 48.0, "depth": 48.0}
+    battle = new_game(
+        army(
+            wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0]),
+            units=[unit("Guard", 40, points=50.0, position=[24.0, 20.0])],
+        ),
+        army(units=[unit("Wolves", 1, points=1.0, position=[24.0, 22.0], facing=180.0)]),
+        battlefield=field,
+        phases=3,
+    )
+    for seat in (0, 1):
+        Census(Eye(battle.packed_scenarios, seat)).count(battle)
+    assert shown(battle, 0)["own spell 1 worth"] < -0.1
+    assert shown(battle, 0)["own spell 1 best"] < 0.0
+
+
+def test_a_spell_is_worth_its_best_aim_that_is_open_from_the_beginning() -> None:
+    """The wizard in the unit is the dearest, but out of reach while it stands."""
+    battle = skirmish(
+        STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
+    )
+    seen = shown(battle, 0)
+    assert seen["own spell 1 worth"] == pytest.approx(3.5 * 2 / 3 * 9 / 100)
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("own_dice", "rule own dice"),
+        ("dispel_double_six", "rule double six"),
+        ("reroll_all_dice", "rule re-roll all"),
+    ],
+)
+@pytest.mark.parametrize("value", [False, True])
+def test_switches_of_the_rules_are_seen(key: str, name: str, value: bool) -> None:
+    battle = new_game(army(wizard(2, spell()), power_dice=3), rules={key: value})
+    assert shown(battle, 0).get(name, 0.0) == float(value)
+
+
+def test_powers_of_items_are_seen() -> None:
+    charm = {"name": "Charm", "uses": 1, "reroll": {"dice": "all", "of": "cast"}}
+    amulet = {"name": "Amulet", "dispel_bonus": 2}
+    stone = {"name": "Stone", "uses": 1, "when_casting": {"extra_dice": 2, "bonus": 1}}
+    names = ["Charm", "Amulet", "Stone"]
+    mage = wizard(3, spell(), items=names)
+    battle = new_game(army(mage, power_dice=3), items=[charm, amulet, stone])
+    seen = shown(battle, 0)
+    assert seen["own item 1 re-roll"] == 1.0
+    assert seen["own item 2 lasting bonus"] == pytest.approx(2 / 5)
+    assert seen["own item 3 extra dice"] == pytest.approx(0.2)
+    assert seen["own item 3 bonus"] == pytest.approx(1 / 5)
+    assert "own item 2 re-roll" not in seen
+
+
+def test_dice_of_a_wizards_own_are_seen_until_they_are_committed() -> None:
+    mage = wizard(2, spell(), spell("Second"))
+    battle = new_game(army(mage, power_dice=3), rules={"own_dice": True})
+    assert shown(battle, 0)["own wizard 1 own dice"] == pytest.approx(0.2)
+    battle.nominate("Bolt")
+    assert battle.node == Node.RESERVE_DICE
+    battle.act(FIRST_DICE + 1)
+    assert shown(battle, 0)["own dice committed"] == pytest.approx(0.1)
+    battle.play([FIRST_DICE + 1, (1, 2)])
+    assert shown(battle, 0)["own wizard 1 own dice"] == pytest.approx(0.1)
+
+
+def test_a_miscast_row_is_seen_with_what_is_done_of_it() -> None:
+    """Points are lost, then the enemy may cast a free spell, which own dice may answer."""
+    mage = wizard(2, spell("Bolt"), spell("Second", 8), items=["Jewel of the Dusk"])
+    foe = wizard(2, spell("Curse", 5, 5.0), name="Foe")
+    battle = new_game(army(mage, power_dice=5), army(foe, dispel_dice=3), **FREE)
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.node == Node.FREE_SPELL
+    seen = shown(battle, 1)
+    assert seen["miscast row"] == pytest.approx(1 / 12)
+    assert seen["effect"] == pytest.approx(1 / 12)
+    battle.nominate("Curse")
+    seen = shown(battle, 0)
+    assert seen["dispelling free"] == 1.0
+    battle.act(FIRST_WIZARD)
+    assert battle.node == Node.DISPEL_POOL  # there is one die of its own, which must join
+    assert shown(battle, 0)["own wizard 1 joins"] == 1.0
+
+
+def test_dice_that_were_re_rolled_are_seen_with_what_the_natural_ones_were() -> None:
+    charm = {"name": "Charm", "uses": 2, "reroll": {"dice": "one", "of": "cast"}}
+    mage = wizard(3, spell("Bolt", 12), items=["Charm"])
+    battle = new_game(
+        army(mage, power_dice=3), army(wizard(1)), items=[charm], rules={"reroll_all_dice": False}
+    )
+    battle.cast("Bolt", 3)
+    battle.roll(2, 2, 5)
+    assert "natural dice" not in shown(battle, 0)
+    battle.act(FIRST_REROLL + 1)
+    battle.roll(3)
+    assert battle.node == Node.KEEP_CASTING
+    seen = shown(battle, 0)
+    assert seen["held 3"] == pytest.approx(0.1)
+    assert seen["faces 2"] == pytest.approx(0.1)
+
+
+def test_natural_dice_that_miscast_are_seen() -> None:
+    charm = {
+        "name": "Charm", "uses": 1, "reroll": {"dice": "one", "of": "cast", "changes_natural": True}
+    }  # fmt: skip
+    mage = wizard(3, spell("Bolt", 12), items=["Charm"])
+    battle = new_game(army(mage, power_dice=3), army(wizard(1)), items=[charm])
+    battle.cast("Bolt", 3)
+    battle.roll(1, 1, 5)
+    assert shown(battle, 0)["natural dice"] == pytest.approx(1 / 3)
+
+
+def test_models_in_base_contact_are_seen() -> None:
+    touching = [{"side": "own", "models": 3}]
+    hit = miscast({"kind": "base_contact_hit", "strength": 4, "armour_save": True})
+    battle = new_game(army(wizard(2, spell(), base_contact=touching), power_dice=3), **hit)
+    for seat in (0, 1):
+        contact = {k: v for k, v in shown(battle, seat).items() if k.startswith("contact")}
+        assert contact == {"contact 1": pytest.approx(3 / CONTACT_MODELS)}
+
+
+def test_a_locked_wizard_is_seen_with_its_lock() -> None:
+    house = miscast({"kind": "locked", "until": "battle_end", "bars_items": False})
+    second = wizard(2, spell("Second"), name="Second")
+    battle = new_game(army(wizard(2, spell()), second, power_dice=5), phases=3, **house)
+    battle.cast("Bolt", 2, wizard=0)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    seen = shown(battle, 0)
+    assert seen["own wizard 1 lock"] == pytest.approx(Lock.BATTLE_END / 16)
+    assert "own wizard 2 lock" not in seen
+
+
+def test_a_spell_in_play_that_was_tried_is_marked() -> None:
+    battle = new_game(
+        army(wizard(4, lasting("Ward", 5), spell()), power_dice=6),
+        army(wizard(1, spell("Reply", 5), name="Foe"), dispel_dice=2, power_dice=6),
+        phases=3,
+    )
+    battle.works("Ward")
+    battle.stop()
+    battle.stop()  # the other side's phase: Ward may be dispelled at its end
+    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0) or battle.mover == 1
+    while battle.mover != 1:
+        battle.act(PASS)
+    battle.try_in_play("Ward", 0)
+    assert shown(battle, 1)["dispelling in play"] == 1.0
+    assert shown(battle, 1)["enemy spell 1 tried"] == 1.0
