@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
+from wfb_gym.encoding.limits import SIDES, Limits
 from wfb_gym.engine import actions as codes
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
@@ -46,46 +46,6 @@ class ActionCodec:
         return len(self.code_of)
 
 
-@lru_cache(maxsize=64)
-def action_codec(limits: Limits) -> ActionCodec:
-    """Return the codec of the action space that `limits` size."""
-    least = 0 if limits.own_dice or limits.resistance or limits.stored_dice else 1
-    own, enemy = limits.own.spells, limits.opponent.spells
-    parts: list[tuple[str, list[int]]] = [
-        ("pass", [codes.PASS]),
-        ("dice", [codes.FIRST_DICE + n for n in range(least, limits.dice + 1)]),
-        ("items", [codes.FIRST_ITEM + i for i in range(limits.own.items)]),
-        ("re-rolls", [codes.FIRST_REROLL + k for k in range(7)] if limits.rerolls else []),
-        (
-            "wizards",
-            [codes.FIRST_WIZARD + w for w in range(limits.own.wizards)] if limits.own_dice else [],
-        ),
-        ("spells", [codes.FIRST_CAST + s for s in range(own)]),
-        ("own in play", [codes.FIRST_IN_PLAY + s for s in range(own)] if limits.in_play else []),
-        (
-            "enemy in play",
-            [codes.FIRST_IN_PLAY + SPELLS + s for s in range(enemy)] if limits.in_play else [],
-        ),
-        ("no target", [codes.FIRST_TARGET] if limits.targets else []),
-        ("own targets", _target_codes(limits.own, 0) if limits.targets else []),
-        ("enemy targets", _target_codes(limits.opponent, TARGETS) if limits.targets else []),
-    ]
-    code_of: list[int] = []
-    ranges: dict[str, tuple[int, int]] = {}
-    for name, members in parts:
-        ranges[name] = (len(code_of), len(members))
-        code_of.extend(members)
-    index_of = np.full(codes.ACTIONS, -1, np.int64)
-    index_of[code_of] = np.arange(len(code_of))
-    return ActionCodec(np.array(code_of, np.int64), index_of, ranges)
-
-
-def _target_codes(army: ArmyLimits, first: int) -> list[int]:
-    """Return codes of an army's units, then of its characters."""
-    indices = [*range(army.units), *(UNITS + w for w in range(army.wizards))]
-    return [codes.FIRST_TARGET + 1 + first + index for index in indices]
-
-
 class ArmyNames(NamedTuple):
     """Names in an army; a number stands in where one is missing."""
 
@@ -109,6 +69,57 @@ def army_names(scenario: Scenario, seat: int) -> ArmyNames:
     )
 
 
+def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[int, str]]:
+    """Return the ranges of the module's table, and what each engine code in them means."""
+
+    def named(names: tuple[str, ...], count: int, kind: str) -> list[str]:
+        return [*names[:count], *(f"{kind} {k + 1}" for k in range(len(names), count))]
+
+    least = 0 if limits.own_dice or limits.resistance or limits.stored_dice else 1
+    dice = [f"{n} {'die' if n == 1 else 'dice'}" for n in range(least, limits.dice + 1)]
+    items = named(own.items, limits.own.items, "item")
+    rerolls = [*(f"re-roll a {face + 1}" for face in range(6)), "re-roll all"]
+    wizards = named(own.wizards, limits.own.wizards, "wizard")
+    spells = named(own.spells, limits.own.spells, "spell")
+    table = [
+        ("pass", True, codes.PASS, ["pass"]),
+        ("dice", True, codes.FIRST_DICE + least, dice),
+        ("items", True, codes.FIRST_ITEM, [f"use {item}" for item in items]),
+        ("re-rolls", limits.rerolls, codes.FIRST_REROLL, rerolls),
+        ("wizards", limits.own_dice, codes.FIRST_WIZARD, [f"own dice of {w}" for w in wizards]),
+        ("spells", True, codes.FIRST_CAST, [f"cast {spell}" for spell in spells]),
+    ]
+    armies = [(SIDES[0], limits.own, own), (SIDES[1], limits.opponent, enemy)]
+    for k, (side, army, names) in enumerate(armies):
+        spells = [f"in play: {side} {s}" for s in named(names.spells, army.spells, "spell")]
+        first = codes.FIRST_IN_PLAY + k * SPELLS
+        table.append((f"{side} in play", limits.in_play, first, spells))
+    table.append(("no target", limits.targets, codes.FIRST_TARGET, ["no target"]))
+    for k, (side, army, names) in enumerate(armies):
+        units = [f"at {side} {unit}" for unit in named(names.units, army.units, "unit")]
+        wizards = [f"at {side} {w}" for w in named(names.wizards, army.wizards, "wizard")]
+        first = codes.FIRST_TARGET + 1 + k * TARGETS
+        table.append((f"{side} targets", limits.targets, first, units))
+        table.append((f"{side} targets", limits.targets, first + UNITS, wizards))
+    ranges: dict[str, dict[int, str]] = {}
+    for name, shown, first, meanings in table:
+        ranges.setdefault(name, {}).update(enumerate(meanings, first) if shown else ())
+    return ranges
+
+
+@lru_cache(maxsize=64)
+def action_codec(limits: Limits) -> ActionCodec:
+    """Return the codec of the action space that `limits` size."""
+    code_of: list[int] = []
+    ranges: dict[str, tuple[int, int]] = {}
+    for name, meanings in _ranges(limits, _NO_NAMES, _NO_NAMES).items():
+        ranges[name] = (len(code_of), len(meanings))
+        code_of.extend(meanings)
+    index_of = np.full(codes.ACTIONS, -1, np.int64)
+    index_of[code_of] = np.arange(len(code_of))
+    return ActionCodec(np.array(code_of, np.int64), index_of, ranges)
+
+
 def action_meanings(
     limits: Limits, own: ArmyNames = _NO_NAMES, enemy: ArmyNames = _NO_NAMES
 ) -> list[str]:
@@ -119,40 +130,4 @@ def action_meanings(
         own: names in the army that acts.
         enemy: names in the other army.
     """
-
-    def name(names: tuple[str, ...], index: int, kind: str) -> str:
-        return names[index] if index < len(names) else f"{kind} {index + 1}"
-
-    meanings = []
-    for code in action_codec(limits).code_of:
-        if code == codes.PASS:
-            meanings.append("pass")
-        elif code < codes.FIRST_ITEM:
-            count = code - codes.FIRST_DICE
-            meanings.append(f"{count} {'die' if count == 1 else 'dice'}")
-        elif code < codes.FIRST_REROLL:
-            meanings.append(f"use {name(own.items, code - codes.FIRST_ITEM, 'item')}")
-        elif code < codes.REROLL_ALL:
-            meanings.append(f"re-roll a {code - codes.FIRST_REROLL + 1}")
-        elif code == codes.REROLL_ALL:
-            meanings.append("re-roll all")
-        elif code < codes.FIRST_CAST:
-            wizard = name(own.wizards, code - codes.FIRST_WIZARD, "wizard")
-            meanings.append(f"own dice of {wizard}")
-        elif code < codes.FIRST_IN_PLAY:
-            meanings.append(f"cast {name(own.spells, code - codes.FIRST_CAST, 'spell')}")
-        elif code < codes.FIRST_TARGET:
-            side, index = divmod(code - codes.FIRST_IN_PLAY, SPELLS)
-            spell = name((own, enemy)[side].spells, index, "spell")
-            meanings.append(f"in play: {SIDES[side]} {spell}")
-        elif code == codes.FIRST_TARGET:
-            meanings.append("no target")
-        else:
-            side, index = divmod(code - codes.FIRST_TARGET - 1, TARGETS)
-            army = (own, enemy)[side]
-            if index < UNITS:
-                target = name(army.units, index, "unit")
-            else:
-                target = name(army.wizards, index - UNITS, "wizard")
-            meanings.append(f"at {SIDES[side]} {target}")
-    return meanings
+    return [words for each in _ranges(limits, own, enemy).values() for words in each.values()]

@@ -17,15 +17,8 @@ from numpy.typing import NDArray
 from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.state import COMMON_DECISIONS, DECISIONS, FIRST_DECISION, DispelAttempt, Node
-from wfb_gym.scenario.sizes import (
-    ARMIES,
-    CONTACT_MODELS,
-    MARKS,
-    MAX_POINTS,
-    PHASES,
-    TARGETS,
-    WIZARDS,
-)
+from wfb_gym.scenario import sizes
+from wfb_gym.scenario.sizes import CONTACT_MODELS, MARKS, MAX_POINTS, PHASES, TARGETS, WIZARDS
 from wfb_gym.scenario.sizes import DICE as MOST_DICE
 
 
@@ -50,32 +43,13 @@ ROW = Quantity("row", 12.0)
 PHASE = Quantity("phases", float(PHASES))
 UNIT_WOUNDS = Quantity("wounds of a unit", 20.0)
 CHARACTER = Quantity("character", float(WIZARDS))
-CODE = Quantity("target code", float(1 + ARMIES * TARGETS))
+CODE = Quantity("target code", float(1 + sizes.ARMIES * TARGETS))
 MARK = Quantity("mark", float((1 << TARGETS) - 1))
 MARKER = Quantity("markers", 12.0)
 
 _MOST_LOSS = 1000 * MAX_POINTS
+_MOST_BEST = (PHASES + 1) * MAX_POINTS
 _MOST_BONUS = 128
-
-
-class When(NamedTuple):
-    """The limits that show a number: any of some switches of `Limits`, or all of them."""
-
-    switches: tuple[str, ...]
-    needs_all: bool = False
-
-    def holds(self, limits: Limits) -> bool:
-        """Whether the limits show the number."""
-        found = [bool(getattr(limits, switch)) for switch in self.switches]
-        return all(found) if self.needs_all else any(found)
-
-
-_ALWAYS = When((), needs_all=True)
-_OWN_DICE = When(("own_dice",))
-_TARGETS = When(("targets",))
-_IN_PLAY = When(("in_play",))
-_FREE_SPELLS = When(("free_spells",))
-_REROLLS = When(("rerolls",))
 
 
 @dataclass(frozen=True)
@@ -89,7 +63,7 @@ class Number:
         low: least value, unscaled.
         note: what else there is to say, after the scale.
         name: where it is not the attribute's with spaces.
-        when: limits that show it.
+        when: switches of `Limits`, with spaces between them, of which any shows it.
         each: of a row, the ends of the names; or the size in `Limits` that says how many.
         may_lose: it follows a spell's aims where spells are aimed, and may be a loss then.
     """
@@ -100,18 +74,13 @@ class Number:
     low: float = 0.0
     note: str = ""
     name: str = ""
-    when: When = _ALWAYS
+    when: str = ""
     each: tuple[str, ...] | str = ()
     may_lose: bool = False
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
-        """Return the numbers that the limits show.
-
-        Args:
-            attribute: that declares them.
-            limits: of the observation.
-        """
-        if not self.when.holds(limits):
+        """Return the numbers, declared by an attribute, that the limits show."""
+        if self.when and not any(getattr(limits, switch) for switch in self.when.split()):
             return []
         name = self.name or attribute.replace("_", " ")
         scale = self.quantity.scale
@@ -176,11 +145,11 @@ class WizardOffsets(Record):
     miscast_cost: Int64 = number(
         "expected points that its miscast costs", _MOST_LOSS, POINTS, low=-_MOST_LOSS
     )
-    own_dice: Int64 = number("power dice only it may use", MOST_DICE, DICE, when=_OWN_DICE)
-    joins: Int64 = number("1 while its own dice join the pending dispel", when=_OWN_DICE)
-    aimed_at: Int64 = replace(_AIMED_AT, when=_TARGETS)
-    promise: Int64 = replace(_PROMISE, when=_TARGETS)
-    markers: Int64 = number("on this wizard's Comet", 24, MARKER, when=When(("comets",)))
+    own_dice: Int64 = number("power dice only it may use", MOST_DICE, DICE, when="own_dice")
+    joins: Int64 = number("1 while its own dice join the pending dispel", when="own_dice")
+    aimed_at: Int64 = replace(_AIMED_AT, when="targets")
+    promise: Int64 = replace(_PROMISE, when="targets")
+    markers: Int64 = number("on this wizard's Comet", 24, MARKER, when="comets")
     stride: Int64  # numbers from one to the next
 
 
@@ -193,28 +162,20 @@ class SpellOffsets(Record):
     most_dice: Int64 = number("dice that may be rolled for it now", MOST_DICE, DICE)
     open: Int64 = number("1 while it may still be attempted this phase")
     best: Int64 = number(
-        "expected points with the best dice at hand",
-        (PHASES + 1) * MAX_POINTS,
-        POINTS,
-        may_lose=True,
+        "expected points with the best dice at hand", _MOST_BEST, POINTS, may_lose=True
     )
     pending: Int64 = number("1 while it is being cast or dispelled")
-    known: Int64 = number(
-        "1 unless it is forgotten", when=When(("battle", "free_spells", "selection"))
-    )
+    known: Int64 = number("1 unless it is forgotten", when="battle free_spells selection")
     worth_per_phase: Int64 = number(
-        "points at each end of phase", MAX_POINTS, POINTS, when=_IN_PLAY, may_lose=True
+        "points at each end of phase", MAX_POINTS, POINTS, when="in_play", may_lose=True
     )
-    remains_in_play: Int64 = number("1 if it does", when=_IN_PLAY)
-    lasts_one_turn: Int64 = number("1 if it does", when=_IN_PLAY)
-    in_play: Int64 = number("1 while it is", when=_IN_PLAY)
-    fresh: Int64 = number("1 if it came into play this phase", when=_IN_PLAY)
-    tried: Int64 = number("1 if the player to move has tried to dispel it", when=_IN_PLAY)
+    remains_in_play: Int64 = number("1 if it does", when="in_play")
+    lasts_one_turn: Int64 = number("1 if it does", when="in_play")
+    in_play: Int64 = number("1 while it is", when="in_play")
+    fresh: Int64 = number("1 if it came into play this phase", when="in_play")
+    tried: Int64 = number("1 if the player to move has tried to dispel it", when="in_play")
     lies_on: Int64 = number(
-        "code of the target it is in play on",
-        1 + ARMIES * TARGETS,
-        CODE,
-        when=When(("targets", "in_play"), needs_all=True),
+        "code of the target it is in play on", CODE.scale, CODE, when="spells_lie_on_targets"
     )
     stride: Int64  # numbers from one to the next
 
@@ -258,11 +219,7 @@ class ArmyOffsets(Record):
     items: Int64
     units: Int64
     mark: Int64 = number(
-        "targets that keep it, as bits",
-        MARK.scale,
-        MARK,
-        each=_numbers_to(MARKS),
-        when=When(("marks",)),
+        "targets that keep it, as bits", MARK.scale, MARK, each=_numbers_to(MARKS), when="marks"
     )
 
 
@@ -271,7 +228,7 @@ class LayoutOffsets(Record):
 
     node: Int64 = _NODE
     rare_node: Int64 = replace(
-        _NODE, each=_NODES[COMMON_DECISIONS:], when=When(("targets", "selection", "stored_dice"))
+        _NODE, each=_NODES[COMMON_DECISIONS:], when="targets selection stored_dice"
     )
     own_phase: Int64 = number("1 if the observer is the active player")
     phases_left: Int64 = number("phases still to end", PHASES, PHASE)
@@ -287,18 +244,18 @@ class LayoutOffsets(Record):
     dispelling: Int64 = number(
         "1 if so",
         each=_in_words([attempt for attempt in DispelAttempt if attempt != DispelAttempt.NONE]),
-        when=When(("in_play", "free_spells")),
+        when="in_play free_spells",
     )
-    own_dice_committed: Int64 = number("to this roll", MOST_DICE, DICE, when=_OWN_DICE)
-    miscast_row: Int64 = number("row", 36, ROW, when=_FREE_SPELLS)
-    effect: Int64 = number("done", 48, ROW, when=_FREE_SPELLS)
+    own_dice_committed: Int64 = number("to this roll", MOST_DICE, DICE, when="own_dice")
+    miscast_row: Int64 = number("row", 36, ROW, when="free_spells")
+    effect: Int64 = number("done", 48, ROW, when="free_spells")
     faces: Int64 = number(
-        "dice that may be re-rolled", MOST_DICE, DICE, each=_numbers_to(6), when=_REROLLS
+        "dice that may be re-rolled", MOST_DICE, DICE, each=_numbers_to(6), when="rerolls"
     )
     held: Int64 = number(
-        "dice that have been re-rolled", MOST_DICE, DICE, each=_numbers_to(6), when=_REROLLS
+        "dice that have been re-rolled", MOST_DICE, DICE, each=_numbers_to(6), when="rerolls"
     )
-    natural_dice: Int64 = number("0 plain, 1/3 miscast, 2/3 irresistible", when=_REROLLS)
+    natural_dice: Int64 = number("0 plain, 1/3 miscast, 2/3 irresistible", when="rerolls")
     contact: Int64 = number("models left in base contact", CONTACT_MODELS, CONTACT, each="contacts")
     own: ArmyOffsets
     enemy: ArmyOffsets
@@ -312,14 +269,8 @@ class LayoutOffsets(Record):
 
 
 LAYOUT_OFFSETS = dtype_of(LayoutOffsets)
-_MEMBERS = {
-    "wizard": WizardOffsets,
-    "spell": SpellOffsets,
-    "item": ItemOffsets,
-    "unit": UnitOffsets,
-}
-KINDS = tuple(_MEMBERS)
-"""What armies consist of."""
+KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "unit": UnitOffsets}
+"""What armies consist of, and the numbers of each."""
 
 
 @dataclass(frozen=True)
@@ -362,33 +313,32 @@ class Layout:
         return {f.name: float(v) for f, v in zip(self.fields, observation, strict=True)}
 
 
-def _add_fields(record: type, limits: Limits, fields: list[Field], offsets: NDArray[Any]) -> None:
+def _add_fields(
+    record: type, limits: Limits, fields: list[Field], offsets: NDArray[Any], owner: str = ""
+) -> None:
     """Append the numbers that a class declares, and write where each of them stands."""
     for name, declared in vars(record).items():
         if isinstance(declared, Number):
             added = declared.fields(name, limits)
             offsets[name] = len(fields) if added else -1
-            fields += added
+            fields += [replace(field, name=owner + field.name) for field in added]
 
 
 def _add_army(
-    owner: str, army: ArmyLimits, limits: Limits, fields: list[Field], offsets: Records[Any]
+    side: str, army: ArmyLimits, limits: Limits, fields: list[Field], offsets: Records[Any]
 ) -> None:
     """Append an army's numbers: its wizards, spells, items, units, and what else it declares."""
-    at = offsets[owner]
-    for kind in KINDS:
-        at[f"{kind}s"] = len(fields)
+    for kind, record in KINDS.items():
+        offsets[side][f"{kind}s"] = len(fields)
         members: list[Field] = []
-        _add_fields(_MEMBERS[kind], limits, members, offsets[f"in_{kind}"])
+        _add_fields(record, limits, members, offsets[f"in_{kind}"])
         offsets[f"in_{kind}"]["stride"] = len(members)
         fields += [
-            replace(field, name=f"{owner} {kind} {number} {field.name}")
+            replace(field, name=f"{side} {kind} {number} {field.name}")
             for number in _numbers_to(getattr(army, f"{kind}s"))
             for field in members
         ]
-    first = len(fields)
-    _add_fields(ArmyOffsets, limits, fields, at)
-    fields[first:] = [replace(field, name=f"{owner} {field.name}") for field in fields[first:]]
+    _add_fields(ArmyOffsets, limits, fields, offsets[side], f"{side} ")
 
 
 @lru_cache(maxsize=64)

@@ -6,18 +6,13 @@ fixed sizes. They are relative to a seat: `own` is the learner's army.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wfb_gym._records import Records
-from wfb_gym.packing import records
-from wfb_gym.packing.records import (
-    Duration,
-    EffectKind,
-    PackedArmy,
-    PackedItem,
-    PackedScenario,
-    PackedSpell,
-    PackedWizard,
-)
+from wfb_gym.packing.records import GENERATED, Duration, EffectKind, PackedScenario
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario import sizes
 
@@ -90,9 +85,18 @@ class Limits:
         _check("dice", self.dice, sizes.DICE, least=1)
         _check("contacts", self.contacts, sizes.CONTACTS)
 
+    @property
+    def spells_lie_on_targets(self) -> bool:
+        """Whether spells in play may have been aimed."""
+        return self.targets and self.in_play
+
     def from_other_seat(self, dice: int) -> "Limits":
         """Return the limits from the other seat, with that seat's most dice of one action."""
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
+
+
+SWITCHES = tuple(field.name for field in fields(Limits) if field.type is bool)
+"""The limits that say whether something may happen."""
 
 
 def _check(name: str, value: int, most: int, least: int = 0) -> None:
@@ -100,146 +104,99 @@ def _check(name: str, value: int, most: int, least: int = 0) -> None:
         raise ValueError(f"limits: {name}: expected {least}..{most}, found {value}")
 
 
-def fit(packed: Records[PackedScenario], seat: int) -> Limits:
-    """Return the smallest limits that show a scenario.
+def fit(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
+    """Return the smallest limits that show some scenarios.
 
     Args:
-        packed: packed scenario, shape (1,).
+        packed_scenarios: packed scenarios, shape (n,).
         seat: 0 for the first army, the caster; 1 for the other.
     """
-    scenario = packed[0]
-    armies = (scenario.armies[0], scenario.armies[1])
-    items = [item for army in armies for item in _items(army)]
+    return union([_fit(scenario, seat) for scenario in packed_scenarios])
+
+
+def _fit(scenario: PackedScenario, seat: int) -> Limits:
+    armies = scenario["armies"]  # zeros follow the last wizard, spell, item and unit of each
+    wizards, spells, items, units = (armies[f"{k}s"] for k in ("wizard", "spell", "item", "unit"))
+    units_matter = (
+        scenario.targets or scenario["contacts"]["unit"].any() or wizards["daemons"].any()
+    )
+    own, opponent = (
+        ArmyLimits(
+            wizards=int(army.n_wizards),
+            spells=int(army.n_spells),
+            items=int(army.n_items),
+            units=int(army.n_units) if units_matter else 0,
+        )
+        for army in (scenario.armies[seat], scenario.armies[1 - seat])
+    )
+    answering = armies if scenario.phases > 1 else armies[1:]
+    frees = (scenario["effects"]["kind"] == EffectKind.FREE_SPELL).any()
+    free_spells = bool(frees and answering["n_spells"].any())
+    in_play = bool((spells["duration"] != Duration.INSTANT).any())
+    resists = units["magic_resistance"].any() or wizards["magic_resistance"].any()
     return Limits(
-        own=_army_limits(scenario, seat),
-        opponent=_army_limits(scenario, 1 - seat),
-        dice=_most_dice(scenario, seat),
+        own,
+        opponent,
+        dice=_most_dice(scenario, seat, dispels_by_power=in_play or free_spells),
         contacts=int(scenario.n_contacts),
-        own_dice=any(sum(_reserves(army, scenario.own_dice)) > 0 for army in armies),
-        rerolls=any(item.reroll_cast or item.reroll_dispel for item in items),
-        in_play=_has_in_play(scenario),
-        free_spells=_has_free_spell(scenario),
+        own_dice=bool(_reserves(wizards, scenario.own_dice).any()),
+        rerolls=bool(items["reroll_cast"].any() or items["reroll_dispel"].any()),
+        in_play=in_play,
+        free_spells=free_spells,
         battle=bool(scenario.phases > 1),
         targets=bool(scenario.targets),
-        resistance=bool(scenario.targets) and any(map(_resists, armies)),
-        marks=any(spell.mark for army in armies for spell in _spells(army)),
+        resistance=bool(scenario.targets and resists),
+        marks=bool(spells["mark"].any()),
         comets=bool(scenario.delayed),
         selection=bool(scenario.draws),
         stored_dice=bool(scenario.stores),
     )
 
 
-def _wizards(army: PackedArmy) -> list[PackedWizard]:
-    return [army.wizards[w] for w in range(army.n_wizards)]
-
-
-def _spells(army: PackedArmy) -> list[PackedSpell]:
-    return [army.spells[s] for s in range(army.n_spells)]
-
-
-def _items(army: PackedArmy) -> list[PackedItem]:
-    return [army.items[i] for i in range(army.n_items)]
-
-
-def _army_limits(scenario: PackedScenario, index: int) -> ArmyLimits:
-    army = scenario.armies[index]
-    units = army.n_units if _units_matter(scenario) else 0
-    return ArmyLimits(int(army.n_wizards), int(army.n_spells), int(army.n_items), int(units))
-
-
-def _units_matter(scenario: PackedScenario) -> bool:
-    """Return whether anything could ever happen to a unit."""
-    touched = [scenario.contacts[g].unit for g in range(scenario.n_contacts)]
-    focal = [w.daemons for a in range(sizes.ARMIES) for w in scenario.armies[a].wizards]
-    return bool(scenario.targets or any(touched) or any(focal))
-
-
-def _power(army: PackedArmy, own_dice: int) -> int:
-    """Return the most dice in the army's shared power pool."""
-    stored = sum(int(item.stores) for item in _items(army))
-    if army.fixed_power != records.GENERATED:
-        return int(army.fixed_power) + stored
-    dice = int(army.base_power) + stored + sum(int(item.power_dice) for item in _items(army))
-    if not own_dice:
-        dice += sum(int(wizard.level) for wizard in _wizards(army) if wizard.makes_dice)
-    return dice
-
-
-def _reserves(army: PackedArmy, own_dice: int) -> list[int]:
+def _reserves(wizards: NDArray[Any], own_dice: int) -> NDArray[np.int8]:
     """Return the most own dice of each wizard."""
-    return [
-        int(wizard.reserve)
-        if wizard.reserve != records.GENERATED
-        else int(wizard.bearer_dice) + (int(wizard.level) if own_dice else 0)
-        for wizard in _wizards(army)
-    ]
+    generated = wizards["bearer_dice"] + wizards["level"] * own_dice
+    return np.where(wizards["reserve"] == GENERATED, generated, wizards["reserve"])
 
 
-def _dispel(army: PackedArmy) -> int:
-    """Return the most dice in the army's dispel pool."""
-    dice = sum(int(i.takes_power + i.store_either * i.stores) for i in _items(army))
-    if army.fixed_dispel != records.GENERATED:
-        return int(army.fixed_dispel) + dice
-    dice += int(army.base_dispel) + sum(int(item.dispel_dice) for item in _items(army))
-    return dice + sum(int(wizard.dispel_dice) for wizard in _wizards(army) if wizard.makes_dice)
-
-
-def _most_dice(scenario: PackedScenario, seat: int) -> int:
+def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> int:
     """Return the most dice that one action of the seat can commit."""
     army = scenario.armies[seat]
-    most = 1
+    wizards, items = army["wizards"], army["items"]
+    most = [1]
     if scenario.phases > 1 or seat == 1:
-        most = max(most, _dispel(army))
+        pool = army.fixed_dispel
+        if pool == GENERATED:
+            makers = wizards["dispel_dice"] * wizards["makes_dice"]
+            pool = army.base_dispel + items["dispel_dice"].sum() + makers.sum()
+        most.append(pool + (items["takes_power"] + items["store_either"] * items["stores"]).sum())
     if scenario.phases > 1:  # an item may keep more dice than one cast takes
-        most = max([most, *(int(item.stores) for item in _items(army))])
+        most.append(items["stores"].max())
     if scenario.phases > 1 or seat == 0:
+        pool = army.fixed_power
+        if pool == GENERATED:
+            makers = wizards["level"] * wizards["makes_dice"] * (not scenario.own_dice)
+            pool = army.base_power + items["power_dice"].sum() + makers.sum()
+        power = max(pool + items["stores"].sum(), _reserves(wizards, scenario.own_dice).max())
         caps = [
             most_casting_dice(int(wizard.level)) + int(wizard.extra_dice_cap)
-            for wizard in _wizards(army)
+            for wizard in army.wizards
             if wizard.level > 0
         ]
-        power = max([_power(army, scenario.own_dice), *_reserves(army, scenario.own_dice)])
-        answers = _has_in_play(scenario) or _has_free_spell(scenario)
-        most = max(most, power if answers else min(power, max(caps, default=1)))
-    return min(sizes.DICE, most)
+        most.append(power if dispels_by_power else min(power, max(caps, default=1)))
+    return min(sizes.DICE, int(max(most)))
 
 
-def _has_in_play(scenario: PackedScenario) -> bool:
-    return any(
-        spell.duration != Duration.INSTANT
-        for a in range(sizes.ARMIES)
-        for spell in _spells(scenario.armies[a])
-    )
+_Sizes = TypeVar("_Sizes", ArmyLimits, Limits)
 
 
-def _has_free_spell(scenario: PackedScenario) -> bool:
-    rows = [scenario.miscast_rows[r] for r in range(scenario.n_miscast_rows)]
-    effects = [scenario.effects[row.first + k] for row in rows for k in range(row.count)]
-    frees = any(effect.kind == EffectKind.FREE_SPELL for effect in effects)
-    casters = range(2) if scenario.phases > 1 else range(1)
-    return frees and any(scenario.armies[1 - a].n_spells > 0 for a in casters)
-
-
-def _resists(army: PackedArmy) -> bool:
-    units = [army.units[u].magic_resistance for u in range(army.n_units)]
-    return any(units) or any(wizard.magic_resistance for wizard in _wizards(army))
-
-
-def union(limits: Sequence[Limits]) -> Limits:
+def union(limits: Sequence[_Sizes]) -> _Sizes:
     """Return the smallest limits that show everything that any of `limits` shows."""
-
-    def army(side: str) -> ArmyLimits:
-        sizes = [getattr(each, side) for each in limits]
-        return ArmyLimits(
-            *(max(getattr(size, field.name) for size in sizes) for field in fields(ArmyLimits))
-        )
-
-    rest = {
-        field.name: max(getattr(each, field.name) for each in limits)
-        for field in fields(Limits)
-        if field.name not in ("own", "opponent")
-    }
-    return Limits(own=army("own"), opponent=army("opponent"), **rest)
+    most: dict[str, Any] = {}
+    for field in fields(limits[0]):
+        values = [getattr(each, field.name) for each in limits]
+        most[field.name] = union(values) if isinstance(values[0], ArmyLimits) else max(values)
+    return type(limits[0])(**most)
 
 
 def _sizes_by_name(limits: Limits) -> dict[str, int]:
@@ -252,22 +209,23 @@ def _sizes_by_name(limits: Limits) -> dict[str, int]:
     return found
 
 
-def check_covers(limits: Limits, packed: Records[PackedScenario], seat: int) -> None:
+def check_covers(limits: Limits, packed_scenarios: Records[PackedScenario], seat: int) -> None:
     """Raise if a scenario exceeds the limits.
 
     Args:
         limits: of the spaces.
-        packed: packed scenario, shape (1,).
+        packed_scenarios: packed scenarios, shape (n,).
         seat: 0 or 1.
 
     Raises:
-        ValueError: names every size that is too small, and what the scenario needs.
+        ValueError: names every size that is too small, and what the first such scenario needs.
     """
     found = _sizes_by_name(limits)
-    short = [
-        f"{name}: the scenario needs {needed}, found {found[name]}"
-        for name, needed in _sizes_by_name(fit(packed, seat)).items()
-        if found[name] < needed
-    ]
-    if short:
-        raise ValueError("limits: " + "; ".join(short))
+    for scenario in packed_scenarios:
+        short = [
+            f"{name}: the scenario needs {needed}, found {found[name]}"
+            for name, needed in _sizes_by_name(_fit(scenario, seat)).items()
+            if found[name] < needed
+        ]
+        if short:
+            raise ValueError("limits: " + "; ".join(short))

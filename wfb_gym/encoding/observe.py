@@ -17,24 +17,13 @@ from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START
 from wfb_gym.engine.queries import bit, dice_cap, other
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
-from wfb_gym.engine.targets import (
-    army_of,
-    can_aim,
-    index_of,
-    target_code,
-    worth_now,
-    worth_of_aim,
-)
+from wfb_gym.engine.targets import army_of, can_aim, index_of, target_code, worth_now, worth_of_aim
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario, Reroll
-from wfb_gym.scenario.sizes import (
-    ARMIES,
-    MARK_WORDS,
-    MARKS_PER_WORD,
-    SPELLS,
-    TARGETS,
-    UNITS,
-    WIZARDS,
-)
+from wfb_gym.scenario import sizes
+from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS, WIZARDS
+
+Row = NDArray[float32]
+"""An observation, shape (size,)."""
 
 # What one of each quantity adds to a number.
 DIE = float32(1.0 / layout.DICE.scale)
@@ -58,23 +47,14 @@ _ONE = float32(1.0)
 
 
 @jit
-def _put(row: NDArray[float32], field: int, value: float32) -> None:
+def _put(row: Row, field: int, value: float32) -> None:
     """Write one number. An unsigned index is spared the question whether it counts from the end."""
     row[uint64(field)] = value
 
 
 @jit(forceinline=False)
-def write_static(
-    packed: PackedScenario, seat: int, at: LayoutOffsets, row: NDArray[float32]
-) -> None:
-    """Write what the scenario fixes; the rest of the row becomes 0.
-
-    Args:
-        packed: the packed scenario.
-        seat: army that observes.
-        at: offsets of the layout.
-        row: float32, shape (size,), overwritten.
-    """
+def write_static(packed: PackedScenario, seat: int, at: LayoutOffsets, row: Row) -> None:
+    """Write what the scenario fixes of a seat's observations; the rest of the row becomes 0."""
     row[:] = float32(0.0)
     row[at.rule_own_dice] = float32(packed.own_dice)
     row[at.rule_double_six] = float32(packed.dispel_double_six)
@@ -93,7 +73,7 @@ def write_static(
 
 @jit(forceinline=False)
 def _write_static_army(
-    packed: PackedScenario, army: int, at: LayoutOffsets, first: ArmyOffsets, row: NDArray[float32]
+    packed: PackedScenario, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
     side = packed.armies[army]
     for w in range(side.n_wizards):
@@ -137,22 +117,17 @@ def _write_static_army(
 
 @jit(forceinline=False)
 def observe(
-    packed: PackedScenario,
-    state: State,
-    seat: int,
-    at: LayoutOffsets,
-    static: NDArray[float32],
-    row: NDArray[float32],
+    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, static: Row, row: Row
 ) -> None:
-    """Write an observation.
+    """Write a seat's observation of a decision or of the end of a battle.
 
     Args:
-        packed: the packed scenario.
-        state: at a decision node or at the end.
+        packed: the scenario.
+        state: the position.
         seat: army that observes, 0 or 1.
         at: offsets of the layout.
         static: row that `write_static` made for this scenario, seat and layout.
-        row: float32, shape (size,), overwritten.
+        row: overwritten.
     """
     for k in range(at.length):
         row[k] = static[k]
@@ -169,23 +144,25 @@ def observe(
     _put(row, at.enemy_pool, float32(state.dispel if active else state.power) * DIE)
     _put(row, at.number_to_match, float32(state.number) * NUMBER)
     _write_optional_blocks(state, at, row)
-    enemy = other(seat)
-    _write_wizards(packed, state, seat, at, at.own.wizards, row)
-    _write_wizards(packed, state, enemy, at, at.enemy.wizards, row)
-    first = at.own.spells if active else at.enemy.spells
-    _write_castable_spells(packed, state, int64(state.active), at, first, row)
+    _write_army(packed, state, seat, at, at.own, row)
+    _write_army(packed, state, other(seat), at, at.enemy, row)
+    _write_castable_spells(packed, state, seat, at, row)
     if at.in_spell.known >= 0 or at.in_spell.in_play >= 0:
         _write_spells_in_play(packed, state, seat, at, at.own.spells, row)
-        _write_spells_in_play(packed, state, enemy, at, at.enemy.spells, row)
-    _write_pending_spells(state, seat, at, row)
-    _write_items(packed, state, seat, at.own.items, row)
-    _write_items(packed, state, enemy, at.enemy.items, row)
+        _write_spells_in_play(packed, state, other(seat), at, at.enemy.spells, row)
+    if state.spell:
+        _mark_pending(at, seat, state.active, state.spell - 1, row)
+    if state.free:
+        _mark_pending(at, seat, other(state.active), state.free - 1, row)
+    if state.target:
+        target = state.target - 1
+        _mark_pending(at, seat, target // SPELLS, target % SPELLS, row)
     if at.rare_node >= 0 or at.n_units or packed.armies[state.active].bound:
         _write_whole_battle(packed, state, seat, at, row)
 
 
 @jit
-def _write_optional_blocks(state: State, at: LayoutOffsets, row: NDArray[float32]) -> None:
+def _write_optional_blocks(state: State, at: LayoutOffsets, row: Row) -> None:
     if at.dispelling >= 0 and state.attempt != DispelAttempt.NONE:
         _put(row, at.dispelling + state.attempt - DispelAttempt.CAST, _ONE)
     if at.own_dice_committed >= 0:
@@ -206,43 +183,58 @@ def _write_optional_blocks(state: State, at: LayoutOffsets, row: NDArray[float32
 
 
 @jit
-def _write_wizards(
-    packed: PackedScenario,
-    state: State,
-    army: int,
-    at: LayoutOffsets,
-    first: int,
-    row: NDArray[float32],
+def _write_army(
+    packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
 ) -> None:
+    """Write an army's wizards, items, and spells that are in play or may be forgotten."""
     # Read `at` once: for all the compiler knows, a write to `row` changes it.
     stride = at.in_wizard.stride
     own_dice = at.in_wizard.own_dice
     joins = at.in_wizard.joins
-    fixed = FIXED_OFFSETS[0].in_wizard
+    field = first.wizards
+    item_field = first.items
+    wizard = FIXED_OFFSETS[0].in_wizard
     active = army == state.active
     moves = army == state.mover
-    field = first
     for w in range(packed.armies[army].n_wizards):
-        _put(row, field + fixed.level, float32(state.level[army, w]) * LEVEL)
-        _put(row, field + fixed.wounds, float32(state.wounds[army, w]) * WOUND)
-        _put(row, field + fixed.lock, float32(state.lock[army, w]) * LOCK)
+        _put(row, field + wizard.level, float32(state.level[army, w]) * LEVEL)
+        _put(row, field + wizard.wounds, float32(state.wounds[army, w]) * WOUND)
+        _put(row, field + wizard.lock, float32(state.lock[army, w]) * LOCK)
         if own_dice >= 0:
             dice = float32(state.own_dice[w]) * DIE if active else float32(0.0)
             _put(row, field + own_dice, dice)
             _put(row, field + joins, float32(moves and state.joined == w + 1))
         field += stride
+    item = FIXED_OFFSETS[0].in_item
+    for i in range(packed.armies[army].n_items):
+        _put(row, item_field + item.uses, float32(state.items[army, i]) * USE)
+        cast = active and state.cast_item == i + 1
+        dispel = moves and (state.declared & bit(i)) != 0
+        if cast or dispel:
+            _put(row, item_field + item.declared, _ONE)
+        item_field += item.stride
+
+
+@jit
+def _first_spell(at: LayoutOffsets, seat: int, army: int) -> int:
+    """Where the spells of an army begin."""
+    return int64(at.own.spells if army == seat else at.enemy.spells)
+
+
+@jit
+def _mark_pending(at: LayoutOffsets, seat: int, army: int, spell: int, row: Row) -> None:
+    """Mark a spell that the pending roll or choice is about."""
+    field = _first_spell(at, seat, army) + spell * at.in_spell.stride
+    _put(row, field + FIXED_OFFSETS[0].in_spell.pending, _ONE)
 
 
 @jit
 def _write_castable_spells(
-    packed: PackedScenario,
-    state: State,
-    army: int,
-    at: LayoutOffsets,
-    first: int,
-    row: NDArray[float32],
+    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
     """Write what the active army's open spells promise."""
+    army = int64(state.active)
+    first = _first_spell(at, seat, army)
     side = packed.armies[army]
     stride = at.in_spell.stride
     fixed = FIXED_OFFSETS[0].in_spell
@@ -272,12 +264,7 @@ def _write_castable_spells(
 
 @jit(forceinline=False)
 def _write_spells_in_play(
-    packed: PackedScenario,
-    state: State,
-    army: int,
-    at: LayoutOffsets,
-    first: int,
-    row: NDArray[float32],
+    packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: int, row: Row
 ) -> None:
     """Write what is known, in play, fresh and tried."""
     stride = at.in_spell.stride
@@ -297,51 +284,17 @@ def _write_spells_in_play(
         field += stride
 
 
-@jit
-def _write_pending_spells(
-    state: State, seat: int, at: LayoutOffsets, row: NDArray[float32]
-) -> None:
-    """Mark the spells that the pending roll is about."""
-    pending = FIXED_OFFSETS[0].in_spell.pending
-    if state.spell:
-        first = at.own.spells if state.active == seat else at.enemy.spells
-        _put(row, first + (state.spell - 1) * at.in_spell.stride + pending, _ONE)
-    if state.free:
-        first = at.own.spells if state.active != seat else at.enemy.spells
-        _put(row, first + (state.free - 1) * at.in_spell.stride + pending, _ONE)
-    if state.target:
-        target = state.target - 1
-        first = at.own.spells if target // SPELLS == seat else at.enemy.spells
-        _put(row, first + (target % SPELLS) * at.in_spell.stride + pending, _ONE)
-
-
-@jit
-def _write_items(
-    packed: PackedScenario, state: State, army: int, first: int, row: NDArray[float32]
-) -> None:
-    fixed = FIXED_OFFSETS[0].in_item
-    field = first
-    for i in range(packed.armies[army].n_items):
-        _put(row, field + fixed.uses, float32(state.items[army, i]) * USE)
-        cast = army == state.active and state.cast_item == i + 1
-        dispel = army == state.mover and (state.declared & bit(i)) != 0
-        if cast or dispel:
-            _put(row, field + fixed.declared, _ONE)
-        field += fixed.stride
-
-
 @jit(forceinline=False)
 def _write_whole_battle(
-    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: NDArray[float32]
+    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
-    """Write what only battles of units know: wounds, marks, Comets, aims, kept dice."""
-    unit = FIXED_OFFSETS[0].in_unit
-    for side in range(ARMIES):
+    """Write what few battles know: units, marks, Comets, aims, bound or drawn spells, dice kept."""
+    for side in range(sizes.ARMIES):
         army = seat if side == 0 else other(seat)
         first = at.own if side == 0 else at.enemy
         if at.n_units:
             for u in range(packed.armies[army].n_units):
-                field = first.units + u * unit.stride + unit.wounds
+                field = first.units + u * at.in_unit.stride + at.in_unit.wounds
                 _put(row, field, float32(state.unit_wounds[army, u]) * UNIT_WOUND)
         if first.mark >= 0:
             _write_marks(state, army, first.mark, row)
@@ -357,91 +310,79 @@ def _write_whole_battle(
                 _put(row, field, float32(state.markers[army, w]) * MARKER)
     if at.in_wizard.aimed_at >= 0:
         _write_aims(packed, state, seat, at, row)
-    first_spell = at.own.spells if state.active == seat else at.enemy.spells
-    _write_bound_spells(packed, state, int64(state.active), at, first_spell, row)
+    active = int64(state.active)
+    bound = packed.armies[active].bound & state.open  # they need no dice
+    for s in range(packed.armies[active].n_spells):
+        if bound & bit(s):
+            field = _first_spell(at, seat, active) + s * at.in_spell.stride
+            points = worth_now(packed, state, active, s, packed.phases - state.phase)
+            _put(row, field + at.in_spell.open, _ONE)
+            _put(row, field + at.in_spell.best, float32(points * POINT))
+    mover = int64(state.mover)
     if state.node == Node.SWAP_SPELL:
-        _write_swappable_spells(packed, state, seat, at, row)
+        wizard = packed.armies[mover].wizards[state.cursor % WIZARDS]
+        swappable = wizard.spells & state.known[mover]
+        for s in range(packed.armies[mover].n_spells):
+            if swappable & bit(s):
+                _mark_pending(at, seat, mover, s, row)
     if state.node == Node.STORE_DICE:
-        first_item = at.own.items if state.mover == seat else at.enemy.items
+        first_item = at.own.items if mover == seat else at.enemy.items
         _put(row, first_item + storing_item(state) * at.in_item.stride + at.in_item.declared, _ONE)
 
 
 @jit(forceinline=False)
-def _write_marks(state: State, army: int, first: int, row: NDArray[float32]) -> None:
-    for word in range(MARK_WORDS):
-        for place in range(MARKS_PER_WORD):
+def _write_marks(state: State, army: int, first: int, row: Row) -> None:
+    for word in range(sizes.MARK_WORDS):
+        for place in range(sizes.MARKS_PER_WORD):
             bits = (state.marks[army, word] >> (place * TARGETS)) & _WORD_MASK
-            field = first + word * MARKS_PER_WORD + place
+            field = first + word * sizes.MARKS_PER_WORD + place
             _put(row, field, float32(bits * MARK))
 
 
 @jit(forceinline=False)
 def _write_aims(
-    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: NDArray[float32]
+    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
     """Write where the pending spells are aimed, or what each aim open to the mover promises."""
-    phases = packed.phases - state.phase
     if state.node == Node.TARGET:
         army = int64(state.mover)
         spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
         for aim in range(packed.armies[army].spells[spell].n_aims):
-            code = target_code(packed, army, spell, aim)
-            if code != 0 and can_aim(packed, state, army, spell, aim):
-                _, promise = _target_fields(at, seat, army_of(army, code), index_of(code))
-                points = worth_of_aim(packed, army, spell, aim, phases)
-                _put(row, promise, float32(points * POINT))
-    for side in range(ARMIES):
+            if can_aim(packed, state, army, spell, aim):
+                _write_promise(packed, state, army, spell, aim, seat, at, row)
+    for side in range(sizes.ARMIES):
         army = int64(state.active) if side == 0 else other(state.active)
         spell = int64(state.spell - 1) if side == 0 else int64(state.free - 1)
         aim = int64(state.aim - 1) if side == 0 else int64(state.free_aim - 1)
-        if aim < 0:
-            continue
-        code = target_code(packed, army, spell, aim)
-        if code != 0:
-            aimed_at, promise = _target_fields(at, seat, army_of(army, code), index_of(code))
-            row[aimed_at] += _ONE if side == 0 else float32(0.5)
-            points = worth_of_aim(packed, army, spell, aim, phases)
-            _put(row, promise, float32(points * POINT))
+        if aim >= 0:
+            aimed_at = _write_promise(packed, state, army, spell, aim, seat, at, row)
+            if aimed_at >= 0:
+                row[aimed_at] += _ONE if side == 0 else float32(0.5)
 
 
 @jit
-def _target_fields(at: LayoutOffsets, seat: int, army: int, index: int) -> tuple[int, int]:
-    """Where a target's "aimed at" and its promise stand."""
-    first = at.own if army == seat else at.enemy
-    if index < UNITS:
-        field = first.units + index * at.in_unit.stride
-        return int64(field + at.in_unit.aimed_at), int64(field + at.in_unit.promise)
-    field = first.wizards + (index - UNITS) * at.in_wizard.stride
-    return int64(field + at.in_wizard.aimed_at), int64(field + at.in_wizard.promise)
-
-
-@jit(forceinline=False)
-def _write_bound_spells(
+def _write_promise(
     packed: PackedScenario,
     state: State,
     army: int,
+    spell: int,
+    aim: int,
+    seat: int,
     at: LayoutOffsets,
-    first: int,
-    row: NDArray[float32],
-) -> None:
-    """Write what the active army's bound spells promise: they need no dice."""
-    phases = packed.phases - state.phase
-    for s in range(packed.armies[army].n_spells):
-        if packed.armies[army].bound & state.open & bit(s):
-            field = first + s * at.in_spell.stride
-            points = worth_now(packed, state, army, s, phases)
-            _put(row, field + at.in_spell.open, _ONE)
-            _put(row, field + at.in_spell.best, float32(points * POINT))
-
-
-@jit(forceinline=False)
-def _write_swappable_spells(
-    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: NDArray[float32]
-) -> None:
-    """Mark the spells of the wizard that may swap one."""
-    army = int64(state.mover)
-    wizard = packed.armies[army].wizards[state.cursor % WIZARDS]
-    first = at.own.spells if army == seat else at.enemy.spells
-    for s in range(packed.armies[army].n_spells):
-        if wizard.spells & state.known[army] & bit(s):
-            _put(row, first + s * at.in_spell.stride + at.in_spell.pending, _ONE)
+    row: Row,
+) -> int:
+    """Write what an aim promises; returns where its target's "aimed at" stands, -1 without one."""
+    code = target_code(packed, army, spell, aim)
+    if code == 0:
+        return -1
+    first = at.own if army_of(army, code) == seat else at.enemy
+    index = index_of(code)
+    if index < UNITS:
+        field = first.units + index * at.in_unit.stride
+        aimed_at, promise = field + at.in_unit.aimed_at, field + at.in_unit.promise
+    else:
+        field = first.wizards + (index - UNITS) * at.in_wizard.stride
+        aimed_at, promise = field + at.in_wizard.aimed_at, field + at.in_wizard.promise
+    points = worth_of_aim(packed, army, spell, aim, packed.phases - state.phase)
+    _put(row, promise, float32(points * POINT))
+    return int64(aimed_at)

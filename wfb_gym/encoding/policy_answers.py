@@ -10,15 +10,12 @@ CLOSE = 1e-3
 
 
 def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDArray[np.int64]:
-    """Return a policy's answer as actions.
+    """Return a policy's answer as actions, int64 (k,).
 
     Args:
         answer: what the policy returned: integers of shape (k,), expected to be legal.
         masks: legal actions, bool of shape (k, actions).
         whose: who answered, for the error message.
-
-    Returns:
-        The actions, int64 of shape (k,).
 
     Raises:
         ValueError: The shape or dtype is wrong, or an action is illegal.
@@ -43,16 +40,10 @@ def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDAr
 def validated_probabilities(
     answer: Any, masks: NDArray[np.bool_], whose: str
 ) -> NDArray[np.float64]:
-    """Return a policy's answer as probabilities of the actions.
+    """Return a policy's answer as probabilities, float64 (k, actions), each row's sum 1.
 
-    Args:
-        answer: what the policy returned: legal actions, integers of shape (k,), or probabilities,
-            floats of shape (k, actions) that are 0 where an action is illegal.
-        masks: legal actions, bool of shape (k, actions).
-        whose: who answered, for the error message.
-
-    Returns:
-        Probabilities, float64 of shape (k, actions): each row sums to 1 over its legal actions.
+    It may be actions as `validated_actions` takes them, or floats of shape (k, actions) that are 0
+    where an action is illegal.
 
     Raises:
         ValueError: The answer is neither.

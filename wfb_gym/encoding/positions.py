@@ -58,9 +58,8 @@ class Positions:
 
     def rows(self, chosen: NDArray[Any]) -> Self:
         """Copy some of them, by rows or by a mask."""
-        return replace(
-            self, scenario=self.scenario[chosen], states=copy_states(self.states, chosen)
-        )
+        states = copy_states(self.states, chosen)
+        return replace(self, scenario=self.scenario[chosen], states=states)
 
 
 def copy_states(states: Records[State] | NDArray[Any], chosen: NDArray[Any]) -> Records[State]:
@@ -80,16 +79,9 @@ def ask_policy(
     masks: NDArray[np.bool_],
     positions: Callable[[], Positions],
 ) -> Any:
-    """Ask a policy; positions are made only for one that sees them.
+    """Ask a policy with observations (k, size), masks (k, actions) and, if it sees them, positions.
 
-    Args:
-        policy: a function of observations, masks and, if it sees them, positions.
-        observations: float32 (k, size).
-        masks: bool (k, actions).
-        positions: makes the positions of the same battles.
-
-    Returns:
-        The answer as it comes; `policy_answers` checks it.
+    `positions` makes them of the same battles. The answer comes unchecked: `policy_answers` does.
     """
     if sees_positions(policy):
         return policy(observations, masks.copy(), positions())

@@ -1,6 +1,6 @@
 """One seat's view of scenarios: its layout and codec, and what it observes at positions."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from wfb_gym._jit import jit
 from wfb_gym._records import Records
 from wfb_gym.encoding.actions import ActionCodec, action_codec
 from wfb_gym.encoding.layout import Layout, LayoutOffsets, layout
-from wfb_gym.encoding.limits import Limits
+from wfb_gym.encoding.limits import Limits, check_covers, fit
 from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import is_decision
@@ -21,16 +21,18 @@ class ViewArrays(NamedTuple):
     """A view for compiled code.
 
     Attributes:
-        packed_scenarios: packed scenarios, shape (n,).
+        seat: 0 or 1.
+        codes: engine code of each action, int64 (actions,).
+        indices: action of each engine code, int64 (ACTIONS,).
         offsets: of the layout, shape (1,).
         static: fixed part of each scenario's observations, float32 (n, size).
-        index_of: index of each engine code in the action space, int64 (ACTIONS,).
     """
 
-    packed_scenarios: Records[PackedScenario]
+    seat: int
+    codes: NDArray[np.int64]
+    indices: NDArray[np.int64]
     offsets: Records[LayoutOffsets]
     static: NDArray[np.float32]
-    index_of: NDArray[np.int64]
 
 
 class View:
@@ -59,11 +61,26 @@ class View:
         for packed, row in zip(packed_scenarios, self.static, strict=True):
             write_static(packed, seat, self.layout.offsets[0], row)
 
+    @classmethod
+    def fitted(
+        cls, packed_scenarios: Records[PackedScenario], seat: int, limits: Limits | None = None
+    ) -> Self:
+        """Make a seat's view of scenarios, with the smallest limits unless some are given.
+
+        Raises:
+            ValueError: a scenario exceeds the limits that are given.
+        """
+        if limits is None:
+            return cls(packed_scenarios, seat, fit(packed_scenarios, seat))
+        check_covers(limits, packed_scenarios, seat)
+        return cls(packed_scenarios, seat, limits)
+
     @property
     def arrays(self) -> ViewArrays:
         """The view for compiled code."""
+        codec = self.codec
         return ViewArrays(
-            self.packed_scenarios, self.layout.offsets, self.static, self.codec.index_of
+            self.seat, codec.code_of, codec.index_of, self.layout.offsets, self.static
         )
 
     def show(
@@ -80,30 +97,44 @@ class View:
             the seat has nothing to decide.
         """
         observations = np.empty((len(states), self.layout.size), np.float32)
-        masks = np.zeros((len(states), self.codec.n), np.bool_)
-        _show(self.arrays, scenario, states, self.seat, new_work_spaces(), observations, masks)
+        masks = np.empty((len(states), self.codec.n), np.bool_)
+        _show(
+            self.arrays, self.packed_scenarios, scenario, states, new_work_spaces(),
+            observations, masks,
+        )  # fmt: skip
         return observations, masks
+
+
+@jit
+def write_mask(
+    row: int, count: int, work: WorkSpace, indices: NDArray[np.int64], masks: NDArray[np.bool_]
+) -> None:
+    """Write one row of masks; where there is no decision, pass is legal."""
+    for k in range(masks.shape[1]):
+        masks[row, k] = False
+    for k in range(count):
+        masks[row, indices[work.legal[k]]] = True
+    if count == 0:
+        masks[row, 0] = True
 
 
 @jit(nogil=True, forceinline=False)
 def _show(
     view: ViewArrays,
+    packed_scenarios: Records[PackedScenario],
     scenario: NDArray[np.int64],
     states: Records[State],
-    seat: int,
     scratch: Records[WorkSpace],
     observations: NDArray[np.float32],
     masks: NDArray[np.bool_],
 ) -> None:
     work = scratch[0]
-    at = view.offsets[0]
     for k in range(states.shape[0]):
         which = scenario[k]
         state = states[k]
-        packed = view.packed_scenarios[which]
-        observe(packed, state, seat, at, view.static[which], observations[k])
-        if not is_decision(state.node) or state.mover != seat:
-            masks[k, 0] = True
-            continue
-        for j in range(legal_actions(packed, state, work)):
-            masks[k, view.index_of[work.legal[j]]] = True
+        packed = packed_scenarios[which]
+        observe(packed, state, view.seat, view.offsets[0], view.static[which], observations[k])
+        count = 0
+        if is_decision(state.node) and state.mover == view.seat:
+            count = legal_actions(packed, state, work)
+        write_mask(k, count, work, view.indices, masks)

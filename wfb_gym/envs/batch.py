@@ -18,7 +18,7 @@ from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
 from wfb_gym.envs import kernel
-from wfb_gym.envs.driver import EpisodeDriver, fit_limits, make_view
+from wfb_gym.envs.driver import EpisodeDriver
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
@@ -63,18 +63,15 @@ class Batch(EpisodeDriver):
         mode: Autoreset,
         points_per_reward: float,
     ) -> None:
-        self._arguments = (
-            num_envs, scenario, seat, opponent, limits, mode, points_per_reward,
-        )  # fmt: skip
+        self._arguments = num_envs, scenario, seat, opponent, limits, mode, points_per_reward
         if num_envs < 1:
             raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
         if not points_per_reward > 0:
             raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
         scenarios = resolve_scenarios(scenario)
         packed_scenarios = scenarios.packed_scenarios
-        self.seat = seat
-        self.limits = limits or scenarios.limits or fit_limits(packed_scenarios, seat)
-        view = make_view(packed_scenarios, seat, self.limits)
+        view = View.fitted(packed_scenarios, seat, limits or scenarios.limits)
+        self.seat, self.limits = seat, view.limits
         numbers, self._policies = resolve_opponents(opponent)
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)
         super().__init__(
@@ -84,13 +81,7 @@ class Batch(EpisodeDriver):
         digest = hashlib.sha256(packed_scenarios.tobytes())
         digest.update(f"{seat} {numbers} {int(mode)} {self.redraw}".encode())
         self._identity = digest.hexdigest()
-        # Limits that come with the scenarios hold for either seat, whatever the seeds.
-        if scenarios.limits is not None:
-            dice = scenarios.limits.dice
-        else:
-            dice = max(
-                fit(self.packed_scenario(k), 1 - seat).dice for k in range(len(packed_scenarios))
-            )
+        dice = (scenarios.limits or fit(packed_scenarios, 1 - seat)).dice
         self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
         self.allowed: NDArray[np.bool_] = np.zeros((num_envs, self.codec.n), np.bool_)
         self.begun = False
@@ -126,7 +117,7 @@ class Batch(EpisodeDriver):
             Observations and masks of all environments; the rest is undefined.
         """
         out = self.new_step()
-        before = self._snapshot()
+        before = (self.envs.copy(), self.allowed.copy()) if self._policies else ()
         if self.watcher is not None:
             self.watcher.begin_step(self)
         if self._drive(Operation.RESET, np.flatnonzero(chosen), _NO_ACTIONS, out):
@@ -178,18 +169,14 @@ class Batch(EpisodeDriver):
         return array
 
     def step(self, actions: NDArray[np.int64]) -> Step:
-        """Play one action of the learner in every environment.
-
-        Args:
-            actions: int64, shape (n,), inside the action space.
-        """
+        """Play one action of the learner, inside the action space, in every environment."""
         out = self.new_step()
         self.step_into(actions, out)
         return out
 
     def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
         """`step` into arrays that `new_step` gave."""
-        before = self._snapshot()
+        before = (self.envs.copy(), self.allowed.copy()) if self._policies else ()
         if self.watcher is not None:
             self.watcher.begin_step(self)
         if self._step(actions, out):
@@ -201,14 +188,10 @@ class Batch(EpisodeDriver):
         """Allocate what a step gives."""
         return self._new_step(self.allowed)
 
-    def _snapshot(self) -> tuple[Any, ...]:
-        """Copy what to go back to if an external opponent fails."""
-        return (self.envs.copy(), self.allowed.copy()) if self._policies else ()
-
     def _ask_opponents(self, out: Step, before: tuple[Any, ...]) -> None:
         """Ask external opponents, once a batch, until no environment waits for one.
 
-        If one fails, the batch is as it was `before`.
+        If one fails, the batch is as it was: `before` has copies of its environments and masks.
         """
         try:
             members = np.flatnonzero(self.envs.status >= Status.OPPONENT_DECIDES)
@@ -235,17 +218,12 @@ class Batch(EpisodeDriver):
         return view.codec.code_of[validated_actions(answer, masks, "opponent")]
 
     def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
-        """Return what a planner in the learner's seat may see.
-
-        Args:
-            members: environments, int64 (k,); all of them unless given.
-        """
+        """Return what a planner in the learner's seat may see, of all environments unless told."""
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            key: vars(self)[key] for key in ("_arguments", "begun", "envs", "allowed", "watcher")
-        }
+        kept = ("_arguments", "begun", "envs", "allowed", "watcher")
+        return {key: vars(self)[key] for key in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["_arguments"])  # type: ignore[misc]

@@ -1,7 +1,4 @@
-"""The arrays of a batch and the compiled driver that plays them; for one learner or for both seats.
-
-`wfb_gym.envs.batch` drives with a learner in one seat, `wfb_gym.envs.self_play` asks both seats.
-"""
+"""The arrays of a batch and the compiled driver that plays them, for one learner or both seats."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling, entry_point
-from wfb_gym._records import Records, new_records
-from wfb_gym.encoding.limits import Limits, check_covers, fit, union
+from wfb_gym._records import new_records
 from wfb_gym.encoding.positions import Positions, copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
@@ -21,7 +17,6 @@ from wfb_gym.envs.kernel import Autoreset, Operation, Step
 from wfb_gym.envs.scenario_set import ScenarioSet
 from wfb_gym.envs.thread_pool import THREAD_POOL
 from wfb_gym.opponents.move_tables import MoveTables
-from wfb_gym.packing.records import PackedScenario
 
 MIN_CHUNK = 512
 """Fewest environments that a thread takes at a time; a batch of four such chunks is the smallest
@@ -30,22 +25,6 @@ CHUNKS_PER_THREAD = 4
 """Chunks that each thread would take if all were alike: room to even out a busy core."""
 _NO_ACTIONS = np.zeros(0, np.int64)
 _STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
-
-
-def fit_limits(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
-    """Return the smallest limits of a seat that cover all scenarios."""
-    return union([fit(packed_scenarios[k : k + 1], seat) for k in range(len(packed_scenarios))])
-
-
-def make_view(packed_scenarios: Records[PackedScenario], seat: int, limits: Limits) -> View:
-    """Make a seat's view of scenarios.
-
-    Raises:
-        ValueError: a scenario exceeds the limits.
-    """
-    for k in range(len(packed_scenarios)):
-        check_covers(limits, packed_scenarios[k : k + 1], seat)
-    return View(packed_scenarios, seat, limits)
 
 
 class EpisodeDriver:
@@ -89,7 +68,7 @@ class EpisodeDriver:
         self._scratch = new_work_spaces(THREAD_POOL.size)
         self._members = np.arange(num_envs)
         self._final = np.empty((num_envs, view.layout.size), np.float32)
-        self._seat_view = _as_seat_view(view)
+        self._arrays = view.arrays
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
         announce_compiling(kernel.drive)
         self._kernel: Any = kernel.drive
@@ -108,20 +87,16 @@ class EpisodeDriver:
         """Allocate what a step gives, but for the masks."""
         count = self.num_envs
         return Step(
-            np.empty((count, self.view.layout.size), np.float32),
-            masks,
-            np.empty(count),
-            np.empty(count, np.bool_),
-            np.empty(count, np.bool_),
-            self._final,
-        )
+            np.empty((count, self.view.layout.size), np.float32), masks, np.empty(count),
+            np.empty(count, np.bool_), np.empty(count, np.bool_), self._final,
+        )  # fmt: skip
 
     def _drive(
         self, operation: int, members: NDArray[np.int64], actions: NDArray[np.int64], out: Step
     ) -> int:
         """Drive some environments; returns how many wait for an external opponent."""
         waiting: int = self._kernel(
-            operation, 0, len(members), (members, actions), self.game, self._seat_view, out,
+            operation, 0, len(members), (members, actions), self.game, self._arrays, out,
             self._scratch,
         )  # fmt: skip
         return waiting
@@ -135,7 +110,7 @@ class EpisodeDriver:
         def task(low: int, high: int, thread: int) -> int:
             scratch = self._scratch[thread : thread + 1]
             waiting: int = self._kernel(
-                _STEP, low, high, moves, self.game, self._seat_view, out, scratch
+                _STEP, low, high, moves, self.game, self._arrays, out, scratch
             )
             return waiting
 
@@ -152,26 +127,20 @@ class EpisodeDriver:
         out = Step(observations, masks, np.zeros(0), none, none, self._final[:0])
         self._kernel(
             Operation.OBSERVE, 0, len(members), (members, _NO_ACTIONS), self.game,
-            _as_seat_view(view), out, self._scratch,
+            view.arrays, out, self._scratch,
         )  # fmt: skip
         return observations, masks
 
     def positions_of(self, members: NDArray[np.int64], view: View) -> Positions:
         """Return what a planner in a seat may see of some environments."""
-        states = copy_states(self.envs["state"], members)
-        return Positions(
-            self.packed_scenarios, self.envs.scenario[members], states, view.seat, view.codec
-        )
+        scenario, states = self.envs.scenario[members], copy_states(self.envs["state"], members)
+        return Positions(self.packed_scenarios, scenario, states, view.seat, view.codec)
 
     def load_envs(self, state: bytes, what: str) -> None:
-        """Overwrite the environments with the bytes of others.
-
-        Args:
-            state: of equally many environments.
-            what: what an error message calls them.
+        """Overwrite the environments with the bytes of others; `what` is the errors' name for them.
 
         Raises:
-            ValueError: their number differs.
+            ValueError: it is another number of environments.
         """
         if len(state) != self.envs.nbytes:
             raise ValueError(
@@ -179,10 +148,3 @@ class EpisodeDriver:
                 f"found {len(state)}"
             )
         self.envs[:] = np.frombuffer(state, kernel.ENVIRONMENT)
-
-
-def _as_seat_view(view: View) -> kernel.SeatView:
-    codec = view.codec
-    return kernel.SeatView(
-        view.seat, codec.code_of, codec.index_of, view.layout.offsets, view.static
-    )

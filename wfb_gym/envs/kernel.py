@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int8, Int64, Record, Records, dtype_of
-from wfb_gym.encoding.layout import LayoutOffsets
 from wfb_gym.encoding.observe import observe
+from wfb_gym.encoding.view import ViewArrays, write_mask
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.legal import legal_actions
@@ -102,24 +102,6 @@ class Game(NamedTuple):
     scale: float
 
 
-class SeatView(NamedTuple):
-    """How one seat sees the battles and acts in them, as compiled code takes a `View`.
-
-    Attributes:
-        seat: 0 or 1.
-        codes: engine code of each action, int64 (actions,).
-        indices: action of each engine code, int64.
-        offsets: of the layout, shape (1,).
-        static: fixed part of each scenario's observations, float32 (n, size).
-    """
-
-    seat: int
-    codes: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    offsets: Records[LayoutOffsets]
-    static: NDArray[np.float32]
-
-
 class Step(NamedTuple):
     """What one step of a batch gives.
 
@@ -159,8 +141,8 @@ def advance(
         rng: the environment's generator.
         seat: the learner's army.
         opponent: who plays the other army.
-        count: how many actions `work.legal` lists for the state, 0 if it is no decision.
-        work: scratch; lists the actions of whoever must decide.
+        count: of the actions that `work.legal` lists for the state, 0 if it is no decision.
+        work: lists the actions of whoever must decide in the end.
 
     Returns:
         Points that changed hands, as the first army sees them, and the number of legal actions.
@@ -182,14 +164,7 @@ def advance(
 
 @jit
 def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int) -> None:
-    """Draw an episode's scenario, then its opponent, from the environment's generator.
-
-    Args:
-        env: changed in place.
-        redraw: whether the scenario is drawn.
-        scenarios: how many there are.
-        opponents: how many there are; of one, none is drawn.
-    """
+    """Draw an episode's scenario, if it is to, then its opponent, if there are several."""
     if redraw:
         env.scenario = next_choice(env.rng, scenarios)
     if opponents > 1:
@@ -208,23 +183,14 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 
 @jit
 def restart(env: Environment, game: Game, seat: int, work: WorkSpace) -> int:
-    """Begin the next episode of an environment and go on to its first decision.
+    """Begin an environment's next episode and go on to its first decision.
 
-    Args:
-        env: changed in place.
-        game: what is played.
-        seat: the learner's army.
-        work: scratch; lists the actions of whoever must decide.
-
-    Returns:
-        How many actions `work.legal` lists.
+    Returns how many actions `work.legal` lists for whoever must decide.
     """
     draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
     start = game.starts[env.scenario]
     env.state = start.state
-    state = env.state
-    packed = game.packed_scenarios[env.scenario]
-    count = start.count
+    state, packed, count = env.state, game.packed_scenarios[env.scenario], start.count
     if count > 0:
         count = legal_actions(packed, state, work)
     gained, count = advance(packed, state, env.rng, seat, _opponent_of(env, game), count, work)
@@ -232,13 +198,6 @@ def restart(env: Environment, game: Game, seat: int, work: WorkSpace) -> int:
     opens = count > 0 and state.mover != seat
     env.status = Status.OPPONENT_OPENS if opens else Status.LEARNER_DECIDES
     return int64(count)
-
-
-@jit
-def prepare(packed: PackedScenario, start: FirstPosition, work: WorkSpace) -> None:
-    """Work out the first position of a scenario, so that a reset only copies it."""
-    start.points = begin(packed, start.state, work)
-    start.count = legal_actions(packed, start.state, work)
 
 
 @jit
@@ -250,19 +209,6 @@ def legal_or_lowest(i: int, index: int, allowed: NDArray[np.bool_]) -> int:
     while not allowed[i, lowest]:
         lowest += 1
     return lowest
-
-
-@jit
-def write_mask(
-    row: int, count: int, work: WorkSpace, indices: NDArray[np.int64], allowed: NDArray[np.bool_]
-) -> None:
-    """Write one row of masks; where there is no decision, pass is legal."""
-    for k in range(allowed.shape[1]):
-        allowed[row, k] = False
-    for k in range(count):
-        allowed[row, indices[work.legal[k]]] = True
-    if count == 0:
-        allowed[row, 0] = True
 
 
 @jit(nogil=True, forceinline=False)
@@ -290,7 +236,7 @@ def drive(
     high: int,
     moves: tuple[NDArray[np.int64], NDArray[np.int64]],
     game: Game,
-    view: SeatView,
+    view: ViewArrays,
     out: Step,
     scratch: Records[WorkSpace],
 ) -> int:
@@ -316,13 +262,13 @@ def drive(
         How many environments wait for an external opponent.
     """
     members, actions = moves
-    work = scratch[0]
-    at = view.offsets[0]
-    seat = view.seat
+    work, at, seat = scratch[0], view.offsets[0], view.seat
     waiting = 0
     if operation == Operation.PREPARE:
         for j in range(low, high):
-            prepare(game.packed_scenarios[j], game.starts[j], work)
+            start = game.starts[j]
+            start.points = begin(game.packed_scenarios[j], start.state, work)
+            start.count = legal_actions(game.packed_scenarios[j], start.state, work)
         return 0
     for j in range(low, high):
         i = members[j]

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
+from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import Node, State
-from wfb_gym.envs.driver import EpisodeDriver, fit_limits, make_view
+from wfb_gym.envs.driver import EpisodeDriver
 from wfb_gym.envs.kernel import Autoreset, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.opponents.move_tables import no_move_tables
@@ -75,14 +76,10 @@ class SelfPlayBatch(EpisodeDriver):
         if num_envs < 1:
             raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
         scenarios = resolve_scenarios(scenario)
-        packed_scenarios, shared = scenarios.packed_scenarios, scenarios.limits
-        if limits is None and shared is not None:
-            limits = (shared, shared.from_other_seat(shared.dice))
-        if limits is None:
-            limits = (fit_limits(packed_scenarios, 0), fit_limits(packed_scenarios, 1))
+        first, second = limits or (scenarios.limits, scenarios.limits)
         self.views = (
-            make_view(packed_scenarios, 0, limits[0]),
-            make_view(packed_scenarios, 1, limits[1]),
+            View.fitted(scenarios.packed_scenarios, 0, first),
+            View.fitted(scenarios.packed_scenarios, 1, second),
         )
         # The first army's seat is the learner's, the other's an external opponent's, and what is
         # won between two decisions stays in `Environment.unpaid`.

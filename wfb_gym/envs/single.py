@@ -13,7 +13,7 @@ from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, draw_frames, watch
+from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
 
 
@@ -108,7 +108,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         )
         self.render_mode = render_mode
         if render_mode is not None:
-            watch(self.batch)
+            self.batch.watcher = BatchWatcher(1)
         self.strict = strict
         self.limits = self.batch.limits
         self.observation_space = observation_space(self.batch.layout)

@@ -8,9 +8,9 @@ a child process starts its own.
 """
 
 import os
-import threading
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
+from threading import Event, Lock, Thread
 
 Task = Callable[[int, int, int], int]
 """Called with low, high and the number of the thread; returns a count."""
@@ -25,8 +25,8 @@ class _ChunkedTask:
         self.left = len(chunks)
         self.total = 0
         self.error: BaseException | None = None
-        self.lock = threading.Lock()
-        self.done = threading.Event()
+        self.lock = Lock()
+        self.done = Event()
 
     def work(self, thread: int) -> None:
         """Take chunks until none is left."""
@@ -60,7 +60,11 @@ class ThreadPool:
         chunks = [(low, min(count, low + chunk)) for low in range(0, count, chunk)]
         job = _ChunkedTask(task, chunks)
         if self._process != os.getpid():
-            self._start()
+            self._process, self._queue = os.getpid(), SimpleQueue()
+            for number in range(1, self.size):
+                helper = Thread(target=_serve, args=(number, self._queue), name="wfb_gym step")
+                helper.daemon = True
+                helper.start()
         for _ in range(min(self.size, len(chunks)) - 1):
             self._queue.put(job)
         job.work(0)
@@ -69,28 +73,12 @@ class ThreadPool:
             raise job.error
         return job.total
 
-    def _start(self) -> None:
-        self._process = os.getpid()
-        self._queue = SimpleQueue()
-        for number in range(1, self.size):
-            helper = threading.Thread(
-                target=self._serve, args=(number, self._queue), daemon=True, name="wfb_gym step"
-            )
-            helper.start()
 
-    @staticmethod
-    def _serve(number: int, queue: "SimpleQueue[_ChunkedTask]") -> None:
-        while True:
-            queue.get().work(number)
+def _serve(number: int, queue: SimpleQueue[_ChunkedTask]) -> None:
+    while True:
+        queue.get().work(number)
 
 
-def available_cores() -> int:
-    """Cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
-        return os.cpu_count() or 1
-
-
-THREAD_POOL = ThreadPool(available_cores())
+_HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # not on every system
+THREAD_POOL = ThreadPool(len(os.sched_getaffinity(0)) if _HAS_AFFINITY else os.cpu_count() or 1)
 """The process's threads for batched steps."""

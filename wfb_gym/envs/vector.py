@@ -18,15 +18,8 @@ from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
-from wfb_gym.envs.watching import FPS, RENDER_MODES, check_render_mode, draw_frames, watch
+from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
-
-_MODES = {
-    AutoresetMode.NEXT_STEP: Autoreset.NEXT_STEP,
-    AutoresetMode.SAME_STEP: Autoreset.SAME_STEP,
-    AutoresetMode.DISABLED: Autoreset.DISABLED,
-}
-
 
 _LATER = object()
 
@@ -43,10 +36,8 @@ class StepInfos(dict[str, Any]):
     """
 
     def __init__(self, values: dict[str, Any], later: dict[str, Callable[[], Any]]) -> None:
-        super().__init__(values)
+        super().__init__(values | dict.fromkeys(later, _LATER))
         self._later = later
-        for key in later:
-            super().__setitem__(key, _LATER)
 
     def __getitem__(self, key: str) -> Any:
         value = super().__getitem__(key)
@@ -139,12 +130,12 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         check_render_mode(render_mode)
         mode = AutoresetMode(autoreset_mode)
         self.batch = Batch(
-            num_envs, scenario, self.seat, opponent, limits, _MODES[mode], points_per_reward
+            num_envs, scenario, self.seat, opponent, limits, Autoreset[mode.name], points_per_reward
         )
         self.num_envs = num_envs
         self.render_mode = render_mode
         if render_mode is not None:
-            watch(self.batch)
+            self.batch.watcher = BatchWatcher(num_envs)
         self.strict = strict
         self.metadata = {**type(self).metadata, "autoreset_mode": mode}
         self.limits = self.batch.limits
@@ -192,9 +183,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             if self._seeded:
                 return
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(None)
-            seeds: list[int | None] = [
-                int(each) for each in self._np_random.integers(2**63, size=self.num_envs)
-            ]
+            drawn = self._np_random.integers(2**63, size=self.num_envs)
+            seeds: list[int | None] = [*drawn.tolist()]
         elif isinstance(seed, int | np.integer):
             self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
             seeds = [int(seed) + i for i in range(self.num_envs)]
@@ -204,7 +194,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
                 raise ValueError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
         if not self._seeded and not all(chosen[i] and s is not None for i, s in enumerate(seeds)):
             fresh = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
-            self.batch.seed([int(each) for each in fresh])
+            self.batch.seed(fresh.tolist())
         self._seeded = True
         self.batch.seed([each if chosen[i] else None for i, each in enumerate(seeds)])
 

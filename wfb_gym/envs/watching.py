@@ -39,11 +39,7 @@ FPS = 2
 
 
 def check_render_mode(mode: str | None) -> None:
-    """Raise if the render mode is unknown.
-
-    Raises:
-        ValueError: it is neither None nor one of `RENDER_MODES`.
-    """
+    """Raise ValueError if the render mode is unknown."""
     if mode is not None and mode not in RENDER_MODES:
         raise ValueError(f"render_mode: expected None, {', '.join(RENDER_MODES)}, found {mode!r}")
 
@@ -51,34 +47,14 @@ def check_render_mode(mode: str | None) -> None:
 def draw_frame(
     mode: str, narrated: "NarratedBattle", events: Sequence["Event"], seat: int = 0
 ) -> Any:
-    """Draw what has happened and where both sides stand: a string, or a picture as an array.
-
-    Args:
-        mode: of `RENDER_MODES`.
-        narrated: the battle.
-        events: since the last frame.
-        seat: whose side is shown first.
-    """
+    """Draw what has happened and where both sides stand, the seat's side first, as a mode does."""
     module, function = _RENDERERS[mode]
     draw = getattr(import_module(module), function)
     return draw(narrated.scenario, narrated.visible, events, seat=seat)
 
 
-def watch(batch: "Batch") -> None:
-    """Follow a batch from now on."""
-    batch.watcher = BatchWatcher(batch.num_envs)
-
-
 def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
-    """Draw a frame of each environment of a batch that is watched.
-
-    Args:
-        batch: that `watch` was called for.
-        mode: of `RENDER_MODES`.
-
-    Returns:
-        Strings, or pictures, uint8 (height, width, 3).
-    """
+    """Draw a frame of each environment of a batch with a watcher, as a mode does."""
     watcher = batch.watcher
     assert watcher is not None
     return tuple(
@@ -88,11 +64,7 @@ def draw_frames(batch: "Batch", mode: str) -> tuple[Any, ...]:
 
 
 class BattleWatcher:
-    """Follows one battle whose seats are both played from outside.
-
-    Args:
-        mode: one of `TERMINAL_RENDER_MODES`.
-    """
+    """Follows one battle whose seats are both played from outside, in a terminal's render mode."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
@@ -102,26 +74,14 @@ class BattleWatcher:
     def begin(
         self, scenario: Scenario, packed: Records[PackedScenario], state: State, points: float
     ) -> None:
-        """Start at the first decision of a battle.
-
-        Args:
-            scenario: that is played.
-            packed: it, packed, shape (1,).
-            state: the position.
-            points: won so far, as the first army sees them.
-        """
+        """Start at a battle's first decision, with the first army's points on the way to it."""
         from wfb_gym.transcripts.narrator import NarratedBattle
 
         self._narrated, self._events = NarratedBattle(scenario, packed), []
         self._narrated.set_state(state, points)
 
     def follow(self, code: int, rng: Rng) -> None:
-        """Follow an action, up to the next decision or the end.
-
-        Args:
-            code: the engine's.
-            rng: a copy of the generator from before; moves on.
-        """
+        """Follow an engine's action to the next decision; `rng` copies the generator before it."""
         from wfb_gym.transcripts.recording import play_on
 
         self._events = [self._narrated.act(code)]
