@@ -28,17 +28,11 @@ from wfb_gym.scenario.slots import item_slots, spell_slots
 
 @dataclass(frozen=True)
 class ActionCodec:
-    """Indices of an environment's action space and the engine's codes.
+    """Indices of an environment's action space and the engine's codes."""
 
-    Attributes:
-        code_of: engine code of each index, int64, shape (n,).
-        index_of: index of each engine code, int64, shape (ACTIONS,); -1 outside the limits.
-        ranges: first index and size of each range of the module's table.
-    """
-
-    code_of: NDArray[np.int64]
-    index_of: NDArray[np.int64]
-    ranges: dict[str, tuple[int, int]]
+    code_of: NDArray[np.int64]  # (n,): engine code of each index
+    index_of: NDArray[np.int64]  # (ACTIONS,): index of each engine code; -1 outside the limits
+    ranges: dict[str, tuple[int, int]]  # first index and size of each range of the module's table
 
     @property
     def n(self) -> int:
@@ -123,11 +117,5 @@ def action_codec(limits: Limits) -> ActionCodec:
 def action_meanings(
     limits: Limits, own: ArmyNames = _NO_NAMES, enemy: ArmyNames = _NO_NAMES
 ) -> list[str]:
-    """Return what each action means, in words.
-
-    Args:
-        limits: of the action space.
-        own: names in the army that acts.
-        enemy: names in the other army.
-    """
+    """Return each action in words, by names in the army that acts and in the enemy's, if known."""
     return [words for each in _ranges(limits, own, enemy).values() for words in each.values()]

@@ -54,29 +54,18 @@ _MOST_BONUS = 128
 
 @dataclass(frozen=True)
 class Number:
-    """Declaration of a number of the observation, or of a row of numbers of one kind.
+    """Declaration of a number of the observation, or of a row of numbers of one kind."""
 
-    Attributes:
-        meaning: in words, without the scale.
-        high: greatest value, unscaled.
-        quantity: what it counts.
-        low: least value, unscaled.
-        note: what else there is to say, after the scale.
-        name: where it is not the attribute's with spaces.
-        when: switches of `Limits`, with spaces between them, of which any shows it.
-        each: of a row, the ends of the names; or the size in `Limits` that says how many.
-        may_lose: it follows a spell's aims where spells are aimed, and may be a loss then.
-    """
-
-    meaning: str
-    high: float = 1.0
-    quantity: Quantity = FLAG
-    low: float = 0.0
-    note: str = ""
-    name: str = ""
-    when: str = ""
+    meaning: str  # in words, without the scale
+    high: float = 1.0  # greatest value, unscaled
+    quantity: Quantity = FLAG  # what it counts
+    low: float = 0.0  # least value, unscaled
+    note: str = ""  # what else there is to say, after the scale
+    name: str = ""  # where it is not the attribute's with spaces
+    when: str = ""  # switches of `Limits`, with spaces between them, of which any shows it
+    # of a row, the ends of the names; or the size in `Limits` that says how many
     each: tuple[str, ...] | str = ()
-    may_lose: bool = False
+    may_lose: bool = False  # follows a spell's aims where spells are aimed, and may be a loss then
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
         """Return the numbers, declared by an attribute, that the limits show."""
@@ -98,21 +87,13 @@ class Number:
 
 @dataclass(frozen=True)
 class Field:
-    """One number of an observation.
+    """One number of an observation."""
 
-    Attributes:
-        name: what it is, with its owner.
-        low: least value it can take.
-        high: greatest value.
-        meaning: what it says, with the scale.
-        quantity: what it counts.
-    """
-
-    name: str
-    low: float
-    high: float
-    meaning: str
-    quantity: Quantity
+    name: str  # what it is, with its owner
+    low: float  # least value it can take
+    high: float  # greatest value
+    meaning: str  # what it says, with the scale
+    quantity: Quantity  # what it counts
 
 
 def number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
@@ -275,15 +256,10 @@ KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "u
 
 @dataclass(frozen=True)
 class Layout:
-    """Names, bounds and offsets of an observation.
+    """Names, bounds and offsets of an observation."""
 
-    Attributes:
-        fields: one entry a number, in order.
-        offsets: record array of `LayoutOffsets`, shape (1,).
-    """
-
-    fields: tuple[Field, ...]
-    offsets: Records[LayoutOffsets]
+    fields: tuple[Field, ...]  # one entry a number, in order
+    offsets: Records[LayoutOffsets]  # (1,)
 
     @property
     def size(self) -> int:

@@ -212,11 +212,6 @@ def _sizes_by_name(limits: Limits) -> dict[str, int]:
 def check_covers(limits: Limits, packed_scenarios: Records[PackedScenario], seat: int) -> None:
     """Raise if a scenario exceeds the limits.
 
-    Args:
-        limits: of the spaces.
-        packed_scenarios: packed scenarios, shape (n,).
-        seat: 0 or 1.
-
     Raises:
         ValueError: names every size that is too small, and what the first such scenario needs.
     """

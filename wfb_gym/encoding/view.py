@@ -18,21 +18,13 @@ from wfb_gym.packing.records import PackedScenario
 
 
 class ViewArrays(NamedTuple):
-    """A view for compiled code.
-
-    Attributes:
-        seat: 0 or 1.
-        codes: engine code of each action, int64 (actions,).
-        indices: action of each engine code, int64 (ACTIONS,).
-        offsets: of the layout, shape (1,).
-        static: fixed part of each scenario's observations, float32 (n, size).
-    """
+    """A view for compiled code."""
 
     seat: int
-    codes: NDArray[np.int64]
-    indices: NDArray[np.int64]
-    offsets: Records[LayoutOffsets]
-    static: NDArray[np.float32]
+    codes: NDArray[np.int64]  # (actions,): engine code of each action
+    indices: NDArray[np.int64]  # (ACTIONS,): action of each engine code
+    offsets: Records[LayoutOffsets]  # (1,)
+    static: NDArray[np.float32]  # (n, size): fixed part of each scenario's observations
 
 
 class View:
@@ -41,12 +33,7 @@ class View:
     Args:
         packed_scenarios: packed scenarios, shape (n,).
         seat: 0 or 1.
-        limits: that cover all of them from the seat.
-
-    Attributes:
-        layout: of the observations.
-        codec: of the actions.
-        static: fixed part of each scenario's observations, float32 (n, size).
+        limits: that cover all of them from the seat; `fitted` checks it.
     """
 
     def __init__(
@@ -86,15 +73,10 @@ class View:
     def show(
         self, scenario: NDArray[np.int64], states: Records[State]
     ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Return what the seat sees at positions.
+        """Return what the seat sees at positions (k,) of scenarios, int64 (k,).
 
-        Args:
-            scenario: which of the scenarios each is of, int64 (k,).
-            states: `engine.state.STATE`, shape (k,).
-
-        Returns:
-            Observations, float32 (k, size), and legal actions, bool (k, actions): pass alone where
-            the seat has nothing to decide.
+        Observations are float32 (k, size) and legal actions bool (k, actions): pass alone where the
+        seat has nothing to decide.
         """
         observations = np.empty((len(states), self.layout.size), np.float32)
         masks = np.empty((len(states), self.codec.n), np.bool_)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import entry_point
-from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits, fit
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask_policy
@@ -23,7 +22,6 @@ from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
 from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
-from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
 
@@ -34,18 +32,7 @@ _NO_ACTIONS = np.zeros(0, np.int64)
 
 
 class Batch(EpisodeDriver):
-    """Environments that step together.
-
-    Args:
-        num_envs: how many, 1 or more.
-        scenario: what they play: a name, a path, a `Scenario`, or a sequence of these, which
-            the environments take in turn; or "generated", "generated:test" or a
-            `wfb_gym.generating.Generated`, of which each episode draws one.
-        seat: the learner's army: 0 casts first, 1 dispels.
-        opponent: who plays the other army; see `wfb_gym.players.registry.resolve_opponents`.
-        limits: sizes of the spaces; fitted to the scenarios unless given.
-        mode: when ended episodes begin anew.
-        points_per_reward: points that make a reward of 1.
+    """Environments that step together; `MagicPhaseVectorEnv` describes the arguments.
 
     Attributes:
         allowed: the learner's legal actions as things stand, bool (n, actions).
@@ -89,20 +76,12 @@ class Batch(EpisodeDriver):
         kernel.first_invalid(self._members[:0], self.allowed, self.envs)
         self._first_invalid = entry_point(kernel.first_invalid)
 
-    def packed_scenario(self, index: int) -> Records[PackedScenario]:
-        """Return one packed scenario, shape (1,)."""
-        return self.packed_scenarios[index : index + 1]
-
     def get_state(self) -> dict[str, Any]:
         """Return everything that the environments' futures depend on; see `set_state`."""
         return {"identity": self._identity, "envs": self.envs.tobytes()}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a state that `get_state` of an equal batch gave.
-
-        Raises:
-            ValueError: the state is of another number or kind of environments.
-        """
+        """Go back to a state that `get_state` of an equal batch gave; else raise a ValueError."""
         if len(state["envs"]) == self.envs.nbytes and state["identity"] != self._identity:
             raise ValueError(
                 "state: expected one of the same scenarios, seat, opponents and autoreset mode"
@@ -111,11 +90,7 @@ class Batch(EpisodeDriver):
         self.begun = True
 
     def reset(self, chosen: NDArray[np.bool_]) -> Step:
-        """Begin new episodes in the chosen environments, shape (n,).
-
-        Returns:
-            Observations and masks of all environments; the rest is undefined.
-        """
+        """Begin new episodes in the chosen environments, bool (n,); returns what `look` does."""
         out = self.new_step()
         before = (self.envs.copy(), self.allowed.copy()) if self._policies else ()
         if self.watcher is not None:
@@ -134,11 +109,7 @@ class Batch(EpisodeDriver):
         return out
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
-        """Refuse actions outside the space, and illegal ones if `strict`.
-
-        Raises:
-            ValueError: names the first environment at fault.
-        """
+        """Raise a ValueError about an action outside the space, or an illegal one if `strict`."""
         outside, illegal = self._first_invalid(actions, self.allowed, self.envs)
         if outside >= 0:
             raise ValueError(
@@ -153,11 +124,7 @@ class Batch(EpisodeDriver):
             )
 
     def validated_actions(self, actions: Any, strict: bool = False) -> NDArray[np.int64]:
-        """Return a caller's actions, checked and as `step` takes them.
-
-        Raises:
-            ValueError: wrong shape or dtype, and as for `check_actions`.
-        """
+        """Return a caller's actions as `step` takes them; raise a ValueError if they are none."""
         array = np.asarray(actions)
         if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
             raise ValueError(
@@ -233,12 +200,7 @@ class Batch(EpisodeDriver):
 
 
 def _load_move_tables(numbers: list[int], scenarios: ScenarioSet, seat: int) -> MoveTables:
-    """Load the move tables of an optimal opponent, if there is one.
-
-    Raises:
-        ValueError: the scenarios are generated, far too many to solve.
-        TooLarge: a scenario has more positions than fit.
-    """
+    """Load the move tables of an optimal opponent, if there is one and the scenarios allow it."""
     if all(kind_and_epsilon(number)[0] != Scripted.OPTIMAL for number in numbers):
         return no_move_tables()
     if scenarios.redraw:

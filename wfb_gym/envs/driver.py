@@ -38,12 +38,6 @@ class EpisodeDriver:
         move_tables: for optimal opponents.
         mode: when ended episodes begin anew.
         scale: reward per point.
-
-    Attributes:
-        envs: `kernel.ENVIRONMENT` records, shape (n,).
-        scenarios: that are played.
-        packed_scenarios: packed.
-        redraw: whether each episode draws its scenario.
     """
 
     def __init__(
@@ -137,11 +131,7 @@ class EpisodeDriver:
         return Positions(self.packed_scenarios, scenario, states, view.seat, view.codec)
 
     def load_envs(self, state: bytes, what: str) -> None:
-        """Overwrite the environments with the bytes of others; `what` is the errors' name for them.
-
-        Raises:
-            ValueError: it is another number of environments.
-        """
+        """Overwrite the environments with the bytes of as many others, which errors call `what`."""
         if len(state) != self.envs.nbytes:
             raise ValueError(
                 f"state: expected {self.envs.nbytes} bytes for {self.num_envs} {what}, "

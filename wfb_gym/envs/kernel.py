@@ -78,48 +78,27 @@ START = dtype_of(FirstPosition)
 
 
 class Game(NamedTuple):
-    """What a batch plays, and against whom.
+    """What a batch plays, and against whom."""
 
-    Attributes:
-        envs: the environments, changed in place.
-        packed_scenarios: packed scenarios.
-        starts: their first positions.
-        redraw: draw a scenario for each episode; else an environment keeps its own.
-        pool: opponents by number (`wfb_gym.opponents.scripted`), int64; one is drawn for each
-            episode if there are several.
-        move_tables: of optimal opponents.
-        mode: a member of `Autoreset`.
-        scale: reward per point.
-    """
-
-    envs: Records[Environment]
+    envs: Records[Environment]  # (n,), changed in place
     packed_scenarios: Records[PackedScenario]
-    starts: Records[FirstPosition]
-    redraw: bool
-    pool: NDArray[np.int64]
-    move_tables: MoveTables
-    mode: int
-    scale: float
+    starts: Records[FirstPosition]  # of the scenarios
+    redraw: bool  # draw a scenario for each episode; else an environment keeps its own
+    pool: NDArray[np.int64]  # opponents by number; of several, one is drawn for each episode
+    move_tables: MoveTables  # of optimal opponents
+    mode: int  # Autoreset
+    scale: float  # reward per point
 
 
 class Step(NamedTuple):
-    """What one step of a batch gives.
+    """What one step of a batch gives."""
 
-    Attributes:
-        observations: float32, (n, size).
-        masks: bool, (n, actions); the next step overwrites them.
-        rewards: float64, (n,), the learner's, in points over `points_per_reward`.
-        terminations: bool, (n,).
-        illegal: bool, (n,): an illegal action was replaced.
-        final: float32, (n, size); rows where `terminations` in SAME_STEP mode, else undefined;
-            valid until the next step.
-    """
-
-    observations: NDArray[np.float32]
-    masks: NDArray[np.bool_]
-    rewards: NDArray[np.float64]
-    terminations: NDArray[np.bool_]
-    illegal: NDArray[np.bool_]
+    observations: NDArray[np.float32]  # (n, size)
+    masks: NDArray[np.bool_]  # (n, actions); the next step overwrites them
+    rewards: NDArray[np.float64]  # (n,), the learner's, in points over `points_per_reward`
+    terminations: NDArray[np.bool_]  # (n,)
+    illegal: NDArray[np.bool_]  # (n,): an illegal action was replaced
+    # (n, size); rows where `terminations` in SAME_STEP mode, else undefined; until the next step
     final: NDArray[np.float32]
 
 
@@ -133,16 +112,10 @@ def advance(
     count: int,
     work: WorkSpace,
 ) -> tuple[float, int]:
-    """Go on until the learner or an external opponent must decide, or the battle ends.
+    """Go on until the learner, in `seat`, or an external opponent decides, or the battle ends.
 
-    Args:
-        packed: the packed scenario.
-        state: changed in place.
-        rng: the environment's generator.
-        seat: the learner's army.
-        opponent: who plays the other army.
-        count: of the actions that `work.legal` lists for the state, 0 if it is no decision.
-        work: lists the actions of whoever must decide in the end.
+    `work` lists the `count` legal actions of the state, none if it is no decision, and in the end
+    those of whoever must decide.
 
     Returns:
         Points that changed hands, as the first army sees them, and the number of legal actions.
@@ -183,10 +156,7 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 
 @jit
 def restart(env: Environment, game: Game, seat: int, work: WorkSpace) -> int:
-    """Begin an environment's next episode and go on to its first decision.
-
-    Returns how many actions `work.legal` lists for whoever must decide.
-    """
+    """Begin an environment's next episode; returns how many actions `work.legal` lists then."""
     draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
     start = game.starts[env.scenario]
     env.state = start.state

@@ -28,19 +28,12 @@ _QUIET = 2.0
 
 
 class ScenarioSet(NamedTuple):
-    """The scenarios of a batch.
-
-    Attributes:
-        scenarios: at least one.
-        packed_scenarios: as the engine reads them, shape (n,).
-        redraw: each episode draws one of them; else the environments take them in turn.
-        limits: sizes of the spaces that they ask for, of either seat; None to fit the scenarios.
-    """
+    """The scenarios of a batch, at least one."""
 
     scenarios: tuple[Scenario, ...]
-    packed_scenarios: Records[PackedScenario]
-    redraw: bool
-    limits: Limits | None
+    packed_scenarios: Records[PackedScenario]  # (n,)
+    redraw: bool  # each episode draws one of them; else the environments take them in turn
+    limits: Limits | None  # that they ask for, of either seat; None to fit the scenarios
 
 
 def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> ScenarioSet:

@@ -26,17 +26,11 @@ _ATTEMPTS = 1000
 
 
 class Decisions(NamedTuple):
-    """The decisions that are one army's, in the order of the battles.
+    """The decisions that are one army's, in the order of the battles."""
 
-    Attributes:
-        members: whose battles they are, int64 (k,).
-        observations: float32 (k, size).
-        masks: bool (k, actions).
-    """
-
-    members: NDArray[np.int64]
-    observations: NDArray[np.float32]
-    masks: NDArray[np.bool_]
+    members: NDArray[np.int64]  # (k,): whose battles they are
+    observations: NDArray[np.float32]  # (k, size)
+    masks: NDArray[np.bool_]  # (k, actions)
 
 
 class SelfPlayBatch(EpisodeDriver):

@@ -36,7 +36,8 @@ class StepInfos(dict[str, Any]):
     """
 
     def __init__(self, values: dict[str, Any], later: dict[str, Callable[[], Any]]) -> None:
-        super().__init__(values | dict.fromkeys(later, _LATER))
+        super().__init__(values)
+        self.update(dict.fromkeys(later, _LATER))
         self._later = later
 
     def __getitem__(self, key: str) -> Any:

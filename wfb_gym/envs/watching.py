@@ -89,12 +89,9 @@ class BattleWatcher:
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Return a frame as the mode has it: words, a picture uint8 (height, width, 3), or None."""
-        printed = self.mode == "human"
-        frame = draw_frame("ansi" if printed else self.mode, self._narrated, self._events)
-        if not printed:
-            drawn: str | NDArray[np.uint8] = frame
-            return drawn
-        sys.stdout.write(f"{frame}\n\n")
+        if self.mode != "human":
+            return draw_frame(self.mode, self._narrated, self._events)  # type: ignore[no-any-return]
+        sys.stdout.write(f"{draw_frame('ansi', self._narrated, self._events)}\n\n")
         return None
 
 
@@ -130,12 +127,11 @@ class BatchWatcher:
         for member, action in enumerate(actions.tolist()):
             self.events[member] = self._follow_action(batch, member, action)
 
-    def narrated_battle(self, batch: "Batch", member: int) -> "NarratedBattle":
-        """Return the battle of an environment as it stands in the batch."""
-        return self._at(batch, member, batch.envs)
-
-    def _at(self, batch: "Batch", member: int, envs: Any) -> "NarratedBattle":
-        """Return an environment's battle; a new one where `set_state` has moved it."""
+    def narrated_battle(
+        self, batch: "Batch", member: int, envs: Records[Environment] | None = None
+    ) -> "NarratedBattle":
+        """Return a battle as it stands, or as in `envs`; anew where `set_state` has moved it."""
+        envs = batch.envs if envs is None else envs
         state = envs["state"][member]
         narrated = self._narrated[member]
         if narrated is None or narrated.battle.key() != state.tobytes():
@@ -147,7 +143,8 @@ class BatchWatcher:
     def _new(self, batch: "Batch", member: int, scenario: int) -> "NarratedBattle":
         from wfb_gym.transcripts.narrator import NarratedBattle
 
-        narrated = NarratedBattle(batch.scenarios[scenario], batch.packed_scenario(scenario))
+        packed = batch.packed_scenarios[scenario : scenario + 1]
+        narrated = NarratedBattle(batch.scenarios[scenario], packed)
         self._narrated[member] = narrated
         return narrated
 
@@ -162,7 +159,7 @@ class BatchWatcher:
             if batch.mode == Autoreset.DISABLED:
                 return events
             return self._follow_restart(batch, member, before)
-        narrated = self._at(batch, member, self._envs)
+        narrated = self.narrated_battle(batch, member, self._envs)
         if before.state.node != Node.END:
             legal = self._allowed[member]
             index = action if legal[action] else int(legal.argmax())  # kernel.legal_or_lowest
