@@ -116,7 +116,8 @@ def fit(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:
 
 def _fit(scenario: PackedScenario, seat: int) -> Limits:
     armies = scenario["armies"]  # zeros follow the last wizard, spell, item and unit of each
-    wizards, spells, items, units = (armies[f"{k}s"] for k in ("wizard", "spell", "item", "unit"))
+    wizards, spells = armies["wizards"], armies["spells"]
+    items, units = armies["items"], armies["units"]
     units_matter = (
         scenario.targets or scenario["contacts"]["unit"].any() or wizards["daemons"].any()
     )
