@@ -86,12 +86,21 @@ def find_consumers(sources: Sources) -> list[Consumer]:
     for module, text in sources.items():
         if module.startswith(NOT_CONSUMERS):
             continue
-        for name, definition in _definitions(_parse(text).body):
-            for enumeration, member in _members_told_apart(definition):
-                if member in enumerations.get(enumeration, ()):
-                    key = (f"{module}.{name}", enumeration)
-                    found.setdefault(key, Consumer(*key)).named.add(member)
+        for name, enumeration, member in _told_apart_in(text):
+            if member in enumerations.get(enumeration, ()):
+                key = (f"{module}.{name}", enumeration)
+                found.setdefault(key, Consumer(*key)).named.add(member)
     return [each for each in found.values() if len(each.named) >= ENOUGH.get(each.enumeration, 1)]
+
+
+@lru_cache(maxsize=1024)
+def _told_apart_in(text: str) -> list[tuple[str, str, str]]:
+    """Definitions of a module, each with an enumeration and a member that it names."""
+    return [
+        (name, enumeration, member)
+        for name, definition in _definitions(_parse(text).body)
+        for enumeration, member in _members_told_apart(definition)
+    ]
 
 
 def _definitions(body: list[ast.stmt], prefix: str = "") -> Iterator[tuple[str, ast.AST]]:

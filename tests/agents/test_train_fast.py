@@ -96,6 +96,7 @@ def test_processes_learn_together(tmp_path: Path) -> None:
         assert torch.equal(one, other)
 
 
+@pytest.mark.slow
 def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,

@@ -318,7 +318,7 @@ def test_sampled_dice_follow_the_exact_chances(scenario: Scenario, seeds: int) -
                 nodes.setdefault((battle.node, battle.dice_to_roll), battle)
     assert nodes
     for battle in nodes.values():
-        check_sample(battle, 2000)
+        check_sample(battle, 400 * seeds)
 
 
 def reroll_position(dice: int) -> Game:

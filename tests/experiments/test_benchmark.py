@@ -15,6 +15,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 def test_a_quick_run_prints_json_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert benchmark.main(["--quick", "--json"]) == 0
     results = json.loads(capsys.readouterr().out)

@@ -315,7 +315,7 @@ def check_words(written: list[WrittenText], size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("name", bundled_scenarios())
 def test_words_of_every_bundled_scenario_stay_in_their_boxes(name: str) -> None:
-    for number, (battle, events) in enumerate(some(name, 1, 12)):
+    for number, (battle, events) in enumerate(some(name, 1, 6)):
         check_words(words_on(battle, *events, name=name, seat=number % 2), SIZE)
 
 

@@ -12,7 +12,7 @@ from wfb_gym.generating import Generated
 from wfb_gym.scenario import bundled_scenarios
 
 BATTLE = "wfb_gym/Battle-v0"
-STEPS = 60
+STEPS = 30
 Calls = list[tuple[int, Any]]
 
 

@@ -216,34 +216,30 @@ def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
     rows: list[tuple[MiscastEffect, ...]] = []
     first = 0
     tables = scenario.miscast_tables_in_use.values()
+    miscast_rows, effects = packed.miscast_rows, packed.effects  # asking a record takes long
     packed.n_miscast_tables = len(tables)
     for index, table in enumerate(tables):
         packed.miscast_dice[index] = table.dice
         for row in table.rows:
             if row.effects not in rows:
-                packed.miscast_rows[len(rows)].first = first
-                packed.miscast_rows[len(rows)].count = len(row.effects)
+                miscast_rows[len(rows)] = first, len(row.effects)
                 rows.append(row.effects)
-                _pack_max_costs(packed, row.effects)
                 for effect in row.effects:
-                    _pack_effect(packed.effects[first], effect)
-                    packed.wounds_others |= effect.kind == "other_wizards_wounds"
+                    _pack_effect(effects[first], effect)
                     first += 1
             totals = slice(row.roll[0], row.roll[1] + 1)
             packed.miscast_row[index][totals] = rows.index(row.effects)
     packed.n_miscast_rows = len(rows)
-
-
-def _pack_max_costs(packed: PackedScenario, effects: tuple[MiscastEffect, ...]) -> None:
-    """Raise the most that one miscast can cost a wizard to what these effects cost."""
-    kinds = [effect.kind for effect in effects]
-    packed.miscast_levels = max(packed.miscast_levels, kinds.count("level_lost"))
-    wounds = kinds.count("caster_hit")
-    wounds += sum(int(effect.dice[1:]) for effect in effects if isinstance(effect, Hits | Wounds))
-    if "caster_removed" in kinds or packed.miscast_wounds == UNBOUNDED:
-        packed.miscast_wounds = UNBOUNDED
-    else:
-        packed.miscast_wounds = max(packed.miscast_wounds, min(wounds, MAX_WOUNDS))
+    kinds = [[effect.kind for effect in row] for row in rows]
+    packed.wounds_others = any("other_wizards_wounds" in row for row in kinds)
+    packed.miscast_levels = max((row.count("level_lost") for row in kinds), default=0)
+    wounds = [
+        sum(int(effect.dice[1:]) for effect in row if isinstance(effect, Hits | Wounds))
+        + sum(effect.kind == "caster_hit" for effect in row)
+        for row in rows
+    ]
+    removed = any("caster_removed" in row for row in kinds)
+    packed.miscast_wounds = UNBOUNDED if removed else min(max(wounds, default=0), MAX_WOUNDS)
 
 
 def _pack_effect(packed: records.PackedEffect, effect: MiscastEffect) -> None:
