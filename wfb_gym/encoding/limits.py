@@ -170,7 +170,8 @@ def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> i
         if pool == GENERATED:
             makers = wizards["dispel_dice"] * wizards["makes_dice"]
             pool = army.base_dispel + items["dispel_dice"].sum() + makers.sum()
-        most.append(pool + (items["takes_power"] + items["store_either"] * items["stores"]).sum())
+        stored = (items["store_either"] * items["stores"]).sum()
+        most.append(pool + items["takes_power"].sum() + stored)
     if scenario.phases > 1:  # an item may keep more dice than one cast takes
         most.append(items["stores"].max())
     if scenario.phases > 1 or seat == 0:

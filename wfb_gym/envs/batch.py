@@ -95,7 +95,7 @@ class Batch(EpisodeDriver):
         before = (self.envs.copy(), self.allowed.copy()) if self._policies else ()
         if self.watcher is not None:
             self.watcher.begin_step(self)
-        if self._drive(Operation.RESET, np.flatnonzero(chosen), _NO_ACTIONS, out):
+        if self._drive(Operation.RESET.value, np.flatnonzero(chosen), _NO_ACTIONS, out):
             self._ask_opponents(out, before)
         if self.watcher is not None:
             self.watcher.follow_reset(self, chosen)
@@ -105,7 +105,7 @@ class Batch(EpisodeDriver):
     def look(self) -> Step:
         """Observations and masks of all environments as they stand; the rest is undefined."""
         out = self.new_step()
-        self._drive(Operation.OBSERVE, self._members, _NO_ACTIONS, out)
+        self._drive(Operation.OBSERVE.value, self._members, _NO_ACTIONS, out)
         return out
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
@@ -171,7 +171,7 @@ class Batch(EpisodeDriver):
                         codes[own] = self._ask_opponent(policy, members[own])
                 if self.watcher is not None:
                     self.watcher.add_answers(members, codes)
-                self._drive(Operation.ANSWER, members, codes, out)
+                self._drive(Operation.ANSWER.value, members, codes, out)
                 members = members[self.envs.status[members] >= Status.OPPONENT_DECIDES]
         except BaseException:
             self.envs[:], self.allowed[:] = before

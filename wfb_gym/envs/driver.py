@@ -120,7 +120,7 @@ class EpisodeDriver:
         none = np.zeros(0, np.bool_)
         out = Step(observations, masks, np.zeros(0), none, none, self._final[:0])
         self._kernel(
-            Operation.OBSERVE, 0, len(members), (members, _NO_ACTIONS), self.game,
+            Operation.OBSERVE.value, 0, len(members), (members, _NO_ACTIONS), self.game,
             view.arrays, out, self._scratch,
         )  # fmt: skip
         return observations, masks

@@ -161,7 +161,7 @@ class SelfPlayBatch(EpisodeDriver):
             self._codes[asked.members] = view.codec.code_of[actions]
         self.envs.unpaid = 0.0
         self.envs.status = Status.OPPONENT_OPENS.value
-        self._drive(Operation.ANSWER, self._members, self._codes, self._out)
+        self._drive(Operation.ANSWER.value, self._members, self._codes, self._out)
         self.points[:] = self.envs.unpaid
         self.opening_points[:] = 0.0
         self.ended[:] = self.envs["state"]["node"] == Node.END
@@ -179,7 +179,7 @@ class SelfPlayBatch(EpisodeDriver):
         """Begin the next battles in which there is a decision."""
         pending = members
         for _ in range(_ATTEMPTS):
-            self._drive(Operation.RESET, pending, self._codes, self._out)
+            self._drive(Operation.RESET.value, pending, self._codes, self._out)
             pending = pending[self.envs["state"]["node"][pending] == Node.END]
             if not len(pending):
                 self.opening_points[members] = self.envs.unpaid[members]
