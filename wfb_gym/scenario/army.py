@@ -147,7 +147,7 @@ class ContactGroup(NamedTuple):
 
 
 def contact_groups(armies: Sequence[Army], army: int, character: int) -> tuple[ContactGroup, ...]:
-    """Return the groups in base contact with a character, by its index in its army, 0 or 1.
+    """Return the groups in base contact with the character of that index in army 0 or 1.
 
     Where it lists nothing and stands in a unit, they are models of that unit.
     """

@@ -123,10 +123,14 @@ class Character(StrictModel):
         """Check that its status, its place and its unit go together."""
         if self.in_combat and self.is_fleeing:
             yield self.problem_at("in_combat", "false, as a fleeing model is not in close combat")
-        why = None if self.stands_in is None else "it stands where its unit does"
-        why = why if self.is_on_battlefield else f"it is {self.status}"
+        if not self.is_on_battlefield:
+            why = f"it is {self.status}"
+        elif self.stands_in is not None:
+            why = "it stands where its unit does"
+        else:
+            return
         for key in ("position", "facing"):
-            if why is not None and getattr(self, key):
+            if getattr(self, key):
                 yield self.problem_at(key, f"no value, as {why}")
 
 

@@ -129,7 +129,10 @@ class Scenario(StrictModel):
         return min(wizard.level + extra, LORE_SPELLS)
 
     def contacts_of(self, army: int, character: int) -> tuple[ContactGroup, ...]:
-        """Return the groups in base contact with a character, by its index in its army, 0 or 1."""
+        """Return the groups in base contact with the character of that index in army 0 or 1.
+
+        Models of its own unit count too.
+        """
         return contact_groups(self.armies, army, character)
 
     def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
@@ -336,13 +339,14 @@ def _position_problems(scenario: Scenario) -> Iterator[Problem]:
     for side, army in scenario.keyed_armies():
         placed: list[tuple[str, Unit | Character]] = [*army.keyed_units(), *army.keyed_characters()]
         for key, who in placed:
-            alone = isinstance(who, Unit) or (who.is_on_battlefield and who.stands_in is None)
-            expected = None
             if field is None:
-                expected = None if who.position is None else "no value without a battlefield"
-            elif alone if who.position is None else not field.contains(who.position):
+                expected = "no value without a battlefield"
+                wrong = who.position is not None
+            else:
                 expected = f"a place on the battlefield: {field.extent}"
-            if expected is not None:
+                needed = isinstance(who, Unit) or (who.is_on_battlefield and who.stands_in is None)
+                wrong = needed if who.position is None else not field.contains(who.position)
+            if wrong:
                 yield who.problem_at("position", expected).below(f"{side}.{key}")
 
 

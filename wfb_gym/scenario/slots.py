@@ -77,7 +77,7 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
 
 
 def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]) -> int:
-    """Return the sum of what the items of these names give their bearer, by a `BEARER_FIELDS`."""
+    """Return the sum of what the items of these names give a wizard in one of `BEARER_FIELDS`."""
     return sum(int(getattr(catalogue[name], field)) for name in names)
 
 

@@ -119,15 +119,15 @@ class _Group:
         shares = np.bincount(which, shares).astype(np.float64)
         if len(unique) > self._room:
             self.limit = int(unique[self._room])
-        end = slice(self._room)
-        whole = (unique[end], hits[end], shares[end], states[first[end]])
+        lowest = slice(self._room)
+        whole = (unique[lowest], hits[lowest], shares[lowest], states[first[lowest]])
         self._parts = [whole]
         self._size = len(whole[0])
         return whole
 
 
 def _sample(battle: Battle, width: int, most: float) -> Sample:
-    """Sample the game with at most `width` positions of a group, and give up after some effort."""
+    """Sample the game, `width` positions of a group at most; give up after the effort `most`."""
     packed = battle.packed_scenarios
     graph = GameGraph(packed, max_bytes=1 << 62, merging=True)  # which stores nothing
     start = np.zeros(1, STATE)

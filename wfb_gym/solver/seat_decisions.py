@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfb_gym import _policies
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
-from wfb_gym.encoding.limits import Limits, check_covers, fit
+from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.policy_answers import CLOSE, validated_probabilities
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
@@ -58,9 +58,7 @@ class SeatDecisions:
     def __init__(self, graph: GameGraph, seat: int, limits: Limits | None = None) -> None:
         self.graph = graph
         self.nodes = np.flatnonzero(graph.kinds == seat)
-        if limits is not None:
-            check_covers(limits, graph.packed, seat)
-        self.view = View(graph.packed, seat, limits or fit(graph.packed, seat))
+        self.view = View.fitted(graph.packed, seat, limits)
 
     def positions(self, nodes: NDArray[np.int64]) -> Positions:
         """Return some of the decisions as planners see them."""
