@@ -62,7 +62,7 @@ class Settings:
     width: int = 64  # of the hidden layers
     batch_size: int = 1024  # decisions of a gradient step
     learning_rate: float = 2e-3  # at the beginning; it falls to 0 as a cosine
-    temperature: float = 0.01  # of the softmax over exact values, in parts of a greatest worth
+    temperature: float = 0.01  # of the softmax over exact values; 1: a spell's greatest worth
     regret: float = 0.1  # weight of the expected regret beside the cross-entropy
     max_grad_norm: float = field(default=1.0, metadata={"aliases": ("--max-norm",)})
     train_bytes: int = 6 << 20  # memory that a scenario to learn from may take

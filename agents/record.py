@@ -153,9 +153,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings = replace(settings, name=settings.name or usual)
     seat, may_replace = settings.seat, "replace" in switches
     episodes: list[Episode] = []
-    began = time.monotonic()
     try:
         check_settings(settings, may_replace)
+        began = time.monotonic()
         game: dict[str, Any] = {"scenario": settings.scenario, "seat": seat}
         agent = make_agent(settings.agent, seed=settings.seed, **game)
     except (ValueError, OSError, ImportError) as error:

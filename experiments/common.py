@@ -197,7 +197,7 @@ def check_positive(parser: Parser, settings: Any, names: Sequence[str]) -> None:
 
 
 def natural_number(text: str, least: int = 0) -> int:
-    """Parse a whole number from 0, as an argument's type."""
+    """Parse a whole number from `least`, as an argument's type."""
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"expected a whole number from {least}, found {text!r}")
     return int(text)

@@ -66,7 +66,11 @@ class TargetSource:
 
 
 class TargetSet:
-    """Targets of one seat in many scenarios, which have been made, to draw batches from."""
+    """Targets of one seat in many scenarios, which have been made, to draw batches from.
+
+    Raises:
+        ValueError: no scenario has targets for the seat.
+    """
 
     def __init__(self, source: TargetSource, seeds: Sequence[int], seat: int, seed: int) -> None:
         found = {number: load_targets(source, number, seat) for number in seeds}
