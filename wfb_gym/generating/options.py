@@ -174,9 +174,8 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
         lores = tuple(lore for lore in profile.lores if lore in options.lores)
         for level, points in profile.points.items():
             found.append(WizardOption(profile, int(level), points, lores))
-            if (
-                profile.name == "Lord of Change" and int(level) == 4
-            ):  # Horrors have its lores (ours)
+            # Horrors have its lores (ours).
+            if profile.name == "Lord of Change" and int(level) == 4:
                 found.append(WizardOption(None, 1, HORRORS_CHAMPION_POINTS, lores))
     budget, slots = MAX_CHARACTERS_SHARE * options.points, slots_of(options.points)
     return tuple(

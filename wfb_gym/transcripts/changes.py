@@ -10,7 +10,10 @@ from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phras
 
 _CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
 _BEFORE_THE_DICE = (
-    *(Node.ROLL_LOCK, Node.ROLL_COMET, Node.ROLL_RADIUS, Node.ROLL_STORED),
+    Node.ROLL_LOCK,
+    Node.ROLL_COMET,
+    Node.ROLL_RADIUS,
+    Node.ROLL_STORED,
     *_CHOOSING_SPELLS,
 )
 """Nodes of a phase whose dice pools are not generated yet."""
