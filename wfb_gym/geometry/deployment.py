@@ -74,7 +74,10 @@ class Deployment:
         return self._lines[key]
 
     def placing(self, army: int, target: int, diameter: float) -> Placing:
-        """Where a player places a template on a target: off the own and all who fight (ours)."""
+        """Where a player places a template, so many inches across, on a target.
+
+        It touches none of the player's pieces and none in close combat (ours).
+        """
         key = (army, target, diameter)
         if key not in self._placings:
             placed = {} if self.polygons is None else self.polygons.bases

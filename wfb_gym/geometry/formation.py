@@ -42,7 +42,10 @@ class Frame(NamedTuple):
 
 
 def frame_at(position: tuple[float, float] | None, facing: float) -> Frame:
-    """Return the frame of a piece at a place, or the origin, that looks clockwise of growing y."""
+    """Return the frame of a piece at a place in inches; None is the origin.
+
+    It looks `facing` degrees clockwise from growing y.
+    """
     turn = np.deg2rad(facing)
     right, forward = (np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))
     return Frame(np.array(position or (0.0, 0.0), np.float64), np.array([right, forward]))

@@ -23,8 +23,9 @@ class Piece:
     frontage: int  # models in the front rank
     base: tuple[float, float]  # width and depth of one base, in inches
     points: float  # per model
-    position: tuple[float, float] | None  # of its front edge's middle; None for no place of its own
-    facing: float  # degrees clockwise
+    # Middle of its front edge, in inches; None where it has no place of its own.
+    position: tuple[float, float] | None
+    facing: float  # degrees clockwise from growing y
     troop: str  # type of the models
     traits: frozenset[str]  # what spells ask about it
     engaged: bool  # it, its unit or a character in it fights in close combat
