@@ -18,8 +18,10 @@ from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
-from numba.core import config, types
+from numba.core import config
 from numba.core.dispatcher import Dispatcher
+
+from wfb_gym._compiler import entries, njit_cached
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -87,7 +89,7 @@ CACHE_FOLDER = _open_cache_folder()
 
 def announce_compiling(dispatcher: Any) -> None:
     """Say on stderr that a function's first call is going to compile it, if the cache lacks it."""
-    if not isinstance(dispatcher, Dispatcher) or dispatcher.overloads:
+    if not isinstance(dispatcher, Dispatcher) or entries(dispatcher):
         return
     function = dispatcher.py_func
     module = function.__module__.rpartition(".")[2]
@@ -124,35 +126,9 @@ def jit(function: Any = None, **options: Any) -> Any:
     try:
         # Plain C division, and no reference counting: no function here allocates unless it says so.
         options = {"error_model": "numpy", "_nrt": False, "forceinline": True, **options}
-        return _with_one_signature(numba.njit(cache=True, **options)(function))
+        return njit_cached(function, **options)
     finally:
         config.CACHE_DIR = before
-
-
-def _wide(kind: Any) -> Any:
-    """Return the type under which a function is compiled for an argument of type `kind`."""
-    kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
-    if isinstance(kind, types.Integer | types.IntEnumMember) and kind != types.uint64:
-        return types.int64
-    return kind
-
-
-def _with_one_signature(dispatcher: Any) -> Any:
-    """Have compiled callers widen small and literal integers instead of compiling anew.
-
-    A record's int8, a constant and a loop's int64 would make three functions of one, each
-    compiled with everything that it calls.
-    """
-    if not isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT
-        return dispatcher
-    resolve = dispatcher.get_call_template
-
-    def get_call_template(args: Any, kws: Any) -> Any:
-        template, pysig, _, _ = resolve(tuple(_wide(kind) for kind in args), kws)
-        return template, pysig, args, kws
-
-    dispatcher.get_call_template = get_call_template  # type: ignore[method-assign]
-    return dispatcher
 
 
 def entry_point(dispatcher: Any) -> Callable[..., Any]:
@@ -161,8 +137,5 @@ def entry_point(dispatcher: Any) -> Callable[..., Any]:
     Calling it skips Numba's look at the types of the arguments, which for two dozen arrays takes
     longer than a step of one environment; the caller answers for them.
     """
-    compiled = list(getattr(dispatcher, "overloads", {}).values())
-    if len(compiled) != 1:
-        return dispatcher  # type: ignore[no-any-return]
-    entry: Callable[..., Any] = compiled[0].entry_point
-    return entry
+    compiled = entries(dispatcher)
+    return compiled[0] if len(compiled) == 1 else dispatcher

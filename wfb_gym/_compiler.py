@@ -1,0 +1,188 @@
+"""How Numba compiles this package: all that leans on Numba's internals, and nothing else.
+
+Stock Numba optimises every function together with all that it calls, makes machine code of it and
+wraps it for Python, though compiled callers use only its intermediate code. Here a function that
+is compiled because another one calls it, an inner function, is only typed and lowered; the
+function that Python calls, the entry, links the intermediate code of all of them and is optimised
+once. An inner function that Python calls later is compiled anew, as an entry.
+
+The classes extend Numba's and nothing of it is patched, so other users of Numba notice nothing.
+Releases that were not tested compile as stock Numba does, with one warning.
+"""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import config, types
+from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
+
+_TESTED_RELEASES = ((0, 68),)
+"""Numba's releases, major and minor, on which the classes of this module were tested."""
+
+
+def is_tested(release: tuple[int, int]) -> bool:
+    """Say whether functions are compiled with their entry on a release; warn if they are not."""
+    if release in _TESTED_RELEASES:
+        return True
+    newest = ".".join(map(str, _TESTED_RELEASES[-1]))
+    warnings.warn(
+        f"wfb_gym was tested up to Numba {newest}, not with {numba.__version__}: compiling takes "
+        "several times as long, what is compiled is the same",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return False
+
+
+_TESTED = is_tested(numba.version_info.short)
+
+
+def njit_cached(function: Callable[..., Any], **options: Any) -> Any:
+    """Return what `numba.njit(cache=True)` makes of a function, compiled as this module says."""
+    if not _TESTED or config.DISABLE_JIT:
+        return _with_one_signature(numba.njit(cache=True, **options)(function))
+    dispatcher = _Dispatcher(
+        function, targetoptions={"nopython": True, **options}, pipeline_class=_Pipeline
+    )
+    dispatcher.enable_caching()
+    return _with_one_signature(dispatcher)
+
+
+def entries(dispatcher: Any) -> list[Callable[..., Any]]:
+    """Return a function's compiled forms that Python can call, one for each set of types."""
+    results = getattr(dispatcher, "overloads", {}).values()  # without a compiler there are none
+    return [each.entry_point for each in results if not isinstance(each.entry_point, _Inner)]
+
+
+def _wide(kind: Any) -> Any:
+    """Return the type under which a function is compiled for an argument of type `kind`."""
+    kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
+    if isinstance(kind, types.Integer | types.IntEnumMember) and kind != types.uint64:
+        return types.int64
+    return kind
+
+
+def _with_one_signature(dispatcher: Any) -> Any:
+    """Have compiled callers widen small and literal integers instead of compiling anew.
+
+    A record's int8, a constant and a loop's int64 would make three functions of one, each
+    compiled with everything that it calls.
+    """
+    if not isinstance(dispatcher, Dispatcher):  # NUMBA_DISABLE_JIT
+        return dispatcher
+    resolve = dispatcher.get_call_template
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        template, pysig, _, _ = resolve(tuple(_wide(kind) for kind in args), kws)
+        return template, pysig, args, kws
+
+    dispatcher.get_call_template = get_call_template  # type: ignore[method-assign]
+    return dispatcher
+
+
+class _Inner:
+    """What an inner function has in place of code that Python can call.
+
+    Numba finds the intermediate code of a function by this object, so each has its own.
+    """
+
+    __slots__ = ("__weakref__",)
+
+
+class _Dispatcher(CPUDispatcher):
+    """Compile a function as an entry or, while another one is being compiled, as an inner one."""
+
+    _depth = 0  # how many functions are being compiled, each called by the one before
+
+    @classmethod
+    def compiles_inner(cls) -> bool:
+        return cls._depth > 1
+
+    def enable_caching(self) -> None:
+        self._cache = _EntryCache(self.py_func)
+
+    def compile(self, sig: Any) -> Any:
+        with global_compiler_lock:
+            _Dispatcher._depth += 1
+            try:
+                if not self.compiles_inner():
+                    for args, result in list(self.overloads.items()):
+                        if isinstance(result.entry_point, _Inner):
+                            del self.overloads[args]  # it becomes an entry
+                return super().compile(sig)
+            finally:
+                _Dispatcher._depth -= 1
+
+    def add_overload(self, cres: Any) -> None:
+        if cres.entry_point is None:
+            cres = cres._replace(entry_point=_Inner())
+            self.targetctx.insert_user_function(cres.entry_point, cres.fndesc, [cres.library])
+            self.overloads[tuple(cres.signature.args)] = cres
+        else:
+            super().add_overload(cres)
+
+
+class _EntryCache(FunctionCache):
+    """Keep entries on disk; the intermediate code of inner functions is part of theirs."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if data.entry_point is not None:
+            super().save_overload(sig, data)
+
+
+class _Pipeline(Compiler):
+    """Leave an inner function without machine code and wrappers."""
+
+    def __init__(
+        self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any,
+        flags: Any, locals: Any,
+    ) -> None:  # fmt: skip
+        inner = _Dispatcher.compiles_inner()
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = inner
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+
+    def define_pipelines(self) -> Any:
+        library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        library.enable_object_caching()
+        library.is_inner = self.state.flags.no_compile
+        self.state.library = library
+        return super().define_pipelines()
+
+
+class _Library(JITCodeLibrary):
+    """The intermediate code of a function, and for an entry of all that it calls."""
+
+    is_inner = False
+
+    def _ensure_finalized(self) -> None:
+        if not self.is_inner:
+            super()._ensure_finalized()
+
+    def finalize(self) -> None:
+        # Callers first: the linker takes in only what something that is linked already calls.
+        self._linking_libraries = list(reversed(self._all_called()))
+        super().finalize()
+
+    def _all_called(self) -> list[JITCodeLibrary]:
+        """Return the libraries of all functions called from here, each after those it calls."""
+        found: dict[int, JITCodeLibrary] = {}
+
+        def visit(library: JITCodeLibrary) -> None:
+            if id(library) not in met:
+                met.add(id(library))
+                if isinstance(library, _Library) and library.is_inner:
+                    for each in library._linking_libraries:
+                        visit(each)
+                found[id(library)] = library
+
+        met: set[int] = set()
+        for library in self._linking_libraries:
+            visit(library)
+        return list(found.values())
