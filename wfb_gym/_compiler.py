@@ -2,9 +2,10 @@
 
 Stock Numba optimises every function together with all that it calls, makes machine code of it and
 wraps it for Python, though compiled callers use only its intermediate code. Here a function that
-is compiled because another one calls it, an inner function, is only typed and lowered; the
-function that Python calls, the entry, links the intermediate code of all of them and is optimised
-once. An inner function that Python calls later is compiled anew, as an entry.
+is compiled because another one calls it, an inner function, stays intermediate code: one that is
+always inlined is only typed and lowered, another is optimised on its own first, since the code
+gets 2 to 4 % faster by that. The function that Python calls, the entry, links them all. An inner
+function that Python calls later is compiled anew, as an entry.
 
 The classes extend Numba's and nothing of it is patched, so other users of Numba notice nothing.
 Releases that were not tested compile as stock Numba does, with one warning.
@@ -142,7 +143,7 @@ class _Pipeline(Compiler):
 
     def __init__(
         self, typingctx: Any, targetctx: Any, library: Any, args: Any, return_type: Any,
-        flags: Any, locals: Any,
+        flags: Any, locals: Any,  # noqa: A002 - Numba's name
     ) -> None:  # fmt: skip
         inner = _Dispatcher.compiles_inner()
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = inner
@@ -152,17 +153,20 @@ class _Pipeline(Compiler):
         library = _Library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         library.enable_object_caching()
         library.is_inner = self.state.flags.no_compile
+        library.is_inlined = self.state.flags.forceinline
         self.state.library = library
         return super().define_pipelines()
 
 
 class _Library(JITCodeLibrary):
-    """The intermediate code of a function, and for an entry of all that it calls."""
+    """The intermediate code of a function, and of all that it calls once it is optimised."""
 
     is_inner = False
+    is_inlined = False
+    """It is left as it is, since its callers take it up before they are optimised."""
 
     def _ensure_finalized(self) -> None:
-        if not self.is_inner:
+        if not (self.is_inner and self.is_inlined):
             super()._ensure_finalized()
 
     def finalize(self) -> None:
@@ -170,19 +174,25 @@ class _Library(JITCodeLibrary):
         self._linking_libraries = list(reversed(self._all_called()))
         super().finalize()
 
+    def _finalize_final_module(self) -> None:
+        if self.is_inner:
+            self._finalized = True  # without machine code
+        else:
+            super()._finalize_final_module()
+
     def _all_called(self) -> list[JITCodeLibrary]:
         """Return the libraries of all functions called from here, each after those it calls."""
-        found: dict[int, JITCodeLibrary] = {}
+        found: list[JITCodeLibrary] = []
+        met: set[JITCodeLibrary] = set()
 
         def visit(library: JITCodeLibrary) -> None:
-            if id(library) not in met:
-                met.add(id(library))
-                if isinstance(library, _Library) and library.is_inner:
-                    for each in library._linking_libraries:
+            if library not in met:
+                met.add(library)
+                if isinstance(library, _Library) and library.is_inner and library.is_inlined:
+                    for each in library._linking_libraries:  # noqa: SLF001 - of its own kind
                         visit(each)
-                found[id(library)] = library
+                found.append(library)
 
-        met: set[int] = set()
         for library in self._linking_libraries:
             visit(library)
-        return list(found.values())
+        return found

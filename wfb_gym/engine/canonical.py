@@ -103,14 +103,17 @@ _WITH_DICE = (
     Node.ROLL_FORGET,
     Node.END,
 )
+_BITS_BEFORE_DICE = sum(1 << node for node in _BEFORE_DICE)
+_BITS_WITH_DICE = sum(1 << node for node in _WITH_DICE)
 
 
 @jit
 def _before_dice(state: State) -> bool:
     """Whether the phase's dice are still to come, and what wizards are decides how many."""
-    if state.node in _WITH_DICE:
+    here = 1 << int64(state.node)
+    if here & _BITS_WITH_DICE:
         return False
-    if state.node in _BEFORE_DICE:
+    if here & _BITS_BEFORE_DICE:
         return True
     raise AssertionError("whether dice are there at this node is undefined")
 

@@ -33,7 +33,7 @@ from wfb_gym.engine.outcomes import (
     has_faces,
     one_die,
 )
-from wfb_gym.engine.roll_results import DiceSummary, dice_on_table, read_roll, roll_terms
+from wfb_gym.engine.roll_results import DiceSummary, RollTerms, dice_on_table, read_roll, roll_terms
 from wfb_gym.engine.spell_selection import draws
 from wfb_gym.engine.state import MAX_PMF, Node, State, WorkSpace
 from wfb_gym.packing.records import PackedScenario
@@ -73,25 +73,38 @@ def _roll_outcomes(
 ) -> int:
     """Outcomes of casting and dispel dice."""
     terms = roll_terms(packed, state)
-    dice = int(state.dice)
     if state.node == Node.ROLL_DISPEL and not terms.may_reroll:
-        works = dispel_probability_of(packed, state, dice)
+        works = dispel_probability_of(packed, state, int(state.dice))
         return _two_outcomes(works, found, start)
     merged = work.pmf
     for outcome in range(OUTCOME_CODES):
         merged[outcome] = 0.0
     end = start
     if terms.may_reroll or terms.doubles_count:
-        end = _face_outcomes(packed, state, found, start, merged)
+        end = _face_outcomes(packed, state, terms, found, start, merged)
+    elif terms.first:  # no dice lie there: constants, of which the compiler makes a short loop
+        first = RollTerms(
+            True, True, False, terms.number, terms.bonus, terms.sixes_count, False, terms.highest
+        )
+        _merge_totals(packed, state, first, DiceSummary(0, 0, 0, 0), merged)
     else:
-        kept = dice_on_table(state)
-        for row in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-            rolled = DiceSummary(
-                ROLL_SUMMARY_ONES[row], ROLL_SUMMARY_SIXES[row], ROLL_SUMMARY_TOTAL[row], 0
-            )
-            outcome = read_roll(packed, state, terms, kept, rolled)
-            merged[outcome] += ROLL_SUMMARY_PROBABILITY[row]
+        _merge_totals(packed, state, terms, dice_on_table(state), merged)
     return _add_all(found, end, merged, OUTCOME_CODES)
+
+
+@jit
+def _merge_totals(
+    packed: PackedScenario, state: State, terms: RollTerms, kept: DiceSummary,
+    merged: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Add what the dice in the air come to where no faces need be told apart to `merged`."""
+    dice = int(state.dice)
+    for row in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+        rolled = DiceSummary(
+            ROLL_SUMMARY_ONES[row], ROLL_SUMMARY_SIXES[row], ROLL_SUMMARY_TOTAL[row], 0
+        )
+        outcome = read_roll(packed, state, terms, kept, rolled)
+        merged[outcome] += ROLL_SUMMARY_PROBABILITY[row]
 
 
 @jit
@@ -102,12 +115,12 @@ def _two_outcomes(works: float, found: _Outcomes, start: int) -> int:
 
 @jit(_nrt=True, forceinline=False)
 def _face_outcomes(
-    packed: PackedScenario, state: State, found: _Outcomes, start: int, merged: NDArray[np.float64]
-) -> int:
+    packed: PackedScenario, state: State, terms: RollTerms, found: _Outcomes, start: int,
+    merged: NDArray[np.float64],
+) -> int:  # fmt: skip
     """Every way in which the dice show their faces; those that nobody re-rolls go to `merged`."""
     end = start
     dice = int(state.dice)
-    terms = roll_terms(packed, state)
     kept = dice_on_table(state)
     counts = np.zeros(FACES, np.int64)
     counts[0] = dice

@@ -136,15 +136,18 @@ def _pack_spells(
 ) -> None:
     known = slots.spell_slots(army, catalogue)
     packed.n_spells = len(known)
+    wizards = packed.wizards
     for index, (slot, target) in enumerate(zip(known, packed.spells, strict=False)):
-        spell, carrier = slot.spell, packed.wizards[slot.wizard]
+        spell, carrier = slot.spell, wizards[slot.wizard]
         _copy(target, slot, "wizard", "casting_value")
         _copy(target, spell, "in_play", "worth", "worth_per_phase")
         # What lands later is in play until then.
         duration = "delayed" if spell.is_delayed else spell.duration
         target.duration = records.Duration[duration.upper()]
-        namesakes = [k for k, each in enumerate(known) if each.spell.identity == spell.identity]
-        target.namesakes = sum(1 << k for k in namesakes)
+        namesakes = sum(
+            1 << k for k, each in enumerate(known) if each.spell.identity == spell.identity
+        )
+        target.namesakes = namesakes
         if slot.item is None:
             carrier.spells |= 1 << index
         else:
@@ -154,7 +157,7 @@ def _pack_spells(
             carrier.bound |= 1 << index
         # The caster's death ends what remains in play (DW); a spell of one turn runs its turn.
         target.survives_caster = spell.survives_caster or spell.duration == "one_turn"
-        target.barred_by = target.namesakes if recast == "side" else 1 << index
+        target.barred_by = namesakes if recast == "side" else 1 << index
     for wizard, who in zip(packed.wizards, army.wizards, strict=False):
         if who.rolls_spells:
             spells = int(wizard.spells)
@@ -216,7 +219,8 @@ def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
     rows: list[tuple[MiscastEffect, ...]] = []
     first = 0
     tables = scenario.miscast_tables_in_use.values()
-    miscast_rows, effects = packed.miscast_rows, packed.effects  # asking a record takes long
+    rows_of_totals = packed.miscast_row  # asking a record takes long
+    miscast_rows, effects = packed.miscast_rows, packed.effects
     packed.n_miscast_tables = len(tables)
     for index, table in enumerate(tables):
         packed.miscast_dice[index] = table.dice
@@ -228,7 +232,7 @@ def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
                     _pack_effect(effects[first], effect)
                     first += 1
             totals = slice(row.roll[0], row.roll[1] + 1)
-            packed.miscast_row[index][totals] = rows.index(row.effects)
+            rows_of_totals[index, totals] = rows.index(row.effects)
     packed.n_miscast_rows = len(rows)
     kinds = [[effect.kind for effect in row] for row in rows]
     packed.wounds_others = any("other_wizards_wounds" in row for row in kinds)

@@ -54,6 +54,7 @@ def bundled_ruleset(edition: Edition) -> Ruleset:
     return validate(Ruleset, values, "rulesets.toml")
 
 
+@cache
 def ruleset_with(edition: Edition, switches: Switches) -> Ruleset:
     """Return the edition's ruleset with a scenario's own switches over it."""
     return bundled_ruleset(edition).model_copy(update=switches.model_dump(exclude_none=True))
