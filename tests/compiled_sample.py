@@ -1,0 +1,64 @@
+"""Functions for `test_compiler`, in a module of their own so that other processes use them too."""
+
+import json
+from typing import Any
+
+import numba
+import numpy as np
+
+from wfb_gym import _compiler
+from wfb_gym._jit import CACHE_FOLDER, entry_point, jit
+
+SQUARES = np.arange(10) ** 2
+FOUR = np.int8(4)
+
+
+@jit
+def square(value: int) -> int:
+    """Is always inlined and reads a constant array."""
+    return SQUARES[value]  # type: ignore[no-any-return]
+
+
+@jit(forceinline=False)
+def checked_square(value: int) -> int:
+    """Is a function of its own, and raises."""
+    if value > 9:
+        raise ValueError("expected 0..9")
+    return square(value)
+
+
+@jit(forceinline=False)
+def sum_of_squares(first: int, second: int) -> int:
+    """Calls a function of its own and an inlined one."""
+    return checked_square(first) + square(second)
+
+
+@jit
+def difference(first: int, second: int) -> int:
+    """Calls the same as `sum_of_squares`, also with a small integer and a constant."""
+    return checked_square(first) - checked_square(second) + square(FOUR) - checked_square(4)
+
+
+def _of_another_package(value: int) -> int:
+    return checked_square(value) + 1
+
+
+of_another_package: Any = numba.njit(_of_another_package)
+"""Calls one of ours from a function that Numba compiles as it always does."""
+
+
+@jit
+def calls_another_package(value: int) -> int:
+    """Calls such a function from one of ours."""
+    return of_another_package(value) + 1  # type: ignore[no-any-return]
+
+
+def report() -> str:
+    """Return as JSON what two entries give, and how many there are in memory and on disk."""
+    results = [sum_of_squares(3, 4), difference(5, 2), entry_point(sum_of_squares)(1, 2)]
+    functions = (square, checked_square, sum_of_squares, difference)
+    entries = [len(_compiler.entries(function)) for function in functions]
+    kept = sorted(path.name.split("-")[0] for path in CACHE_FOLDER.rglob("*.nbi"))
+    stats: Any = sum_of_squares
+    loaded = sum(stats.stats.cache_hits.values())
+    return json.dumps({"results": results, "entries": entries, "kept": kept, "loaded": loaded})
