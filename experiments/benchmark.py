@@ -161,7 +161,7 @@ def measure_starts(plan: Plan) -> dict[str, float]:
     warm = [measure_start() for _ in range(1 if plan.quick else 3)]
     found = {"import": min(each[0] for each in warm), "first make": min(e[1] for e in warm)}
     if not plan.quick:
-        print("compiling everything anew, which takes a minute or two", file=sys.stderr)
+        print("compiling everything anew, which takes a minute", file=sys.stderr)
         with tempfile.TemporaryDirectory() as cache:
             found["first make, cold"] = measure_start(cache)[1]
     return {name: round(seconds, 3) for name, seconds in found.items()}

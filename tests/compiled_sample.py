@@ -10,7 +10,7 @@ from wfb_gym import _compiler
 from wfb_gym._jit import CACHE_FOLDER, entry_point, jit
 
 SQUARES = np.arange(10) ** 2
-FOUR = np.int8(4)
+FOUR: Any = np.int8(4)
 
 
 @jit

@@ -95,7 +95,7 @@ def announce_compiling(dispatcher: Any) -> None:
     module = function.__module__.rpartition(".")[2]
     if not any(CACHE_FOLDER.rglob(f"{module}.{function.__qualname__}-*.nbi")):
         sys.stderr.write(
-            "wfb_gym: compiling the rules for the first time, which takes about a minute; "
+            "wfb_gym: compiling the rules for the first time, which takes about half a minute; "
             f"the result is kept in {CACHE_FOLDER}\n"
         )
         sys.stderr.flush()
