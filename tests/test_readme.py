@@ -14,7 +14,7 @@ from wfb_gym.scenario import bundled_scenarios, load_scenario
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHORTER = {"model.learn(200_000)": "model.learn(2_000)"}
+SHORTER = {"model.learn(200_000)": "model.learn(1_000)", "PhaseVecEnv(512,": "PhaseVecEnv(32,"}
 
 
 def blocks(language: str) -> list[str]:

@@ -73,6 +73,7 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
     assert resumed["frames"] == 4096
 
 
+@pytest.mark.slow
 def test_processes_learn_together(tmp_path: Path) -> None:
     settings = Settings(
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,

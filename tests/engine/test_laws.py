@@ -65,10 +65,10 @@ WITHOUT_WORTH = (
 )
 """Spells of the random armies that bring no points but by wounds."""
 SEEDS = st.integers(0, 2**32)
-FEW_OR_MANY = pytest.mark.parametrize("seeds", [2, pytest.param(12, marks=pytest.mark.slow)])
+FEW_OR_MANY = pytest.mark.parametrize("seeds", [1, pytest.param(12, marks=pytest.mark.slow)])
 BUNDLED = pytest.mark.parametrize("scenario", bundled(), ids=lambda scenario: scenario.name)
 RANDOM = settings(
-    max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 
@@ -318,7 +318,7 @@ def test_sampled_dice_follow_the_exact_chances(scenario: Scenario, seeds: int) -
                 nodes.setdefault((battle.node, battle.dice_to_roll), battle)
     assert nodes
     for battle in nodes.values():
-        check_sample(battle, 400 * seeds)
+        check_sample(battle, max(800, 400 * seeds))
 
 
 def reroll_position(dice: int) -> Game:
