@@ -1,0 +1,111 @@
+"""Files that are written whole or not at all, and what a damaged or foreign file is answered with.
+
+What is in the files is the business of those who write and read them.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+_MOST_CHARACTERS = 200
+
+
+class DamagedFileError(ValueError):
+    """A file that is damaged, or is not what it should be."""
+
+
+@contextlib.contextmanager
+def write_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a draft that takes the place of a file once the block has ended.
+
+    Until then, and if the block fails, the file stays as it was. Drafts that processes left which
+    were killed are deleted.
+
+    Args:
+        path: of the file; its folder exists.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = Path(path)
+    _delete_abandoned_drafts(path)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with draft.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())  # else a power failure may keep the name and no bytes
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_text_whole(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text in UTF-8 as `write_whole` does.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with write_whole(path) as file:
+        file.write(text.encode())
+
+
+def _delete_abandoned_drafts(path: Path) -> None:
+    """Delete the drafts of a file whose processes have ended."""
+    for draft in path.parent.glob(f"{_escape(path.name)}.*.part"):
+        process = draft.name[len(path.name) + 1 : -len(".part")]
+        if process.isdecimal() and not _runs(int(process)):
+            draft.unlink(missing_ok=True)
+
+
+def _escape(name: str) -> str:
+    """Return a pattern that matches this name alone."""
+    return "".join(f"[{each}]" if each in "*?[" else each for each in name)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process with this number runs; where that cannot be asked, it may."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)  # asks, and sends nothing
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
+
+
+@contextlib.contextmanager
+def refuse_damage(
+    path: str | os.PathLike[str], expected: str, error: type[ValueError] = DamagedFileError
+) -> Iterator[None]:
+    """Raise one kind of error for whatever reading a damaged or foreign file raises.
+
+    Readers of archives, arrays and JSON raise a dozen kinds between them for bytes that they did
+    not expect. An `error` that the block raises itself passes as it is.
+
+    Args:
+        path: of the file, for the message.
+        expected: what should have been there, as "a saved network".
+        error: what is raised; a kind of its own, as those of readers do not pass.
+    """
+    try:
+        yield
+    except error:
+        raise
+    except Exception as found:
+        reason = describe_error(found)
+        raise error(
+            f"{path}: expected {expected}, found a damaged or foreign file ({reason})"
+        ) from (found)
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an error's text as one short line without control characters."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    short = line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}..."
+    return short or type(error).__name__
