@@ -40,7 +40,7 @@ def difference(first: int, second: int) -> int:
 
 
 def _of_another_package(value: int) -> int:
-    return checked_square(value) + 1
+    return sum_of_squares(value, 1)
 
 
 of_another_package: Any = numba.njit(_of_another_package)
@@ -51,6 +51,15 @@ of_another_package: Any = numba.njit(_of_another_package)
 def calls_another_package(value: int) -> int:
     """Calls such a function from one of ours."""
     return of_another_package(value) + 1  # type: ignore[no-any-return]
+
+
+@jit(parallel=True, _nrt=True)
+def sum_in_parallel(count: int) -> int:
+    """Calls one of ours from a loop that Numba compiles as a function of its own."""
+    total = 0
+    for k in numba.prange(count):
+        total += sum_of_squares(k, 1)
+    return total
 
 
 def report() -> str:

@@ -61,8 +61,9 @@ def test_an_error_of_an_inner_function_reaches_python() -> None:
 
 
 def test_functions_of_other_packages_call_and_are_called() -> None:
-    assert sample.of_another_package(3) == 10
     assert sample.calls_another_package(4) == 18
+    assert sample.of_another_package(3) == 10
+    assert sample.sum_in_parallel(4) == 18
 
 
 def test_threads_that_compile_at_once_get_the_same(tmp_path: Path) -> None:

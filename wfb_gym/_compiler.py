@@ -163,6 +163,7 @@ class _Library(JITCodeLibrary):
     is_inner = False
     is_inlined = False
     """It is left as it was lowered: its callers take it up before they are optimised."""
+    _links_ours = False  # whether one of this kind links now, and looks after callees itself
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
@@ -178,8 +179,22 @@ class _Library(JITCodeLibrary):
 
     def finalize(self) -> None:
         # Callers first: the linker takes in only what something that is linked already calls.
-        self._linking_libraries = list(reversed(self._to_link()))
-        super().finalize()
+        self._linking_libraries = list(reversed(self._to_link(whole=not self.is_inner)))
+        _Library._links_ours = True
+        try:
+            super().finalize()
+        finally:
+            _Library._links_ours = False
+
+    def _get_module_for_linking(self) -> Any:
+        module = super()._get_module_for_linking()
+        if not self.is_inner or _Library._links_ours:
+            return module
+        # For a library of Numba's own, which links what it calls and no further.
+        module = module.clone()
+        for library in reversed(self._to_link(whole=True)):
+            module.link_in(_shared_module_of(library), preserve=True)
+        return module
 
     def _optimize_final_module(self) -> None:
         super()._optimize_final_module()
@@ -192,10 +207,10 @@ class _Library(JITCodeLibrary):
         else:
             super()._finalize_final_module()
 
-    def _to_link(self) -> list[JITCodeLibrary]:
+    def _to_link(self, *, whole: bool) -> list[JITCodeLibrary]:
         """Return libraries that are called from here, each after those that it calls itself.
 
-        An entry links all of them, an inner function only those that are inlined into it.
+        They are all that can be reached, or else those alone that are inlined into this one.
         """
         found: list[JITCodeLibrary] = []
         met: set[JITCodeLibrary] = set()
@@ -205,7 +220,7 @@ class _Library(JITCodeLibrary):
                 return
             met.add(library)
             if isinstance(library, _Library) and library.is_inner:
-                if self.is_inner and not library.is_inlined:
+                if not whole and not library.is_inlined:
                     return
                 for each in library.called:
                     visit(each)
@@ -214,3 +229,10 @@ class _Library(JITCodeLibrary):
         for library in self.called:
             visit(library)
         return found
+
+
+def _shared_module_of(library: JITCodeLibrary) -> Any:
+    """Return the intermediate code of a library for linking, without what it calls."""
+    if isinstance(library, _Library):
+        return super(_Library, library)._get_module_for_linking()
+    return library._get_module_for_linking()  # noqa: SLF001 - as Numba's libraries do
