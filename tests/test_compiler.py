@@ -1,9 +1,13 @@
 """Compiling callees with their entry: the same results, less work, and what is kept on disk."""
 
+import contextlib
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +25,25 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def report_of_a_process(cache: Path, before: str = "") -> tuple[dict[str, Any], str]:
+def start_process(
+    cache: Path, before: str = "", prefix: Sequence[str] = ()
+) -> subprocess.Popen[str]:
+    """Start a process that prints what `sample.report` says."""
+    code = f"{before}\nfrom tests.compiled_sample import report\nprint(report(), flush=True)"
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    variables = os.environ | {"WFB_GYM_CACHE_DIR": str(cache)}
+    command = [*prefix, sys.executable, "-c", code]
+    return subprocess.Popen(command, cwd=ROOT, env=variables, text=True, **pipes)  # type: ignore[call-overload,no-any-return]
+
+
+def report_of_a_process(
+    cache: Path, before: str = "", prefix: Sequence[str] = ()
+) -> tuple[dict[str, Any], str]:
     """What `sample.report` says in a new process, and its standard error."""
-    code = f"{before}\nfrom tests.compiled_sample import report\nprint(report())"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        env=os.environ | {"WFB_GYM_CACHE_DIR": str(cache)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout), done.stderr
+    with start_process(cache, before, prefix) as process:
+        said, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return json.loads(said), errors
 
 
 def test_only_entries_are_made_and_kept(tmp_path: Path) -> None:
@@ -90,3 +101,164 @@ def test_releases_that_were_not_tested_compile_as_numba_does(tmp_path: Path) -> 
 
 def test_the_release_in_use_was_tested() -> None:
     assert _compiler.is_tested(version_info.short)
+
+
+# --- the cache on disk ---------------------------------------------------------------------
+
+
+def without_permission(folder: Path) -> list[str]:
+    """Make a folder read-only; returns what a command begins with to be held to that."""
+    for path in (*folder.rglob("*"), folder):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may write everywhere")
+    return ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"]
+
+
+def test_a_read_only_cache_is_used(tmp_path: Path) -> None:
+    report_of_a_process(tmp_path)
+    files = sorted(tmp_path.rglob("*"))
+    found, errors = report_of_a_process(tmp_path, "", without_permission(tmp_path))
+    assert (found["loaded"], errors) == (1, "")
+    assert sorted(tmp_path.rglob("*")) == files
+
+
+def test_what_a_read_only_cache_lacks_is_compiled_and_not_kept(tmp_path: Path) -> None:
+    only_one = "from tests.compiled_sample import difference; difference(5, 2)"
+    report_of_a_process(tmp_path)
+    for path in tmp_path.rglob("compiled_sample.sum_of_squares*"):
+        path.unlink()
+    found, errors = report_of_a_process(tmp_path, only_one, without_permission(tmp_path))
+    assert (found["results"], found["kept"], errors) == (
+        RESULTS,
+        ["compiled_sample.difference"],
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("suffix", "harm"),
+    [("nbi", "cut"), ("nbi", "foreign"), ("nbc", "empty"), ("nbc", "changed")],
+)
+def test_a_damaged_cache_is_compiled_anew(
+    tmp_path: Path, compiled: Path, suffix: str, harm: str
+) -> None:
+    shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
+    for path in tmp_path.rglob(f"*.{suffix}"):
+        held = path.read_bytes()
+        middle = len(held) // 2
+        path.write_bytes(
+            {
+                "empty": b"",
+                "cut": held[:middle],
+                "changed": held[:middle] + bytes(64) + held[middle + 64 :],
+                "foreign": b"no pickle",
+            }[harm]
+        )
+    found, errors = report_of_a_process(tmp_path)
+    assert (found["results"], found["loaded"], errors) == (RESULTS, 0, "")
+    assert report_of_a_process(tmp_path)[0]["loaded"] == 1
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with the sample in it."""
+    folder = tmp_path_factory.mktemp("compiled")
+    report_of_a_process(folder)
+    return folder
+
+
+def test_a_full_disk_spoils_nothing(tmp_path: Path) -> None:
+    full = (
+        "import errno\n"
+        "from numba.core import caching\n"
+        "def fail(*_):\n"
+        "    raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "caching.os.replace = caching.IndexDataCacheFile._save_data = fail"
+    )
+    found, errors = report_of_a_process(tmp_path, full)
+    assert (found["results"], errors) == (RESULTS, "")
+    found, errors = report_of_a_process(tmp_path)
+    assert (found["loaded"], errors) == (0, "")
+
+
+SAYS_WHEN_IT_SAVES = """
+from wfb_gym._compiler import _EntryCache
+save = _EntryCache.save_overload
+def wait(self, sig, data):
+    if data.entry_point is not None and "sum_of_squares" in self._name:
+        print("saving", flush=True)
+        input()
+    save(self, sig, data)
+_EntryCache.save_overload = wait
+"""
+SAYS_WHEN_IT_MISSES = """
+from wfb_gym._compiler import _Dispatcher, _EntryCache
+load = _EntryCache._load_undamaged
+def look(self, *key):
+    found = load(self, *key)
+    if "sum_of_squares" in self._name and not _Dispatcher.compiles_inner():
+        print("missing" if found is None else "found", flush=True)
+    return found
+_EntryCache._load_undamaged = look
+"""
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_of_two_processes_one_compiles_unless_it_is_killed(tmp_path: Path, killed: bool) -> None:
+    with contextlib.ExitStack() as running:
+        first = running.enter_context(start_process(tmp_path, SAYS_WHEN_IT_SAVES))
+        assert first.stdout is not None
+        assert first.stdout.readline() == "saving\n"
+        second = running.enter_context(start_process(tmp_path, SAYS_WHEN_IT_MISSES))
+        assert second.stdout is not None
+        assert second.stdout.readline() == "missing\n"
+        if killed:
+            first.send_signal(signal.SIGKILL)
+            first.communicate()
+        else:
+            assert json.loads(first.communicate("\n")[0])["results"] == RESULTS
+        said, errors = second.communicate()
+        again, report = said.splitlines()
+    assert again == ("missing" if killed else "found")
+    assert (json.loads(report)["results"], errors) == (RESULTS, "")
+    assert json.loads(report)["loaded"] == int(not killed)
+
+
+NOBODY = """
+import os, pwd, tempfile
+def no_entry(uid):
+    raise KeyError(f"getpwuid(): uid not found: {uid}")
+pwd.getpwuid = no_entry
+tempfile._candidate_tempdir_list = list
+for name in ("HOME", "USER", "LOGNAME", "LNAME", "USERNAME", "XDG_CACHE_HOME"):
+    os.environ.pop(name, None)
+"""
+
+
+def test_a_named_folder_is_enough_for_a_user_without_name_and_home(tmp_path: Path) -> None:
+    found, errors = report_of_a_process(tmp_path, NOBODY)
+    assert (found["results"], errors) == (RESULTS, "")
+
+
+def test_without_any_folder_one_sentence_says_what_to_set(tmp_path: Path) -> None:
+    with start_process(tmp_path, NOBODY + "del os.environ['WFB_GYM_CACHE_DIR']") as process:
+        _, errors = process.communicate()
+    assert process.returncode == 1
+    assert errors.endswith(
+        "OSError: wfb_gym found no folder to keep compiled code in; "
+        "set WFB_GYM_CACHE_DIR to one that can be written\n"
+    )
+    assert "During handling" not in errors
+
+
+def test_that_it_compiles_is_said_once(tmp_path: Path) -> None:
+    _, errors = report_of_a_process(
+        tmp_path,
+        "from tests import compiled_sample as sample; from wfb_gym._jit import announce_compiling\n"
+        "announce_compiling(sample.sum_of_squares); announce_compiling(sample.difference)",
+    )
+    assert errors.count("compiling the rules") == 1
+    assert f"the result is kept in {tmp_path}" in errors

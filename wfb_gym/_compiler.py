@@ -8,20 +8,40 @@ that it reaches. An inner function that Python calls later is compiled anew, as 
 
 The classes extend Numba's and nothing of it is patched, so other users of Numba notice nothing.
 Releases that were not tested compile as stock Numba does, with one warning.
+
+Processes that need the same entry at once wait for the first of them to compile it. A cache that
+is damaged, full or read-only is no error: what it lacks is compiled.
 """
 
+import contextlib
+import os
+import pickle
 import warnings
+import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import config, types
-from numba.core.caching import FunctionCache
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
+
+from wfb_gym.files import DamagedFileError, refuse_damage, write_whole
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _TESTED_RELEASES = ((0, 68),)
 """Numba's releases, major and minor, on which the classes of this module were tested."""
@@ -119,6 +139,8 @@ class _Dispatcher(CPUDispatcher):
                 return super().compile(sig)
             finally:
                 _Dispatcher._depth -= 1
+                if _Dispatcher._depth == 0:
+                    self._cache.unlock()
 
     def add_overload(self, cres: Any) -> None:
         if cres.entry_point is None:
@@ -129,12 +151,107 @@ class _Dispatcher(CPUDispatcher):
             super().add_overload(cres)
 
 
+class _Locator(UserProvidedCacheLocator):
+    """Says where the cache lies; whether it can be written shows when it is."""
+
+    def ensure_cache_path(self) -> None:
+        pass
+
+
+class _CacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012, SLF001
+
+
+class _CacheFiles(IndexDataCacheFile):
+    """The cache's files of a function: written whole, and with a checksum.
+
+    Linking damaged machine code would end the process.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        with contextlib.suppress(DamagedFileError), _refuse_damage(self._index_path):
+            found: dict[Any, str] = super()._load_index()
+            return found
+        return {}
+
+    def _dump(self, obj: Any) -> bytes:
+        data: bytes = super()._dump(obj)
+        return data + _checksum(data)  # readers of pickles stop before it
+
+    def _load_data(self, name: str) -> Any:
+        data = Path(self._data_path(name)).read_bytes()
+        if _checksum(data[:-_CHECKSUM]) != data[-_CHECKSUM:]:
+            raise DamagedFileError(f"{name}: expected another checksum")
+        return pickle.loads(data)
+
+    def _open_for_write(self, filepath: str) -> Any:
+        return write_whole(filepath)
+
+
+_CHECKSUM = 4
+"""Bytes of a checksum."""
+
+
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_CHECKSUM, "little")
+
+
 class _EntryCache(FunctionCache):
     """Keep entries on disk; the intermediate code of inner functions is part of theirs."""
 
+    _impl_class = _CacheImpl
+
+    def __init__(self, py_func: Callable[..., Any]) -> None:
+        super().__init__(py_func)
+        locator, name = self._impl.locator, self._impl.filename_base
+        self._cache_file = _CacheFiles(self._cache_path, name, locator.get_source_stamp())
+        self._lock_path = Path(self._cache_path, f"{name}.lock")
+        self._lock: int | None = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return what is kept; if there is nothing, the caller may compile it alone."""
+        found = self._load_undamaged(sig, target_context)
+        if found is None and not _Dispatcher.compiles_inner() and self._lock_out_others():
+            found = self._load_undamaged(sig, target_context)  # of the process that was waited for
+        return found
+
+    def _load_undamaged(self, sig: Any, target_context: Any) -> Any:
+        with contextlib.suppress(DamagedFileError), _refuse_damage(self._cache_path):
+            return super().load_overload(sig, target_context)
+
     def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep an entry, if the disk can take it."""
         if data.entry_point is not None:
-            super().save_overload(sig, data)
+            with contextlib.suppress(OSError):
+                Path(self._cache_path).mkdir(parents=True, exist_ok=True)
+                super().save_overload(sig, data)
+
+    def _lock_out_others(self) -> bool:
+        """Wait until no other process compiles this function; False where nothing can be locked.
+
+        The system ends a lock with its process, so one that was killed locks out nobody.
+        """
+        if fcntl is None:
+            return False
+        with contextlib.suppress(OSError):  # of a folder that cannot be written, or without locks
+            self._lock_path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self._lock_path, os.O_RDWR | os.O_CREAT, 0o666)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            return True
+        self.unlock()
+        return False
+
+    def unlock(self) -> None:
+        """Let other processes compile."""
+        if self._lock is not None:
+            lock, self._lock = self._lock, None
+            with contextlib.suppress(OSError):  # else a forked process would keep it
+                fcntl.flock(lock, fcntl.LOCK_UN)
+            os.close(lock)
+
+
+def _refuse_damage(path: str) -> contextlib.AbstractContextManager[None]:
+    return refuse_damage(path, "compiled code")
 
 
 class _Pipeline(Compiler):

@@ -5,14 +5,15 @@ function calls would go unnoticed. The cache folder is therefore named after a h
 sources of the package: any edit starts a fresh one.
 """
 
-import getpass
+import contextlib
 import hashlib
 import os
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -61,23 +62,48 @@ def _digest_of(folders: Collection[str]) -> str:
     return digest.hexdigest()[:16]
 
 
+def _cache_roots() -> Iterator[Path]:
+    """Yield the folders that may hold the cache, those that were asked for first.
+
+    The next one is looked for when those before it cannot be used: users of containers have no
+    name, no home and no folder for temporary files, and asking for them raises.
+    """
+    if chosen := os.environ.get("WFB_GYM_CACHE_DIR"):
+        yield Path(chosen).absolute()
+    elif home := os.environ.get("XDG_CACHE_HOME"):
+        yield Path(home, "wfb_gym").absolute()
+    else:
+        with contextlib.suppress(RuntimeError):
+            yield Path.home() / ".cache" / "wfb_gym"
+    with contextlib.suppress(OSError):
+        user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+        yield Path(tempfile.gettempdir()) / f"wfb_gym-{user}"
+
+
+def _is_usable(folder: Path) -> bool:
+    """Whether compiled code can be kept in a folder, or lies there though it is read-only."""
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)  # it is in use
+    return os.access(folder, os.W_OK | os.X_OK) or any(folder.glob("*/*.nbi"))
+
+
+def _delete_disused(root: Path, own: Path) -> None:
+    """Delete the folders of other versions that were not used for weeks."""
+    for other in root.glob("numba-*"):
+        with contextlib.suppress(OSError):  # another process deletes it too
+            if other != own and other.stat().st_mtime < time.time() - _KEEP_SECONDS:
+                shutil.rmtree(other, ignore_errors=True)
+
+
 def _open_cache_folder() -> Path:
     """Return this version's folder and delete those of other versions unused for weeks."""
     name = f"numba-{_sources_digest()}"
-    chosen: str | Path | None = os.environ.get("WFB_GYM_CACHE_DIR")
-    if not chosen:
-        chosen = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "wfb_gym")
-    for root in (Path(chosen), Path(tempfile.gettempdir()) / f"wfb_gym-{getpass.getuser()}"):
+    for root in _cache_roots():
         folder = root / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            os.utime(folder)
-        except OSError:
-            continue
-        for other in root.glob("numba-*"):
-            if other != folder and other.stat().st_mtime < time.time() - _KEEP_SECONDS:
-                shutil.rmtree(other, ignore_errors=True)
-        return folder
+        if _is_usable(folder):
+            _delete_disused(root, folder)
+            return folder
     raise OSError(
         "wfb_gym found no folder to keep compiled code in; "
         "set WFB_GYM_CACHE_DIR to one that can be written"
@@ -88,17 +114,26 @@ CACHE_FOLDER = _open_cache_folder()
 
 
 def announce_compiling(dispatcher: Any) -> None:
-    """Say on stderr that a function's first call is going to compile it, if the cache lacks it."""
+    """Say once on stderr that a function's first call compiles it, if the cache lacks it."""
     if not isinstance(dispatcher, Dispatcher) or entries(dispatcher):
         return
     function = dispatcher.py_func
     module = function.__module__.rpartition(".")[2]
     if not any(CACHE_FOLDER.rglob(f"{module}.{function.__qualname__}-*.nbi")):
-        sys.stderr.write(
-            "wfb_gym: compiling the rules for the first time, which takes about half a minute; "
-            f"the result is kept in {CACHE_FOLDER}\n"
-        )
-        sys.stderr.flush()
+        _announce()
+
+
+@cache
+def _announce() -> None:
+    """Say once that something is compiled."""
+    kept = f"the result is kept in {CACHE_FOLDER}"
+    if not os.access(CACHE_FOLDER, os.W_OK | os.X_OK):
+        kept = f"the result is not kept, as {CACHE_FOLDER} cannot be written"
+    sys.stderr.write(
+        "wfb_gym: compiling the rules for the first time, which takes about half a minute; "
+        f"{kept}\n"
+    )
+    sys.stderr.flush()
 
 
 @overload
