@@ -16,7 +16,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup train train-fast tournament report test test-slow solve benchmark docs record rllib lint format constraints clean
+.PHONY: help setup train train-fast tournament report test test-slow fuzz solve benchmark docs record rllib lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -62,6 +62,9 @@ test: lint ## lint, then the tests but for the slow ones, on all cores
 
 test-slow: setup ## the slow tests, on all cores
 	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
+
+fuzz: setup ## random attacks on every loader and environment, five minutes unless told
+	$(BIN)/python -m tests.fuzzing $(ARGS)
 
 solve: setup ## exact values: experiments/solve.py
 	$(BIN)/python -m experiments.solve $(or $(ARGS),--all)
