@@ -64,7 +64,7 @@ def random_scenario(rng: Rng) -> Scenario | None:
         return None
 
 
-def play(rng: Rng, _: Path) -> str:
+def play(rng: Rng, folder: Path) -> str:
     """Random battles break no invariant of the rules."""
     scenario = random_scenario(rng)
     if scenario is None:
@@ -94,7 +94,7 @@ def random_envs(rng: Rng, count: int) -> dict[str, Any]:
     return {"id": name, "num_envs": count, "scenario": scenario, "opponent": opponent}
 
 
-def states(rng: Rng, _: Path) -> str:
+def states(rng: Rng, folder: Path) -> str:
     """A damaged state is refused, and nothing has changed; or it can be played to its end."""
     envs: Any = gym.make_vec(**random_envs(rng, 3))
     _, infos = envs.reset(seed=int(rng.integers(2**31)))
@@ -147,7 +147,7 @@ def _edges(dtype: Any) -> tuple[int, int]:
     return int(limits.min), int(limits.max)
 
 
-def misuse(rng: Rng, _: Path) -> str:
+def misuse(rng: Rng, folder: Path) -> str:
     """A call that makes no sense is refused in words, and play goes on as if it had not been."""
     keys = random_envs(rng, 3)
     envs: Any = gym.make_vec(**keys)
