@@ -35,7 +35,7 @@ from wfb_gym.scenario import ScenarioError, load_scenario
 from ..solver.spiel import Atlas, ByPosition, Choices, seen_policy
 
 ONE_SPELL = """
-name = "one spell"
+name = "one-spell"
 [caster]
 power_dice = 2
 [[caster.wizards]]
@@ -47,7 +47,7 @@ dispel_dice = 2
 items = ["Dispel Scroll"]
 """
 TWO_SPELLS = """
-name = "two spells"
+name = "two-spells"
 [caster]
 power_dice = 2
 [[caster.wizards]]

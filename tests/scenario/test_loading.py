@@ -1,10 +1,17 @@
 """Getting a scenario by name, from a file or as an object."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
+from wfb_gym.scenario import (
+    Scenario,
+    ScenarioError,
+    bundled_scenarios,
+    load_scenario,
+    scenario_from_dict,
+)
 
 
 def test_loading_by_name_path_and_object(tmp_path: Path) -> None:
@@ -48,3 +55,105 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
 def test_a_path_is_never_a_bundled_name() -> None:
     with pytest.raises(ScenarioError, match=r"^archmage-duel: expected a scenario file"):
         load_scenario(Path("archmage-duel"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        ".",
+        "..",
+        "a/b",
+        "../a",
+        "/a",
+        "a\\b",
+        "a\n",
+        "a\0",
+        ".a",
+        "-a",
+        "a b",
+        "é",
+        "x" * 65,
+        "a:b",
+    ],
+)
+def test_names_of_scenarios_are_names_of_files(name: str) -> None:
+    for document in ({}, {"battlefield": {"width": 48, "depth": 48}}):
+        with pytest.raises(ScenarioError, match="name: expected a name of up to 64 letters"):
+            scenario_from_dict({"name": name, "caster": {}, "dispeller": {}, **document})
+    whole = scenario_from_dict({"name": "a", "caster": {}, "dispeller": {}})
+    with pytest.raises(ValueError, match="name"):
+        Scenario(name=name, caster=whole.caster, dispeller=whole.dispeller)
+
+
+@pytest.mark.parametrize("name", ["a", "0", "x" * 64, "A.b-c_D", "generated-12345678901234567890"])
+def test_names_of_letters_digits_and_dashes_are_names(name: str) -> None:
+    assert scenario_from_dict({"name": name, "caster": {}, "dispeller": {}}).name == name
+
+
+HIDDEN = (
+    "\0",
+    "\n",
+    "\r",
+    "\t",
+    "\x1b[31m",
+    "\x7f",
+    "\x9b",
+    "\u200b",
+    "\u2028",
+    "\u202e",
+    "\ufeff",
+)
+
+
+@pytest.mark.parametrize("hidden", [*HIDDEN, "\ud800"])
+def test_names_hold_no_control_characters(hidden: str) -> None:
+    bad = f"A{hidden}B"
+    model = {"name": "A", "models": 1, "toughness": 3, "points": 1}
+    spell = {"name": "A", "casting_value": 5, "worth": 1}
+    place = {"position": [10, 10], "size": [2, 2], "kind": "wood"}
+    rows = {"rows": [{"roll": [2, 12]}]}
+    armies: dict[str, Any] = {
+        "name": {"name": bad},
+        "items[0]": {"items": [bad]},
+        "miscast_table": {"miscast_table": bad},
+        "units[0].name": {"units": [{**model, "name": bad}]},
+        "heroes[0].name": {"heroes": [{"name": bad}]},
+        "heroes[0].unit": {"heroes": [{"name": "A", "unit": bad}]},
+        "runesmiths[0].name": {"runesmiths": [{"name": bad}]},
+        "wizards[0].name": {"wizards": [{"name": bad, "level": 1}]},
+        "wizards[0].lore": {"wizards": [{"name": "A", "level": 1, "lore": bad}]},
+        "wizards[0].profile": {"wizards": [{"profile": bad, "level": 1}]},
+        "wizards[0].spells[0].name": {
+            "wizards": [{"name": "A", "level": 1, "spells": [{**spell, "name": bad}]}]
+        },
+    }
+    documents: dict[str, Any] = {f"caster.{key}": {"caster": army} for key, army in armies.items()}
+    documents |= {
+        "items[0].name": {"items": [{"name": bad}]},
+        "worths[0].spell": {"worths": [{"spell": bad, "points": 1}]},
+        "miscast_tables": {"miscast_tables": {bad: rows}},
+        "rules.miscast_table": {"rules": {"miscast_table": bad}},
+        "battlefield.terrain[0].name": {
+            "battlefield": {"width": 48, "depth": 48, "terrain": [{**place, "name": bad}]}
+        },
+    }
+    for key, changes in documents.items():
+        with pytest.raises(ScenarioError) as caught:
+            scenario_from_dict({"name": "x", "caster": {}, "dispeller": {}, **changes})
+        assert [problem.key for problem in caught.value.problems] == [key]
+        assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("hidden", sorted({*HIDDEN} - {"\n", "\t"}))
+def test_descriptions_hold_lines_and_no_other_control_characters(hidden: str) -> None:
+    document = {"name": "x", "caster": {}, "dispeller": {}}
+    assert scenario_from_dict({**document, "description": "one\n\ttwo"}).description
+    with pytest.raises(ScenarioError, match="description: expected a text of up to 2000"):
+        scenario_from_dict({**document, "description": f"one{hidden}two"})
+
+
+def test_names_of_files_are_printed_without_control_characters() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario("a\x1b[31m\nb.toml")
+    assert str(caught.value).startswith("a?[31m?b.toml: expected a scenario file")

@@ -171,8 +171,8 @@ WAND = '"Wizard\'s Staff" of the army itself'
 CLOAK = '"Darkstar Cloak" of the army itself'
 BAD: list[tuple[dict[str, Any], str, str, str]] = [
     # one wrong value: document, key, part of what was expected, what was found
-    (document(name=""), "name", "a text, not empty", '""'),
-    (document(name=3), "name", "a text, not empty", "3"),
+    (document(name=""), "name", "digits, dots, dashes and underscores", '""'),
+    (document(name=3), "name", "digits, dots, dashes and underscores", "3"),
     (document(ruleset="8e"), "ruleset", '"6e" or "7e"', '"8e"'),
     (document(phases=0), "phases", f"{WHOLE} 1 to 12", "0"),
     (document(phases=13), "phases", f"{WHOLE} 1 to 12", "13"),
@@ -287,7 +287,7 @@ BAD: list[tuple[dict[str, Any], str, str, str]] = [
     (
         with_wizard(spells=[{"worth": 1}]),
         "caster.wizards[0].spells[0].name",
-        "a text, not empty",
+        "a text",
         "no such key",
     ),
     (

@@ -119,7 +119,8 @@ def test_a_profile_is_of_the_right_kind(place: str, profile: str, kind: str) -> 
 def test_a_profile_is_a_text() -> None:
     unit = {"profile": 5, "name": "U", "models": 3, "toughness": 3, "points": 1}
     assert refused(units=[unit]) == (
-        "scenario: caster.units[0].profile: expected a text, not empty, found 5"
+        "scenario: caster.units[0].profile: expected a text of up to 100 "
+        "printable characters, not blank, found 5"
     )
 
 

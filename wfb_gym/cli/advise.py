@@ -180,7 +180,7 @@ def _document(position: "RequestedPosition", advice: Advice) -> dict[str, Any]:
     """Return the advice as JSON has it."""
     battle = position.battle
     return {
-        "scenario": position.scenario.name,
+        "scenario": position.title,
         "mover": SEATS[battle.mover],
         "node": battle.node.name.lower(),
         **position.pools(),
@@ -193,7 +193,7 @@ def _document(position: "RequestedPosition", advice: Advice) -> dict[str, Any]:
 def _text(position: "RequestedPosition", advice: Advice) -> str:
     """Format the advice, the position, and a table of every play."""
     if position.battle.is_over:
-        return f"{advice.best}: {position.scenario.name} is over"
+        return f"{advice.best}: {position.title} is over"
     mover = SEATS[position.battle.mover]
     lines = [
         advice.best,

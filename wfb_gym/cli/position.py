@@ -61,6 +61,7 @@ class RequestedPosition:
     Attributes:
         request: that it answers.
         scenario: with the armies as the request has them.
+        title: the scenario's name, or in words the wizards that are asked about without one.
         names: of the scenario.
         battle: the position, at a decision, a casting roll or the end.
 
@@ -72,6 +73,7 @@ class RequestedPosition:
     def __init__(self, request: PositionRequest) -> None:
         _check(request)
         self.request, self.scenario = request, _with_armies(request)
+        self.title = _wizards_title(request) if request.scenario is None else self.scenario.name
         self.names = names = ScenarioNames(self.scenario)
         self._spells = [
             (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
@@ -81,7 +83,7 @@ class RequestedPosition:
         if self.battle.is_chance():
             expected = "a scenario that begins with a decision"
             found = f"one that begins with {self.battle.node.name}"
-            raise PositionError(self.scenario.name, expected, found)
+            raise PositionError(self.title, expected, found)
         self._play_on()
         state, self.battle = self.battle.state, Battle(pack(self.scenario))
         self.battle.state.setfield(state, STATE)
@@ -113,7 +115,7 @@ class RequestedPosition:
             if state.attempt == DispelAttempt.CAST:
                 what = f"was cast{f' with a total of {total}' if total else ''}"
             text += f"; {spell} {what}"
-        return f"{self.scenario.name}: {text}"
+        return f"{self.title}: {text}"
 
     def horizon(self) -> str:
         """Describe what a value from here on is the value of."""
@@ -257,8 +259,7 @@ def _with_armies(request: PositionRequest) -> Scenario:
     """Load the scenario, with the wizards, scrolls and ruleset that the request says."""
     if request.scenario is None:
         where = "--wizard"
-        name = " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
-        data: dict[str, Any] = {"name": name, "caster": {}, "dispeller": {}}
+        data: dict[str, Any] = {"name": "wizards", "caster": {}, "dispeller": {}}
     else:
         loaded = load_scenario(request.scenario)
         if request.phases is not None:
@@ -276,6 +277,10 @@ def _with_armies(request: PositionRequest) -> Scenario:
         return scenario
     dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
     return scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
+
+
+def _wizards_title(request: PositionRequest) -> str:
+    return " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
 
 
 def _wizards(request: PositionRequest) -> list[dict[str, Any]]:

@@ -167,7 +167,7 @@ def _pack_spells(
 def _pack_item(packed: records.PackedItem, slot: slots.ItemSlot) -> None:
     item = slot.item
     packed.bearer = slot.bearer
-    packed.count = slot.copies * (item.uses if item.bound is None else item.bound.uses)
+    packed.count = slot.uses
     packed.takes_power = slot.copies * item.takes_power_dice
     packed.power_dice = slot.copies * item.power_dice
     packed.dispel_dice = slot.copies * item.dispel_dice

@@ -9,8 +9,17 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from wfb_gym.scenario.errors import NO_KEY, Problem, ScenarioError, format_value, join_keys
+from wfb_gym.files import describe_error
+from wfb_gym.scenario.errors import (
+    MAX_PROBLEMS,
+    NO_KEY,
+    Problem,
+    ScenarioError,
+    format_value,
+    join_keys,
+)
 from wfb_gym.scenario.fields import StrictModel, one_of
+from wfb_gym.scenario.limits import document_problem, text_problem
 
 _SUFFIX = ".toml"
 _Model = TypeVar("_Model", bound=StrictModel)
@@ -21,6 +30,7 @@ _EXPECTED = {
     "model_type": "a table",
     "model_attributes_type": "a table",
     "string_type": "a text",
+    "string_unicode": "a text of printable characters",
     "union_tag_not_found": "a value, as the key is required",
 }
 
@@ -29,12 +39,16 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     """Parse the TOML of a file called `where` to tables, lists and plain values.
 
     Raises:
-        ScenarioError: the text is not TOML; the message gives line and column.
+        ScenarioError: the text is too large or too deep, or it is not TOML; then the message gives
+            line and column.
     """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(where, [Problem("", "a TOML file", str(error))]) from None
+    problem = text_problem(text)
+    if problem is None:
+        try:
+            return tomllib.loads(text)
+        except ValueError as error:  # beside TOML's own, for a number of very many digits
+            problem = Problem("", "a TOML file", describe_error(error))
+    raise ScenarioError(where, [problem])
 
 
 @cache
@@ -57,11 +71,15 @@ def validate(model: type[_Model], data: object, where: str) -> _Model:
         ScenarioError: with all problems that one reading finds. Checks that compare several
             values of a table run only once each of them is right by itself.
     """
+    too_large = document_problem(data)
+    if too_large is not None:
+        raise ScenarioError(where, [too_large])
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        found = [problem for one in error.errors() for problem in _problems(model, one)]
-        raise ScenarioError(where, found) from None
+        first = error.errors(include_url=False)[:MAX_PROBLEMS]
+        found = [problem for one in first for problem in _problems(model, one)]
+        raise ScenarioError(where, found, error.error_count() - len(first)) from None
 
 
 def _models_in(annotation: Any) -> list[type[StrictModel]]:
@@ -84,6 +102,8 @@ def _place(root: type[StrictModel], path: Sequence[int | str]) -> tuple[str, lis
     for step in path:
         if isinstance(step, int):
             key += f"[{step}]"
+            continue
+        if step == "[key]":  # a name that the user chose is itself wrong
             continue
         if free_names:
             key, known, free_names = join_keys(key, step), [], False
@@ -117,13 +137,13 @@ def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
     found = format_value(error["input"])
     if kind == "extra_forbidden":
         name = str(error["loc"][-1])
-        expected, found = one_of(known, name, "a known key"), f'unknown key "{name}"'
+        expected, found = one_of(known, name, "a known key"), f"unknown key {format_value(name)}"
     elif kind == "missing":
         found = NO_KEY
     elif kind == "union_tag_not_found":
         key, found = join_keys(key, "kind"), NO_KEY
     elif kind == "union_tag_invalid":
-        key, found = join_keys(key, "kind"), f'"{context["tag"]}"'
+        key, found = join_keys(key, "kind"), format_value(context["tag"])
         expected = f"one of {context['expected_tags']}".replace("'", '"')
     elif kind == "too_long":
         found = f"more: {context['actual_length']}"

@@ -10,7 +10,16 @@ from typing import Annotated, Any, Literal
 
 from wfb_gym.scenario.documents import validate
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error
-from wfb_gym.scenario.fields import Characteristic, Flag, Name, Number, Points, StrictModel, Whole
+from wfb_gym.scenario.fields import (
+    Characteristic,
+    Flag,
+    Name,
+    Number,
+    Points,
+    StrictModel,
+    Text,
+    Whole,
+)
 
 TroopType = Literal[
     "infantry", "cavalry", "chariot", "monster", "war_machine", "swarm", "character"
@@ -125,7 +134,7 @@ class Worth(StrictModel):
     share: Share = 0.0  # of the target's points, when the spell takes effect
     points_per_phase: Points = 0.0  # flat, at every end of phase while the spell is in play
     share_per_phase: Share = 0.0  # of the target's points, likewise
-    reason: Name | None = None  # why this number
+    reason: Text | None = None  # why this number
 
     def problems(self) -> Iterator[Problem]:
         """Check that it is worth something."""

@@ -8,6 +8,9 @@ from pydantic_core import PydanticCustomError
 _MAX_TEXT = 60
 _MAX_NUMBER = 10**15
 _MAX_ENTRIES = 4
+_MAX_LINE = 1000
+MAX_PROBLEMS = 20
+"""Problems that an error lists; it only counts the others."""
 NO_KEY = "no such key"
 """What is found where a key is missing."""
 
@@ -32,25 +35,29 @@ class Problem(NamedTuple):
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be played, with every problem that was found, one a line.
+    """A scenario that cannot be played, with the problems that were found, one a line.
 
     Attributes:
         where: the file's path or name, or "scenario" for one that came from Python.
-        problems: what is wrong, in the order of the document.
+        problems: what is wrong, in the order of the document; the first `MAX_PROBLEMS`.
+        more: how many more problems there are.
     """
 
-    def __init__(self, where: str, problems: Sequence[Problem]) -> None:
+    def __init__(self, where: str, problems: Sequence[Problem], more: int = 0) -> None:
         """Keep the problems; the message is made from them."""
-        super().__init__(where, tuple(problems))
         self.where = where
-        self.problems = tuple(problems)
+        self.problems = tuple(problems[:MAX_PROBLEMS])
+        self.more = more + len(problems) - len(self.problems)
+        super().__init__(where, self.problems, self.more)
 
     def __str__(self) -> str:
         """One line a problem: ``where: key: expected ..., found ...``."""
-        return "\n".join(
+        lines = [
             f"{self.where}: {key}{': ' if key else ''}expected {expected}, found {found}"
             for key, expected, found in self.problems
-        )
+        ]
+        lines += [f"{self.where}: and {self.more} more"] if self.more else []
+        return "\n".join(_shortened(printable(line), _MAX_LINE) for line in lines)
 
 
 def problem_in(table: Mapping[str, object], key: str, expected: str) -> Problem:
@@ -79,12 +86,21 @@ def join_keys(key: str, below: str) -> str:
     return f"{key}.{below}"
 
 
+def printable(text: str) -> str:
+    """Return a text with a question mark for each character that would not show as itself."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def format_value(value: object) -> str:
     """Format a value that was found as a short text, written as in TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f'"{value}"' if len(value) <= _MAX_TEXT else f'"{value[:_MAX_TEXT]}..."'
+        return f'"{printable(_shortened(value, _MAX_TEXT))}"'
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list | tuple):

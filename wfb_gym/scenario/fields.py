@@ -3,6 +3,7 @@
 All kinds are strict: text is not read as a number, and true or false is no number.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from operator import attrgetter
@@ -105,9 +106,33 @@ def _number_schema(low: float, high: float) -> CoreSchema:
     return core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False)
 
 
-Name = Annotated[
-    str, _Kind("a text, not empty", core_schema.str_schema(strict=True, pattern=r"\S"))
+class _Writing(_Kind):
+    """A text that is not blank, without control characters but for those in `allowed`."""
+
+    def __init__(self, max_length: int, allowed: str = "") -> None:
+        shown = rf"[{allowed}[^\p{{Cc}}\p{{Cf}}\p{{Zl}}\p{{Zp}}]]"
+        pattern = rf"^{shown}*[{shown}&&\S]{shown}*$"
+        super().__init__(
+            f"a text of up to {max_length} printable characters, not blank",
+            core_schema.str_schema(strict=True, max_length=max_length, pattern=pattern),
+        )
+
+
+MAX_NAME = 100
+Name = Annotated[str, _Writing(MAX_NAME)]
+Text = Annotated[str, _Writing(2000, allowed=r"\n\t")]
+"""What is said about something, on any number of lines."""
+FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+FILE_NAME_EXPECTED = (
+    "a name of up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
+)
+FileName = Annotated[
+    str,
+    _Kind(
+        FILE_NAME_EXPECTED, core_schema.str_schema(strict=True, pattern=f"^{FILE_NAME.pattern}$")
+    ),
 ]
+"""A name that is a part of the names of files."""
 Flag = Annotated[bool, _Kind("true or false", core_schema.bool_schema(strict=True))]
 Dice = Annotated[int, Whole(0, DICE)]
 Characteristic = Annotated[int, Whole(1, 10)]
@@ -129,7 +154,8 @@ def one_of(known: Iterable[str], given: str, kind: str) -> str:
     all known names unless they are many.
     """
     names = {name.casefold(): name for name in known}
-    close = [names[match] for match in get_close_matches(given.casefold(), names, 3, 0.5)]
+    given = given[:MAX_NAME].casefold()
+    close = [names[match] for match in get_close_matches(given, names, 3, 0.5)]
     if close:
         return f"{kind} (did you mean {' or '.join(close)}?)"
     if len(names) > _MAX_LISTED:

@@ -10,7 +10,7 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.errors import Problem, problem_error, problem_in
-from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Whole
+from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole
 from wfb_gym.scenario.spells import CastingValue, Spell, find_lore_spell
 
 _Few = Annotated[int, Whole(0, 12)]
@@ -148,7 +148,7 @@ class Item(StrictModel):
 
     name: Annotated[Name, Role.LABEL]
     points: Annotated[Points, Role.LABEL] = 0.0
-    source: Annotated[Name | None, Role.LABEL] = None
+    source: Annotated[Text | None, Role.LABEL] = None
     uses: Annotated[_Few, Role.USES] = 0
     power_dice: Annotated[_Few, Role.ARMY] = 0
     dispel_dice: Annotated[_Few, Role.ARMY] = 0

@@ -14,7 +14,7 @@ from wfb_gym.scenario import fields
 from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
 from wfb_gym.scenario.effects import Trait
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error, problem_in
-from wfb_gym.scenario.fields import Name, StrictModel, Whole
+from wfb_gym.scenario.fields import Name, StrictModel, Text, Whole
 
 _FOLDER = "armies"
 
@@ -44,7 +44,7 @@ class UnitProfile(StrictModel):
     min_models: Annotated[int, Whole(1, 200)] = 1  # fewest models in a generated army
     max_models: Annotated[int, Whole(1, 200)]  # most models in a generated army
     slot: Literal["core", "special", "rare"] = "core"  # how an army list counts it
-    source: Name  # tag of the source of its numbers; "ours" where none has them
+    source: Text  # tag of the source of its numbers; "ours" where none has them
 
 
 class CharacterProfile(StrictModel):
@@ -63,7 +63,7 @@ class CharacterProfile(StrictModel):
     lores: tuple[Name, ...] = ()  # lores that a wizard may choose from
     traits: Traits = ()
     magic_resistance: MagicResistance = 0
-    source: Name  # tag of the source of its numbers; "ours" where none has them
+    source: Text  # tag of the source of its numbers; "ours" where none has them
 
     def points_at(self, level: int) -> float | None:
         """Its cost as a wizard of that level; None where it cannot have it."""
@@ -74,7 +74,7 @@ class ArmyList(StrictModel):
     """The profiles of one army list."""
 
     name: Name  # of the army
-    source: Name  # what the tags of the profiles mean
+    source: Text  # what the tags of the profiles mean
     units: tuple[UnitProfile, ...] = ()
     characters: tuple[CharacterProfile, ...] = ()
 

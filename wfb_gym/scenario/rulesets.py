@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
 from wfb_gym.scenario.errors import Problem
-from wfb_gym.scenario.fields import Characteristic, Flag, Name, Points, StrictModel, Whole
+from wfb_gym.scenario.fields import Characteristic, Flag, Name, Points, StrictModel, Text, Whole
 
 Edition = Literal["6e", "7e"]
 Recast = Literal["side", "caster"]
@@ -189,7 +189,7 @@ class MiscastRow(StrictModel):
     # in order; none where only the spell fails
     effects: tuple[Annotated[MiscastEffect, Field(discriminator="kind")], ...] = ()
     source: Literal["printed", "ours"] | None = None  # whether the row is printed, or ours
-    text: Name | None = None  # the row in words
+    text: Text | None = None  # the row in words
 
 
 class MiscastTable(StrictModel):

@@ -16,7 +16,15 @@ from wfb_gym.scenario.battlefield import Battlefield, aim_rules_of, deployment_o
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import WORTH_PARTS, SpellEffect, WorthOverride
 from wfb_gym.scenario.errors import Problem, format_value
-from wfb_gym.scenario.fields import Name, StrictModel, Whole, duplicate_name_problems, one_of
+from wfb_gym.scenario.fields import (
+    FileName,
+    Name,
+    StrictModel,
+    Text,
+    Whole,
+    duplicate_name_problems,
+    one_of,
+)
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, UNITS
 from wfb_gym.scenario.spells import Spell
@@ -62,8 +70,8 @@ class Scenario(StrictModel):
         worths: its own worth of spells, over the lores'.
     """
 
-    name: Name
-    description: Name | None = None
+    name: FileName
+    description: Text | None = None
     ruleset: rulesets.Edition = "6e"
     phases: Annotated[int, Whole(1, PHASES)] = 1
     rules: rulesets.Switches = rulesets.Switches()
@@ -71,7 +79,7 @@ class Scenario(StrictModel):
     caster: Army
     dispeller: Army
     items: tuple[Item, ...] = ()
-    miscast_tables: dict[str, rulesets.MiscastTable] = Field(default_factory=dict)
+    miscast_tables: dict[Name, rulesets.MiscastTable] = Field(default_factory=dict)
     worths: tuple[WorthOverride, ...] = ()
 
     def first_phases(self, count: int) -> Self:

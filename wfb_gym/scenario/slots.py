@@ -36,6 +36,11 @@ class ItemSlot(NamedTuple):
     active: bool  # whether somebody can use them when the battle begins
     key: str  # of the first of them, from the army on
 
+    @property
+    def uses(self) -> int:
+        """Uses of all copies for the whole battle; 0 for items that are not used up."""
+        return self.copies * (self.item.uses if self.item.bound is None else self.item.bound.uses)
+
 
 def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
     """Return the army's spells in packed order: by wizard, as listed, then bound ones.
@@ -149,7 +154,8 @@ def _army_problems(army: Army, rules: Ruleset, catalogue: Mapping[str, Item]) ->
         expected = f"at most {ITEMS} kinds of item in an army, counted by bearer"
         yield Problem(slots[ITEMS].key, expected, str(len(slots)))
     for slot in slots:
-        for field in ("uses", "power_dice", "dispel_dice", "dispel_bonus"):
+        yield from _pool_problem(slot.key, "uses of these items together", slot.uses)
+        for field in ("power_dice", "dispel_dice", "dispel_bonus", "takes_power_dice"):
             total = slot.copies * getattr(slot.item, field)
             yield from _pool_problem(slot.key, f"{field} of these items together", total)
     spells = spell_slots(army, catalogue)

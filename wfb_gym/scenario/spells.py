@@ -10,7 +10,7 @@ from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, SpellEffect, effect_of
 from wfb_gym.scenario.errors import Problem, format_value, problem_error, problem_in, raise_problems
-from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Whole, one_of
+from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole, one_of
 
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
@@ -38,8 +38,8 @@ class LoreSpell(SpellEffect):
         "one_turn",
     ]
     confidence: Name  # "found" where a source has it
-    source: Name  # tags of the sources, explained in the data file
-    note: Name | None = None  # what a reader should know about the row
+    source: Text  # tags of the sources, explained in the data file
+    note: Text | None = None  # what a reader should know about the row
 
     @cached_property
     def effect(self) -> SpellEffect:
@@ -244,7 +244,7 @@ def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
     if lore is not None and not (isinstance(lore, str) and lore in lore_names()):
         raise problem_error(_lore_problem("lore", lore))
     if not isinstance(name, str):
-        raise problem_error(problem_in(data, "name", "a text, not empty"))
+        raise problem_error(problem_in(data, "name", "a text"))
     spell = find_lore_spell(name, lore)
     if spell is None:
         names = [spell.name for spell in lore_spells() if lore in (None, spell.lore)]

@@ -1,0 +1,229 @@
+"""Documents and files that are too large, too deep or no documents at all."""
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.scenario.mutants import mutant
+from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario.documents import parse_toml
+from wfb_gym.scenario.errors import MAX_PROBLEMS
+from wfb_gym.scenario.limits import MAX_BYTES, MAX_DEPTH, MAX_ENTRIES, MAX_KEY, MAX_VALUES
+
+HEAD = 'name = "x"\n[caster]\n[dispeller]\n'
+MUTANTS = 300
+MEMORY = 200 * 2**20
+
+TEXTS = {
+    "a million spells": "[[caster.wizards]]\nspells = [" + "{}," * 1_000_000 + "]",
+    "spells of 128 KB": 'name = "x"\n[[caster.wizards]]\nspells = [' + "{}," * 40_000 + "]",
+    "keys of 128 KB": HEAD + "".join(f"k{i} = 1\n" for i in range(12_000)),
+    "a dotted key": "a." * 20_000 + "a = 1",
+    "a dotted key of texts": '"a" . ' * 15_000 + "a = 1",
+    "a dotted header": "[" + "a." * 20_000 + "a]",
+    "many dotted headers": "".join(f"[{f'k{i}.' * 10}a]\n" for i in range(3_000)),
+    "lists": "a = " + "[" * 2_000 + "]" * 2_000,
+    "tables": "a = " + "{a = " * 2_000 + "1" + "}" * 2_000,
+    "digits": f"phases = {'9' * 5_000}",
+    "hexadecimal digits": f"phases = 0x{'f' * 100_000}",
+    "digits behind the point": f"phases = 0.{'9' * 100_000}",
+    "an open text": '"""' + '\\"""' * 30_000,
+    "an open text on one line": '"' + '\\"' * 60_000,
+    "empty": "",
+    "only lines": "\n" * 100_000,
+    "one name": f'name = "{"x" * 100_000}"\n[caster]\n[dispeller]\n',
+}
+
+LISTS: dict[str, Any] = {
+    "a long list": [0] * 1_000_000,
+    "a long table": {f"k{i}": 0 for i in range(1_000_000)},
+    "many values": [[[0] * 100] * 100] * 100,
+    "a generator": (i for i in range(10)),
+    "a set": {1, 2},
+    "an array": np.zeros(3),
+    "bytes": b"x",
+    "NaN": math.nan,
+    "infinity": -math.inf,
+    "half a character": "\ud800",
+    "nothing": None,
+    "a complex number": 1j,
+    "a large number": 10**5000,
+    "a key that is no text": {1: 2},
+    "a key of bytes": {b"a": 2},
+    "a key with half a character": {"\ud800": 2},
+    "a key with a control character": {"\x1b[31m": 2},
+    "a long key": {"k" * (MAX_KEY + 1): 2},
+}
+
+_MEASURED = """
+import resource, sys
+from tests.scenario import test_limits as limits
+from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
+for name in bundled_scenarios():
+    load_scenario(name)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for name, text in limits.TEXTS.items():
+    assert isinstance(limits.refused(limits.load_text, text), ScenarioError), name
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print((after - before) * 1024)
+"""
+
+
+def load_text(text: str) -> object:
+    return scenario_from_dict(parse_toml(text, "x.toml"), "x.toml")
+
+
+def refused(load: Callable[[Any], object], document: Any) -> ScenarioError:
+    with pytest.raises(ScenarioError) as caught:
+        load(document)
+    text = str(caught.value)
+    assert len(text) < 25_000
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert len(text.split("\n")) <= MAX_PROBLEMS + 1
+    return caught.value
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_that_are_no_scenario_are_refused(name: str) -> None:
+    refused(load_text, TEXTS[name])
+
+
+def test_refusing_texts_takes_little_memory() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURED], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < MEMORY
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize("key", ["name", "phases", "caster", "items", "rules", "no_such_key"])
+def test_values_from_python_that_toml_cannot_hold_are_refused(name: str, key: str) -> None:
+    document = {"name": "x", "caster": {}, "dispeller": {}, key: LISTS[name]}
+    if LISTS[name] is not None or key not in ("items",):
+        refused(scenario_from_dict, document)
+    if key != "rules":
+        refused(
+            scenario_from_dict, {**document, key: {}, "caster": {"units": [{key: LISTS[name]}]}}
+        )
+
+
+def test_documents_that_hold_themselves_are_refused() -> None:
+    table: dict[str, Any] = {"name": "x"}
+    table["caster"] = table["dispeller"] = table
+    assert f"at most {MAX_DEPTH} deep" in str(refused(scenario_from_dict, table))
+    entries: list[Any] = []
+    entries += [entries] * 100
+    assert "at most" in str(refused(scenario_from_dict, {"items": entries}))
+
+
+@pytest.mark.parametrize("document", [None, 3, "x", [], b"", math.nan])
+def test_only_a_table_is_a_document(document: Any) -> None:
+    assert "expected a table" in str(refused(scenario_from_dict, document))
+
+
+def test_limits_are_named_at_their_place() -> None:
+    def problem(items: Any) -> str:
+        document = {"name": "x", "caster": {"items": items}, "dispeller": {}}
+        return str(refused(scenario_from_dict, document))
+
+    assert problem(["x"] * (MAX_ENTRIES + 1)) == (
+        f"scenario: caster.items: expected at most {MAX_ENTRIES} entries, found more: "
+        f"{MAX_ENTRIES + 1}"
+    )
+    many = [[0] * MAX_ENTRIES] * (MAX_VALUES // MAX_ENTRIES)
+    assert problem(many) == f"scenario: expected at most {MAX_VALUES:,} values in all, found more"
+
+
+def test_depth_is_counted_by_brackets_and_dots_alone() -> None:
+    deep = "[" * MAX_DEPTH
+    harmless = f'# {deep}\ndescription = "{deep}{"." * 50}"\n'
+    lines = f"'{deep}'  # {deep}", f'"""\n{deep}\\"""\n{deep}"""""'
+    for line in lines:
+        refused(load_text, f"{HEAD}x = {line}")  # for the key x alone
+        assert "deep" not in str(refused(load_text, f"{HEAD}x = {line}"))
+    assert load_text(harmless + HEAD)
+    text = f"{HEAD}\nx = {deep}"
+    assert str(refused(load_text, text)) == (
+        f"x.toml: expected tables and lists at most {MAX_DEPTH} deep, found more at line 5"
+    )
+
+
+def test_errors_list_so_many_problems_and_count_the_others() -> None:
+    wizards = [{"name": f"A{i}", "level": 9} for i in range(MAX_PROBLEMS + 5)]
+    document = {"name": "x", "caster": {"wizards": wizards}, "dispeller": {}}
+    error = refused(scenario_from_dict, document)
+    assert (len(error.problems), error.more) == (MAX_PROBLEMS, 5)
+    assert str(error).split("\n")[-1] == "scenario: and 5 more"
+    units = [{"name": "A", "models": 1, "toughness": 3, "points": 1} for _ in range(10)]
+    heroes = [{"name": "A"} for _ in range(100)]
+    document = {"name": "x", "caster": {"units": units, "heroes": heroes}, "dispeller": {}}
+    error = refused(scenario_from_dict, document)  # the problems of one check
+    assert (len(error.problems), error.more) == (MAX_PROBLEMS, 110 - MAX_PROBLEMS)
+
+
+def test_marks_of_editors_and_line_ends_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    for content in (b"\xef\xbb\xbf" + HEAD.encode(), HEAD.replace("\n", "\r\n").encode()):
+        file.write_bytes(content)
+        assert load_scenario(file).name == "x"
+    for content in (HEAD.encode("utf-16"), HEAD.encode("utf-16-le"), HEAD.encode("utf-32"), b""):
+        file.write_bytes(content)
+        refused(load_scenario, file)
+
+
+def test_files_are_read_up_to_their_limit(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(HEAD + "#" * (MAX_BYTES - len(HEAD)))
+    assert load_scenario(file).name == "x"
+    file.write_text(HEAD + "#" * (MAX_BYTES - len(HEAD) + 1))
+    assert str(refused(load_scenario, file)) == (
+        f"{file}: expected a scenario file, found more than {MAX_BYTES:,} bytes"
+    )
+
+
+def test_paths_that_are_no_files_are_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.toml"
+    os.mkfifo(pipe)
+    for path, found in (
+        (pipe, "neither a file nor a folder"),
+        (Path("/dev/zero"), "neither a file nor a folder"),
+        (Path("/dev/null"), "neither a file nor a folder"),
+        (tmp_path, "a folder"),
+        ("a\0b.toml", "embedded null"),
+        (Path("x" * 500), "File name too long"),
+        ("\ud800.toml", ""),
+        (tmp_path / "a\x1b[31m\nb.toml", "No such file"),
+    ):
+        assert f"expected a scenario file, found {found}" in str(refused(load_scenario, path))
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="the superuser reads all")
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(HEAD)
+    file.chmod(0)
+    assert "Permission denied" in str(refused(load_scenario, file))
+
+
+def test_damaged_documents_load_or_are_refused() -> None:
+    rng = np.random.default_rng(14)
+    refusals = 0
+    for _ in range(MUTANTS):
+        document = mutant(rng)
+        load: Callable[[Any], object] = (
+            load_text if isinstance(document, str) else scenario_from_dict
+        )
+        try:
+            load(document)
+        except ScenarioError:
+            refusals += 1
+            refused(load, document)
+    assert MUTANTS // 2 < refusals < MUTANTS
