@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium import spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
+from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
 
@@ -41,7 +42,7 @@ class BattleEnv(MultiAgentEnv):
             `points_per_reward`, 100 unless given.
 
     Raises:
-        ValueError: another key, or points that are not above 0.
+        ValueError: another key, or `points_per_reward` out of range.
         ScenarioError: an unknown or invalid scenario.
     """
 
@@ -50,9 +51,7 @@ class BattleEnv(MultiAgentEnv):
         for key in given:
             if key not in KEYS:
                 raise ValueError(f"env_config: expected {' and '.join(KEYS)}, found {key!r}")
-        self._scale = float(given.get("points_per_reward", 100.0))
-        if not self._scale > 0.0:
-            raise ValueError(f"points_per_reward: expected more than 0, found {self._scale}")
+        self._scale = validated_points_per_reward(given.get("points_per_reward", 100.0))
         self._worker = int(getattr(config, "worker_index", 0))
         self.battles = SelfPlayBatch(1, given.get("scenario", "archmage-duel"))
         self.agents = list(AGENTS)

@@ -152,7 +152,7 @@ def test_a_reset_in_the_middle_begins_another_battle() -> None:
     ("config", "message"),
     [
         ({"scenari": "apprentice"}, "env_config: expected scenario and points_per_reward"),
-        ({"points_per_reward": 0}, "points_per_reward: expected more than 0"),
+        ({"points_per_reward": 0}, "points_per_reward: expected a number from"),
         ({"scenario": "aprentice"}, "scenario: expected"),
     ],
 )

@@ -420,12 +420,6 @@ def test_points_per_reward(points: float) -> None:
     assert any(rewards)
 
 
-@pytest.mark.parametrize("points", [0.0, -1.0, float("nan")])
-def test_points_per_reward_must_be_more_than_0(points: float) -> None:
-    with pytest.raises(ValueError, match="points_per_reward"):
-        raw(CASTER, points_per_reward=points)
-
-
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
     """The same battle from both seats: each opponent plays what the other's learner played."""

@@ -5,7 +5,8 @@ and infos are theirs.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
 from wfb_gym.envs import kernel
-from wfb_gym.envs.driver import EpisodeDriver
+from wfb_gym.envs.driver import EpisodeDriver, part_of_state, validated_points_per_reward
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
@@ -53,17 +54,14 @@ class Batch(EpisodeDriver):
         self._arguments = num_envs, scenario, seat, opponent, limits, mode, points_per_reward
         if num_envs < 1:
             raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
-        if not points_per_reward > 0:
-            raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
+        scale = 1.0 / validated_points_per_reward(points_per_reward)
         scenarios = resolve_scenarios(scenario)
         packed_scenarios = scenarios.packed_scenarios
         view = View.fitted(packed_scenarios, seat, limits or scenarios.limits)
         self.seat, self.limits = seat, view.limits
         numbers, self._policies = resolve_opponents(opponent)
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)
-        super().__init__(
-            num_envs, scenarios, view, numbers, move_tables, mode, 1.0 / points_per_reward
-        )
+        super().__init__(num_envs, scenarios, view, numbers, move_tables, mode, scale)
         self.layout, self.codec = view.layout, view.codec
         digest = hashlib.sha256(packed_scenarios.tobytes())
         digest.update(f"{seat} {numbers} {int(mode)} {self.redraw}".encode())
@@ -82,25 +80,41 @@ class Batch(EpisodeDriver):
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a state that `get_state` of an equal batch gave; else raise a ValueError."""
-        if len(state["envs"]) == self.envs.nbytes and state["identity"] != self._identity:
+        envs, identity = part_of_state(state, "envs", bytes), part_of_state(state, "identity", str)
+        if len(envs) == self.envs.nbytes and identity != self._identity:
             raise ValueError(
                 "state: expected one of the same scenarios, seat, opponents and autoreset mode"
             )
-        self.load_envs(state["envs"], "environments")
+        self.load_envs(envs, "environments")
         self.begun = True
 
-    def reset(self, chosen: NDArray[np.bool_]) -> Step:
-        """Begin new episodes in the chosen environments, bool (n,); returns what `look` does."""
+    def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> Step:
+        """Begin new episodes in the chosen environments, bool (n,); returns what `look` does.
+
+        `seeds` are those of `seed`. If the call fails, the batch is as it was.
+        """
         out = self.new_step()
-        before = (self.envs.copy(), self.allowed.copy()) if self._policies else ()
-        if self.watcher is not None:
-            self.watcher.begin_step(self)
-        if self._drive(Operation.RESET.value, np.flatnonzero(chosen), _NO_ACTIONS, out):
-            self._ask_opponents(out, before)
-        if self.watcher is not None:
-            self.watcher.follow_reset(self, chosen)
+        with self.unchanged_on_failure():
+            self.seed(seeds)
+            if self.watcher is not None:
+                self.watcher.begin_step(self)
+            if self._drive(Operation.RESET.value, np.flatnonzero(chosen), _NO_ACTIONS, out):
+                self._ask_opponents(out)
+            if self.watcher is not None:
+                self.watcher.follow_reset(self, chosen)
         self.begun = True
         return out if chosen.all() else self.look()
+
+    @contextmanager
+    def unchanged_on_failure(self) -> Iterator[None]:
+        """Put the environments and their masks back as they were if the block fails."""
+        allowed = self.allowed.copy()
+        try:
+            with super().unchanged_on_failure():
+                yield
+        except BaseException:
+            self.allowed[:] = allowed
+            raise
 
     def look(self) -> Step:
         """Observations and masks of all environments as they stand; the rest is undefined."""
@@ -143,39 +157,35 @@ class Batch(EpisodeDriver):
 
     def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
         """`step` into arrays that `new_step` gave."""
-        before = (self.envs.copy(), self.allowed.copy()) if self._policies else ()
-        if self.watcher is not None:
-            self.watcher.begin_step(self)
-        if self._step(actions, out):
-            self._ask_opponents(out, before)
-        if self.watcher is not None:
-            self.watcher.follow_step(self, actions)
+        if not self._policies and self.watcher is None:  # nothing that could fail
+            self._step(actions, out)
+            return
+        with self.unchanged_on_failure():
+            if self.watcher is not None:
+                self.watcher.begin_step(self)
+            if self._step(actions, out):
+                self._ask_opponents(out)
+            if self.watcher is not None:
+                self.watcher.follow_step(self, actions)
 
     def new_step(self) -> Step:
         """Allocate what a step gives."""
         return self._new_step(self.allowed)
 
-    def _ask_opponents(self, out: Step, before: tuple[Any, ...]) -> None:
-        """Ask external opponents, once a batch, until no environment waits for one.
-
-        If one fails, the batch is as it was: `before` has copies of its environments and masks.
-        """
-        try:
-            members = np.flatnonzero(self.envs.status >= Status.OPPONENT_DECIDES)
-            while len(members):
-                codes = np.empty(len(members), np.int64)
-                places = self.envs.opponent[members]
-                for place, policy in self._policies.items():
-                    own = np.flatnonzero(places == place)
-                    if len(own):
-                        codes[own] = self._ask_opponent(policy, members[own])
-                if self.watcher is not None:
-                    self.watcher.add_answers(members, codes)
-                self._drive(Operation.ANSWER.value, members, codes, out)
-                members = members[self.envs.status[members] >= Status.OPPONENT_DECIDES]
-        except BaseException:
-            self.envs[:], self.allowed[:] = before
-            raise
+    def _ask_opponents(self, out: Step) -> None:
+        """Ask external opponents, once a batch, until no environment waits for one."""
+        members = np.flatnonzero(self.envs.status >= Status.OPPONENT_DECIDES)
+        while len(members):
+            codes = np.empty(len(members), np.int64)
+            places = self.envs.opponent[members]
+            for place, policy in self._policies.items():
+                own = np.flatnonzero(places == place)
+                if len(own):
+                    codes[own] = self._ask_opponent(policy, members[own])
+            if self.watcher is not None:
+                self.watcher.add_answers(members, codes)
+            self._drive(Operation.ANSWER.value, members, codes, out)
+            members = members[self.envs.status[members] >= Status.OPPONENT_DECIDES]
 
     def _ask_opponent(self, policy: Policy, members: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the engine codes that an external opponent chooses in these environments."""

@@ -1,7 +1,10 @@
 """The arrays of a batch and the compiled driver that plays them, for one learner or both seats."""
 
-from collections.abc import Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +27,44 @@ that gains more by a second thread than the hand-over costs (measured)."""
 CHUNKS_PER_THREAD = 4
 """Chunks that each thread would take if all were alike: room to even out a busy core."""
 _NO_ACTIONS = np.zeros(0, np.int64)
+LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
+"""Rewards stay finite in single precision too, and not all of them are 0."""
+_Part = TypeVar("_Part")
 _STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
+
+
+def validated_points_per_reward(points_per_reward: Any) -> float:
+    """Return the points that make a reward of 1.
+
+    Raises:
+        ValueError: they are no number, or none that rewards can be divided by.
+    """
+    known = isinstance(points_per_reward, Real) and not isinstance(points_per_reward, bool)
+    try:
+        points = float(points_per_reward) if known else math.nan
+    except OverflowError:
+        points = math.inf
+    if not LEAST_POINTS_PER_REWARD <= points <= MOST_POINTS_PER_REWARD:
+        raise ValueError(
+            f"points_per_reward: expected a number from {LEAST_POINTS_PER_REWARD:g} to "
+            f"{MOST_POINTS_PER_REWARD:g}, found {points_per_reward!r}"
+        )
+    return points
+
+
+def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
+    """Return a part of what a `get_state` gave.
+
+    Raises:
+        ValueError: it is missing, or of another type.
+    """
+    part = state.get(key) if isinstance(state, Mapping) else None
+    if not isinstance(part, kind):
+        held = f"{key!r} as {type(part).__name__}" if isinstance(state, Mapping) else repr(state)
+        raise ValueError(
+            f"state: expected what get_state gives, with {key!r} as {kind.__name__}, found {held}"
+        )
+    return part
 
 
 class EpisodeDriver:
@@ -70,12 +110,33 @@ class EpisodeDriver:
         self._kernel = entry_point(kernel.drive)
 
     def seed(self, seeds: Sequence[int | None]) -> None:
-        """Key environments' generators with their own seeds, and count from 0; None leaves one."""
+        """Key environments' generators with their own seeds, and count from 0; None leaves one.
+
+        Raises:
+            ValueError: a seed that is no whole number from 0.
+        """
         chosen = [i for i, seed in enumerate(seeds) if seed is not None]
+        given: Sequence[Any] = seeds
+        for i, seed in enumerate(given):
+            if seed is not None and (not isinstance(seed, int | np.integer) or seed < 0):
+                raise ValueError(
+                    f"seed of environment {i}: expected a whole number from 0, found {seed!r}"
+                )
+        keys = [key_of_seed(seed) for seed in seeds if seed is not None]
         rngs = self.envs["rng"]
-        rngs["key"][chosen] = [key_of_seed(seed) for seed in seeds if seed is not None]
+        rngs["key"][chosen] = keys
         rngs["dice"][chosen] = 0
         rngs["choices"][chosen] = 0
+
+    @contextmanager
+    def unchanged_on_failure(self) -> Iterator[None]:
+        """Put the environments back as they were if the block fails."""
+        before = self.envs.copy()
+        try:
+            yield
+        except BaseException:
+            self.envs[:] = before
+            raise
 
     def _new_step(self, masks: NDArray[np.bool_]) -> Step:
         """Allocate what a step gives, but for the masks."""

@@ -15,7 +15,7 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import Node, State
-from wfb_gym.envs.driver import EpisodeDriver
+from wfb_gym.envs.driver import EpisodeDriver, part_of_state
 from wfb_gym.envs.kernel import Autoreset, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.opponents.move_tables import no_move_tables
@@ -104,7 +104,7 @@ class SelfPlayBatch(EpisodeDriver):
         Raises:
             ValueError: the state is of another number of battles.
         """
-        self.load_envs(state["battles"], "battles")
+        self.load_envs(part_of_state(state, "battles", bytes), "battles")
         self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
         return self._decisions()
 
@@ -138,10 +138,11 @@ class SelfPlayBatch(EpisodeDriver):
         Returns:
             What each army must decide now.
         """
-        if seed is not None:
-            self.seed([seed + i for i in range(self.num_envs)])
-        self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
-        self._begin(self._members)
+        with self.unchanged_on_failure():
+            if seed is not None:
+                self.seed([seed + i for i in range(self.num_envs)])
+            self._begin(self._members)
+        self.points[:], self.ended[:] = 0.0, False
         return self._decisions()
 
     def play(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.driver import part_of_state
 from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
@@ -130,13 +131,17 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         Returns:
             Observation, float32 (size,), and info.
         """
-        super().reset(seed=seed)
-        if seed is None and not self._seeded:
-            seed = int(self.np_random.integers(2**63))
-        if seed is not None:
-            self.batch.seed([seed])
-            self._seeded = True
-        return self._observation_and_info(self.batch.reset(np.ones(1, np.bool_)))
+        before = self._np_random, self._np_random_seed
+        try:
+            super().reset(seed=seed)
+            if seed is None and not self._seeded:
+                seed = int(self.np_random.integers(2**63))
+            out = self.batch.reset(np.ones(1, np.bool_), [seed])
+        except BaseException:
+            self._np_random, self._np_random_seed = before
+            raise
+        self._seeded = True
+        return self._observation_and_info(out)
 
     def _observation_and_info(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
         return out.observations[0], self._info(False)
@@ -229,8 +234,9 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         Raises:
             ValueError: the state is of another kind of environment.
         """
+        seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
-        self._seeded = state["seeded"]
+        self._seeded = seeded
         return self._observation_and_info(self.batch.look())
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.driver import part_of_state
 from wfb_gym.envs.kernel import Autoreset, Step
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
@@ -164,40 +165,51 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         Returns:
             Observations, float32 (n, size), and infos.
         """
-        chosen = self._pop_reset_mask(options)
-        self._reseed(seed, chosen)
-        out = self.batch.reset(chosen)
+        chosen = self._reset_mask(options)
+        seeds, generator = self._seeds(seed, chosen)
+        out = self.batch.reset(chosen, seeds)
+        self._seeded = True
+        self._np_random, self._np_random_seed = generator
+        if options is not None:
+            options.pop("reset_mask", None)  # as Gymnasium's own vector environments do
         return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
 
-    def _pop_reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
+    def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         if options is None or "reset_mask" not in options:
             return np.ones(self.num_envs, np.bool_)
-        mask = options.pop("reset_mask")
+        mask = options["reset_mask"]
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,):
             raise ValueError(f"reset_mask: expected an array of shape ({self.num_envs},)")
         if mask.dtype != np.bool_ or not mask.any():
             raise ValueError("reset_mask: expected dtype bool and at least one True")
         return mask.copy()
 
-    def _reseed(self, seed: int | Sequence[int | None] | None, chosen: NDArray[np.bool_]) -> None:
-        if seed is None:
-            if self._seeded:
-                return
-            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(None)
-            drawn = self._np_random.integers(2**63, size=self.num_envs)
-            seeds: list[int | None] = [*drawn.tolist()]
-        elif isinstance(seed, int | np.integer):
-            self._np_random, self._np_random_seed = gym.utils.seeding.np_random(int(seed))
+    def _seeds(
+        self, seed: int | Sequence[int | None] | None, chosen: NDArray[np.bool_]
+    ) -> tuple[list[int | None], tuple[Any, Any]]:
+        """Return the environments' seeds, and Gymnasium's generator with its own.
+
+        An environment that is not chosen keeps its dice, but all get some by the first reset.
+        """
+        generator: tuple[Any, Any] = self._np_random, self._np_random_seed
+        seeds: list[int | None] = [None] * self.num_envs
+        if isinstance(seed, int | np.integer):
+            generator = gym.utils.seeding.np_random(int(seed))
             seeds = [int(seed) + i for i in range(self.num_envs)]
-        else:
+        elif seed is not None:
             seeds = list(seed)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
-        if not self._seeded and not all(chosen[i] and s is not None for i, s in enumerate(seeds)):
-            fresh = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
-            self.batch.seed(fresh.tolist())
-        self._seeded = True
-        self.batch.seed([each if chosen[i] else None for i, each in enumerate(seeds)])
+        elif not self._seeded:
+            generator = gym.utils.seeding.np_random(None)
+            seeds = [*generator[0].integers(2**63, size=self.num_envs).tolist()]
+        drawn: list[int | None] = [None] * self.num_envs
+        if not self._seeded:
+            drawn = np.random.SeedSequence().generate_state(self.num_envs, np.uint64).tolist()
+        return [
+            given if used and given is not None else other
+            for given, used, other in zip(seeds, chosen, drawn, strict=True)
+        ], generator
 
     def step(
         self, actions: NDArray[np.int64]
@@ -303,8 +315,9 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         Raises:
             ValueError: the state is of another number or kind of environments.
         """
+        seeded = part_of_state(state, "seeded", bool)
         self.batch.set_state(state)
-        self._seeded = state["seeded"]
+        self._seeded = seeded
         out = self.batch.look()
         return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
 

@@ -26,6 +26,7 @@ from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import Limits, union
 from wfb_gym.engine.generator import Rng
 from wfb_gym.envs.battles import BATTLE
+from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.kernel import legal_or_lowest
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
@@ -109,8 +110,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         if render_mode not in (None, *TERMINAL_RENDER_MODES):
             expected = ", ".join(TERMINAL_RENDER_MODES)
             raise ValueError(f"render_mode: expected one of {expected}, found {render_mode!r}")
-        if not points_per_reward > 0:
-            raise ValueError(f"points_per_reward: expected more than 0, found {points_per_reward}")
+        self._scale = 1.0 / validated_points_per_reward(points_per_reward)
         self._arguments = {
             "scenario": scenario, "limits": limits, "points_per_reward": points_per_reward,
             "strict": strict, "observe_mask": observe_mask, "idle_pass": idle_pass,
@@ -119,7 +119,6 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.render_mode = render_mode
         self._watcher = None if render_mode is None else BattleWatcher(render_mode)
         self._game = _one_battle(scenario, limits)
-        self._scale = 1.0 / points_per_reward
         self._strict = strict
         self._observe_mask = observe_mask
         self._idle_pass = idle_pass
@@ -199,12 +198,13 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             )
         masks = self._asked[seat].masks
         played = int(legal_or_lowest(0, int(action), masks))
-        self._illegal[agent] = played != action
-        if self._illegal[agent] and self._strict:
+        illegal = played != action
+        if illegal and self._strict:
             raise ValueError(
                 f"action {action} of {agent} is illegal: "
                 f"expected one of {np.flatnonzero(masks[0]).tolist()}"
             )
+        self._illegal[agent] = illegal
         game = self._game
         rng = game.envs["rng"].copy()
         self._asked = game.play_one(seat, played)

@@ -82,13 +82,13 @@ class PhaseVecEnv(VecEnv):
         Returns:
             Observations, float32 (n, size).
         """
-        if not self.batch.begun and all(seed is None for seed in self._seeds):
+        seeds: list[int | None] = self._seeds
+        if not self.batch.begun and all(seed is None for seed in seeds):
             fresh = np.random.default_rng().integers(2**63, size=self.num_envs)
-            self._seeds = [int(seed) for seed in fresh]
-        self.batch.seed(self._seeds)
+            seeds = [int(seed) for seed in fresh]
+        out = self.batch.reset(np.ones(self.num_envs, np.bool_), seeds)
         self._reset_seeds()
         self._reset_options()
-        out = self.batch.reset(np.ones(self.num_envs, np.bool_))
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._actions = None
         return out.observations
