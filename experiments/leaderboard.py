@@ -25,8 +25,6 @@ from experiments.leaderboards import page, protocol
 from experiments.leaderboards.protocol import BUDGET, DUELS, RUNS, TASKS, TRACKS, Task
 from experiments.leaderboards.submissions import (
     FOLDER,
-    NAME,
-    NAME_EXPECTED,
     Submission,
     SubmissionError,
     read_submission,
@@ -36,6 +34,7 @@ from experiments.statistics import Interval, bootstrap, probability_of_improveme
 from experiments.tournaments.matches import MODELS
 from wfb_gym.cli.parser import Parser
 from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
 
 DESCRIPTIONS = {
     "random": "every legal action is as likely",
@@ -132,8 +131,8 @@ def make_entries(settings: Settings) -> Entries:
             raise ValueError(f"--name: expected one agent, found {len(policies)}")
         entries = {settings.name or each.replace(":", "-"): [each] for each in policies}
     for name in entries:
-        if not NAME.fullmatch(name):
-            raise ValueError(f"--name: {NAME_EXPECTED}, found {name!r}")
+        if not FILE_NAME.fullmatch(name):
+            raise ValueError(f"--name: expected {FILE_NAME_EXPECTED}, found {name!r}")
     return entries
 
 

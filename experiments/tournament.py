@@ -62,6 +62,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[running.Settings, 
         for name in loaded:
             if loaded.count(name) > 1:
                 raise ValueError(f"scenario: two of them are named {name}")
+        if reports.RATING in loaded:  # each scenario has a picture of its name
+            raise ValueError(f"scenario: expected another name than that of {reports.RATING}.png")
     except (ValueError, OSError) as error:
         parser.error(str(error))
     return settings, "json" in switches

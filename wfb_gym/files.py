@@ -5,6 +5,7 @@ What is in the files is the business of those who write and read them.
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -76,6 +77,23 @@ def _runs(process: int) -> bool:
     except PermissionError:  # another user's
         return True
     return True
+
+
+def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
+    """Read a file that has at most so many bytes; pipes and devices, which may not end, are none.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no file or larger, or no file can have this path.
+    """
+    path = Path(path)
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("a folder" if path.is_dir() else "neither a file nor a folder")
+    with path.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError(f"more than {most:,} bytes")
+    return content
 
 
 @contextlib.contextmanager

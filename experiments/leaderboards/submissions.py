@@ -1,13 +1,11 @@
 """Submissions: reading and checking the JSON files of experiments/leaderboards/entries/."""
 
-import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from experiments.leaderboards.protocol import (
     BUDGET,
@@ -18,15 +16,19 @@ from experiments.leaderboards.protocol import (
     TRACKS,
     generated_tasks,
 )
+from wfb_gym.files import describe_error, read_limited
+from wfb_gym.scenario.errors import printable, shortened
+from wfb_gym.scenario.fields import FileName, Name, Writing
 
 FOLDER = Path(__file__).parent / "entries"
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-NAME_EXPECTED = "expected letters, digits, dots, dashes and underscores"
+MAX_BYTES = 2**19
+"""Size of a file; a hundred runs of all tasks have less."""
+_MAX_MESSAGE = 500
 BEST = 100.0
 _ROUNDING = 1e-3
 """By which an exact score may exceed the best."""
 
-Scores = list[float]
+Scores = Annotated[list[float], FailFast()]
 """One for each run of a task, or for each scenario of a run."""
 
 
@@ -40,14 +42,14 @@ class Submission(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     protocol: Literal[1]
-    name: str
-    description: Annotated[str, Field(min_length=1, max_length=200)]
-    authors: Annotated[str, Field(min_length=1)]
-    code: Annotated[str, Field(min_length=1)]
+    name: FileName
+    description: Annotated[str, Writing(200)]
+    authors: Annotated[str, Writing(200)]
+    code: Annotated[str, Writing(500)]
     steps: Annotated[int, Field(ge=0, le=BUDGET)]
-    versions: dict[str, str]
+    versions: dict[Name, Name]
     duels: dict[str, Scores] = {}
-    generated: dict[str, list[Scores]] = {}
+    generated: dict[str, Annotated[list[Scores], FailFast()]] = {}
     battles: dict[str, dict[str, Scores]] = {}
 
 
@@ -57,27 +59,33 @@ assert PROTOCOL == 1, "Submission.protocol says which protocol it is of"
 def read_submission(path: Path) -> Submission:
     """Read a submission from its file; a `SubmissionError` says why it is none."""
     try:
-        submission = Submission.model_validate(json.loads(path.read_text(encoding="utf-8")))
+        submission = Submission.model_validate_json(read_limited(path, MAX_BYTES))
         check(submission)
+        if path.stem != submission.name:
+            raise SubmissionError(f"name: expected {path.stem!r}, found {submission.name!r}")
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the file"
-        found = "nothing" if first["type"] == "missing" else repr(first["input"])
-        found = found if len(found) <= 60 else f"{found[:57]}..."
-        raise SubmissionError(f"{path}: {key}: {first['msg']}, found {found}") from None
+        text = _first_problem(error)
     except (OSError, ValueError) as error:
-        raise SubmissionError(f"{path}: expected a JSON file: {error}") from None
+        text = f"expected a JSON file, found {describe_error(error)}"
     except SubmissionError as error:
-        raise SubmissionError(f"{path}: {error}") from None
-    if path.stem != submission.name:
-        raise SubmissionError(f"{path}: name: expected {path.stem!r}, found {submission.name!r}")
-    return submission
+        text = str(error)
+    else:
+        return submission
+    raise SubmissionError(f"{printable(str(path))}: {shortened(printable(text), _MAX_MESSAGE)}")
+
+
+def _first_problem(error: ValidationError) -> str:
+    """Return the first of the problems that reading found: key, what was expected and found."""
+    first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return f"expected a JSON file, found {first['ctx']['error']}"
+    key = ".".join(shortened(str(part), 60) for part in first["loc"]) or "the file"
+    found = "nothing" if first["type"] == "missing" else shortened(repr(first["input"]), 60)
+    return f"{key}: {first['msg']}, found {found}"
 
 
 def check(submission: Submission) -> None:
     """Refuse what is wrong with a submission beyond its types, the first problem alone."""
-    if not NAME.fullmatch(submission.name):
-        raise SubmissionError(f"name: {NAME_EXPECTED}, found {submission.name!r}")
     if not (submission.duels or submission.generated or submission.battles):
         raise SubmissionError("expected results under duels, generated or battles, found none")
     least = RUNS if submission.steps else 1

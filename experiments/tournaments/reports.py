@@ -17,6 +17,8 @@ from experiments.tournaments.matches import MatchResult, display_name
 from experiments.tournaments.rating import Ratings
 from experiments.tournaments.running import ScenarioRound, Settings, settings_as_json
 
+RATING = "rating"
+"""Picture of the ratings."""
 _DPI = 150
 _FONT = 9
 _DARK = 0.5
@@ -135,7 +137,7 @@ def draw_all(rounds: Sequence[ScenarioRound], ratings: Ratings, folder: Path) ->
         if len(each.results) == len(each.agents) ** 2:
             draw_points(each, folder / f"{each.scenario.name}.png")
     if any(each.rating is not None for each in ratings.agents):
-        draw_ratings(ratings, folder / "rating.png")
+        draw_ratings(ratings, folder / f"{RATING}.png")
 
 
 def draw_points(this: ScenarioRound, path: Path) -> None:

@@ -1,6 +1,8 @@
 """The benchmark's protocol, submissions, and the page that is made of them."""
 
 import json
+import os
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -263,7 +265,7 @@ FIVE = [1.0] * 5
     ("changes", "message"),
     [
         ({"protocol": 2}, "protocol: "),
-        ({"name": "my policy"}, "name: expected letters, digits"),
+        ({"name": "my policy"}, "name: expected a name of up to 64 letters, digits"),
         ({"name": "yours"}, "name: expected 'mine', found 'yours'"),
         ({"description": ""}, "description: "),
         ({"steps": -1}, "steps: "),
@@ -382,3 +384,58 @@ def _keys() -> list[str]:
     from experiments.leaderboards.submissions import Submission
 
     return list(Submission.model_fields)
+
+
+@pytest.mark.parametrize("key", ["name", "description", "authors", "code"])
+@pytest.mark.parametrize("bad", ["", " ", "\n", "a\nb", "a\x1b[31mb", "\u202e", "x" * 501, "\x00"])
+def test_texts_are_short_and_on_one_line(key: str, bad: str, tmp_path: Path) -> None:
+    path = _written(tmp_path, _submission(**{key: bad}))
+    with pytest.raises(SubmissionError) as refused:
+        read_submission(path)
+    assert str(refused.value).startswith(f"{path}: {key}: expected ")
+    assert str(refused.value).isprintable()
+
+
+HOSTILE = {
+    "lists": "[" * 100_000,
+    "tables": '{"a":' * 100_000,
+    "digits": f'{{"steps": {"9" * 5000}}}',
+    "scores that are none": '{"duels": {"x": [' + "{}," * 100_000 + "0]}}",
+    "runs that are none": '{"generated": {"x": [' + "{}," * 100_000 + "0]}}",
+    "keys": "{" + ",".join(f'"k{i}":0' for i in range(45_000)) + "}",
+    "tasks": '{"duels":{' + ",".join(f'"k{i}":0' for i in range(45_000)) + "}}",
+    "a long key": f'{{"{"k" * 100_000}": 0}}',
+    "a long task": json.dumps({"duels": {"k" * 100_000: [1.0]}}),
+    "half a character": '{"name": "\\ud800"}',
+    "bytes": "\x00\x01",
+    "nothing": "",
+    "large": f'{{"name": "{"x" * 2**20}"}}',
+    "a list": "[]",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_files_of_strangers_are_refused_in_a_line(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(HOSTILE[name])
+    tracemalloc.start()
+    with pytest.raises(SubmissionError) as refused:
+        read_submission(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 200 * 2**20
+    assert str(refused.value).startswith(f"{path}: ")
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 1000
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "mine.json"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path, Path("/dev/zero"), tmp_path / "none.json", Path("a\0.json")):
+        with pytest.raises(SubmissionError, match="expected a JSON file, found "):
+            read_submission(path)
+    pipe.unlink()
+    pipe.write_bytes(json.dumps(_submission()).encode("utf-16"))
+    with pytest.raises(SubmissionError, match="expected a JSON file, found "):
+        read_submission(pipe)

@@ -57,7 +57,7 @@ class ScenarioError(ValueError):
             for key, expected, found in self.problems
         ]
         lines += [f"{self.where}: and {self.more} more"] if self.more else []
-        return "\n".join(_shortened(printable(line), _MAX_LINE) for line in lines)
+        return "\n".join(shortened(printable(line), _MAX_LINE) for line in lines)
 
 
 def problem_in(table: Mapping[str, object], key: str, expected: str) -> Problem:
@@ -91,7 +91,8 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _shortened(text: str, most: int) -> str:
+def shortened(text: str, most: int) -> str:
+    """Return the beginning of a text, and three dots where there is more of it."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
@@ -100,7 +101,7 @@ def format_value(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):
-        return f'"{printable(_shortened(value, _MAX_TEXT))}"'
+        return f'"{printable(shortened(value, _MAX_TEXT))}"'
     if isinstance(value, dict):
         return "a table"
     if isinstance(value, list | tuple):

@@ -106,7 +106,7 @@ def _number_schema(low: float, high: float) -> CoreSchema:
     return core_schema.float_schema(strict=True, ge=low, le=high, allow_inf_nan=False)
 
 
-class _Writing(_Kind):
+class Writing(_Kind):
     """A text that is not blank, without control characters but for those in `allowed`."""
 
     def __init__(self, max_length: int, allowed: str = "") -> None:
@@ -119,8 +119,8 @@ class _Writing(_Kind):
 
 
 MAX_NAME = 100
-Name = Annotated[str, _Writing(MAX_NAME)]
-Text = Annotated[str, _Writing(2000, allowed=r"\n\t")]
+Name = Annotated[str, Writing(MAX_NAME)]
+Text = Annotated[str, Writing(2000, allowed=r"\n\t")]
 """What is said about something, on any number of lines."""
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 FILE_NAME_EXPECTED = (

@@ -1,13 +1,12 @@
 """Loading scenarios: bundled ones by name, from files, and from Python."""
 
 import os
-import stat
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wfb_gym.files import describe_error
+from wfb_gym.files import describe_error, read_limited
 from wfb_gym.scenario.documents import bundled_data, bundled_names, parse_toml, validate
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.limits import MAX_BYTES
@@ -73,21 +72,12 @@ def _load_bundled(name: str) -> Scenario:
 
 def _from_file(path: str) -> Scenario:
     try:
-        text = _read(Path(path)).decode("utf-8-sig")  # some editors begin a file with a mark
+        text = read_limited(path, MAX_BYTES).decode(
+            "utf-8-sig"
+        )  # some editors begin a file with a mark
     except UnicodeDecodeError as error:
         raise ScenarioError(path, [Problem("", "text in UTF-8", str(error))]) from None
     except (OSError, ValueError) as error:  # ValueError for a path that no file can have
         found = describe_error(error)
         raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None
     return scenario_from_dict(parse_toml(text, path), path)
-
-
-def _read(path: Path) -> bytes:
-    """Return what is in a file that is no larger than it may be; raise `ValueError` if it is."""
-    if not stat.S_ISREG(path.stat().st_mode):  # a pipe or a device may never end
-        raise ValueError("a folder" if path.is_dir() else "neither a file nor a folder")
-    with path.open("rb") as file:
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise ValueError(f"more than {MAX_BYTES:,} bytes")
-    return content
