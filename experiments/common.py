@@ -20,15 +20,15 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import wfb_gym
+from wfb_gym import _commands
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
+from wfb_gym.files import write_text_whole
 from wfb_gym.players.interface import Agent, Opponent
 
-FAILED = 1
-"""Exit status of a command that could not do all that it was asked for."""
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
+FAILED, INTERRUPTED = _commands.FAILED, _commands.INTERRUPTED
+"""Exit statuses of a command that could not do all that it was asked for, and after Ctrl-C."""
 RESULTS = "results.json"
 """File of a run's folder that holds its results."""
 
@@ -289,7 +289,7 @@ def settings_as_json(settings: Any) -> dict[str, Any]:
 
 def write_json(path: Path, results: Any) -> None:
     """Write results into a file."""
-    path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    write_text_whole(path, json.dumps(results, indent=2) + "\n")
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:

@@ -7,14 +7,14 @@ it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gymnasium import register
-
-from wfb_gym import _policies
+from wfb_gym import _commands, _policies
 
 if TYPE_CHECKING:
     from wfb_gym import solver
     from wfb_gym.encoding.limits import ArmyLimits, Limits
     from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
+
+_commands.end_in_one_line()
 
 __version__ = "0.1.0"
 
@@ -54,6 +54,8 @@ _policies.resolve_policy = _resolve_policy
 
 
 def _register() -> None:
+    from gymnasium import register
+
     for seat in ("Caster", "Dispeller"):
         register(
             id=f"wfb_gym/{seat}-v0",

@@ -84,6 +84,8 @@ class ConsoleGame:
         self._ask, self._show = ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
         self._events: list[Event] = []
+        self.interrupted = False
+        """Ctrl-C has ended it."""
 
     def play(self, *, always_odds: bool = False) -> None:
         """Play to the end, or until the person leaves."""
@@ -99,7 +101,8 @@ class ConsoleGame:
             for event in play_on(narrated, self._rng, players):
                 self._events.append(event)
                 self._show_lines(event_lines([event], self._style))
-        except EOFError:
+        except (EOFError, KeyboardInterrupt) as left:
+            self.interrupted = isinstance(left, KeyboardInterrupt)
             score = points_phrase(narrated.names, narrated.battle.points)
             self._show(f"You leave the table: {score}.")
 
@@ -129,7 +132,7 @@ class ConsoleGame:
         while True:
             try:
                 answer = self._ask("Your choice: ").strip().lower()
-            except EOFError:
+            except (EOFError, KeyboardInterrupt):
                 self._show("")
                 raise
             if answer in _QUIT:

@@ -5,14 +5,15 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from wfb_gym._commands import INTERRUPTED
 from wfb_gym.cli.parser import Commands, Parser, whole_number
 from wfb_gym.seats import SEATS, seat_number
 
 _DESCRIPTION = """\
 Play either seat of a scenario against a scripted player, a saved model or an agent.
 At every decision the choices are numbered: answer with a number. "?" shows what the dice
-can do, and what every choice is worth where the scenario can be solved soon; "quit" or
-Ctrl-D ends the battle."""
+can do, and what every choice is worth where the scenario can be solved soon; "quit",
+Ctrl-D or Ctrl-C ends the battle."""
 _EXAMPLES = """\
 examples:
   python -m wfb_gym play
@@ -83,6 +84,8 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         except OSError as error:
             parser.error(f"--transcript: {error}")
         print(f"The battle is in {options.transcript}.")
+    if game.interrupted:
+        raise SystemExit(INTERRUPTED)
 
 
 def _replay(parser: Parser, options: argparse.Namespace) -> None:

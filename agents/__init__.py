@@ -1,0 +1,5 @@
+"""Who learns, and the commands that made what is shipped."""
+
+from wfb_gym import _commands
+
+_commands.end_in_one_line()

@@ -1,0 +1,138 @@
+"""How commands end: Ctrl-C at any moment, readers that have gone, full disks."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FULL = Path("/dev/full")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
+
+COMMANDS = {
+    "wfb_gym": "wfb_gym play archmage-duel --odds --seed 1",
+    "experiments": "experiments.solve --all",
+    "agents": "agents.train_fast --out {out}",
+    "tools": "tools.report --scratch agents",
+}
+MORE = (
+    "wfb_gym advise border-skirmish",
+    "experiments.benchmark",
+    "experiments.tournament --out {out}",
+    "experiments.exploitability veteran greedy --scenario border-skirmish",
+    "experiments.leaderboard --evaluate veteran --folder {out}",
+    "tools.pages --check",
+)
+LATEST = 4.0
+"""Seconds after which Ctrl-C comes at the latest."""
+
+
+def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a command, in a group of processes of its own."""
+    return subprocess.Popen(
+        [sys.executable, *options, "-m", *line.format(out=out).split()],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for_first_import(process: subprocess.Popen[str]) -> None:
+    """Wait until a process that says what it imports is at what the package needs."""
+    assert process.stderr is not None
+    while "gymnasium" not in (line := process.stderr.readline()):
+        assert line, "it ended"
+
+
+def assert_ends_in_one_line(line: str, out: Path, seconds: float) -> None:
+    """Press Ctrl-C some time after a command has begun to import."""
+    with start(line, out, "-X", "importtime") as process:
+        wait_for_first_import(process)
+        time.sleep(seconds)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    said = [each for each in errors.splitlines() if not each.startswith("import time:")]
+    assert process.returncode == 130, errors[-2000:]
+    assert "Traceback" not in errors, said
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)  # nobody of the group is left
+
+
+@pytest.mark.parametrize("package", COMMANDS)
+def test_ctrl_c_during_import_is_one_line(package: str, tmp_path: Path) -> None:
+    assert_ends_in_one_line(COMMANDS[package], tmp_path, random.uniform(0, 0.2))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("turn", range(5))
+@pytest.mark.parametrize("line", [COMMANDS["wfb_gym"], COMMANDS["experiments"], *MORE])
+def test_ctrl_c_at_any_moment_is_one_line(line: str, turn: int, tmp_path: Path) -> None:
+    latest = 1.0 if line.startswith("tools") else LATEST
+    assert_ends_in_one_line(line, tmp_path, random.uniform(0, latest))
+
+
+def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
+    kept = tmp_path / "battle.jsonl"
+    with start(f"wfb_gym play apprentice --seed 1 --transcript {kept}", tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("2\n")
+        process.stdin.flush()
+        said = ""
+        while said.count("Your choice:") < 2:
+            letter = process.stdout.read(1)
+            assert letter, said
+            said += letter
+        os.killpg(process.pid, signal.SIGINT)
+        rest, errors = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in errors) == (130, False), errors
+    assert "You leave the table" in rest
+    shown = subprocess.run(
+        [sys.executable, "-m", "wfb_gym", "replay", str(kept)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "It was broken off here" in shown.stdout
+
+
+def test_a_reader_that_has_gone_is_no_error() -> None:
+    for line in ("wfb_gym scenarios", "wfb_gym roll --dice 3 --value 8"):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(
+            [sys.executable, "-m", *line.split()],
+            cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
+def test_output_that_the_disk_cannot_take_is_one_line() -> None:
+    with FULL.open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "wfb_gym", "roll", "--dice", "3", "--value", "8"],
+            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "python -m wfb_gym: No space left on device\n"
+
+
+def test_other_programs_keep_their_tracebacks() -> None:
+    code = "import wfb_gym, experiments, sys; print(sys.excepthook is sys.__excepthook__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout.lower())

@@ -1,0 +1,5 @@
+"""What makes pages, tables and figures of the documentation."""
+
+from wfb_gym import _commands
+
+_commands.end_in_one_line()

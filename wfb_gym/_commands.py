@@ -1,0 +1,83 @@
+"""How the commands of this repository end early: with one line and an exit status.
+
+Python runs the package of ``python -m PACKAGE...`` before all else, and the packages call
+`end_in_one_line` first. So that holds from the first import on, for what a command itself does not
+catch: Ctrl-C, a reader of its output that has gone, and files that cannot be read or written.
+"""
+
+import atexit
+import os
+import select
+import signal
+import sys
+from functools import partial
+from types import TracebackType
+from typing import IO
+
+from wfb_gym.files import describe_error
+
+FAILED = 1
+"""Exit status of a command that could not do all that it was asked for."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C."""
+READER_GONE = 141
+"""Exit status when nobody reads the output any more, as that of other commands."""
+
+_PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
+
+
+def end_in_one_line() -> None:
+    """Have the process end so, if Python is on its way to a command of this repository."""
+    if sys.argv[:1] != ["-m"] or "-m" not in sys.orig_argv:
+        return
+    module = sys.orig_argv[sys.orig_argv.index("-m") + 1]
+    if module.split(".")[0] in _PACKAGES and sys.excepthook is sys.__excepthook__:
+        sys.excepthook = partial(_end, f"python -m {module}")
+        atexit.register(_finish, f"python -m {module}")
+
+
+def _end(
+    command: str, kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+) -> None:
+    """Tell in one line why the command ends, unless it is a mistake in the code."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt the line
+    if isinstance(error, KeyboardInterrupt):
+        _say("interrupted")
+        raise SystemExit(INTERRUPTED)
+    if isinstance(error, BrokenPipeError) and _is_closed(sys.stdout):
+        os._exit(READER_GONE)
+    if isinstance(error, OSError):
+        named = "" if error.filename is None else f"{error.filename}: "
+        _say(f"{command}: {named}{describe_error(error)}")
+        raise SystemExit(FAILED)
+    sys.__excepthook__(kind, error, traceback)
+
+
+def _finish(command: str) -> None:
+    """Write out what the command has printed: when Python does that later, it shows a traceback."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os._exit(READER_GONE)
+    except OSError as error:
+        _say(f"{command}: {describe_error(error)}")
+        os._exit(FAILED)
+
+
+def _is_closed(stream: IO[str]) -> bool:
+    """Whether nobody reads a stream any more."""
+    if not hasattr(select, "poll"):
+        return True
+    asked = select.poll()
+    asked.register(stream.fileno(), 0)
+    return any(event & select.POLLERR for _, event in asked.poll(0))
+
+
+def _say(line: str) -> None:
+    try:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+    except OSError:  # nobody is there to be told
+        os._exit(FAILED)
