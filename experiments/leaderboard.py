@@ -33,6 +33,7 @@ from experiments.leaderboards.submissions import (
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
 from experiments.tournaments.matches import MODELS
 from wfb_gym.cli.parser import Parser
+from wfb_gym.files import write_text_whole
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
 
@@ -180,7 +181,7 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
         for track in TRACKS:
             submission[track] = {**former.get(track, {}), **submission.get(track, {})}
         submission |= {key: former[key] for key in ("description", "authors", "code")}
-    path.write_text(json.dumps(submission, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_text_whole(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
     read_submission(path)
     print(f"written: {path}", file=sys.stderr)
     return 0
@@ -194,7 +195,7 @@ def write_generated_scenarios() -> None:
             lines.append(f"  {json.dumps(each)}")
             report(f"seed {each['seed']}", 1)
     path = protocol.SCENARIOS
-    path.write_text('{"scenarios": [\n' + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+    write_text_whole(path, '{"scenarios": [\n' + ",\n".join(lines) + "\n]}\n")
     print(f"written: {path}", file=sys.stderr)
 
 
@@ -204,7 +205,7 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
     folder = settings.submissions
     path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
     if not settings.check:
-        path.write_text(text, encoding="utf-8")
+        write_text_whole(path, text)
         print(f"written: {path}", file=sys.stderr)
     elif not path.is_file() or path.read_text(encoding="utf-8") != text:
         print(f"{path} is out of date: run python -m experiments.leaderboard", file=sys.stderr)

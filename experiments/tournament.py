@@ -77,6 +77,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (running.RecordError, OSError) as error:
         print(f"python -m experiments.tournament: {error}", file=sys.stderr)
         return COULD_NOT_RUN
+    with record:
+        return play_all(settings, record, as_json)
+
+
+def play_all(settings: running.Settings, record: running.Record, as_json: bool) -> int:
+    """Play what the record lacks, print and draw all; returns the exit status."""
     rounds: list[running.ScenarioRound] = []
     with common.Interruptible() as session:
         rounds += [running.load_round(name, settings.agents) for name in settings.scenario]

@@ -7,9 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
+
+from experiments.common import write_json
+from wfb_gym import transcripts
+from wfb_gym.cli import main
+from wfb_gym.files import save_figure
+from wfb_gym.scenario import load_scenario
 
 ROOT = Path(__file__).parents[1]
 FULL = Path("/dev/full")
@@ -136,3 +145,26 @@ def test_other_programs_keep_their_tracebacks() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout.lower())
+
+
+TRANSCRIPT = transcripts.Transcript(load_scenario("apprentice"), ("a", "b"), 1, (), 0.0, over=False)
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "results": lambda path: write_json(path, {"points": 1}),
+    "picture": lambda path: save_figure(Figure(figsize=(1, 1)), path, 50),
+    "battlefield": lambda path: main(["draw", "border-skirmish", "--out", str(path)]),
+    "transcript": lambda path: transcripts.write(TRANSCRIPT, path),
+}
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize("what", WRITERS)
+def test_what_is_written_to_a_full_disk_leaves_the_former_file(what: str, tmp_path: Path) -> None:
+    path = tmp_path / "kept.png"
+    path.write_text("before", encoding="utf-8")
+    (tmp_path / f"kept.png.{os.getpid()}.part").symlink_to(FULL)
+    with pytest.raises((OSError, SystemExit)):
+        WRITERS[what](path)
+    assert path.read_text(encoding="utf-8") == "before"
+    assert list(tmp_path.iterdir()) == [path]
+    WRITERS[what](path)
+    assert path.read_bytes() != b"before"

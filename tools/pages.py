@@ -25,6 +25,7 @@ import wfb_gym
 from experiments.common import FAILED, markdown_table
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.actions import ActionCodec
+from wfb_gym.files import write_text_whole
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "environments"
@@ -252,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for path in set(FOLDER.glob("*.md")) - set(wanted):
         path.unlink()
     for path, text in wanted.items():
-        path.write_text(text, encoding="utf-8")
+        write_text_whole(path, text)
     return 0
 
 

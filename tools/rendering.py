@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from wfb_gym.files import write_whole
 from wfb_gym.render.picture import picture
 from wfb_gym.transcripts import NarratedBattle, record
 
@@ -35,7 +36,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/images/rgb-array.png"))
     given = parser.parse_args()
     image = Image.fromarray(moment(given.scenario, given.seed, given.events))
-    image.quantize(128).save(given.out, optimize=True)
+    with write_whole(given.out) as file:
+        image.quantize(128).save(file, format="png", optimize=True)
     print(given.out)
 
 

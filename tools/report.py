@@ -13,7 +13,6 @@ than the results (a trained model, all matches of a tournament) are only made fr
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +27,7 @@ from agents.figures import draw_grades, draw_scores
 from experiments.common import FAILED, markdown_table
 from experiments.solve import values_table
 from wfb_gym.cli.parser import Parser
+from wfb_gym.files import write_text_whole, write_whole
 from wfb_gym.seats import SEATS
 
 ROOT = Path(__file__).parents[1]
@@ -253,7 +253,7 @@ def rewrite(one: Report) -> None:
     """Write a table into its page, and draw the picture that needs only the results."""
     if one.table is not None:
         path, _, page = one.page_with_table()
-        path.write_text(page, encoding="utf-8")
+        write_text_whole(path, page)
     if one.draw is not None:
         one.draw(one.read(), IMAGES / next(iter(one.pictures.values())))
 
@@ -270,9 +270,10 @@ def run(one: Report) -> None:
     )
     text = done.stdout if one.printed else (ROOT / one.folder / "results.json").read_text("utf-8")
     RESULTS.mkdir(parents=True, exist_ok=True)
-    one.results.write_text(text, encoding="utf-8")
+    write_text_whole(one.results, text)
     for source, target in one.pictures.items():
-        shutil.copyfile(ROOT / one.folder / source, IMAGES / target)
+        with write_whole(IMAGES / target) as file:
+            file.write((ROOT / one.folder / source).read_bytes())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

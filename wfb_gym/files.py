@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 _MOST_CHARACTERS = 200
 
@@ -51,6 +51,17 @@ def write_text_whole(path: str | os.PathLike[str], text: str) -> None:
     """
     with write_whole(path) as file:
         file.write(text.encode())
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
+    """Save a figure of Matplotlib's as `write_whole` does, in the format that the name ends in.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: Matplotlib knows no such format.
+    """
+    with write_whole(path) as file:
+        figure.savefig(file, dpi=dpi, format=Path(path).suffix[1:])
 
 
 def _delete_abandoned_drafts(path: Path) -> None:

@@ -30,6 +30,7 @@ from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
 from wfb_gym.engine.turn_flow import to_nominate
+from wfb_gym.files import save_figure
 from wfb_gym.players.interface import Policy
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution
@@ -234,7 +235,7 @@ class Picture:
         note = "; ".join(["framed: the start", *notes])
         self.figure.supxlabel(f"power dice left{pool}\n{note}", fontsize=10)
         self.figure.supylabel("dispel dice left", fontsize=10)
-        self.figure.savefig(path, dpi=_DPI)
+        save_figure(self.figure, path, _DPI)
 
     def _draw_panel(
         self,

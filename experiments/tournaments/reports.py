@@ -16,6 +16,7 @@ from experiments.statistics import Interval
 from experiments.tournaments.matches import MatchResult, display_name
 from experiments.tournaments.rating import Ratings
 from experiments.tournaments.running import ScenarioRound, Settings, settings_as_json
+from wfb_gym.files import save_figure
 
 RATING = "rating"
 """Picture of the ratings."""
@@ -171,7 +172,7 @@ def draw_points(this: ScenarioRound, path: Path) -> None:
     name = this.scenario.name
     axes.set_title(f"{name}: mean points of the caster, 95 % interval", fontsize=_FONT + 2)
     figure.colorbar(image, ax=axes, shrink=0.8, label="points")
-    figure.savefig(path, dpi=_DPI)
+    save_figure(figure, path, _DPI)
 
 
 def draw_ratings(ratings: Ratings, path: Path) -> None:
@@ -194,4 +195,4 @@ def draw_ratings(ratings: Ratings, path: Path) -> None:
     names = [display_name(each.agent) for each in rated]
     panels[0].set_yticks(range(len(rated)), names, fontsize=_FONT)
     panels[0].set_ylim(len(rated) - 0.5, -0.5)
-    figure.savefig(path, dpi=_DPI)
+    save_figure(figure, path, _DPI)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,11 @@ from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.solution import packed_digest
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
@@ -92,12 +97,33 @@ class RecordError(Exception):
 class Record:
     """The file of a tournament's finished matches; `lines` is what it held after its first line.
 
-    A folder that holds another tournament, or another kind of file, is a `RecordError`.
+    A folder that holds another tournament, or another kind of file, or in which another process
+    plays, is a `RecordError`. As a context it lets others play there in the end.
     """
 
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self._path = folder / FILE
         folder.mkdir(parents=True, exist_ok=True)
+        self._lock = _lock(folder)
+        try:
+            self._open(settings)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others play in the folder."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _open(self, settings: dict[str, Any]) -> None:
         content = self._path.read_bytes() if self._path.exists() else b""
         complete = content[: content.rfind(b"\n") + 1]
         try:
@@ -118,11 +144,36 @@ class Record:
             self.add({"tournament": settings})
 
     def add(self, line: dict[str, Any]) -> None:
-        """Append a line; it is on the disk when this returns."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        """Append a line; it is on the disk when this returns, and if it raises nothing of it is."""
+        before = self._path.stat().st_size if self._path.exists() else 0
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            with suppress(OSError):
+                os.truncate(self._path, before)
+            raise OSError(error.errno, error.strerror, str(self._path)) from error
+
+
+def _lock(folder: Path) -> int | None:
+    """Keep a folder for this process; None where nothing can be locked."""
+    if fcntl is None:
+        return None
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise RecordError(
+            f"{folder}: another process plays a tournament there: wait for its end, or choose "
+            "another --out"
+        ) from None
+    except OSError:  # a file system without locks
+        os.close(lock)
+        return None
+    return lock
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """The tournament: its numbers are the exact ones, nobody spoils it, it goes on where it was."""
 
+import errno
 import json
 import time
 from pathlib import Path
@@ -378,6 +379,34 @@ def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert f"{tmp_path / FILE} holds another tournament, with battles 40, not 41" in err
     assert err.count("\n") == 1
     assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_two_tournaments_in_one_folder_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Record(tmp_path, {}):
+        assert tournament.main([*SMALL, "--out", str(tmp_path)]) == 2
+    assert "another process plays a tournament there" in capsys.readouterr().err
+    with Record(tmp_path, {}) as free:
+        assert free.lines == []
+
+
+def test_a_match_that_the_disk_cannot_take_leaves_the_others_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Record(tmp_path, {}) as record:
+        record.add({"cell": 1})
+
+        def full(_: int) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("os.fsync", full)
+            with pytest.raises(OSError, match=r"No space left on device: .*cells"):
+                record.add({"cell": 2})
+        record.add({"cell": 3})
+    with Record(tmp_path, {}) as again:
+        assert again.lines == [{"cell": 1}, {"cell": 3}]
 
 
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:

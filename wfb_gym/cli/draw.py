@@ -37,6 +37,7 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from wfb_gym.files import save_figure
     from wfb_gym.scenario import ScenarioError, load_scenario
 
     try:
@@ -46,8 +47,9 @@ def _run(options: argparse.Namespace) -> None:
     if scenario.battlefield is None:
         options.parser.error(f"scenario: expected one with a battlefield, found {scenario.name}")
     path = options.out or Path(f"{scenario.name}.png")
+    path = path if path.suffix else path.with_name(f"{path.name}.png")
     try:
-        draw_battlefield(scenario).savefig(path, dpi=130)
+        save_figure(draw_battlefield(scenario), path, 130)
     except ImportError:
         options.parser.error('drawing needs matplotlib: pip install "wfb_gym[train]"')
     except (OSError, ValueError) as error:

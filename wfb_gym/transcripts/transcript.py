@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import wfb_gym
 from wfb_gym._jit import rules_digest
 from wfb_gym.engine.state import Node
+from wfb_gym.files import write_text_whole
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
@@ -74,7 +75,7 @@ def write(transcript: Transcript, path: str | os.PathLike[str]) -> None:
     result = {"result": transcript.points, "over": transcript.over}
     lines = [_header(transcript), *(_event_fields(event) for event in transcript.events), result]
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    Path(path).write_text(text, encoding="utf-8")
+    write_text_whole(path, text)
 
 
 def _header(transcript: Transcript) -> dict[str, Any]:
