@@ -140,7 +140,7 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
         opponent,
         dice=_most_dice(scenario, seat, dispels_by_power=in_play or free_spells),
         contacts=int(scenario.n_contacts),
-        own_dice=bool(_reserves(wizards, scenario.own_dice).any()),
+        own_dice=bool(most_own_dice(wizards, scenario.own_dice).any()),
         rerolls=bool(items["reroll_cast"].any() or items["reroll_dispel"].any()),
         in_play=in_play,
         free_spells=free_spells,
@@ -154,10 +154,34 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
     )
 
 
-def _reserves(wizards: NDArray[Any], own_dice: int) -> NDArray[np.int8]:
-    """Return the most own dice of each wizard."""
+def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
+    """Return the most own dice of each wizard, where `own_dice` says whether level dice are."""
     generated = wizards["bearer_dice"] + wizards["level"] * own_dice
-    return np.where(wizards["reserve"] == GENERATED, generated, wizards["reserve"])
+    own: NDArray[Any] = np.where(wizards["reserve"] == GENERATED, generated, wizards["reserve"])
+    return own
+
+
+def most_dispel_dice(scenario: PackedScenario, seat: int) -> int:
+    """Return the most dice that an army's dispel pool can come to hold."""
+    army = scenario.armies[seat]
+    wizards, items = army["wizards"], army["items"]
+    pool = army.fixed_dispel
+    if pool == GENERATED:
+        makers = wizards["dispel_dice"] * wizards["makes_dice"]
+        pool = army.base_dispel + items["dispel_dice"].sum() + makers.sum()
+    stored = (items["store_either"] * items["stores"]).sum()
+    return int(pool + items["takes_power"].sum() + stored)
+
+
+def most_power_dice(scenario: PackedScenario, seat: int) -> int:
+    """Return the most dice that an army's shared power pool can come to hold."""
+    army = scenario.armies[seat]
+    wizards, items = army["wizards"], army["items"]
+    pool = army.fixed_power
+    if pool == GENERATED:
+        makers = wizards["level"] * wizards["makes_dice"] * (not scenario.own_dice)
+        pool = army.base_power + items["power_dice"].sum() + makers.sum()
+    return int(pool + items["stores"].sum())
 
 
 def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> int:
@@ -166,20 +190,12 @@ def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> i
     wizards, items = army["wizards"], army["items"]
     most = [1]
     if scenario.phases > 1 or seat == 1:
-        pool = army.fixed_dispel
-        if pool == GENERATED:
-            makers = wizards["dispel_dice"] * wizards["makes_dice"]
-            pool = army.base_dispel + items["dispel_dice"].sum() + makers.sum()
-        stored = (items["store_either"] * items["stores"]).sum()
-        most.append(pool + items["takes_power"].sum() + stored)
+        most.append(most_dispel_dice(scenario, seat))
     if scenario.phases > 1:  # an item may keep more dice than one cast takes
         most.append(items["stores"].max())
     if scenario.phases > 1 or seat == 0:
-        pool = army.fixed_power
-        if pool == GENERATED:
-            makers = wizards["level"] * wizards["makes_dice"] * (not scenario.own_dice)
-            pool = army.base_power + items["power_dice"].sum() + makers.sum()
-        power = max(pool + items["stores"].sum(), _reserves(wizards, scenario.own_dice).max())
+        own = most_own_dice(wizards, scenario.own_dice)
+        power = max(most_power_dice(scenario, seat), own.max())
         caps = [
             most_casting_dice(int(wizard.level)) + int(wizard.extra_dice_cap)
             for wizard in army.wizards

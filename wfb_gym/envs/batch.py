@@ -85,7 +85,7 @@ class Batch(EpisodeDriver):
             raise ValueError(
                 "state: expected one of the same scenarios, seat, opponents and autoreset mode"
             )
-        self.load_envs(envs, "environments")
+        self.load_envs(envs, "environments", self.seat)
         self.begun = True
 
     def reset(self, chosen: NDArray[np.bool_], seeds: Sequence[int | None] = ()) -> Step:

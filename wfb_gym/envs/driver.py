@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling, entry_point
-from wfb_gym._records import new_records
+from wfb_gym._records import as_records, new_records
 from wfb_gym.encoding.positions import Positions, copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
 from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.envs import kernel
+from wfb_gym.envs.foreign_states import check_environments
 from wfb_gym.envs.kernel import Autoreset, Operation, Step
 from wfb_gym.envs.scenario_set import ScenarioSet
 from wfb_gym.envs.thread_pool import THREAD_POOL
@@ -191,11 +192,21 @@ class EpisodeDriver:
         scenario, states = self.envs.scenario[members], copy_states(self.envs["state"], members)
         return Positions(self.packed_scenarios, scenario, states, view.seat, view.codec)
 
-    def load_envs(self, state: bytes, what: str) -> None:
-        """Overwrite the environments with the bytes of as many others, which errors call `what`."""
+    def load_envs(self, state: bytes, what: str, seat: int | None) -> None:
+        """Overwrite the environments with the bytes of as many others, which errors call `what`.
+
+        `seat` is the learner's, None where both are asked from outside.
+
+        Raises:
+            ValueError: they are not as many, or they could not be played on.
+        """
         if len(state) != self.envs.nbytes:
             raise ValueError(
                 f"state: expected {self.envs.nbytes} bytes for {self.num_envs} {what}, "
                 f"found {len(state)}"
             )
-        self.envs[:] = np.frombuffer(state, kernel.ENVIRONMENT)
+        found = as_records(kernel.Environment, np.frombuffer(state, kernel.ENVIRONMENT))
+        check_environments(
+            what.removesuffix("s"), self.packed_scenarios, found, len(self.game.pool), seat
+        )
+        self.envs[:] = found

@@ -102,9 +102,9 @@ class SelfPlayBatch(EpisodeDriver):
             What each army must decide now.
 
         Raises:
-            ValueError: the state is of another number of battles.
+            ValueError: the state is of another number of battles, or could not be played on.
         """
-        self.load_envs(part_of_state(state, "battles", bytes), "battles")
+        self.load_envs(part_of_state(state, "battles", bytes), "battles", None)
         self.points[:], self.opening_points[:], self.ended[:] = 0.0, 0.0, False
         return self._decisions()
 

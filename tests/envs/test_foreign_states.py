@@ -1,0 +1,154 @@
+"""Saved environments from elsewhere: refused with a message, or played on without harm."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym.engine.state import STATE, Node
+from wfb_gym.envs import foreign_states
+from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset
+from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.scenario import bundled_scenarios
+
+from .playing import IDS, raw
+from .test_vector import native
+
+CASTER, DISPELLER = IDS
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_field_has_a_range() -> None:
+    tables = foreign_states.RANGES, foreign_states.RANGES_BY_SCENARIO, foreign_states.BITS
+    named = [name for table in tables for name in table]
+    assert sorted(named) == sorted(STATE.names or ())
+    assert list(foreign_states.ENVIRONMENT_FIELDS) == list(ENVIRONMENT.names or ())
+
+
+def at_random(masks: Any, rng: np.random.Generator) -> Any:
+    return np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_what_an_environment_saved_is_never_refused(seat: int) -> None:
+    names, rng = list(bundled_scenarios()), np.random.default_rng(seat)
+    batch = Batch(5 * len(names), names, seat, "random", None, Autoreset.SAME_STEP, 1.0)
+    batch.set_state(batch.get_state())  # nothing has begun
+    batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
+    for _ in range(25):
+        batch.set_state(batch.get_state())
+        batch.step(at_random(batch.allowed, rng))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", ["generated", "generated-phase", "every-item", None])
+def test_what_self_play_saved_is_never_refused(scenario: str | None) -> None:
+    names: Any = scenario if scenario in ("generated", "generated-phase") else bundled_scenarios()
+    battles, rng = SelfPlayBatch(512, names), np.random.default_rng(1)
+    battles.reset(1)
+    for _ in range(100):
+        first, second = battles.set_state(battles.get_state())
+        battles.play(at_random(first.masks, rng), at_random(second.masks, rng))
+
+
+DAMAGE = {
+    "scenario": ("scenario", 1, r"scenario: expected 0\.\.0, found 1"),
+    "no scenario": ("scenario", -1, r"scenario: expected 0\.\.0, found -1"),
+    "opponent": ("opponent", 1, r"opponent: expected 0\.\.0, found 1"),
+    "points": ("unpaid", np.nan, "unpaid: expected a finite number, found nan"),
+    "status": ("status", 7, "status: expected that of a battle between two steps, found 7"),
+    "done": ("status", 1, "status: expected that of a battle between two steps, found 1"),
+    "node": ("state.node", 99, r"node: expected 0\.\.14, found 99"),
+    "chance": ("state.node", 15, r"node: expected 0\.\.14, found 15"),
+    "nothing to dispel": ("state.node", 6, "attempt: expected another at DISPEL, found 0"),
+    "no spell": ("state.node", 4, "spell: expected one at POOL_DICE, found 0"),
+    "mover": ("state.mover", 2, r"mover: expected 0\.\.1, found 2"),
+    "turn": ("state.mover", 1, "mover: expected the other at NOMINATE, found 1"),
+    "active": ("state.active", -1, r"active: expected 0\.\.1, found -1"),
+    "phase": ("state.phase", 1, r"phase: expected 0\.\.0, found 1"),
+    "power": ("state.power", 25, r"power: expected 0\.\.6, found 25"),
+    "spell": ("state.spell", 100, r"spell: expected 0\.\.4, found 100"),
+    "aim": ("state.aim", 1, r"aim: expected 0\.\.0, found 1"),
+    "item": ("state.cast_item", 9, r"cast_item: expected 0\.\.\d, found 9"),
+    "target": ("state.target", 49, r"target: expected 0\.\.48, found 49"),
+    "row": ("state.row", 34, r"row: expected 0\.\.\d+, found 34"),
+    "cursor": ("state.cursor", 5, r"cursor: expected 0\.\.0, found 5"),
+    "striking": ("state.striking", 1, r"striking: expected 0\.\.0, found 1"),
+    "radius": ("state.radius", -1, r"radius: expected 0\.\.0, found -1"),
+    "return": ("state.return_to", 4, r"return_to: expected 0\.\.0, found 4"),
+    "number": ("state.number", 5, "number: expected 0 at NOMINATE, found 5"),
+    "open": ("state.open", 1 << 20, "open: expected no bits but those of 0b1111, found 1048576"),
+    "in play": ("state.in_play", [1, 0], r"in_play\[0\]: expected no bits but those of 0b0"),
+    "level": (
+        "state.level",
+        [[5, 0, 0, 0, 0, 0]] * 2,
+        r"level\[0\]\[0\]: expected 0\.\.4, found 5",
+    ),
+    "dice": ("state.faces", [25, 0, 0, 0, 0, 0], r"faces\[0\]: expected 0\.\.24, found 25"),
+    "spare": ("state.spare", [0, 0, 0, 0, 0, 1], r"spare\[5\]: expected 0\.\.0, found 1"),
+}
+
+
+def put(env: Any, field: str, value: Any) -> None:
+    outer, _, inner = field.partition(".")
+    target = env[outer] if inner else env
+    target[inner or outer] = value
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_field_out_of_its_range_is_named(name: str) -> None:
+    field, value, message = DAMAGE[name]
+    envs, env, battles = native(CASTER, 3), raw(CASTER), SelfPlayBatch(3, "archmage-duel")
+    envs.reset(seed=1)
+    env.reset(seed=1)
+    battles.reset(1)
+    assert envs.batch.envs["state"]["node"].tolist() == [Node.NOMINATE] * 3
+    found = envs.batch.envs.copy()
+    put(found[1], field, value)
+    before = envs.get_state()
+    with pytest.raises(ValueError, match=rf"^state: environment 1: {message}"):
+        envs.set_state({**before, "envs": found.tobytes()})
+    assert envs.get_state() == before
+    kept = env.get_state()
+    with pytest.raises(ValueError, match=rf"^state: environment 0: {message}"):
+        env.set_state({**kept, "envs": found[1:2].tobytes()})
+    assert env.get_state() == kept
+    saved = battles.get_state()
+    if name != "done":
+        with pytest.raises(ValueError, match=rf"^state: battle 1: {message}"):
+            battles.set_state({"battles": found.tobytes()})
+    assert battles.get_state() == saved
+
+
+def test_the_other_seats_decision_is_refused() -> None:
+    envs, other = native(CASTER, 2), native(DISPELLER, 2)
+    for each in (envs, other):
+        each.reset(seed=1)
+    foreign = {**envs.get_state(), "envs": other.get_state()["envs"]}
+    with pytest.raises(ValueError, match="environment 0: state: expected a decision of seat 0"):
+        envs.set_state(foreign)
+
+
+def search(seed: int, count: int, *scenarios: str) -> None:
+    """Run `tests.envs.damage` in a process of its own."""
+    command = [sys.executable, "-m", "tests.envs.damage", str(seed), str(count), *scenarios]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [name for name, *_ in lines] == list(scenarios)
+    for _, refused, played in lines:
+        assert int(refused) > count // 10
+        assert int(played) > count // 50
+
+
+def test_damaged_states_are_refused_or_played() -> None:
+    search(1, 400, "archmage-duel", "border-skirmish", "seventh-edition-duel")
+
+
+@pytest.mark.slow
+def test_thousands_of_damaged_states_are_refused_or_played() -> None:
+    search(10, 4000, *bundled_scenarios())

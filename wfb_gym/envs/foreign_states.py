@@ -1,0 +1,482 @@
+"""Which saved environments can be played on: every field in its range, and all of them together.
+
+Compiled code follows the indices of a state without asking, so bytes from elsewhere are checked as
+a whole before any of them is used. Environments are saved between steps: a state stands at a
+decision or at the end, no dice lie in the air and nobody is being struck. What a field means stands
+in `wfb_gym.engine.state`, what follows from what in the modules of the engine.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._records import Records, as_records
+from wfb_gym.encoding.limits import most_dispel_dice, most_own_dice, most_power_dice
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.state import (
+    BARS_ITEMS,
+    AfterMiscast,
+    DispelAttempt,
+    Node,
+    State,
+    new_work_spaces,
+)
+from wfb_gym.envs.kernel import Environment, Status
+from wfb_gym.packing.records import Duration, EffectKind, Lock, PackedScenario
+from wfb_gym.rules.dice import NaturalResult
+from wfb_gym.scenario.sizes import (
+    ARMIES,
+    DICE,
+    ITEMS,
+    MARKS_PER_WORD,
+    MAX_WOUNDS,
+    SPELLS,
+    TARGETS,
+    WIZARDS,
+)
+
+Values = NDArray[Any]
+
+_MOST_NUMBER = 255
+_CHOICE = 2
+_SOME_DICE = f"1 to {DICE} dice with those held"
+
+
+class _Fields:
+    """Records (k,) by fields, and complaints about these; `what` names a record in messages."""
+
+    def __init__(self, what: str, records: Values) -> None:
+        self.what, self.records = what, records
+
+    def __getitem__(self, name: str) -> Values:
+        field: Values = self.records[name]
+        return field
+
+    def check(self, good: Values, field: str, expected: str | Callable[[Any], str]) -> None:
+        """Raise a ValueError about the first entry of a field that is not good."""
+        if good.all():
+            return
+        at = tuple(int(k) for k in np.argwhere(~good)[0])
+        place = field + "".join(f"[{k}]" for k in at[1:])
+        text = expected if isinstance(expected, str) else expected(at)
+        found = self[field][at]
+        shown = "another" if found.dtype.names else found.tolist()
+        raise ValueError(f"state: {self.what} {at[0]}: {place}: expected {text}, found {shown}")
+
+    def check_range(self, field: str, low: Any, high: Any) -> None:
+        """Raise a ValueError about the first entry of a field that is out of its range."""
+        values = self[field]
+        lows, highs = np.broadcast_to(low, values.shape), np.broadcast_to(high, values.shape)
+        good = (values >= lows) & (values <= highs)
+        self.check(good, field, lambda at: f"{lows[at]}..{highs[at]}")
+
+    def check_bits(self, field: str, allowed: Any) -> None:
+        """Raise a ValueError about the first entry of a field with a bit that is not allowed."""
+        values = self[field].astype(np.int64)
+        masks = np.broadcast_to(allowed, values.shape)
+        good = (values & ~masks) == 0
+        self.check(good, field, lambda at: f"no bits but those of {masks[at]:#b}")
+
+
+class _States(_Fields):
+    """States (k,) of scenarios (k,).
+
+    Attributes:
+        packed: all packed scenarios.
+        scenario: which of them each state belongs to, int64 (k,).
+        rows: 0, 1, 2 ... (k,).
+        active: the army whose phase it is, int64 (k,).
+        mover: the army that decides, int64 (k,).
+    """
+
+    def __init__(
+        self, what: str, packed: Records[PackedScenario], scenario: Values, states: Values
+    ) -> None:
+        super().__init__(what, states)
+        self.packed, self.scenario = packed, scenario
+        self.rows = np.arange(len(states))
+        self.active, self.mover = (
+            np.clip(states[name], 0, ARMIES - 1).astype(np.int64) for name in ("active", "mover")
+        )
+
+    def of_scenario(self, name: str) -> Values:
+        """Return a field of the packed scenarios, by states."""
+        found: Values = self.packed[name][self.scenario]
+        return found
+
+    def of_armies(self, name: str, army: Values | None = None) -> Values:
+        """Return a field of both armies, or of one of them, by states."""
+        return self._of(self.packed["armies"][name], army)
+
+    def of_members(self, kind: str, name: str, army: Values | None = None) -> Values:
+        """Return a field of the armies' wizards, spells, items or units, by states."""
+        return self._of(self.packed["armies"][kind][name], army)
+
+    def of_member(self, kind: str, name: str, army: Values, member: Values) -> Values:
+        """Return a field of one wizard, spell, item or unit for each state."""
+        found: Values = self.packed["armies"][kind][name][self.scenario, army, member]
+        return found
+
+    def _of(self, column: Values, army: Values | None) -> Values:
+        found: Values = column[self.scenario] if army is None else column[self.scenario, army]
+        return found
+
+
+def _spell_bits(fields: _States, among: Values | None = None) -> Values:
+    """Bits of the spells that armies have, (k, ARMIES); of those `among` (k, ARMIES, SPELLS)."""
+    numbers = np.arange(SPELLS)
+    held = numbers < fields.of_armies("n_spells")[..., None]
+    if among is not None:
+        held = held & among
+    bits: Values = (held * (np.int64(1) << numbers)).sum(-1)
+    return bits
+
+
+def _lasting(fields: _States) -> Values:
+    lasting: Values = fields.of_members("spells", "duration") != Duration.INSTANT
+    return lasting
+
+
+def _most_wounds(fields: _States) -> Values:
+    own = fields.of_members("wizards", "wounds")
+    gains = (fields.of_members("spells", "gains_wound") != 0).any(-1)[..., None]
+    return np.where(gains & (own > 0), np.maximum(own, MAX_WOUNDS), own)
+
+
+def _most_items(fields: _States) -> Values:
+    count, stores = (fields.of_members("items", name) for name in ("count", "stores"))
+    return np.maximum(count, stores)
+
+
+def _most_of_pool(fields: _States, most: Callable[[Any, int], int], army: Values) -> Values:
+    """Most dice of a pool, which is one army's, by states."""
+    found = np.zeros(len(army), np.int64)
+    for each in np.unique(fields.scenario):
+        pools = [min(DICE, most(fields.packed[int(each)], side)) for side in range(ARMIES)]
+        here = fields.scenario == each
+        found[here] = np.array(pools)[army[here]]
+    return found
+
+
+def _most_own_dice(fields: _States) -> Values:
+    wizards = fields.packed["armies"]["wizards"][fields.scenario, fields.active]
+    own_dice = fields.of_scenario("own_dice")[:, None]
+    most: Values = np.minimum(DICE, most_own_dice(wizards, own_dice))
+    return most
+
+
+def _most_aims(fields: _States, pending: str, army: Values) -> Values:
+    """Aims of a pending spell, 0 where there is none."""
+    spell = fields[pending].astype(np.int64)
+    count = fields.of_member("spells", "n_aims", army, np.maximum(spell - 1, 0))
+    return np.where(spell > 0, count, 0)
+
+
+def _most_cursor(fields: _States) -> Values:
+    """Return the last of both armies' wizards or items, or of the effects of a row."""
+    row = np.maximum(fields["row"].astype(np.int64) - 1, 0)
+    effects = fields.packed["miscast_rows"]["count"][fields.scenario, row]
+    most = np.where(fields["row"] > 0, np.maximum(effects, 1) - 1, 0)
+    most = np.where(fields["node"] == Node.SWAP_SPELL, ARMIES * WIZARDS - 1, most)
+    return np.where(fields["node"] == Node.STORE_DICE, ARMIES * ITEMS - 1, most)
+
+
+RANGES: dict[str, tuple[int, int]] = {
+    "node": (int(Node.END), int(Node.STORE_DICE)),
+    "mover": (0, ARMIES - 1),
+    "active": (0, ARMIES - 1),
+    "marks": (0, (1 << MARKS_PER_WORD * TARGETS) - 1),
+    "number": (-_MOST_NUMBER, _MOST_NUMBER),
+    "dice": (0, 0),
+    "attempt": (0, len(DispelAttempt) - 1),
+    "natural_result": (0, NaturalResult.OPEN - 1),
+    "group": (0, 0),
+    "after_miscast": (0, len(AfterMiscast) - 1),
+    "striking": (0, 0),
+    "strike": (0, 0),
+    "radius": (0, 0),
+    "return_to": (0, 0),
+    "faces": (0, DICE),
+    "held": (0, DICE),
+    "reserve": (0, DICE),
+    "lock": (0, BARS_ITEMS + Lock.BATTLE_END),
+    "target": (0, ARMIES * SPELLS),
+    "spare": (0, 0),
+}
+"""Fields of a state whose range is the same in every scenario; those at (0, 0) belong to chance
+nodes or are padding."""
+
+RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
+    "phase": lambda f: f.of_scenario("phases") - (f["node"] != Node.END),
+    "unit_wounds": lambda f: f.of_members("units", "models") * f.of_members("units", "wounds"),
+    "power": lambda f: _most_of_pool(f, most_power_dice, f.active),
+    "dispel": lambda f: _most_of_pool(f, most_dispel_dice, 1 - f.active),
+    "spell": lambda f: f.of_armies("n_spells", f.active),
+    "aim": lambda f: _most_aims(f, "spell", f.active),
+    "cast_item": lambda f: f.of_armies("n_items", f.active),
+    "joined": lambda f: f.of_armies("n_wizards", f.mover),
+    "row": lambda f: f.of_scenario("n_miscast_rows"),
+    "cursor": _most_cursor,
+    "free": lambda f: f.of_armies("n_spells", 1 - f.active),
+    "free_aim": lambda f: _most_aims(f, "free", 1 - f.active),
+    "items": _most_items,
+    "level": lambda f: f.of_members("wizards", "level"),
+    "wounds": _most_wounds,
+    "own_dice": _most_own_dice,
+    "contacts": lambda f: f.of_scenario("contacts")["models"],
+    "aims": lambda f: f.of_members("spells", "n_aims"),
+    "markers": lambda f: 1 + f["phase"][:, None, None],
+}
+"""Greatest values of fields that count from 0, by states; each may read those above it."""
+
+BITS: dict[str, Callable[[_States], Values]] = {
+    "known": _spell_bits,
+    "open": lambda f: _spell_bits(f)[f.rows, f.active],
+    "in_play": lambda f: _spell_bits(f, _lasting(f)),
+    "new_in_play": lambda f: f["in_play"],
+    "attempted": lambda f: f["in_play"],
+    "declared": lambda f: (np.int64(1) << f.of_armies("n_items", f.mover)) - 1,
+}
+"""Fields of bits, and the bits that they may have."""
+
+ENVIRONMENT_FIELDS = {
+    "state": "what all of the above is about",
+    "rng": "any bits are a key, and any are a counter",
+    "unpaid": "a finite number",
+    "scenario": "one of those that are played",
+    "opponent": "one of the pool",
+    "status": "one that fits the state",
+}
+"""Fields of an environment, and what they may be."""
+
+
+class _Situation(NamedTuple):
+    """What is under way at a decision; `attempt` and whether a spell is free tell nodes apart."""
+
+    node: Node
+    needed: tuple[str, ...] = ()  # fields that are not 0
+    allowed: tuple[str, ...] = ()  # others that may not be 0
+    attempt: DispelAttempt = DispelAttempt.NONE
+    mover: int | None = 0  # 0: the active army, 1: the other, None: either
+
+
+_UNDER_WAY = (
+    "number", "spell", "aim", "cast_item", "reserve", "declared", "joined", "target",
+    "natural_result", "row", "cursor", "after_miscast", "free", "free_aim", "faces", "held",
+)  # fmt: skip
+_ROLLED = ("natural_result", "faces", "held")
+_MISCAST = ("aim", "cursor", "after_miscast")
+_ATTEMPTS = (
+    (DispelAttempt.CAST, ("spell",), ("aim",), 1),
+    (DispelAttempt.FREE, ("spell", "row", "free"), (*_MISCAST, "free_aim"), 0),
+    (DispelAttempt.IN_PLAY, ("target",), (), None),
+)
+_SITUATIONS = (
+    _Situation(Node.END, mover=None),
+    _Situation(Node.NOMINATE),
+    _Situation(Node.TARGET, ("spell",)),
+    _Situation(Node.TARGET, ("spell", "row", "free"), _MISCAST, mover=1),
+    _Situation(Node.ITEM, ("spell",), ("aim",)),
+    _Situation(Node.RESERVE_DICE, ("spell",), ("aim", "cast_item")),
+    _Situation(Node.POOL_DICE, ("spell",), ("aim", "cast_item", "reserve")),
+    _Situation(Node.KEEP_CASTING, ("spell",), ("aim", "cast_item", *_ROLLED)),
+    _Situation(Node.FREE_SPELL, ("spell", "row"), _MISCAST, mover=1),
+    _Situation(Node.IN_PLAY, mover=None),
+    _Situation(Node.SWAP_SPELL, (), ("cursor",), mover=None),
+    _Situation(Node.STORE_DICE, (), ("cursor",), mover=None),
+    *(
+        _Situation(node, (*needed, *more), (*allowed, "number", "declared", *rest), attempt, mover)
+        for attempt, needed, allowed, mover in _ATTEMPTS
+        for node, more, rest in (
+            (Node.DISPEL, (), ()),
+            (Node.DISPEL_RESERVE, ("joined",), ()),
+            (Node.DISPEL_POOL, ("joined", "reserve"), ()),
+            (Node.KEEP_DISPEL, (), _ROLLED),
+        )
+    ),
+)
+
+
+def check_states(
+    what: str, packed: Records[PackedScenario], scenario: Values, states: Values
+) -> None:
+    """Raise a ValueError about the first state that no battle of its scenario can be saved in.
+
+    Args:
+        what: the states' name in the message.
+        packed: all packed scenarios, (n,).
+        scenario: that each state belongs to, int64 (k,), in range.
+        states: `engine.state.STATE` records, (k,).
+    """
+    fields = _States(what, packed, scenario, states)
+    for field, (low, high) in RANGES.items():
+        fields.check_range(field, low, high)
+    for field, most in RANGES_BY_SCENARIO.items():
+        fields.check_range(field, 0, most(fields))
+    for field, bits in BITS.items():
+        fields.check_bits(field, bits(fields))
+    _check_situations(fields)
+    _check_pending(fields)
+    _check_spells(fields)
+    _check_casters(fields)
+    _check_choices(fields)
+
+
+def _check_situations(fields: _States) -> None:
+    """Check what is under way: as much as there is at the node, and whose turn it is."""
+    node, attempt, freed = fields["node"], fields["attempt"], fields["free"] > 0
+    known = np.zeros(len(node), np.bool_)
+    for each in _SITUATIONS:
+        here = (node == each.node) & (attempt == each.attempt)
+        if each.node == Node.TARGET:
+            here &= freed == ("free" in each.needed)
+        known |= here
+        for field in _UNDER_WAY:
+            zero = fields[field].reshape(len(node), -1).any(1) == 0
+            if field in each.needed:
+                fields.check(~here | ~zero, field, f"one at {each.node.name}")
+            elif field not in each.allowed:
+                fields.check(~here | zero, field, f"0 at {each.node.name}")
+        if each.mover is not None:
+            side = fields.active if each.mover == 0 else 1 - fields.active
+            fields.check(~here | (fields.mover == side), "mover", f"the other at {each.node.name}")
+    fields.check(known, "attempt", lambda at: f"another at {Node(int(node[at])).name}")
+    running = node != Node.END
+    turn = np.where(running, fields["phase"] % ARMIES, fields.active)
+    fields.check(fields.active == turn, "active", "the army whose phase it is")
+
+
+def _check_pending(fields: _States) -> None:
+    """Check what the pending roll or choice is about."""
+    rows, node = fields.rows, fields["node"]
+    row, cursor = (fields[name].astype(np.int64) for name in ("row", "cursor"))
+    first = fields.packed["miscast_rows"]["first"][fields.scenario, np.maximum(row - 1, 0)]
+    place = np.where(row > 0, first + cursor, 0)
+    kind = fields.packed["effects"]["kind"][fields.scenario, place]
+    fields.check((row == 0) | (kind == EffectKind.FREE_SPELL), "cursor", "that of a free spell")
+    places = {
+        Node.SWAP_SPELL: ("wizards", "draws", WIZARDS),
+        Node.STORE_DICE: ("items", "stores", ITEMS),
+    }
+    for at, (members, field, count) in places.items():
+        here = node == at
+        found = np.where(here, cursor, 0)
+        works = fields.of_member(members, field, fields.mover, found % count) > 0
+        works &= found // count == fields.mover
+        fields.check(~here | works, "cursor", f"one of the mover's {members} that {field}")
+    target = np.maximum(fields["target"].astype(np.int64) - 1, 0)
+    lies = (fields["in_play"][rows, target // SPELLS] >> (target % SPELLS)) & 1
+    fields.check((fields["target"] == 0) | (lies != 0), "target", "a spell in play")
+    dice = fields["faces"].sum(1) + fields["held"].sum(1)
+    rolled = (node == Node.KEEP_CASTING) | (node == Node.KEEP_DISPEL)
+    fields.check(~rolled[:, None] | ((dice >= 1) & (dice <= DICE))[:, None], "faces", _SOME_DICE)
+    wizard = np.where(
+        node == Node.DISPEL_POOL, fields["joined"].astype(np.int64) - 1, _caster(fields)
+    )
+    held = fields["own_dice"][rows, np.maximum(wizard, 0)]
+    fields.check(fields["reserve"] <= held, "reserve", lambda at: f"at most {held[at]} own dice")
+    lock = fields["lock"] % BARS_ITEMS
+    fields.check(lock <= Lock.BATTLE_END, "lock", "a lock")
+
+
+def _caster(fields: _States) -> Values:
+    """Return the wizard of the spell being cast, 0 where there is none."""
+    spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
+    return fields.of_member("spells", "wizard", fields.active, spell).astype(np.int64)
+
+
+def _check_spells(fields: _States) -> None:
+    """Check that spells are aimed that must be: those in play, the one cast and the free one."""
+    in_play = (fields["in_play"][..., None] >> np.arange(SPELLS)) & 1
+    aimed = (in_play != 0) & (fields.of_members("spells", "targeted") != 0)
+    fields.check((fields["aims"] > 0) == aimed, "aims", "one of each aimed spell in play, else 0")
+    node, attempt = fields["node"], fields["attempt"]
+    for pending, aim, army, settled in (
+        (
+            "spell",
+            "aim",
+            fields.active,
+            (node != Node.TARGET) & (attempt != DispelAttempt.FREE) & (node != Node.FREE_SPELL),
+        ),
+        ("free", "free_aim", 1 - fields.active, attempt == DispelAttempt.FREE),
+    ):
+        spell = fields[pending].astype(np.int64)
+        targeted = fields.of_member("spells", "targeted", army, np.maximum(spell - 1, 0)) != 0
+        good = (fields[aim] > 0) == (targeted & (spell > 0))
+        fields.check(~settled | good, aim, f"one of an aimed {pending}, else 0")
+
+
+def _check_casters(fields: _States) -> None:
+    """Check that spells are open, and cast, of those alone who can cast them."""
+    rows, node, active = fields.rows, fields["node"], fields.active
+    wounds, level, lock = (fields[name][rows, active] for name in ("wounds", "level", "lock"))
+    able = (fields.of_members("wizards", "casts", active) != 0) & (wounds > 0) & (level > 0)
+    able &= lock == Lock.NONE
+    bearing = (fields.of_members("wizards", "uses_items", active) != 0) & (wounds > 0)
+    bearing &= (fields.of_members("wizards", "on_table", active) != 0) & (lock < BARS_ITEMS)
+    dice = (fields["power"][:, None] > 0) | (fields["own_dice"] > 0)
+    chooses = node == Node.NOMINATE
+    for name, ready in (("spells", able & (dice | ~chooses[:, None])), ("bound", bearing)):
+        of_wizards = fields.of_members("wizards", name, active).astype(np.int64)
+        shut = (np.where(ready, 0, of_wizards) & fields["open"].astype(np.int64)[:, None]) == 0
+        fields.check(shut.all(1), "open", "no spell of a wizard that cannot cast now")
+    spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
+    bound = fields.of_member("spells", "bound", active, spell) != 0
+    wizard = _caster(fields)
+    before = np.isin(node, (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE))
+    before &= fields["free"] == 0
+    ready = np.where(bound, (node == Node.TARGET) & bearing[rows, wizard], able[rows, wizard])
+    rolls = (node == Node.POOL_DICE) & (fields["reserve"] > 0)
+    ready &= bound | rolls | dice[rows, wizard]
+    fields.check(~before | ready, "spell", "one whose wizard can cast it now")
+    item = np.maximum(fields["cast_item"].astype(np.int64) - 1, 0)
+    serves = fields.of_member("items", "cast_use", active, item) != 0
+    serves &= ~before | (fields["items"][rows, active, item] > 0)
+    fields.check((fields["cast_item"] == 0) | serves, "cast_item", "one with a use for casts")
+
+
+def _check_choices(fields: _States) -> None:
+    """Check that whoever decides has something to choose: the engine plays what is forced."""
+    states, work = as_records(State, np.ascontiguousarray(fields.records)), new_work_spaces()[0]
+    for row in np.flatnonzero(fields["node"] != Node.END).tolist():
+        packed = fields.packed[int(fields.scenario[row])]
+        if legal_actions(packed, states[row], work) < _CHOICE:
+            node = Node(int(states[row].node)).name
+            raise ValueError(
+                f"state: {fields.what} {row}: expected {_CHOICE} actions or more at {node}, "
+                "found fewer"
+            )
+
+
+def check_environments(
+    what: str,
+    packed: Records[PackedScenario],
+    envs: Records[Environment],
+    pool: int,
+    seat: int | None,
+) -> None:
+    """Raise a ValueError about the first environment that cannot be played on.
+
+    Args:
+        what: the environments' name in the message.
+        packed: all packed scenarios.
+        envs: from elsewhere, (k,).
+        pool: how many opponents there are.
+        seat: the learner's; None where both are asked from outside.
+    """
+    named = _Fields(what, np.asarray(envs))
+    named.check_range("scenario", 0, len(packed) - 1)
+    named.check_range("opponent", 0, pool - 1)
+    named.check(np.isfinite(named["unpaid"]), "unpaid", "a finite number")
+    states = named["state"]
+    check_states(what, packed, named["scenario"], states)
+    over = states["node"] == Node.END
+    status = named["status"]
+    good = (status == Status.LEARNER_DECIDES) | ((status == Status.DONE) & over)
+    if seat is None:
+        good = (status == Status.LEARNER_DECIDES) | (status == Status.OPPONENT_OPENS)
+    named.check(good, "status", "that of a battle between two steps")
+    turn = np.ones(len(envs), np.bool_) if seat is None else over | (states["mover"] == seat)
+    named.check(turn, "state", f"a decision of seat {seat}")
