@@ -22,6 +22,7 @@ import torch
 from rich.console import Console
 from rich.progress import track
 from rich.table import Column, Table
+from rich.text import Text
 
 from experiments.benchmarks import stepping, training
 from experiments.benchmarks.solving import measure_solving
@@ -226,7 +227,7 @@ def tables(results: dict[str, Any]) -> list[Table]:
     held = Table("what", "measured", "budget", "holds", title="budgets")
     for each in results["budgets"]:
         limit = f"{'at most' if each['most'] else 'at least'} {each['limit']:g} {each['unit']}"
-        verdict = "yes" if each["holds"] else "[red]no[/red]"
+        verdict = "yes" if each["holds"] else Text("no", style="red")
         held.add_row(each["what"], f"{each['value']:.3g} {each['unit']}", limit, verdict)
     numbers = (Column(heading, justify="right") for heading in ("decisions", "seconds"))
     solved = Table("what", "scenario", *numbers, title="the exact optimum")

@@ -256,7 +256,7 @@ def progress() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
         console=Console(stderr=True),
     )
 
@@ -308,7 +308,7 @@ def print_results(results: Any, tables: Iterable[Table], *, as_json: bool) -> No
         print_json(results)
         return
     for table in tables:
-        Console().print(table)
+        Console(markup=False, emoji=False).print(table)
 
 
 def markdown_table(

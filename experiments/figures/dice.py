@@ -233,7 +233,7 @@ class Picture:
         self.figure.suptitle(f"{name}: {title}", fontsize=13, fontweight="bold")
         pool = " in the pool" if any(self.heat_map.start.state.own_dice) else ""
         note = "; ".join(["framed: the start", *notes])
-        self.figure.supxlabel(f"power dice left{pool}\n{note}", fontsize=10)
+        self.figure.supxlabel(f"power dice left{pool}\n{note}", fontsize=10, parse_math=False)
         self.figure.supylabel("dispel dice left", fontsize=10)
         save_figure(self.figure, path, _DPI)
 
@@ -248,7 +248,7 @@ class Picture:
     ) -> Any:
         """Draw cells in colours, white where masked, with labels, and a frame around the start."""
         power, dispel = self.heat_map.power, self.heat_map.dispel
-        axes.set_title(title, fontsize=10.5)
+        axes.set_title(title, fontsize=10.5, parse_math=False)  # names may have a $
         axes.set_xticks(power)
         axes.set_yticks(dispel)
         axes.set_xticks(np.array(power[1:]) - 0.5, minor=True)
@@ -280,6 +280,7 @@ class Picture:
                 fontweight="bold" if best else "normal",
                 color="white" if luminance < _DARK else "black",
                 linespacing=1.1,
+                parse_math=False,
             )
         return image
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.cli import draw, main
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 Capture = pytest.CaptureFixture[str]
 SKIRMISH = "border-skirmish"
@@ -94,6 +94,22 @@ def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
         named += [unit.name for unit in army.units]
         named += [each.name for each in army.characters]
     assert [name for name in named if name not in texts] == []
+
+
+ODD = "$\\odd{$ [/red] :smile:"
+
+
+def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
+    unit = {"name": ODD, "models": 5, "toughness": 3, "points": 5, "position": [10, 40]}
+    terrain = {"name": ODD, "kind": "wood", "position": [30, 20], "size": [4, 4]}
+    army = {"name": ODD, "heroes": [{"name": ODD, "position": [10, 10]}]}
+    field = {"width": 48, "depth": 48, "terrain": [terrain]}
+    scenario = scenario_from_dict(
+        {"name": "odd", "battlefield": field, "caster": army, "dispeller": {"units": [unit]}}
+    )
+    figure = draw.draw_battlefield(scenario)
+    figure.savefig(tmp_path / "odd.png")
+    assert [text.get_text() for text in figure.axes[0].texts] == [ODD] * 3
 
 
 def test_every_model_has_its_place_in_the_picture() -> None:

@@ -255,6 +255,22 @@ def _casting(spells: list[dict[str, Any]] | None = None, **more: Any) -> dict[st
     return {"wizards": [{**WIZARD, "spells": [BOLT] if spells is None else spells, **more}]}
 
 
+def test_names_of_spells_are_printed_and_drawn_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "odd.toml"
+    spell = "{ name = '$odd{$ [/red]', casting_value = 5, worth = 9 }"
+    file.write_text(
+        'name = "odd"\n[caster]\npower_dice = 2\n[[caster.wizards]]\nname = "A"\nlevel = 1\n'
+        f"spells = [{spell}]\n[dispeller]\n"
+    )
+    assert solve.main([str(file), "--plot", str(tmp_path / "odd.png")]) == 0
+    assert "$odd{$ [/red]" in capsys.readouterr().out
+    assert (tmp_path / "odd.png").exists()
+    assert solve.main([str(file), "apprentice"]) == 0
+    assert "[/red]" in capsys.readouterr().out
+
+
 def test_openings_in_words() -> None:
     none: dict[str, Any] = {"dispel_dice": 0}
     assert _told(caster={}, dispeller={}) == "nothing to decide"

@@ -440,6 +440,19 @@ def test_bad_input_ends_with_one_line(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["../../escaped", "/tmp/escaped", "a/b", "rating"])
+def test_a_scenario_has_no_name_that_leads_out_of_the_folder(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, out = tmp_path / "own.toml", tmp_path / "one" / "out"
+    file.write_text(f'name = "{name}"\n[caster]\n[dispeller]\n')
+    with pytest.raises(SystemExit) as ended:
+        tournament.main(["random", "--scenario", str(file), "--out", str(out)])
+    assert ended.value.code == 2
+    assert ": expected " in capsys.readouterr().err
+    assert [*tmp_path.rglob("*")] == [file]
+
+
 def test_a_player_who_is_another_with_every_seed_has_no_exact_value() -> None:
     agents = ("random", "mcts:5", "expectimax:1")
     this = running.load_round("apprentice", agents)

@@ -97,6 +97,7 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
         f"{scenario.name}: {scenario.caster.name or 'caster'} (blue) against "
         f"{scenario.dispeller.name or 'dispeller'} (red), wizards in gold, close combat hatched",
         fontsize=10,
+        parse_math=False,
     )
     axes.set_xlabel("inches")
     return figure
@@ -114,4 +115,5 @@ def _label(axes: "Axes", shape: Any, name: str, colour: str, *, below: bool) -> 
     """Write a name in front of or behind what it names, away from the middle."""
     left, bottom, right, top = shape.bounds
     y, align = (bottom - 0.3, "top") if below else (top + 0.3, "bottom")
-    axes.text((left + right) / 2, y, name, ha="center", va=align, fontsize=6, color=colour)
+    look: dict[str, Any] = {"ha": "center", "va": align, "fontsize": 6, "color": colour}
+    axes.text((left + right) / 2, y, name, parse_math=False, **look)  # a $ is no formula's

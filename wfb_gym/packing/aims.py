@@ -4,7 +4,7 @@
 what hits do; this module brings them together once, when a scenario is packed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +139,14 @@ class AimPacker:
                         packed.staying[word] |= ((1 << TARGETS) - 1) << (place * TARGETS)
                 used = _SpellAims(self, army, index, slot, effect).pack(packed, used)
             packed.n_aims = used
+
+    def add_hits(self, models: Sequence[int]) -> int:
+        """Add how many models are struck by how many are left; return the first's index."""
+        most = np.iinfo(self._packed["hits"].dtype).max
+        if max(models) > most:
+            expected = f"at most {most} models of a unit struck at once"
+            raise ScenarioError("scenario", [Problem("", expected, str(max(models)))])
+        return self.hits.add(models)
 
     def gains_wounds(self, army: int, index: int) -> bool:
         """Whether the target is a character with a spell that gains it wounds."""
@@ -307,11 +315,11 @@ class _SpellAims:
         else:
             row.dice = HitDice.MODELS
             row.chance = chance
-            row.hits = packer.hits.add(strike.hits)
+            row.hits = packer.add_hits(strike.hits)
             struck = struck_pmf(strike.hits[-1])
             if strike.partial is not None and damage.partial is not None:
                 row.touched_on = damage.partial
-                row.touched = packer.hits.add(strike.partial)
+                row.touched = packer.add_hits(strike.partial)
                 row.touched_chance = (FACES + 1 - damage.partial) / FACES * chance
                 struck = struck_pmf(strike.hits[-1], strike.partial[-1], damage.partial)
             pmf = wounds_pmf(struck, chance, per_hit, total)
