@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from numba import version_info
 
 from tests import compiled_sample as sample
-from wfb_gym import _compiler
+from wfb_gym import _compiler, _jit
 
 ROOT = Path(__file__).parents[1]
 RESULTS = [25, 21, 5]
@@ -252,6 +253,21 @@ def test_without_any_folder_one_sentence_says_what_to_set(tmp_path: Path) -> Non
         "set WFB_GYM_CACHE_DIR to one that can be written\n"
     )
     assert "During handling" not in errors
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
+def test_a_shared_folder_that_somebody_else_made_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(os, "getuid", lambda: 4711)
+    shared = tmp_path / "wfb_gym-4711"
+    shared.mkdir()
+    if shared.stat().st_uid == 0:  # which may put code anywhere
+        os.chown(shared, 4712, -1)
+    assert shared not in list(_jit._cache_roots())
+    monkeypatch.setattr(os, "getuid", lambda: shared.stat().st_uid)
+    assert list(_jit._cache_roots())[-1] == tmp_path / f"wfb_gym-{os.getuid()}"
 
 
 def test_that_it_compiles_is_said_once(tmp_path: Path) -> None:

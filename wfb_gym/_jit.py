@@ -77,7 +77,10 @@ def _cache_roots() -> Iterator[Path]:
             yield Path.home() / ".cache" / "wfb_gym"
     with contextlib.suppress(OSError):
         user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
-        yield Path(tempfile.gettempdir()) / f"wfb_gym-{user}"
+        shared = Path(tempfile.gettempdir()) / f"wfb_gym-{user}"
+        shared.mkdir(mode=0o700, exist_ok=True)
+        if shared.lstat().st_uid in (user, 0):  # else its owner could have put any code there
+            yield shared
 
 
 def _is_usable(folder: Path) -> bool:

@@ -47,7 +47,7 @@ def test_round_trip(scenario: str, tmp_path: Path) -> None:
 
 def test_a_scenario_that_is_not_bundled_travels_along(tmp_path: Path) -> None:
     mine = scenario_from_dict(
-        {**load_scenario(DUEL).model_dump(exclude_defaults=True), "phases": 3, "name": "zwölf"}
+        {**load_scenario(DUEL).model_dump(exclude_defaults=True), "phases": 3, "name": "twelve"}
     )
     for scenario in (mine, Generated("train", 1, options=SMALL).scenarios()[0]):
         path = write_to(record(scenario, "greedy", "greedy", seed=0), tmp_path)
