@@ -1,16 +1,21 @@
-"""A run's checkpoint: one file, written whole or not at all.
+"""A run's checkpoint: one file, written whole or not at all, with a digest of what it holds.
 
 It holds plain values and tensors alone, so that loading one runs no code that it brings.
 """
 
-import os
+import hashlib
+import io
 from pathlib import Path
 from typing import Any
 
 import torch
 
-FORMAT = 2
+from wfb_gym.files import refuse_damage, write_whole
+
+FORMAT = 3
 NAME = "checkpoint.pt"
+_TITLE = b"wfb_gym checkpoint "
+"""The file's first line: this, the format's number, and the digest of the bytes that follow."""
 
 
 class CheckpointError(ValueError):
@@ -18,18 +23,18 @@ class CheckpointError(ValueError):
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """Write a run's state into its folder; until it is whole, the former one stays."""
+    """Write a run's state into its folder; until it is whole, the former one stays.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / NAME
-    part = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with part.open("wb") as file:
-            torch.save({"format": FORMAT, **state}, file)
-            file.flush()
-            os.fsync(file.fileno())  # else a power failure may keep the name and no bytes
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    memory = io.BytesIO()  # torch hides what kind of error a file raises
+    torch.save(state, memory)
+    content = memory.getbuffer()
+    with write_whole(folder / NAME) as file:
+        file.write(_TITLE + f"{FORMAT} {hashlib.sha256(content).hexdigest()}\n".encode())
+        file.write(content)
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -37,16 +42,25 @@ def has_checkpoint(folder: Path) -> bool:
     return (folder / NAME).is_file()
 
 
+def delete_checkpoint(folder: Path) -> None:
+    """Delete the checkpoint of a run that is finished, if there is one."""
+    (folder / NAME).unlink(missing_ok=True)
+
+
 def load_checkpoint(folder: Path) -> dict[str, Any]:
     """Load what `save_checkpoint` wrote; a `CheckpointError` if it is not there or not readable."""
     path = folder / NAME
     if not has_checkpoint(folder):
         raise CheckpointError(f"{path}: expected a checkpoint, found no file")
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-        found = state.pop("format", None)
-    except Exception as error:  # torch raises whatever it likes for bytes that are no checkpoint
-        raise CheckpointError(f"{path}: expected a checkpoint") from error
-    if found != FORMAT:
-        raise CheckpointError(f"{path}: expected a checkpoint of format {FORMAT}, found {found}")
-    return dict(state)
+    with refuse_damage(path, f"a checkpoint of format {FORMAT}", CheckpointError):
+        title, _, content = path.read_bytes().partition(b"\n")
+        if not title.startswith(_TITLE):
+            raise ValueError("it does not begin as one")
+        number, digest = title[len(_TITLE) :].decode().split(" ")
+        if int(number) != FORMAT:
+            raise CheckpointError(
+                f"{path}: expected a checkpoint of format {FORMAT}, found format {int(number)}"
+            )
+        if hashlib.sha256(content).hexdigest() != digest:
+            raise ValueError("its bytes have changed")
+        return dict(torch.load(io.BytesIO(content), map_location="cpu", weights_only=True))

@@ -2,8 +2,9 @@
 
 import signal
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
@@ -14,9 +15,27 @@ GENERATED = ("generated", "generated-phase")
 """Battles, and single phases, that are drawn anew each episode; a split may follow a colon."""
 
 
+class WorkerError(RuntimeError):
+    """A process that worked for this one has failed."""
+
+
 def is_generated(scenario: str) -> bool:
     """Whether a scenario's name stands for generated ones."""
     return scenario.partition(":")[0] in GENERATED
+
+
+def check_trainable(scenarios: Sequence[str]) -> None:
+    """Raise a ValueError for what nobody may learn from."""
+    for name in scenarios:
+        if is_generated(name) and name.endswith(":test"):
+            raise ValueError(f"scenario: {name} is for tests, train on {name[:-5]}")
+
+
+def graded_scenario(scenarios: Sequence[str]) -> str | list[str]:
+    """What those who learned from scenarios are graded in: these, or other generated ones."""
+    if is_generated(scenarios[0]):
+        return f"{scenarios[0].partition(':')[0]}:test"
+    return scenarios[0] if len(scenarios) == 1 else list(scenarios)
 
 
 def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver.Solution]:
@@ -69,3 +88,21 @@ class DeferredInterrupt:
             raise KeyboardInterrupt
         self.requested = True
         print("ending after this update; Ctrl-C again ends at once", file=sys.stderr)
+
+
+@contextmanager
+def ignoring_interrupts_in_children() -> Iterator[None]:
+    """Keep Ctrl-C, which a terminal sends to all processes, from those that the block starts.
+
+    A child would print where it was, in the midst of its imports, and this process would learn of a
+    failed child before its own Ctrl-C. It inherits which signals are blocked.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # no POSIX: Ctrl-C reaches them
+        yield
+        return
+    resource_tracker.ensure_running()  # starting it would unblock the signal again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

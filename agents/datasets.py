@@ -5,8 +5,10 @@ agents/record.py.
 """
 
 import re
+import shutil
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 
 import wfb_gym
 from experiments.common import IDS
+from wfb_gym.files import refuse_damage
 
 MASK = "action_mask"
 AGENT_ACTION = "agent_action"
@@ -115,10 +118,12 @@ def write_dataset(
     agent: str,
     command: str,
     explores: bool,
+    replace: bool = False,
 ) -> None:
     """Write complete battles as a data set; `gym.make` has made the environment.
 
-    Where the seat explores, some of the actions are random instead of the agent's own.
+    Where the seat explores, some of the actions are random instead of the agent's own. A data set
+    that is to be replaced stays until the new one is whole.
 
     Raises:
         ImportError: Minari is not installed.
@@ -144,7 +149,7 @@ def write_dataset(
             infos=infos,
         )
         buffers.append(buffer)
-    with warnings.catch_warnings():
+    with _new_folder(path_of(name), replace), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=_METADATA_WARNINGS)
         minari.create_dataset_from_buffers(
             name,
@@ -156,6 +161,25 @@ def write_dataset(
             data_format="hdf5",
             requirements=[f"wfb-gym=={wfb_gym.__version__}"],
         )
+
+
+@contextmanager
+def _new_folder(folder: Path, replace: bool) -> Iterator[None]:
+    """Leave a folder as it was, if there was one, where the block that fills it anew fails."""
+    former = folder.with_name(f"{folder.name}.former")
+    if replace and folder.exists():
+        shutil.rmtree(former, ignore_errors=True)
+        folder.rename(former)
+    existed = folder.exists()
+    try:
+        yield
+    except BaseException:
+        if not existed:
+            shutil.rmtree(folder, ignore_errors=True)
+            if former.exists():
+                former.rename(folder)
+        raise
+    shutil.rmtree(former, ignore_errors=True)
 
 
 def read_dataset(name: str) -> Dataset:
@@ -171,15 +195,13 @@ def read_dataset(name: str) -> Dataset:
             f"data set: found no {name} in {path_of('')}; "
             "python -m agents.record makes one, and MINARI_DATASETS_PATH says where they lie"
         )
-    try:
+    with refuse_damage(path_of(name), "battles with action masks", DatasetError):
         stored = import_minari().load_dataset(name)
         seats = {known: seat for seat, known in IDS.items()}
         if stored.env_spec is None or stored.env_spec.id not in seats:
             raise DatasetError(f"{name}: expected decisions of {' or '.join(seats)}")
         decisions = _read_decisions(stored)
         env = stored.recover_environment()
-    except (OSError, KeyError, TypeError) as error:
-        raise DatasetError(f"{name}: expected battles with action masks: {error!r}") from error
     scenario = stored.env_spec.kwargs.get("scenario", "archmage-duel")
     return Dataset(name, seats[stored.env_spec.id], scenario, env, decisions)
 

@@ -15,6 +15,8 @@ interruption loses little: running again uses the targets and the grades that ar
 --resume the last checkpoint of the network.
 """
 
+import hashlib
+import json
 import math
 import sys
 import time
@@ -27,12 +29,28 @@ import numpy as np
 import torch
 from torch import nn
 
-from agents.checkpoints import has_checkpoint, load_checkpoint, save_checkpoint
+from agents.checkpoints import NAME as CHECKPOINT
+from agents.checkpoints import (
+    delete_checkpoint,
+    has_checkpoint,
+    load_checkpoint,
+    save_checkpoint,
+)
 from agents.common import DeferredInterrupt, report
 from agents.distillation.grading import Grade, grade_seeds
-from agents.distillation.targets import TargetSet, TargetSource, make_many_targets
+from agents.distillation.targets import TargetError, TargetSet, TargetSource, make_many_targets
 from agents.figures import draw_grades
+from agents.run_folder import (
+    OVERWRITE,
+    RunFolderError,
+    check_same_settings,
+    occupy,
+    refuse_unfinished,
+    run_command,
+    write_or_warn,
+)
 from experiments import common
+from wfb_gym.files import refuse_damage, write_text_whole
 from wfb_gym.generating import Generation
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
@@ -44,6 +62,8 @@ QUICK = {
     "train_bytes": 1 << 20, "test_bytes": 1 << 20,
 }  # fmt: skip
 CHECKPOINT_SECONDS = 60.0
+NOT_LEARNED = ("out", "targets", "test_bytes", "graded", "workers", "threads")
+"""Settings that do not decide what is learned."""
 REPORTED = 200
 """Gradient steps between two points of the curve."""
 
@@ -120,6 +140,7 @@ class Student:
     def save(self) -> None:
         """Write a checkpoint into the run's folder."""
         state = {
+            "settings": common.settings_as_json(self.settings),
             "network": self.network.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "rng": self.targets.rng.bit_generator.state,
@@ -128,14 +149,31 @@ class Student:
         }
         save_checkpoint(self.settings.out, state)
 
-    def load(self) -> None:
-        """Go on from the checkpoint in the run's folder."""
-        state = load_checkpoint(self.settings.out)
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from what `save` wrote."""
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.targets.rng.bit_generator.state = state["rng"]
         self.seconds, self.steps = state["counts"]
         self.regrets = state["regrets"]
+
+
+def check_targets(settings: Settings) -> None:
+    """Refuse a folder whose targets were made with other settings; an empty one notes them.
+
+    Raises:
+        CheckpointError: they were.
+        TargetError: what the folder notes is damaged.
+    """
+    path = settings.targets / "settings.json"
+    now = {name: getattr(settings, name) for name in ("points", "train_bytes")}
+    if path.is_file():
+        with refuse_damage(path, "settings of targets", TargetError):
+            before = dict(json.loads(path.read_text(encoding="utf-8")))
+        check_same_settings(before, now, ())
+    else:
+        settings.targets.mkdir(parents=True, exist_ok=True)
+        write_text_whole(path, json.dumps(now))
 
 
 def make_train_targets(settings: Settings, source: TargetSource) -> list[int]:
@@ -169,9 +207,9 @@ def train(student: Student) -> None:
                 note = f"{rate:,.0f}/s, regret {student.regrets[-1][1]:.4f}"
                 bar.update(task, completed=int(student.seconds), note=note)
             if time.monotonic() - saved > CHECKPOINT_SECONDS:
-                student.save()
+                write_or_warn(settings.out / CHECKPOINT, student.save)
                 saved = time.monotonic()
-        student.save()
+        write_or_warn(settings.out / CHECKPOINT, student.save)
     if interrupt.requested:
         raise KeyboardInterrupt
 
@@ -193,7 +231,14 @@ def grade_test_split(
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
     """Solve, train, grade and write; returns the results."""
-    settings.out.mkdir(parents=True, exist_ok=True)
+    with occupy(settings.out):
+        return _run(settings, load_checkpoint(settings.out) if resume else None)
+
+
+def _run(settings: Settings, state: dict[str, Any] | None) -> dict[str, Any]:
+    if state is not None:
+        check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
+    check_targets(settings)
     seat = SEATS.index(settings.seat)
     options = Generation(points=settings.points, phases=1)
     source = TargetSource(options, settings.targets, max_bytes=settings.train_bytes)
@@ -201,8 +246,8 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
     useful = make_train_targets(settings, source)
     solving_seconds = time.perf_counter() - began
     student = Student(settings, TargetSet(source, useful, seat, settings.seed))
-    if resume:
-        student.load()
+    if state is not None:
+        student.set_state(state)
     train(student)
     about: dict[str, Any] = {
         "seat": seat,
@@ -215,7 +260,7 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
     }
     policy = settings.out / "policy.npz"
     save_network(student.network, policy, about)
-    path = settings.out / f"grades-{student.steps}.jsonl"
+    path = settings.out / f"grades-{_digest(student.network)}.jsonl"
     grades = grade_test_split(settings, source, NetworkAgent(policy), path)
     scores = np.array([one.score for one in grades])
     median = float(np.median(scores))
@@ -234,8 +279,18 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
         "versions": common.versions(),
     }
     common.write_results(settings.out, results)
-    draw_grades(grades, settings.seat, settings.out / "scores.png")
+    delete_checkpoint(settings.out)  # there is nothing left to go on with
+    picture = settings.out / "scores.png"
+    write_or_warn(picture, lambda: draw_grades(grades, settings.seat, picture))
     return results
+
+
+def _digest(network: PolicyNetwork) -> str:
+    """What tells the grades of two networks apart."""
+    digest = hashlib.sha256()
+    for parameter in network.state_dict().values():
+        digest.update(parameter.numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -246,23 +301,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={"resume": "go on from the folder's checkpoint"},
+        switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
         usual_out=lambda settings: Path("runs") / f"distil-{settings.seat}",
     )
     numbers = [each.name for each in fields(Settings) if each.type in (int, float)]
     common.check_positive(parser, settings, [name for name in numbers if name != "seed"])
-    if "resume" in switches and not has_checkpoint(settings.out):
+    resume = "resume" in switches
+    if resume and not has_checkpoint(settings.out):
         parser.error(f"--resume: there is no checkpoint in {settings.out}")
+    if not (resume or "overwrite" in switches):
+        try:
+            refuse_unfinished(settings.out, "--resume")
+        except RunFolderError as error:
+            parser.error(str(error))
     torch.set_num_threads(settings.threads)
-    try:
-        results = run(settings, "resume" in switches)
-    except KeyboardInterrupt:
-        print(f"interrupted; --resume goes on from {settings.out}", file=sys.stderr)
-        return common.INTERRUPTED
-    scores = f"median {results['median_score']:.1f}, mean {results['mean_score']:.1f}"
-    count = len(results["grades"])
-    text = f"{settings.seat}: {scores} over {count} scenarios that it never saw"
-    return report(results, "json" in switches, text)
+
+    def work() -> int:
+        results = run(settings, resume)
+        scores = f"median {results['median_score']:.1f}, mean {results['mean_score']:.1f}"
+        count = len(results["grades"])
+        text = f"{settings.seat}: {scores} over {count} scenarios that it never saw"
+        return report(results, "json" in switches, text)
+
+    return run_command(MODULE, settings.out, work)
 
 
 if __name__ == "__main__":

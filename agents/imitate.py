@@ -30,6 +30,7 @@ from torch.nn.functional import nll_loss
 
 from agents.common import DeferredInterrupt, is_generated, load_solutions, report
 from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
+from agents.run_folder import occupy, run_command
 from experiments import common
 from wfb_gym import solver
 from wfb_gym.players.learned import NetworkAgent
@@ -134,6 +135,11 @@ def _agreement(network: PolicyNetwork, examples: Examples) -> float | None:
 
 def run(settings: Settings, data: Dataset) -> dict[str, Any]:
     """Train, evaluate and write; returns the results."""
+    with occupy(settings.out):
+        return _run(settings, data)
+
+
+def _run(settings: Settings, data: Dataset) -> dict[str, Any]:
     torch.manual_seed(settings.seed)
     network = PolicyNetwork(data.env.unwrapped.limits, settings.shape, settings.width)
     examples, held_out = split_examples(data.decisions, settings.held_out, settings.seed)
@@ -188,18 +194,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     common.check_positive(parser, settings, positive)
     if not 0.0 <= settings.held_out < 1.0:
         parser.error(f"--held-out: expected a share from 0 to below 1, found {settings.held_out}")
-    try:
-        data = read_dataset(settings.dataset)
-    except (ValueError, ImportError) as error:
-        parser.error(str(error))
-    results = run(settings, data)
-    score = "none" if results["score"] is None else f"{results['score']:.2f}"
-    text = (
-        f"{results['seat']} in {results['scenario']}: exact score {score}; learned from "
-        f"{results['learned_from']:,} decisions, agrees with {results['agreement'] or 0:.1%} "
-        f"of {results['held_out']:,} others"
-    )
-    return report(results, "json" in switches, text)
+
+    def work() -> int:
+        try:
+            data = read_dataset(settings.dataset)
+        except (ValueError, ImportError) as error:
+            parser.error(str(error))
+        results = run(settings, data)
+        score = "none" if results["score"] is None else f"{results['score']:.2f}"
+        text = (
+            f"{results['seat']} in {results['scenario']}: exact score {score}; learned from "
+            f"{results['learned_from']:,} decisions, agrees with {results['agreement'] or 0:.1%} "
+            f"of {results['held_out']:,} others"
+        )
+        return report(results, "json" in switches, text)
+
+    return run_command(MODULE, settings.out, work)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ The data lie where Minari looks for them: in MINARI_DATASETS_PATH, or else in ~/
 agents/imitate.py reads them. Needs the extra `minari`.
 """
 
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -168,14 +167,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             episodes += _play_batch(settings, agent, settings.seed + first, count, rng)
             bar.update(task, completed=len(episodes))
     if episodes:
-        if may_replace:
-            shutil.rmtree(path_of(settings.name), ignore_errors=True)
         kwargs = {"scenario": settings.scenario, "opponent": _opponent(settings)}
         env = gym.make(common.IDS[seat], **kwargs)
         command = common.command_line(MODULE, settings)
         explores = settings.epsilon > 0.0
         write_dataset(
-            settings.name, env, episodes, agent=settings.agent, command=command, explores=explores
+            settings.name,
+            env,
+            episodes,
+            agent=settings.agent,
+            command=command,
+            explores=explores,
+            replace=may_replace,
         )
     results = summarise(settings, episodes, time.monotonic() - began, run.interrupted)
     if settings.out is not None:

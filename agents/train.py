@@ -13,6 +13,7 @@ the size of the scenario (agents/hyperparameters.toml); flags win over the file.
 """
 
 import copy
+import io
 import sys
 import time
 from collections.abc import Sequence
@@ -25,11 +26,19 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import LinearSchedule
 
 from agents import hyperparameters
-from agents.common import DeferredInterrupt, is_generated, load_solutions, report
+from agents.common import (
+    DeferredInterrupt,
+    check_trainable,
+    graded_scenario,
+    load_solutions,
+    report,
+)
 from agents.evaluation import CurveCallback, Grader, ModelAgent, describe_grades
 from agents.figures import draw_learning_curve, draw_openings
 from agents.hyperparameters import Hyperparameters, Settings
+from agents.run_folder import OVERWRITE, occupy, refuse_unfinished, run_command, write_or_warn
 from experiments import common
+from wfb_gym.files import write_whole
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.scripted import RULE_BASED, find_scripted
 from wfb_gym.players.registry import make_agent
@@ -63,8 +72,7 @@ def prepare(settings: Settings) -> Task:
     """Make environments and model; an error where they cannot be made or trained with."""
     names = settings.scenario
     scenario: Any = names[0] if len(names) == 1 else list(names)
-    if names[0].endswith(":test"):
-        raise ValueError(f"scenario: {names[0]} is for tests, train on {names[0][:-5]}")
+    check_trainable(names)
     suits = hyperparameters.scenario_class(PhaseVecEnv(1, settings.seat, scenario=scenario))
     hyper = hyperparameters.load_hyperparameters(suits, settings.seat, settings)
     found = load_solutions(names, settings.exact_bytes)
@@ -98,15 +106,19 @@ def prepare(settings: Settings) -> Task:
         )
     model.tensorboard_log = str(settings.out / "tensorboard")
     envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
-    played = f"{names[0].partition(':')[0]}:test" if is_generated(names[0]) else scenario
     saved = [name for name in opponents if Path(name).suffix in (".zip", ".npz")]
     graders = [*RULE_BASED, *(["optimal"] if solved else []), *saved]
-    grader = Grader(settings.seat, played, graders, solutions)
+    grader = Grader(settings.seat, graded_scenario(names), graders, solutions)
     return Task(model, envs, hyper, opponents, grader)
 
 
 def run(settings: Settings, task: Task) -> dict[str, Any]:
     """Train, grade and write; returns the results."""
+    with occupy(settings.out):
+        return _run(settings, task)
+
+
+def _run(settings: Settings, task: Task) -> dict[str, Any]:
     model, envs, hyper, opponents, grader = task
     untrained = copy.deepcopy(model.policy)
     with DeferredInterrupt() as interrupt:
@@ -114,8 +126,10 @@ def run(settings: Settings, task: Task) -> dict[str, Any]:
         began = time.monotonic()
         model.learn(hyper.steps, callback=curve, tb_log_name="run")
         seconds = time.monotonic() - began
-    settings.out.mkdir(parents=True, exist_ok=True)
-    model.save(settings.out / "model.zip")
+    memory = io.BytesIO()
+    model.save(memory)
+    with write_whole(settings.out / "model.zip") as file:
+        file.write(memory.getbuffer())
 
     trained = ModelAgent(model.policy, envs)
     grades: dict[str, Any] = {}
@@ -139,10 +153,12 @@ def run(settings: Settings, task: Task) -> dict[str, Any]:
     common.write_results(settings.out, results)
     named = ", ".join(map(short_name, settings.scenario))
     title = f"MaskablePPO as {settings.seat}, {named}"
-    draw_learning_curve(curve.curve, title, settings.out / "curve.png")
+    picture = settings.out / "curve.png"
+    write_or_warn(picture, lambda: draw_learning_curve(curve.curve, title, picture))
     if exact and settings.seat == SEATS[0] and len(settings.scenario) == 1:
         (solution,) = grader.solutions.values()
-        draw_openings(solution, trained, settings.out / "policy.png")
+        opening = settings.out / "policy.png"
+        write_or_warn(opening, lambda: draw_openings(solution, trained, opening))
     return results
 
 
@@ -154,21 +170,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=hyperparameters.QUICK,
-        switches={},
+        switches=OVERWRITE,
         usual_out=lambda s: Path("runs") / f"{'-'.join(map(short_name, s.scenario))}-{s.seat}",
     )
     common.check_positive(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
     torch.set_num_threads(settings.threads)
     # torch checks each distribution three times a step; the masks are known to be sound.
     torch.distributions.Distribution.set_default_validate_args(False)
-    try:
-        task = prepare(settings)
-    except (ValueError, OSError) as error:
-        parser.error(str(error))
-    results = run(settings, task)
-    status = report(results, "json" in switches, describe_grades(results))
-    print(f"saved model.zip, results.json and the curve in {settings.out}", file=sys.stderr)
-    return status
+
+    def work() -> int:
+        try:
+            if "overwrite" not in switches and settings.load is None:
+                refuse_unfinished(settings.out, "--load")
+            task = prepare(settings)
+        except (ValueError, OSError) as error:
+            parser.error(str(error))
+        results = run(settings, task)
+        status = report(results, "json" in switches, describe_grades(results))
+        print(f"saved model.zip, results.json and the curve in {settings.out}", file=sys.stderr)
+        return status
+
+    return run_command(MODULE, settings.out, work)
 
 
 if __name__ == "__main__":

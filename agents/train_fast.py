@@ -23,13 +23,14 @@ Proximal policy optimisation (Schulman et al. 2017), with what this game asks fo
 - Battles end by themselves and points are not discounted: gamma is 1.
 
 Writes into the run's folder: caster.npz and dispeller.npz (`wfb_gym.players.learned.NetworkAgent`
-plays them), results.json, curve.png, and a checkpoint from which --resume goes on. Where the
-scenario can be solved, the exact score of either seat is reported, and policy.png shows what the
-caster opens with beside the optimum. Several runs have a folder each, of consecutive seeds; with
---resume, those that are finished are not repeated.
+plays them), results.json, curve.png, and until it is finished a checkpoint, from which --resume
+goes on with the settings that it was begun with. Where the scenario can be solved, the exact score
+of either seat is reported, and policy.png shows what the caster opens with beside the optimum;
+elsewhere its points per battle against the scripted players. Several runs have a folder each, of
+consecutive seeds; with --resume, those that are finished are not repeated.
 """
 
-import json
+import math
 import sys
 import time
 from collections.abc import Collection, Sequence
@@ -40,14 +41,34 @@ from typing import Any
 import numpy as np
 import torch
 
-from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
-from agents.common import DeferredInterrupt, load_solutions, report
+from agents.checkpoints import NAME as CHECKPOINT
+from agents.checkpoints import delete_checkpoint, has_checkpoint, load_checkpoint
+from agents.common import (
+    DeferredInterrupt,
+    check_trainable,
+    graded_scenario,
+    load_solutions,
+    report,
+)
 from agents.figures import draw_openings, draw_scores
+from agents.run_folder import (
+    OVERWRITE,
+    check_same_settings,
+    is_finished,
+    occupy,
+    read_results,
+    refuse_unfinished,
+    resume_hint,
+    run_command,
+    write_or_warn,
+)
 from agents.self_play.processes import ProcessGroup, process_group
 from agents.self_play.settings import Settings
-from agents.self_play.trainer import Trainer
+from agents.self_play.trainer import Trainer, check_checkpoint
 from experiments import common
 from wfb_gym import solver
+from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.players.network import save_network
 from wfb_gym.seats import SEATS
 
@@ -58,26 +79,65 @@ QUICK = {
 }  # fmt: skip
 POSITIVE = (
     "seconds", "runs", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations",
-    "workers",
+    "workers", "exact_bytes", "archive_capacity",
 )  # fmt: skip
+BOUNDS = (
+    ("steps", 0, math.inf),
+    ("seed", 0, math.inf),
+    ("learning_rate", 0.0, math.inf),
+    ("gae_lambda", 0.0, 1.0),
+    ("clip_range", 0.0, math.inf),
+    ("entropy_coefficient", 0.0, math.inf),
+    ("final_entropy_coefficient", 0.0, math.inf),
+    ("exploration", 0.0, 1.0),
+    ("exploration_weight", 0.0, math.inf),
+    ("exploring_starts", 0.0, 1.0),
+    ("max_grad_norm", 0.0, math.inf),
+    ("checkpoint_seconds", 0.0, math.inf),
+)
+"""The least and the most of settings."""
+BATTLES = 1024
+"""Battles against each scripted player, where there is no exact score."""
 
 
 def exact_scores(trainer: Trainer, solutions: Collection[solver.Solution]) -> dict[str, float]:
-    """Normalised score of either seat: the median over the solved scenarios; none if none are."""
+    """Normalised score of either seat: the median over the solved scenarios.
+
+    A seat has none where no scenario is solved, or where its decisions change nothing.
+    """
     scores: dict[str, float] = {}
-    if not solutions:
-        return scores
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
         found = [solver.normalised_score(one, learner.agent, seat).score for one in solutions]
-        scores[seat] = float(np.median([score for score in found if score is not None]))
+        known = [score for score in found if score is not None]
+        if known:
+            scores[seat] = float(np.median(known))
     return scores
+
+
+def points_per_battle(trainer: Trainer) -> dict[str, dict[str, Any]]:
+    """Mean points of either seat against every scripted player."""
+    from agents.evaluation import EVALUATION_SEED, Grader  # brings Stable-Baselines3
+
+    played = graded_scenario(trainer.settings.scenario)
+    return {
+        seat: Grader(seat, played, RULE_BASED, {}).points(learner.agent, BATTLES, EVALUATION_SEED)
+        for seat, learner in zip(SEATS, trainer.learners, strict=True)
+    }
+
+
+def evaluate(trainer: Trainer, solutions: Collection[solver.Solution]) -> None:
+    """Add a point to the learning curve."""
+    point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
+    scores = exact_scores(trainer, solutions)
+    points = {} if scores else {"points": points_per_battle(trainer)}
+    trainer.curve.append({**point, "scores": scores, **points})
 
 
 def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
     """Do in a process of rank 1 or more what rank 0 does in `train`, as it commands."""
     trainer = Trainer(settings, group)
     if resume:
-        trainer.set_state(load_checkpoint(settings.out)["parts"])
+        trainer.set_state(load_checkpoint(settings.out))
     while True:
         save, stop = group.broadcast(0.0, 0.0)
         if save:
@@ -88,68 +148,70 @@ def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
 
 
 def train(
-    trainer: Trainer, solutions: Collection[solver.Solution]
-) -> tuple[list[dict[str, Any]], bool]:
-    """Train until time or steps are spent.
-
-    Returns:
-        Points of the learning curve, and whether Ctrl-C ended the training.
-    """
-    settings = trainer.settings
-    curve: list[dict[str, Any]] = []
+    trainer: Trainer, solutions: Collection[solver.Solution], interrupt: DeferredInterrupt
+) -> None:
+    """Train until time or steps are spent, or Ctrl-C; leaves a checkpoint of where it ended."""
+    settings, curve = trainer.settings, trainer.curve
     saved = time.monotonic()
-
-    def evaluate() -> None:
-        point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
-        curve.append({**point, "scores": exact_scores(trainer, solutions)})
-
-    with common.progress() as bar, DeferredInterrupt() as interrupt:
+    with common.progress() as bar:
         task = bar.add_task("training", total=1000, note="")
         while True:
-            ended = trainer.progress >= 1.0
-            interrupted = interrupt.requested and not ended
-            save = interrupted or time.monotonic() - saved > settings.checkpoint_seconds
-            trainer.group.broadcast(save, ended or interrupted)
+            stop = trainer.progress >= 1.0 or interrupt.requested
+            save = stop or time.monotonic() - saved > settings.checkpoint_seconds
+            trainer.group.broadcast(save, stop)
             if save:
-                trainer.save()
+                write_or_warn(settings.out / CHECKPOINT, trainer.save)
                 saved = time.monotonic()
-            if interrupted:
-                return curve, True
-            if ended:
+            if stop:
                 break
             if trainer.progress >= len(curve) / settings.evaluations:
-                evaluate()
+                evaluate(trainer, solutions)
             trainer.update()
             scores = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
             note = f"{trainer.frames / trainer.seconds:,.0f}/s{scores}"
             bar.update(task, completed=int(1000 * trainer.progress), note=note)
-    evaluate()
-    return curve, False
 
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
-    """Train with one seed, evaluate and write; returns the results."""
-    settings.out.mkdir(parents=True, exist_ok=True)
-    parts = load_checkpoint(settings.out)["parts"] if resume else None
-    if parts is not None and len(parts) != settings.workers:
-        raise CheckpointError(
-            f"--workers: expected {len(parts)} as before, found {settings.workers}"
-        )
+    """Train with one seed, evaluate and write; returns the results.
+
+    What is finished is not trained again if it is to be resumed.
+    """
+    with occupy(settings.out):
+        if resume and is_finished(settings.out):
+            results = read_results(settings.out)
+            before, now = results.get("args", {}), common.settings_as_json(settings)
+            check_same_settings(before, now, settings.free)
+            return results
+        return _run(settings, resume and has_checkpoint(settings.out))
+
+
+def _run(settings: Settings, resume: bool) -> dict[str, Any]:
+    state = load_checkpoint(settings.out) if resume else None
+    if state is not None:
+        check_checkpoint(state, settings)
     # before the workers start, which would wait
     solutions = load_solutions(settings.scenario, settings.exact_bytes).values()
-    with process_group(settings.workers, worker_loop, settings, resume) as group:
+    with (
+        DeferredInterrupt() as interrupt,
+        process_group(settings.workers, worker_loop, settings, resume) as group,
+    ):
         trainer = Trainer(settings, group)
-        if parts is not None:
-            trainer.set_state(parts)
-        curve, interrupted = train(trainer, solutions)
+        if state is not None:
+            trainer.set_state(state)
+        train(trainer, solutions, interrupt)
+    curve = trainer.curve
+    if not interrupt.requested:
+        evaluate(trainer, solutions)
     results = {
         "args": common.settings_as_json(settings),
-        "interrupted": interrupted,
+        "interrupted": interrupt.requested,
         "frames": trainer.frames,
         "learned": trainer.learned,
         "seconds": round(trainer.seconds, 2),
         "frames_per_second": round(trainer.frames / max(trainer.seconds, 1e-9)),
         "scores": curve[-1]["scores"] if curve else {},
+        "points": curve[-1].get("points", {}) if curve else {},
         "curve": curve,
         "versions": common.versions(),
     }
@@ -166,38 +228,44 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
         }
         save_network(learner.network, settings.out / f"{seat}.npz", about)
     _write_results(settings, results, [curve])
-    if len(solutions) == 1 == len(settings.scenario) and not interrupted:
+    if interrupt.requested:
+        print(resume_hint(settings.out), file=sys.stderr)
+        return results
+    if len(solutions) == 1 == len(settings.scenario):
         (solution,) = solutions
-        draw_openings(solution, trainer.learners[0].agent, settings.out / "policy.png")
-    if interrupted:
-        print(f"interrupted; --resume goes on from {settings.out}", file=sys.stderr)
+        path = settings.out / "policy.png"
+        write_or_warn(path, lambda: draw_openings(solution, trainer.learners[0].agent, path))
+    delete_checkpoint(settings.out)  # there is nothing left to go on with
     return results
+
+
+def settings_of_seeds(settings: Settings) -> list[Settings]:
+    """Settings of each of several runs, in folders of their own."""
+    return [
+        replace(settings, seed=seed, runs=1, out=settings.out / f"seed-{seed}")
+        for seed in range(settings.seed, settings.seed + settings.runs)
+    ]
 
 
 def run_seeds(settings: Settings, resume: bool) -> dict[str, Any]:
     """Train with several seeds, each in a folder of its own; returns the results of all."""
-    runs = []
-    for seed in range(settings.seed, settings.seed + settings.runs):
-        one = replace(settings, seed=seed, runs=1, out=settings.out / f"seed-{seed}")
-        path = one.out / common.RESULTS
-        if resume and path.is_file():
-            finished = json.loads(path.read_text(encoding="utf-8"))
-            if not finished["interrupted"]:
-                runs.append(finished)
-                continue
-        runs.append(run(one, resume and has_checkpoint(one.out)))
-        if runs[-1]["interrupted"]:
-            break
-    seats = runs[0]["scores"]
-    results = {
-        "args": common.settings_as_json(settings),
-        "interrupted": runs[-1]["interrupted"],
-        "frames": sum(one["frames"] for one in runs),
-        "seconds": sum(one["seconds"] for one in runs),
-        "scores": {seat: float(np.median([one["scores"][seat] for one in runs])) for seat in seats},
-        "runs": runs,
-    }
-    _write_results(settings, results, [one["curve"] for one in runs], f", {len(runs)} seeds")
+    runs: list[dict[str, Any]] = []
+    with occupy(settings.out):
+        for one in settings_of_seeds(settings):
+            runs.append(run(one, resume))
+            if runs[-1]["interrupted"]:
+                break
+        found = {seat: [one["scores"].get(seat) for one in runs] for seat in SEATS}
+        results = {
+            "args": common.settings_as_json(settings),
+            "interrupted": runs[-1]["interrupted"],
+            "frames": sum(one["frames"] for one in runs),
+            "seconds": sum(one["seconds"] for one in runs),
+            "scores": {seat: float(np.median(m)) for seat, m in found.items() if None not in m},
+            "runs": runs,
+        }
+        curves = [one["curve"] for one in runs]
+        _write_results(settings, results, curves, f", {len(runs)} seeds")
     return results
 
 
@@ -207,7 +275,44 @@ def _write_results(
     common.write_results(settings.out, results)
     if results["scores"]:
         title = f"self-play in {', '.join(settings.scenario)}{seeds}"
-        draw_scores(curves, title, settings.out / "curve.png")
+        path = settings.out / "curve.png"
+        write_or_warn(path, lambda: draw_scores(curves, title, path))
+
+
+def describe(settings: Settings, results: dict[str, Any]) -> str:
+    """What a run came to, in a few lines."""
+    scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
+    median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
+    counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
+    lines = [f"{counts}; exact scores: {median}{scores or 'none'}"]
+    for one in results.get("runs", [results]):
+        which = f" (seed {one['args']['seed']})" if settings.runs > 1 else ""
+        for seat, points in one.get("points", {}).items():
+            means = ", ".join(f"{name} {each['mean']:+.1f}" for name, each in points.items())
+            lines.append(f"points per battle as {seat}{which}, against {means}")
+    return "\n".join(lines)
+
+
+def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
+    """Refuse, with a ValueError, settings that nobody can train with."""
+    for name, least, most in BOUNDS:
+        value = getattr(settings, name)
+        if not least <= value <= most:
+            bounds = f"from {least}" if most == math.inf else f"{least} to {most}"
+            raise ValueError(f"{common.flag_of(name)}: expected {bounds}, found {value}")
+    if settings.num_envs % settings.workers:
+        raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
+    check_trainable(settings.scenario)
+    names = settings.scenario
+    SelfPlayBatch(1, names if len(names) > 1 else names[0]).reset(0)  # refuses what is unplayable
+    folders = [settings.out]
+    if settings.runs > 1:
+        folders += [one.out for one in settings_of_seeds(settings)]
+    elif resume and not (has_checkpoint(settings.out) or is_finished(settings.out)):
+        raise ValueError(f"--resume: there is no checkpoint in {settings.out}")
+    if not (resume or overwrite):
+        for folder in folders:
+            refuse_unfinished(folder, "--resume")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -218,26 +323,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={"resume": "go on from the folder's checkpoint"},
+        switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
         usual_out=lambda s: Path("runs") / f"{Path(s.scenario[0]).stem.replace(':', '-')}-fast",
     )
     common.check_positive(parser, settings, POSITIVE)
-    if settings.num_envs % settings.workers:
-        parser.error(f"--num-envs: expected a multiple of {settings.workers} workers")
-    resume = "resume" in switches
-    if resume and settings.runs == 1 and not has_checkpoint(settings.out):
-        parser.error(f"--resume: there is no checkpoint in {settings.out}")
     torch.set_num_threads(1)  # there are several processes instead
-    try:
+    resume = "resume" in switches
+
+    def work() -> int:
+        try:
+            check_settings(settings, resume, "overwrite" in switches)
+        except (ValueError, OSError) as error:
+            parser.error(str(error))
         results = (run_seeds if settings.runs > 1 else run)(settings, resume)
-    except CheckpointError as error:
-        print(f"python -m {MODULE}: {error}", file=sys.stderr)
-        return 2
-    scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
-    median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
-    counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
-    text = f"{counts}; exact scores: {median}{scores or 'none'}"
-    return report(results, "json" in switches, text)
+        return report(results, "json" in switches, describe(settings, results))
+
+    return run_command(MODULE, settings.out, work)
 
 
 if __name__ == "__main__":

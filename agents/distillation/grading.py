@@ -6,12 +6,16 @@ at most and running again goes on.
 """
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from agents.distillation.targets import TargetSource, explore_positions
+from agents.run_folder import write_or_warn
 from wfb_gym import solver
+from wfb_gym.files import DamagedFileError, refuse_damage, write_text_whole
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Agent
 from wfb_gym.solver.game_graph import GameGraph
@@ -57,17 +61,28 @@ def grade_seeds(
         Grades with a score so far, and the number of seeds looked at.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    known = {one.seed: one for one in (Grade(**json.loads(line)) for line in lines)}
+    known = _read_grades(path)
     grades: list[Grade] = []
     seed = 0
     while len(grades) < wanted:
         one = known.get(seed)
         if one is None:
-            one = grade(source, seed, seat, agent)
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(one)) + "\n")
+            known[seed] = one = grade(source, seed, seat, agent)
+            text = "".join(json.dumps(asdict(each)) + "\n" for each in known.values())
+            write_or_warn(path, partial(write_text_whole, path, text))
         if one.score is not None:
             grades.append(one)
         seed += 1
         yield grades, seed
+
+
+def _read_grades(path: Path) -> dict[int, Grade]:
+    """The grades in a file, by seed; none where it is damaged, as they can be worked out again."""
+    try:
+        with refuse_damage(path, "grades"):
+            lines = path.read_text(encoding="utf-8").splitlines()
+            return {one.seed: one for one in (Grade(**json.loads(line)) for line in lines)}
+    except DamagedFileError as error:
+        if path.is_file():
+            print(f"{error}; they are worked out again", file=sys.stderr)
+        return {}

@@ -5,8 +5,11 @@ As many decisions are kept of each number of dice left, so that the opening is n
 thousands of endings.
 """
 
+import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -15,11 +18,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.common import WorkerError, ignoring_interrupts_in_children
+from agents.run_folder import RunFolderError
 from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.scenario_set import generated_limits, pack_all
+from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.generating import Generated, Generation, Split
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Masks, Observations
@@ -35,6 +41,10 @@ _SAME = 1e-6
 """Points by which the best action must exceed the worst for a decision to matter."""
 _AT_ONCE = 1 << 15
 """Decisions whose positions are looked up at once."""
+
+
+class TargetError(RunFolderError):
+    """A file of targets that is damaged, or a set without any."""
 
 
 class Targets(NamedTuple):
@@ -69,7 +79,7 @@ class TargetSet:
     """Targets of one seat in many scenarios, which have been made, to draw batches from.
 
     Raises:
-        ValueError: no scenario has targets for the seat.
+        TargetError: no scenario has targets for the seat, or a file is damaged.
     """
 
     def __init__(self, source: TargetSource, seeds: Sequence[int], seat: int, seed: int) -> None:
@@ -77,7 +87,7 @@ class TargetSet:
         scenarios = [source.scenario(number) for number, one in found.items() if one is not None]
         self.targets = [one for one in found.values() if one is not None]
         if not self.targets:
-            raise ValueError(f"targets: expected some in {source.folder}, found none of use")
+            raise TargetError(f"targets: expected some in {source.folder}, found none of use")
         limits = generated_limits(source.options.sizes)
         limits = limits if seat == 0 else limits.from_other_seat(limits.dice)
         self.view = View(pack_all(scenarios), seat, limits)
@@ -119,10 +129,11 @@ def make_targets(source: TargetSource, seed: int) -> bool:
     if not path.is_file():
         arrays = _solve_targets(source, seed)
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.stem}.part.npz")
-        np.savez(part, **arrays)
-        part.replace(path)
-    with np.load(path) as stored:
+        memory = io.BytesIO()  # NumPy would go back and forth in a file
+        np.savez(memory, **arrays)
+        with write_whole(path) as file:
+            file.write(memory.getbuffer())
+    with _open_targets(path) as stored:
         return bool(stored.files)
 
 
@@ -132,16 +143,37 @@ def make_many_targets(source: TargetSource, count: int, workers: int) -> Iterato
         yield from (make_targets(source, seed) for seed in range(count))
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(make_targets, [source] * count, range(count))
+        with ignoring_interrupts_in_children():
+            made = pool.map(make_targets, [source] * count, range(count))
+        try:
+            yield from made
+        except BrokenProcessPool:
+            raise WorkerError("a worker process that solves scenarios has failed") from None
 
 
 def load_targets(source: TargetSource, seed: int, seat: int) -> Targets | None:
-    """Load the targets of a seed for a seat; None if it has none."""
-    with np.load(source.path(seed)) as stored:
+    """Load the targets of a seed for a seat; None if it has none.
+
+    Raises:
+        TargetError: the file is damaged; deleted, it is made anew.
+    """
+    with _open_targets(source.path(seed)) as stored:
         if f"states{seat}" not in stored.files:
             return None
         states = as_records(State, stored[f"states{seat}"].view(STATE))
         return Targets(states, *(stored[f"{name}{seat}"] for name in Targets._fields[1:]))
+
+
+@contextmanager
+def _open_targets(path: Path) -> Iterator[Any]:
+    """Open a file of targets; a `TargetError` if it is damaged."""
+    expected = "targets, which are made anew once it is deleted"
+    with (
+        refuse_damage(path, expected, TargetError),
+        # from memory: NumPy leaves a damaged file open
+        np.load(io.BytesIO(path.read_bytes())) as stored,
+    ):
+        yield stored
 
 
 def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:

@@ -58,7 +58,8 @@ class PositionArchive:
     def get_state(self) -> dict[str, Any]:
         """Everything that the archive's future depends on."""
         return {
-            "states": self.states[: self.size].tobytes(),
+            # a tensor: a checkpoint's reader would refuse the bytes of no state at all
+            "states": torch.from_numpy(self.states[: self.size].view(np.uint8)),
             "scenarios": torch.from_numpy(self.scenarios[: self.size]),
             "seen": torch.from_numpy(np.packbits(self.seen)),
             "seen_count": self.seen_count,
@@ -68,7 +69,7 @@ class PositionArchive:
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to what `get_state` returned."""
         self.size = len(state["scenarios"])
-        self.states[: self.size] = np.frombuffer(state["states"], STATE)
+        self.states[: self.size] = state["states"].numpy().view(STATE)
         self.scenarios[: self.size] = state["scenarios"].numpy()
         self.seen = np.unpackbits(state["seen"].numpy(), count=len(self.seen)).view(np.bool_)
         self.seen_count = state["seen_count"]

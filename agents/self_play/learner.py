@@ -151,8 +151,9 @@ class Learner:
         policy_loss = policy_loss - settings.exploration_weight * explored
         value_loss = ((values - batch.returns).square() * own).sum()
         entropy = -(all_log_probs.exp() * all_log_probs.masked_fill(~batch.masks, 0.0)).sum()
-        decay = settings.final_entropy_coefficient / settings.entropy_coefficient
-        coefficient = settings.entropy_coefficient * decay**progress
+        coefficient = settings.entropy_coefficient
+        if coefficient > 0.0:
+            coefficient *= (settings.final_entropy_coefficient / coefficient) ** progress
         return policy_loss + 0.5 * value_loss - coefficient * entropy
 
     def get_state(self) -> dict[str, Any]:

@@ -8,36 +8,48 @@ than `torch.distributed`; for many machines there is RLlib. How anybody learns i
 import multiprocessing
 import os
 import pickle
-import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import wait
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from agents.common import WorkerError, ignoring_interrupts_in_children
+
 CAPACITY = 1 << 15
 """Numbers that are exchanged at a time."""
+
+
+class Member(NamedTuple):
+    """What the first process shares with one of the others; it has the second end of the pipe."""
+
+    arrived: Any  # semaphores
+    may_go: Any
+    receiver: Any  # ends of a pipe
+    sender: Any
 
 
 class ProcessGroup:
     """All processes, as one of them sees them. With one process, every method is trivial.
 
     The methods are collective: all processes call them, in the same order. Rank 0 has started the
-    others. What they share is memory of 2 * count * CAPACITY doubles, a barrier, a queue to rank 0.
+    others. A process may be killed at any moment, so nothing is shared that it could take with it:
+    no lock that several use, and no pipe.
     """
 
-    def __init__(self, rank: int = 0, count: int = 1, shared: Any = None) -> None:
-        self.rank, self.count = rank, count
-        if shared is not None:
-            memory, self._barrier, self._queue = shared
-            self._buffers = np.frombuffer(memory).reshape(2, count, CAPACITY)
+    def __init__(self, rank: int = 0, shared: Sequence[Member] = (), memory: Any = None) -> None:
+        self.rank, self.count = rank, max(1, len(shared))
+        self.members = shared
+        if memory is not None:
+            self._buffers = np.frombuffer(memory).reshape(2, self.count, CAPACITY)
         self._turn = 0
+        self.failed = threading.Event()  # another process has
+        self.failure = ""  # how
 
     def _exchange(self, numbers: Any) -> NDArray[np.float64]:
         """The numbers of every process, float64 (count, k); valid until the call after the next."""
@@ -46,8 +58,21 @@ class ProcessGroup:
         self._turn = 1 - self._turn
         buffer: NDArray[np.float64] = self._buffers[self._turn, :, : len(numbers)]
         buffer[self.rank] = numbers
-        self._barrier.wait()
+        self._meet()
         return buffer
+
+    def _meet(self) -> None:
+        """Wait until all processes are here."""
+        if self.rank > 0:
+            self.members[self.rank].arrived.release()
+            self.members[self.rank].may_go.acquire()
+            return
+        for each in self.members[1:]:
+            each.arrived.acquire()
+        if self.failed.is_set():
+            raise WorkerError(self.failure)
+        for each in self.members[1:]:
+            each.may_go.release()
 
     def all_reduce(self, tensor: Tensor) -> Tensor:
         """Sum a flat tensor over the processes, in place."""
@@ -67,24 +92,22 @@ class ProcessGroup:
 
     def gather(self, value: Any) -> list[Any]:
         """On rank 0 the values of all processes, by rank; on the others an empty list."""
+        if self.count == 1:
+            return [value]
         if self.rank > 0:
             # Pickled here: torch would hand over memory that ends with this process.
-            self._queue.put((self.rank, pickle.dumps(value)))
+            self.members[self.rank].sender.send_bytes(pickle.dumps(value))
             return []
-        found: dict[int, Any] = {}
-        while len(found) < self.count - 1:
-            if self._queue.empty():
-                if self._barrier.broken:
-                    raise threading.BrokenBarrierError
-                time.sleep(0.005)
-            else:
-                rank, other = self._queue.get()
-                found[rank] = pickle.loads(other)
-        return [value, *(found[rank] for rank in range(1, self.count))]
+        try:
+            others = [pickle.loads(each.receiver.recv_bytes()) for each in self.members[1:]]
+        except (EOFError, OSError):  # the pipe has ended, or in the midst of a value
+            self.failed.wait()
+            raise WorkerError(self.failure) from None
+        return [value, *others]
 
 
 def _worker_main(
-    work: Callable[..., None], rank: int, count: int, shared: Any, arguments: Any
+    work: Callable[..., None], rank: int, shared: Sequence[Member], memory: Any, arguments: Any
 ) -> None:
     """Run `work` in a process other than the first."""
 
@@ -94,10 +117,9 @@ def _worker_main(
             parent.join()
             os._exit(1)
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # rank 0 says when to end
     threading.Thread(target=exit_with_parent, daemon=True).start()
     torch.set_num_threads(1)
-    work(ProcessGroup(rank, count, shared), *arguments)
+    work(ProcessGroup(rank, shared, memory), *arguments)
 
 
 @contextmanager
@@ -107,38 +129,61 @@ def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Ite
     They run ``work(group, *arguments)``, which is pickled.
 
     Raises:
-        RuntimeError: another process failed.
+        WorkerError: another process failed.
     """
     if count == 1:
         yield ProcessGroup()
         return
     context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(count)
-    shared = context.RawArray("d", 2 * count * CAPACITY), barrier, context.SimpleQueue()
-    workers = []
-    for rank in range(1, count):
-        passed = (work, rank, count, shared, arguments)
-        workers.append(context.Process(target=_worker_main, args=passed, daemon=True))
-        workers[-1].start()
+    memory = context.RawArray("d", 2 * count * CAPACITY)
+    members = [
+        Member(context.Semaphore(0), context.Semaphore(0), *context.Pipe(duplex=False))
+        for _ in range(count)
+    ]
+    group = ProcessGroup(0, members, memory)
+    workers: list[Any] = []
 
     def watch_workers() -> None:
-        running: dict[Any, Any] = {worker.sentinel: worker for worker in workers}
+        running = {worker.sentinel: rank for rank, worker in enumerate(workers, start=1)}
         while running:
             for sentinel in wait(list(running)):
-                worker = running.pop(sentinel)
+                rank = running.pop(sentinel)
+                worker = workers[rank - 1]
                 worker.join()
                 if worker.exitcode:
-                    barrier.abort()
+                    group.failure = group.failure or describe_end(worker.pid, worker.exitcode)
+                    group.failed.set()
+                    members[rank].arrived.release()  # this process may wait for it
 
     watcher = threading.Thread(target=watch_workers, daemon=True)
-    watcher.start()
     try:
-        yield ProcessGroup(0, count, shared)
+        with ignoring_interrupts_in_children():  # this process says when to end
+            for rank in range(1, count):
+                # of pipes it gets its own end alone, so that the pipe ends with it
+                shared = [each._replace(receiver=None, sender=None) for each in members]
+                shared[rank] = shared[rank]._replace(sender=members[rank].sender)
+                passed = (work, rank, shared, memory, arguments)
+                workers.append(context.Process(target=_worker_main, args=passed, daemon=True))
+                workers[-1].start()
+        for each in members:
+            each.sender.close()
+        watcher.start()
+        yield group
         for worker in workers:
             worker.join()
-    except threading.BrokenBarrierError as error:
-        raise RuntimeError(f"a worker process of process {os.getpid()} has failed") from error
+        if group.failed.is_set():
+            raise WorkerError(group.failure)
     finally:
         for worker in workers:
-            worker.terminate()
-        watcher.join()
+            if worker.pid is not None:  # it was started
+                worker.kill()
+                worker.join()
+        if watcher.ident is not None:
+            watcher.join()
+
+
+def describe_end(process: int, status: int) -> str:
+    """How a process failed, by its exit status as `multiprocessing` has it."""
+    if status < 0:
+        return f"worker process {process} has failed: killed by signal {-status}"
+    return f"worker process {process} has failed with exit status {status}"

@@ -14,7 +14,8 @@ class Settings:
     seed: int = 0  # of networks, sampling and dice
     runs: int = 1  # of consecutive seeds
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-fast)"})
-    shape: str = "flat"  # of the networks, see `wfb_gym.players.network`
+    # of the networks, see `wfb_gym.players.network`
+    shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
     width: int = 96  # of their hidden layers
     num_envs: int = 2048  # battles side by side
     rollout: int = 16  # decisions of each battle between two updates
@@ -24,7 +25,7 @@ class Settings:
     gae_lambda: float = 0.95  # of generalised advantage estimation (Schulman et al. 2016)
     # how far the probability ratio of an action may move in an update
     clip_range: float = field(default=0.2, metadata={"aliases": ("--clip",)})
-    # weight of the entropy bonus at the beginning, and at the end
+    # weight of the entropy bonus at the beginning, and at the end; 0 at the beginning: no bonus
     entropy_coefficient: float = field(default=0.3, metadata={"aliases": ("--entropy",)})
     final_entropy_coefficient: float = field(
         default=0.02, metadata={"aliases": ("--last-entropy",)}
@@ -41,3 +42,9 @@ class Settings:
     exact_bytes: int = 1 << 28  # memory that the exact solution may take
     workers: int = 2  # processes that learn together, each with its part of the battles
     checkpoint_seconds: float = 60.0  # between two checkpoints
+
+    @property
+    def free(self) -> frozenset[str]:
+        """Names of the settings that do not decide what is learned, nor where the curve is."""
+        without_steps = {"out", "exact_bytes", "checkpoint_seconds"}
+        return frozenset(without_steps | ({"seconds"} if self.steps else set()))

@@ -1,19 +1,24 @@
 """The loop of self-play training: rollouts of battles, advantages, updates of both learners."""
 
+import hashlib
 import time
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from agents.checkpoints import save_checkpoint
+from agents.checkpoints import CheckpointError, save_checkpoint
+from agents.run_folder import check_same_settings
 from agents.self_play.archive import PositionArchive
 from agents.self_play.learner import Choices, Learner, concatenate_choices
 from agents.self_play.processes import ProcessGroup
 from agents.self_play.settings import Settings
+from experiments.common import settings_as_json
+from wfb_gym._records import Records
+from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.packing.records import PackedScenario
 
 TRAINING_SEED = 3_000_000_000
 """Of the first run's dice."""
@@ -68,6 +73,7 @@ class Trainer:
         self.frames = 0  # decisions played by all processes
         self.learned = 0  # those learned from, which had more than one legal action
         self.seconds = 0.0  # of learning so far
+        self.curve: list[dict[str, Any]] = []  # points of the learning curve so far
         seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
         self.decisions = self.battles.reset(seed)
         self._draw_epsilon(np.ones(count, np.bool_))
@@ -105,9 +111,7 @@ class Trainer:
             actions = [np.zeros(0, np.int64)] * 2
             for seat, learner in enumerate(self.learners):
                 decisions = self.decisions[seat]
-                members = decisions.members
-                if not len(members):
-                    continue
+                members = decisions.members  # none of them where the seat has nothing to decide
                 chosen = learner.choose(decisions, self.epsilon[seat], self.from_archive)
                 values = chosen.values.numpy()
                 rollout.values[step, members] = values if seat == 0 else -values
@@ -145,7 +149,13 @@ class Trainer:
         """Write a checkpoint of all processes into the run's folder; all of them call this."""
         parts = self.group.gather(self._get_state())
         if parts:
-            save_checkpoint(self.settings.out, {"parts": parts})
+            state = {
+                "settings": settings_as_json(self.settings),
+                "scenarios": _digest(self.battles.packed_scenarios),
+                "curve": self.curve,
+                "parts": parts,
+            }
+            save_checkpoint(self.settings.out, state)
 
     def _get_state(self) -> dict[str, Any]:
         return {
@@ -158,14 +168,31 @@ class Trainer:
             "counts": (self.frames, self.learned, self.seconds),
         }
 
-    def set_state(self, parts: Sequence[dict[str, Any]]) -> None:
-        """Go on from the parts of a checkpoint, one of each process."""
-        state = parts[self.group.rank]
-        for learner, own in zip(self.learners, state["learners"], strict=True):
-            learner.set_state(own)
-        self.rng.bit_generator.state = state["rng"]
-        self.epsilon = state["epsilon"].numpy()
-        self.from_archive = state["from_archive"].numpy()
-        self.archive.set_state(state["archive"])
-        self.decisions = self.battles.set_state(state["battles"])
-        self.frames, self.learned, self.seconds = state["counts"]
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on from what `save` wrote; `check_checkpoint` says whether that can be done."""
+        own = state["parts"][self.group.rank]
+        for learner, learned in zip(self.learners, own["learners"], strict=True):
+            learner.set_state(learned)
+        self.rng.bit_generator.state = own["rng"]
+        self.epsilon = own["epsilon"].numpy()
+        self.from_archive = own["from_archive"].numpy()
+        self.archive.set_state(own["archive"])
+        self.decisions = self.battles.set_state(own["battles"])
+        self.frames, self.learned, self.seconds = own["counts"]
+        self.curve = state["curve"]
+
+
+def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
+    """Raise `CheckpointError` for a checkpoint of other settings or other scenarios."""
+    check_same_settings(state["settings"], settings_as_json(settings), settings.free)
+    names = settings.scenario
+    found = resolve_scenarios(names if len(names) > 1 else names[0])
+    if state["scenarios"] != _digest(found.packed_scenarios):
+        raise CheckpointError(
+            f"--scenario: expected {' '.join(names)} as before, found that it has changed since"
+        )
+
+
+def _digest(packed_scenarios: Records[PackedScenario]) -> str:
+    """What tells scenarios apart that have the same names."""
+    return hashlib.sha256(packed_scenarios.tobytes()).hexdigest()

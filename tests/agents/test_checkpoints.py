@@ -1,5 +1,6 @@
 """Checkpoints on disk."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,10 @@ def test_a_write_that_fails_leaves_the_former_one(
 ) -> None:
     save_checkpoint(tmp_path, {"step": 1})
 
-    def fail(state: object, file: object) -> None:
-        raise OSError("no space left")
+    def fail(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "no space left")
 
-    monkeypatch.setattr(torch, "save", fail)
+    monkeypatch.setattr("os.fsync", fail)
     with pytest.raises(OSError, match="no space"):
         save_checkpoint(tmp_path, {"step": 2})
     assert load_checkpoint(tmp_path)["step"] == 1
@@ -37,8 +38,27 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="found no file"):
         load_checkpoint(tmp_path)
     path.write_bytes(b"nonsense")
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint$"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 3.*damaged"):
         load_checkpoint(tmp_path)
-    torch.save({"format": 0}, path)
-    with pytest.raises(CheckpointError, match="format 2, found 0"):
+    torch.save({"format": 2}, path)
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 3.*foreign"):
+        load_checkpoint(tmp_path)
+    save_checkpoint(tmp_path, {"step": 1})
+    path.write_bytes(path.read_bytes().replace(b"checkpoint 3 ", b"checkpoint 4 ", 1))
+    with pytest.raises(CheckpointError, match="format 3, found format 4"):
+        load_checkpoint(tmp_path)
+
+
+def test_every_flipped_bit_is_found(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path, {"weights": torch.arange(6, dtype=torch.float32)})
+    path = tmp_path / NAME
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with pytest.raises(CheckpointError):
+            load_checkpoint(tmp_path)
+    path.write_bytes(whole[:-1])
+    with pytest.raises(CheckpointError):
         load_checkpoint(tmp_path)

@@ -8,9 +8,17 @@ import numpy as np
 import pytest
 
 from agents import distil
+from agents.checkpoints import has_checkpoint
 from agents.distillation import grading, targets
 from agents.distillation.grading import Grade, grade_seeds
-from agents.distillation.targets import TargetSource, load_targets, make_targets, sample_evenly
+from agents.distillation.targets import (
+    TargetError,
+    TargetSource,
+    load_targets,
+    make_targets,
+    sample_evenly,
+)
+from experiments.common import INTERRUPTED
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import Generation
@@ -113,3 +121,44 @@ def test_grades_in_the_file_are_not_worked_out_again(
     assert second[0][:3] == first[0]
     assert asked == list(range(first[1], second[1]))
     assert all(one.score is not None and one.score <= 100 + 1e-6 for one in second[0])
+    path.write_text(path.read_text()[:-20])
+    asked.clear()
+    assert list(grade_seeds(test, 0, agent, 4, path))[-1] == second
+    assert len(asked) == second[1]  # a damaged file is made anew
+
+
+def test_damaged_targets_are_refused(source: TargetSource) -> None:
+    make_targets(source, 1)
+    path = source.path(1)
+    path.write_bytes(path.read_bytes()[:-30])
+    for load in (lambda: load_targets(source, 1, 0), lambda: make_targets(source, 1)):
+        with pytest.raises(TargetError, match="made anew once it is deleted"):
+            load()
+
+
+def test_a_run_goes_on_with_its_own_settings_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
+    line = ["--quick", *places]
+    real = distil.grade_test_split
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(distil, "grade_test_split", interrupt)
+    assert distil.main(line) == INTERRUPTED
+    assert capsys.readouterr().err.endswith(f"--resume goes on from {tmp_path / 'run'}\n")
+    with pytest.raises(SystemExit):
+        distil.main(line)
+    assert "holds an unfinished run; --resume goes on" in capsys.readouterr().err
+    assert distil.main([*line, "--resume", "--seed", "3"]) == 2
+    expected = "python -m agents.distil: --seed: expected 0 as before, found 3\n"
+    assert capsys.readouterr().err == expected
+    elsewhere = ["--quick", "--out", str(tmp_path / "other"), *places[2:]]
+    assert distil.main([*elsewhere, "--points", "500"]) == 2
+    expected = "python -m agents.distil: --points: expected 1000 as before, found 500\n"
+    assert capsys.readouterr().err == expected
+    monkeypatch.setattr(distil, "grade_test_split", real)
+    assert distil.main([*line, "--resume"]) == 0
+    assert not has_checkpoint(tmp_path / "run")

@@ -1,5 +1,6 @@
 """Data sets of battles: what is recorded is what was played, and it can be played again."""
 
+import errno
 import json
 import re
 import warnings
@@ -249,3 +250,27 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert arrays == " ".join(
         str(each.shape) for each in (decisions.observations, decisions.masks, decisions.actions)
     )
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+def test_a_data_set_that_cannot_be_written_leaves_what_was_there(
+    folder: Path,
+    replaces: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    line = ["--quick", "--battles", "8", "--name", "wfb_gym/full-v0"]
+    if replaces:
+        assert record.main(line) == 0
+    before = {each: each.read_bytes() for each in folder.rglob("*.hdf5")}
+    create = minari.create_dataset_from_buffers
+
+    def fill_the_disk(*arguments: Any, **options: Any) -> None:
+        create(*arguments, **options)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(minari, "create_dataset_from_buffers", fill_the_disk)
+    with pytest.raises(OSError, match="No space"):
+        record.main([*line, "--seed", "99", "--replace"])
+    after = {each: each.read_bytes() for each in folder.rglob("*.hdf5")}
+    assert after == before
+    assert (folder / "wfb_gym" / "full-v0").exists() == replaces

@@ -131,7 +131,14 @@ def test_an_interrupted_run_keeps_its_model(
     assert results["interrupted"]
     assert 0 < results["steps"] < 2048
     assert results["grades"] == results["exact"] == {}
-    assert (tmp_path / "model.zip").is_file()
+    model = (tmp_path / "model.zip").read_bytes()
+    monkeypatch.undo()
+    with pytest.raises(SystemExit) as ended:
+        train.main([*SMALL, "--out", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "holds an unfinished run; --load goes on with it" in capsys.readouterr().err
+    assert (tmp_path / "model.zip").read_bytes() == model
+    assert train.main([*SMALL, "--out", str(tmp_path), "--overwrite"]) == 0
 
 
 def test_several_scenarios_are_scored_each(

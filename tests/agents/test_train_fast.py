@@ -1,23 +1,46 @@
 """The command of self-play training: what it writes, interruptions, processes, seeds."""
 
+import errno
 import json
+import multiprocessing
+import re
+import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from agents import train_fast
-from agents.checkpoints import CheckpointError
+from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
+from agents.common import DeferredInterrupt
+from agents.evaluation import EVALUATION_SEED
+from agents.run_folder import occupy
 from agents.self_play.processes import process_group
 from agents.self_play.settings import Settings
-from agents.self_play.trainer import Trainer
-from experiments.common import INTERRUPTED
+from agents.self_play.trainer import Trainer, check_checkpoint
+from experiments.common import FAILED, INTERRUPTED, play
 from wfb_gym import solver
 from wfb_gym.players.network import load_network
 from wfb_gym.players.registry import make_agent
+from wfb_gym.seats import SEATS
+
+ALONE = """
+name = "own"
+description = "Nobody answers."
+
+[[caster.wizards]]
+name = "Alone"
+level = 2
+points = 60
+spells = [{{ name = "Fire Ball", worth = {worth} }}, {{ name = "Fiery Blast", worth = 40 }}]
+
+[dispeller]
+dispel_dice = 0
+"""
 
 SMALL = (
     "--scenario",
@@ -86,8 +109,7 @@ def test_processes_learn_together(tmp_path: Path) -> None:
         with process_group(2, train_fast.worker_loop, settings, False) as group:
             trainer = Trainer(settings, group)
             assert trainer.num_envs == 32
-            _, interrupted = train_fast.train(trainer, [])
-            assert not interrupted
+            train_fast.train(trainer, [], DeferredInterrupt())
         networks.append(list(trainer.learners[0].network.parameters()))
         assert trainer.learned == whole["learned"]
     for one, other in zip(*networks, strict=True):
@@ -117,8 +139,232 @@ def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     resumed = train_fast.run(settings, resume=True)
     assert (resumed["frames"], resumed["learned"]) == (whole["frames"], whole["learned"])
     assert resumed["scores"] == whole["scores"]
-    with pytest.raises(CheckpointError, match="--workers: expected 2 as before, found 1"):
-        train_fast.run(replace(settings, workers=1), resume=True)
+
+
+def without_times(results: dict[str, Any]) -> dict[str, Any]:
+    """Results but for what depends on the clock and the folder."""
+    kept = {k: v for k, v in results.items() if k not in ("seconds", "frames_per_second", "args")}
+    points = [{k: v for k, v in point.items() if k != "seconds"} for point in results["curve"]]
+    return {**kept, "curve": points}
+
+
+class Killed(BaseException):
+    """Stands for a signal that nobody can catch."""
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_kills_change_nothing(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(
+        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=8192,
+        workers=workers, evaluations=5, checkpoint_seconds=1e-9, out=tmp_path / "parts",
+    )  # fmt: skip
+    whole = train_fast.run(replace(settings, out=tmp_path / "whole"), resume=False)
+    assert len(whole["curve"]) == 6
+    update = Trainer.update
+    for kill in (1, 2500, 2500, 6000, 8192):
+
+        def update_and_die(trainer: Trainer, kill: int = kill) -> None:
+            update(trainer)
+            if trainer.frames >= kill:
+                raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Trainer, "update", update_and_die)
+            with pytest.raises(Killed):
+                train_fast.run(settings, resume=has_checkpoint(settings.out))
+    resumed = train_fast.run(settings, resume=True)
+    assert without_times(resumed) == without_times(whole)
+    for seat in SEATS:
+        networks = [load_network(tmp_path / run / f"{seat}.npz")[0] for run in ("whole", "parts")]
+        for one, other in zip(*(network.parameters() for network in networks), strict=True):
+            assert torch.equal(one, other)
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a run that Ctrl-C ended."""
+    folder: Path = tmp_path_factory.mktemp("unfinished")
+    update = Trainer.update
+
+    def update_and_stop(trainer: Trainer) -> None:
+        update(trainer)
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "update", update_and_stop)
+        line = [*SMALL, "--steps", "4096", "--out", str(folder)]
+        assert train_fast.main(line) == INTERRUPTED
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        (["--seed", "2"], ["--seed: expected 0 as before, found 2"]),
+        (
+            ["--learning-rate", "0.1", "--clip", "0.3"],
+            [
+                "--learning-rate: expected 0.003 as before, found 0.1",
+                "--clip-range: expected 0.2 as before, found 0.3",
+            ],
+        ),
+        (
+            ["--scenario", "orc-shaman-hunt"],
+            ["--scenario: expected apprentice as before, found apprentice orc-shaman-hunt"],
+        ),
+        (["--workers", "2"], ["--workers: expected 1 as before, found 2"]),
+    ],
+)
+def test_a_run_goes_on_with_its_own_settings_alone(
+    arguments: list[str], lines: list[str], unfinished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = {each: each.read_bytes() for each in unfinished.iterdir()}
+    line = [*SMALL, "--steps", "4096", *arguments, "--out", str(unfinished), "--resume"]
+    assert train_fast.main(line) == 2
+    found = capsys.readouterr().err.splitlines()
+    assert found == [f"python -m agents.train_fast: {each}" for each in lines]
+    assert {each: each.read_bytes() for each in unfinished.iterdir()} == before
+
+
+def test_a_changed_scenario_file_is_noticed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tmp_path / "own.toml"
+    scenario.write_text(ALONE.format(worth=20))
+    settings = Settings(scenario=(str(scenario),), num_envs=8, rollout=2, width=8, out=tmp_path)
+    Trainer(settings).save()
+    check_checkpoint(load_checkpoint(tmp_path), settings)
+    scenario.write_text(ALONE.format(worth=30))
+    with pytest.raises(CheckpointError, match="found that it has changed since"):
+        check_checkpoint(load_checkpoint(tmp_path), settings)
+
+
+def test_an_unfinished_run_is_overwritten_only_on_demand(
+    unfinished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(unfinished, folder)
+    line = [*SMALL, "--steps", "512", "--out", str(folder)]
+    with pytest.raises(SystemExit) as ended:
+        train_fast.main(line)
+    assert ended.value.code == 2
+    assert "holds an unfinished run; --resume goes on with it" in capsys.readouterr().err
+    assert train_fast.main([*line, "--overwrite", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["frames"] == 512
+    assert train_fast.main(line) == 0  # what is finished does not stand in the way
+
+
+def test_two_trainers_do_not_share_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with occupy(tmp_path):
+        assert train_fast.main([*SMALL, "--steps", "512", "--out", str(tmp_path)]) == 2
+    err = capsys.readouterr().err
+    assert err == f"python -m agents.train_fast: {tmp_path}: another process is training in it\n"
+
+
+def test_a_full_disk_costs_checkpoints_and_pictures_but_not_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("agents.self_play.trainer.save_checkpoint", fail)
+    monkeypatch.setattr(train_fast, "draw_scores", fail)
+    assert train_fast.main([*SMALL, "--steps", "1024", "--out", str(tmp_path)]) == 0
+    err = capsys.readouterr().err
+    assert "checkpoint.pt: could not be written: No space left on device" in err
+    assert "curve.png: could not be written: No space left on device" in err
+    assert (tmp_path / "results.json").is_file()
+
+
+def test_results_that_cannot_be_written_leave_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "results.json")
+
+    line = [*SMALL, "--steps", "1024", "--out", str(tmp_path)]
+    with monkeypatch.context() as patch:
+        patch.setattr("experiments.common.write_json", fail)
+        with pytest.raises(OSError, match="No space"):  # one line, as tests/test_commands.py holds
+            train_fast.main(line)
+    assert train_fast.main([*line, "--resume"]) == 0
+    assert not has_checkpoint(tmp_path)
+
+
+def test_ctrl_c_before_the_training_ends_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(train_fast, "load_solutions", interrupt)
+    assert train_fast.main([*SMALL, "--out", str(tmp_path)]) == INTERRUPTED
+    assert capsys.readouterr() == ("", "interrupted\n")
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_processes_start_is_kept_for_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = multiprocessing.process.BaseProcess.start
+
+    def interrupt_and_start(process: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        start(process)
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt_and_start)
+    line = [*SMALL[:-1], "2", "--steps", "4096", "--out", str(tmp_path)]
+    assert train_fast.main(line) == INTERRUPTED
+    assert multiprocessing.active_children() == []
+    assert has_checkpoint(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_killed_worker_ends_the_run_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    update = Trainer.update
+
+    def update_and_kill(trainer: Trainer) -> None:
+        update(trainer)
+        if trainer.frames > 2000:
+            for child in multiprocessing.active_children():
+                child.kill()
+
+    monkeypatch.setattr(Trainer, "update", update_and_kill)
+    line = [*SMALL[:-1], "2", "--steps", "8192", "--out", str(tmp_path)]
+    assert train_fast.main([*line, "--checkpoint-seconds", "1e-9"]) == FAILED
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert re.search(r"worker process \d+ has failed: killed by signal 9$", last)
+    assert multiprocessing.active_children() == []
+    monkeypatch.undo()
+    assert train_fast.main([*line, "--checkpoint-seconds", "60", "--resume"]) == 0
+
+
+def test_points_are_reported_where_nothing_is_solved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(train_fast, "load_solutions", lambda *_: {})
+    line = [*SMALL, "--steps", "1024", "--out", str(tmp_path)]
+    assert train_fast.main(line) == 0
+    assert "points per battle as dispeller, against random " in capsys.readouterr().out
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["scores"] == {}
+    assert list(results["points"]) == list(SEATS)
+    for seat, points in results["points"].items():
+        played = play(
+            make_agent(tmp_path / f"{seat}.npz", seat=seat),
+            seat=seat,
+            scenario="apprentice",
+            opponent="veteran",
+            battles=train_fast.BATTLES,
+            seed=EVALUATION_SEED,
+        )
+        assert points["veteran"]["mean"] == pytest.approx(played.mean())
 
 
 def test_one_policy_learns_two_scenarios(
@@ -143,9 +389,14 @@ def test_several_runs_have_several_seeds_and_are_not_made_twice(
     assert [one["args"]["seed"] for one in results["runs"]] == [0, 1, 2]
     for seat, median in results["scores"].items():
         assert median == sorted(one["scores"][seat] for one in results["runs"])[1]
-    monkeypatch.setattr(train_fast, "run", None)  # training again fails
+    monkeypatch.setattr(train_fast, "train", None)  # training again fails
     assert train_fast.main([*line, "--resume"]) == 0
     assert json.loads(capsys.readouterr().out)["runs"] == results["runs"]
+    single = [*SMALL, "--steps", "2048", "--out", str(tmp_path), "--resume"]
+    assert train_fast.main(single) == 2
+    assert "--runs: expected 3 as before, found 1" in capsys.readouterr().err
+    assert train_fast.main([*line, "--resume", "--learning-rate", "0.1"]) == 2
+    assert "--learning-rate: expected 0.003 as before, found 0.1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -154,6 +405,11 @@ def test_several_runs_have_several_seeds_and_are_not_made_twice(
         (["--width", "0"], "--width: expected more than 0"),
         (["--num-envs", "9"], "--num-envs: expected a multiple of 2 workers"),
         (["--resume", "--out", "nowhere"], "there is no checkpoint in nowhere"),
+        (["--scenario", "nope"], "scenario: expected"),
+        (["--scenario", "generated-phase:test"], "is for tests, train on generated-phase"),
+        (["--seed", "-1"], "--seed: expected from 0, found -1"),
+        (["--gae-lambda", "nan"], "--gae-lambda: expected 0.0 to 1.0, found nan"),
+        (["--entropy", "-0.1"], "--entropy-coefficient: expected from 0.0, found -0.1"),
     ],
 )
 def test_bad_arguments_are_refused(
@@ -161,4 +417,6 @@ def test_bad_arguments_are_refused(
 ) -> None:
     with pytest.raises(SystemExit):
         train_fast.main(arguments)
-    assert results in capsys.readouterr().err
+    found = capsys.readouterr().err
+    assert results in found
+    assert found.count("\n") == 1

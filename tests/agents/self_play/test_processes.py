@@ -1,11 +1,14 @@
 """Processes that learn together: what they exchange, and what a failure of one does."""
 
 import os
+import signal
+import threading
 import time
 
 import pytest
 import torch
 
+from agents.common import WorkerError
 from agents.self_play.processes import CAPACITY, ProcessGroup, process_group
 
 
@@ -26,6 +29,10 @@ def worker(group: ProcessGroup, failure: str) -> None:
         raise ValueError("bad luck")
     if failure == "dies":
         os._exit(9)
+    if failure == "is killed while it sends":
+        # a pipe holds far less
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        group.gather(bytes(1 << 26))
     time.sleep(0.1 * group.rank)  # so that they do not come in order
     group.gather(group.rank)
 
@@ -52,12 +59,13 @@ def test_all_processes_see_the_same(count: int) -> None:
         assert error < 0.1  # thirds are not exact
 
 
-@pytest.mark.parametrize("failure", ["raises", "dies"])
+@pytest.mark.parametrize("failure", ["raises", "dies", "is killed while it sends"])
 def test_a_failing_worker_does_not_leave_the_others_waiting(failure: str) -> None:
     def gather_twice(group: ProcessGroup) -> None:
         exchange(group)
         for _ in range(2):
             group.gather(0)  # the second never comes
+            time.sleep(1.0)
 
     def gather_and_broadcast(group: ProcessGroup) -> None:
         exchange(group)
@@ -66,7 +74,7 @@ def test_a_failing_worker_does_not_leave_the_others_waiting(failure: str) -> Non
 
     for work in (gather_twice, gather_and_broadcast):
         with (
-            pytest.raises(RuntimeError, match="has failed"),
+            pytest.raises(WorkerError, match="has failed"),
             process_group(2, worker, failure) as group,
         ):
             work(group)

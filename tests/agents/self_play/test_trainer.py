@@ -13,6 +13,20 @@ from agents.self_play.settings import Settings
 from agents.self_play.trainer import Rollout, Trainer, compute_advantages
 from wfb_gym import solver
 
+ALONE = """
+name = "own"
+description = "Nobody answers."
+
+[[caster.wizards]]
+name = "Alone"
+level = 2
+points = 60
+spells = [{ name = "Fire Ball", worth = 20 }, { name = "Fiery Blast", worth = 40 }]
+
+[dispeller]
+dispel_dice = 0
+"""
+
 
 def advantages(
     values: list[float],
@@ -94,6 +108,38 @@ def test_training_comes_close_to_the_optimum(tmp_path: Path) -> None:
     assert min(after.values()) > 90 > max(before.values())
 
 
+def test_no_entropy_bonus_at_first_is_none_at_all(tmp_path: Path) -> None:
+    weights = []
+    for final in (0.0, 0.5):
+        settings = Settings(
+            scenario=("apprentice",), num_envs=32, rollout=4, width=16, steps=10**6, out=tmp_path,
+            entropy_coefficient=0.0, final_entropy_coefficient=final,
+        )  # fmt: skip
+        trainer = Trainer(settings)
+        trainer.update()
+        weights.append(list(trainer.learners[0].network.parameters()))
+    assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+
+
+def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
+    (tmp_path / "alone.toml").write_text(ALONE)
+    settings = Settings(
+        scenario=(str(tmp_path / "alone.toml"),), num_envs=32, rollout=4, width=16, out=tmp_path
+    )
+    trainer = Trainer(settings)
+    before = [
+        [each.clone() for each in learner.network.parameters()] for learner in trainer.learners
+    ]
+    trainer.update()
+    changed = [
+        any(not torch.equal(a, b) for a, b in zip(learner.network.parameters(), own, strict=True))
+        for learner, own in zip(trainer.learners, before, strict=True)
+    ]
+    assert changed == [True, False]
+    scores = train_fast.exact_scores(trainer, [solver.solve(settings.scenario[0])])
+    assert list(scores) == ["caster"]
+
+
 def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
     settings = Settings(
         scenario=("apprentice",), num_envs=32, rollout=4, width=16, steps=10**6, out=tmp_path
@@ -106,7 +152,7 @@ def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
     first.save()
     assert [each.name for each in tmp_path.iterdir()] == [NAME]
     second = Trainer(settings)
-    second.set_state(load_checkpoint(tmp_path)["parts"])
+    second.set_state(load_checkpoint(tmp_path))
     for _ in range(3):
         second.update()
     assert (second.frames, second.learned) == (whole.frames, whole.learned)

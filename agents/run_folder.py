@@ -1,0 +1,154 @@
+"""A run's folder: one process trains in it at a time, and only what was meant to is overwritten.
+
+A run is unfinished while its folder has a checkpoint, or results that say it was interrupted. What
+a checkpoint and results hold is the learners' business.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agents.checkpoints import NAME as CHECKPOINT
+from agents.checkpoints import CheckpointError, has_checkpoint
+from agents.common import WorkerError
+from experiments import common
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.files import describe_error, refuse_damage
+
+LOCK = ".lock"
+"""A file that the process which trains in the folder holds locked; empty, and it may stay."""
+OVERWRITE = {"overwrite": "an unfinished run in the folder, which is refused otherwise"}
+"""The switch of commands that keep unfinished runs."""
+
+
+class RunFolderError(ValueError):
+    """A folder that a run may not use."""
+
+
+@contextmanager
+def occupy(folder: Path) -> Iterator[None]:
+    """Make a run's folder, if it is not there, and keep other processes from training in it.
+
+    Raises:
+        RunFolderError: another process trains there.
+        OSError: the folder cannot be made or written into.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("ab") as file:
+        _lock(folder, file.fileno())  # given back however this process ends
+        yield
+
+
+def _lock(folder: Path, file: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # a system without such locks
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RunFolderError(f"{folder}: another process is training in it") from None
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a run that came to its end."""
+    results = read_results(folder)
+    return bool(results) and not has_checkpoint(folder) and not results.get("interrupted")
+
+
+def refuse_unfinished(folder: Path, goes_on: str) -> None:
+    """Raise `RunFolderError` for a folder with an unfinished run.
+
+    Args:
+        folder: of the run.
+        goes_on: the flag that goes on with it.
+    """
+    if has_checkpoint(folder) or read_results(folder).get("interrupted"):
+        raise RunFolderError(
+            f"{folder}: holds an unfinished run; {goes_on} goes on with it, --overwrite begins "
+            "anew, --out names another folder"
+        )
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    """The results in a run's folder; empty if there are none.
+
+    Raises:
+        RunFolderError: the file of the results is damaged.
+    """
+    path = folder / common.RESULTS
+    if not path.is_file():
+        return {}
+    with refuse_damage(path, "results of a run", RunFolderError):
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def check_same_settings(
+    before: Mapping[str, Any], now: Mapping[str, Any], free: Collection[str]
+) -> None:
+    """Refuse to go on with other settings than those that a run was begun with.
+
+    Args:
+        before: settings as JSON, as the run was begun.
+        now: settings as JSON, as they are given.
+        free: names of settings that may differ, as they do not decide what is learned.
+
+    Raises:
+        CheckpointError: some differ, with a line for each.
+    """
+    # through JSON, in which tuples are lists
+    before, now = json.loads(json.dumps(before)), json.loads(json.dumps(now))
+    lines = [
+        f"{common.flag_of(name)}: expected {_shown(before.get(name))} as before, found "
+        f"{_shown(now.get(name))}"
+        for name in {**now, **before}
+        if name not in free and before.get(name) != now.get(name)
+    ]
+    if lines:
+        raise CheckpointError("\n".join(lines))
+
+
+def _shown(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def resume_hint(folder: Path) -> str:
+    """What to tell who has interrupted a run."""
+    kept = any(folder.rglob(CHECKPOINT))
+    return f"interrupted; --resume goes on from {folder}" if kept else "interrupted"
+
+
+def run_command(module: str, folder: Path, work: Callable[[], int]) -> int:
+    """Do a command's work; what a user can mend, or has done, ends it in one line.
+
+    Args:
+        module: of the command.
+        folder: of the run.
+        work: returns the exit status.
+
+    Returns:
+        The exit status.
+    """
+    try:
+        return work()
+    except KeyboardInterrupt:
+        print(resume_hint(folder), file=sys.stderr)
+        return common.INTERRUPTED
+    except (CheckpointError, RunFolderError) as error:
+        status, lines = COULD_NOT_RUN, str(error).splitlines()
+    except WorkerError as error:
+        status, lines = common.FAILED, [str(error)]
+    for line in lines:
+        print(f"python -m {module}: {line}", file=sys.stderr)
+    return status
+
+
+def write_or_warn(path: Path, write: Callable[[], object]) -> None:
+    """Write what a run can do without; where that fails, a line on stderr says so."""
+    try:
+        write()
+    except OSError as error:
+        print(f"{path}: could not be written: {describe_error(error)}", file=sys.stderr)
