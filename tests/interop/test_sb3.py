@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -18,6 +19,7 @@ from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormali
 
 import wfb_gym  # noqa: F401 (registers the ids)
 from wfb_gym.encoding.limits import ArmyLimits
+from wfb_gym.files import DamagedFileError
 from wfb_gym.interop.sb3 import PhaseVecEnv, load_policy
 
 SEATS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
@@ -344,6 +346,22 @@ def test_files_that_are_no_models_are_refused(tmp_path: Path) -> None:
         archive.writestr("readme", "nothing here")
     with pytest.raises(ValueError, match="expected a model saved by"):
         load_policy(empty)
+
+
+def test_damaged_models_are_refused_with_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "model.zip"
+    made = PPO("MlpPolicy", PhaseVecEnv(2), n_steps=2, batch_size=2)
+    made.save(path)
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    for k in range(20):
+        path.write_bytes(data[: int(rng.integers(len(data)))] if k else b"PK\x05\x06")
+        with pytest.raises(DamagedFileError, match=f"^{path}: expected a model saved by"):
+            load_policy(path)
+    with torch.no_grad():
+        next(made.policy.parameters()).fill_(float("nan"))
+    made.save(path)
+    with pytest.raises(DamagedFileError, match="expected finite numbers"):
+        load_policy(path)
 
 
 def test_a_model_without_chances_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Learned players: the network's promises, and its file."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import torch
 
 from wfb_gym import solver
 from wfb_gym._records import as_records
+from wfb_gym.cli import main
 from wfb_gym.encoding.limits import fit, union
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import State
+from wfb_gym.files import DamagedFileError
 from wfb_gym.packing import pack
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, load_network, save_network
@@ -75,13 +78,91 @@ def test_what_is_no_network_is_refused(tmp_path: Path) -> None:
         make_agent(tmp_path / "none.npz")
     other = tmp_path / "other.npz"
     np.savez(other, weights=np.zeros(3))
-    with pytest.raises(ValueError, match="expected a network saved by"):
+    with pytest.raises(ValueError, match="expected a saved network, found a damaged or foreign"):
         make_agent(other)
     other.write_text("no archive", encoding="utf-8")
-    with pytest.raises(ValueError, match="expected a network saved by"):
+    with pytest.raises(ValueError, match="expected a saved network, found a damaged or foreign"):
         make_agent(other)
     with pytest.raises(ValueError, match='expected the shape "flat" or "entities", found \'deep\''):
         network_for(DUEL, 0, "deep")
+
+
+def changed(path: Path, about: dict[str, Any] | None = None, **weights: Any) -> Path:
+    """Write a network again with some of its description or its weights changed; None: left out."""
+    with np.load(path) as held:
+        arrays = {name: held[name] for name in held.files}
+    arrays["about"] = np.array(json.dumps(json.loads(str(arrays["about"])) | (about or {})))
+    arrays |= {name.replace("__", "."): each for name, each in weights.items()}
+    other = path.with_name("changed.npz")
+    np.savez(other, **{name: each for name, each in arrays.items() if each is not None})
+    return other
+
+
+WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
+
+
+@pytest.mark.parametrize(
+    ("about", "weights", "message"),
+    [
+        ({"width": 10**9}, {}, "expected float32 of shape"),
+        ({"width": 10**30}, {}, "damaged or foreign"),
+        ({"width": 0}, {}, "width: expected a whole number from 1, found 0"),
+        ({"width": True}, {}, "width: expected a whole number from 1, found True"),
+        ({"width": 17}, {}, "expected float32 of shape"),
+        ({"width": "16"}, {}, "width: expected a whole number from 1, found '16'"),
+        ({"shape": "deep"}, {}, "expected the shape"),
+        ({"shape": "entities"}, {}, "expected the weights"),
+        ({"limits": {}}, {}, "damaged or foreign"),
+        ({"limits": None}, {}, "damaged or foreign"),
+        ({"seat": 2}, {}, "expected a network of seat 0 or 1, found 2"),
+        ({"seat": None}, {}, "expected a network of seat 0 or 1, found None"),
+        ({}, {BIAS: None}, "expected the weights"),
+        ({}, {"more": np.zeros(1, np.float32)}, "expected the weights"),
+        ({}, {BIAS: np.zeros(3, np.float32)}, "body.actor.bias: expected float32 of shape"),
+        ({}, {BIAS: np.zeros(3)}, "body.actor.bias: expected float32 of shape"),
+        ({}, {"body__critic__bias": np.array([np.nan], np.float32)}, "expected finite numbers"),
+        ({}, {"body__critic__bias": np.array([np.inf], np.float32)}, "expected finite numbers"),
+    ],
+)
+def test_what_is_not_the_network_that_it_describes_is_refused(
+    tmp_path: Path, about: dict[str, Any], weights: dict[str, Any], message: str
+) -> None:
+    path = tmp_path / "policy.npz"
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
+    assert isinstance(make_agent(changed(path)), NetworkAgent)
+    other = changed(path, about, **weights)
+    with pytest.raises(DamagedFileError, match=rf"^{other}: .*{message}"):
+        make_agent(other)
+
+
+def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    refused = 0
+    for k in range(200):
+        broken = bytearray(data[: int(rng.integers(len(data)))] if k % 2 else data)
+        for _ in range(3):
+            if broken:
+                broken[int(rng.integers(len(broken)))] = int(rng.integers(256))
+        path.write_bytes(broken)
+        try:
+            make_agent(path)
+        except DamagedFileError as error:
+            refused += str(error).startswith(f"{path}: ") and "\n" not in str(error)
+    assert refused > 150
+
+
+def test_the_command_names_a_damaged_file_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "policy.npz"
+    path.write_bytes(b"PK\x03\x04" + bytes(50))
+    with pytest.raises(SystemExit) as stopped:
+        main(["play", "apprentice", "--opponent", str(path)])
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"play: {path}: expected a saved network, found a damaged or foreign file" in line
 
 
 def test_another_scenario_is_refused_by_one_that_learned_a_single_one() -> None:

@@ -212,6 +212,8 @@ def test_other_headers_are_refused(saved: Path, header: bytes) -> None:
         ({"scenario": 5}, "damaged or foreign"),
         ({"seconds": ...}, "damaged or foreign"),
         ({"seconds": "long"}, "damaged or foreign"),
+        ({"seconds": float("nan")}, "seconds: expected a number from 0, found nan"),
+        ({"seconds": -1.0}, "seconds: expected a number from 0, found -1.0"),
     ],
 )
 def test_what_was_solved_under_other_rules_or_is_incomplete_is_refused(
@@ -244,6 +246,80 @@ def test_arrays_that_do_not_fit_together_are_refused(saved: Path, name: str) -> 
             for member, content in whole.items():
                 archive.writestr(member, content)
     assert same(solver.load(saved), solved(NAME))
+
+
+def _crafted(path: Path) -> list[tuple[str, Any]]:
+    """Arrays of the right kinds with contents that no solving comes to."""
+    arrays = {name: array_of(path, name) for name in SavedGraph._fields}
+    found: list[tuple[str, Any]] = []
+
+    def change(name: str, place: Any, value: Any) -> None:
+        array = arrays[name].copy()
+        array[place] = value
+        found.append((name, array))
+
+    decision = int(np.flatnonzero(arrays["kinds"] == 0)[0])
+    for value in (np.nan, np.inf, -np.inf):
+        change("values", -1, value)
+    for action in (-1, 32767, -32768, 200, 40):
+        change("chosen", decision, action)
+    for count in (-1, 0, 32767, arrays["counts"][decision] + 1):
+        change("counts", decision, count)
+    for kind in (1, 2, -1, 100):
+        change("kinds", decision, kind)
+    change("keys", 1, arrays["keys"][0])
+    change("keys", decision, np.uint64(2**64 - 1))
+    change("keys", slice(None), 0)
+    change("origin", slice(None), np.uint64(2**64 - 1))
+    change("moves", slice(None), np.uint64(0x5555_5555_5555_5555))
+    change("moves", slice(None), 0)
+    found.append(("merging", np.array(3)))
+    return found
+
+
+def test_contents_that_no_solving_comes_to_are_refused(saved: Path) -> None:
+    whole = saved.read_bytes()
+    for name, array in _crafted(saved):
+        rewrite(saved, **{name: npy(array)})
+        with pytest.raises(SolutionError, match=f"^{saved}: expected a solution"):
+            solver.load(saved)
+        saved.write_bytes(whole)
+    assert same(solver.load(saved), solved(NAME))
+
+
+def test_contents_at_random_are_refused_or_harmless(saved: Path) -> None:
+    whole, rng = saved.read_bytes(), np.random.default_rng(3)
+    refused = 0
+    for _ in range(150):
+        name = str(rng.choice(SavedGraph._fields[1:]))
+        array = array_of(saved, name).copy()
+        flat = array.reshape(-1).view(np.uint8)
+        flat[rng.integers(flat.size)] ^= np.uint8(1 << rng.integers(8))
+        rewrite(saved, **{name: npy(array)})
+        try:
+            read = solver.load(saved)
+        except SolutionError:
+            refused += 1
+        else:
+            battle = Battle(read.packed)
+            while not battle.is_over:
+                chance = battle.is_chance()
+                if chance:
+                    battle.resolve(battle.chance_outcomes()[0][0])
+                else:
+                    battle.act(read.best_action(battle))
+        saved.write_bytes(whole)
+    assert refused > 50
+
+
+def test_situations_that_cannot_come_about_are_kept_too(tmp_path: Path) -> None:
+    written = solver.solve("apprentice")
+    battle = Battle(written.packed)
+    battle.state.power = 9
+    battle.state.wounds[0, 0] = 5
+    value = written.value_of(battle)
+    written.save(tmp_path / "more.zip")
+    assert solver.load(tmp_path / "more.zip").value_of(battle) == value
 
 
 def test_arrays_of_objects_are_never_unpacked(saved: Path) -> None:

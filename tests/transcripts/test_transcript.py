@@ -140,6 +140,13 @@ def test_other_points(duel: Path, points: float) -> None:
     assert '"points"' in tamper(duel, number, points=points)
 
 
+@pytest.mark.parametrize("field", ["army", "points", "act"])
+def test_numbers_of_any_size(duel: Path, field: str) -> None:
+    rows = lines_of(duel)
+    number = next(k for k, row in enumerate(rows) if "act" in row)
+    tamper(duel, number, **{field: 10**400})
+
+
 def test_another_result(duel: Path) -> None:
     last = len(lines_of(duel)) - 1
     assert '"result"' in tamper(duel, last, result=1e6)
@@ -188,6 +195,8 @@ def test_a_line_too_many(duel: Path) -> None:
         ("{}\n{}\n", 'line 1: expected "format": "wfb_gym transcript", found None'),
         ("{}\n\n{}\n", "line 2: expected a JSON object"),
         ("{}\n{oops\n", "line 2: expected a JSON object"),
+        ("[" * 100_000, "expected a transcript, found a damaged or foreign file"),
+        ('{"format": "one\\ntwo"}\n{}\n', 'line 1: expected "format": "wfb_gym transcript"'),
     ],
 )
 def test_another_file(tmp_path: Path, text: str, message: str) -> None:

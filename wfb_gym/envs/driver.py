@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import announce_compiling, entry_point
-from wfb_gym._records import as_records, new_records
+from wfb_gym._records import Records, as_records, new_records
+from wfb_gym.encoding.foreign_states import Fields, check_states
 from wfb_gym.encoding.positions import Positions, copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.generator import key_of_seed
-from wfb_gym.engine.state import new_work_spaces
+from wfb_gym.engine.state import Node, new_work_spaces
 from wfb_gym.envs import kernel
-from wfb_gym.envs.foreign_states import check_environments
-from wfb_gym.envs.kernel import Autoreset, Operation, Step
+from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioSet
 from wfb_gym.envs.thread_pool import THREAD_POOL
 from wfb_gym.opponents.move_tables import MoveTables
@@ -206,7 +206,24 @@ class EpisodeDriver:
                 f"found {len(state)}"
             )
         found = as_records(kernel.Environment, np.frombuffer(state, kernel.ENVIRONMENT))
-        check_environments(
-            what.removesuffix("s"), self.packed_scenarios, found, len(self.game.pool), seat
-        )
+        self._check(found, what.removesuffix("s"), seat)
         self.envs[:] = found
+
+    def _check(self, envs: Records[kernel.Environment], what: str, seat: int | None) -> None:
+        """Raise a ValueError about the first environment from elsewhere that cannot be played on.
+
+        Of a generator any bits are a key, and any are counters.
+        """
+        fields = Fields(what, np.asarray(envs))
+        fields.check_range("scenario", 0, len(self.packed_scenarios) - 1)
+        fields.check_range("opponent", 0, len(self.game.pool) - 1)
+        fields.check(np.isfinite(fields["unpaid"]), "unpaid", "a finite number")
+        states = fields["state"]
+        check_states(what, self.packed_scenarios, fields["scenario"], states)
+        over, status = states["node"] == Node.END, fields["status"]
+        good = (status == Status.LEARNER_DECIDES) | ((status == Status.DONE) & over)
+        if seat is None:
+            good = (status == Status.LEARNER_DECIDES) | (status == Status.OPPONENT_OPENS)
+        fields.check(good, "status", "that of a battle between two steps")
+        turn = np.ones(len(envs), np.bool_) if seat is None else over | (states["mover"] == seat)
+        fields.check(turn, "state", f"a decision of seat {seat}")

@@ -14,6 +14,7 @@ from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import check_covers
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
+from wfb_gym.files import DamagedFileError
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.players.network import PolicyNetwork, load_network
@@ -42,7 +43,7 @@ class NetworkAgent:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file holds no network.
+        DamagedFileError: the file holds no network; a ValueError.
     """
 
     def __init__(
@@ -54,6 +55,11 @@ class NetworkAgent:
         else:
             self.name = str(path)
             self.network, self.about = load_network(path)
+            if self.about.get("seat") not in (0, 1):
+                found = self.about.get("seat")
+                raise DamagedFileError(
+                    f"{path}: expected a network of seat 0 or 1, found {found!r}"
+                )
         self.limits = self.network.limits
         self.seat = int(self.about["seat"])
         self.sees_positions = bool(self.about.get("general", False))

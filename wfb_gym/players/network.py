@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import KINDS, POINTS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
+from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.scenario.sizes import WIZARDS
 
 ILLEGAL_LOGIT = -1e9
@@ -287,9 +288,8 @@ def save_network(network: PolicyNetwork, path: Path, about: dict[str, Any]) -> N
     sizes = {"shape": network.shape, "width": network.width, "limits": asdict(network.limits)}
     arrays: dict[str, Any] = {name: each.numpy() for name, each in network.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.stem}.part.npz")
-    np.savez_compressed(part, about=np.array(json.dumps(sizes | about)), **arrays)
-    part.replace(path)
+    with write_whole(path) as draft:
+        np.savez_compressed(draft, about=np.array(json.dumps(sizes | about)), **arrays)
 
 
 def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
@@ -297,23 +297,43 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file holds no network.
+        DamagedFileError: the file holds no network; a ValueError.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved network, found no file")
-    try:
-        with np.load(path, allow_pickle=False) as held:
+    with refuse_damage(path, "a saved network"):
+        # NumPy leaves a damaged file open that it has opened itself.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             arrays = {name: held[name] for name in held.files}
         about = json.loads(str(arrays.pop("about")))
         limits = dict(about["limits"])
         for army in ("own", "opponent"):
             limits[army] = ArmyLimits(**limits[army])
-        network = PolicyNetwork(Limits(**limits), about["shape"], about["width"])
+        asked = Limits(**limits), about["shape"], about["width"]
+        _check_weights(asked, arrays)
+        network = PolicyNetwork(*asked)
         network.load_state_dict({name: torch.from_numpy(each) for name, each in arrays.items()})
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise ValueError(
-            f"{path}: expected a network saved by wfb_gym.players.network.save_network: {error}"
-        ) from error
     network.eval()
     return network, about
+
+
+def _check_weights(asked: tuple[Limits, str, int], arrays: dict[str, Any]) -> None:
+    """Raise a ValueError if the arrays are not the weights of the network that a file describes."""
+    width = asked[2]
+    if type(width) is not int or width < 1:
+        raise ValueError(f"width: expected a whole number from 1, found {width!r}")
+    with torch.device("meta"):  # takes no memory, whatever the width
+        expected = {
+            name: tuple(each.shape) for name, each in PolicyNetwork(*asked).state_dict().items()
+        }
+    if arrays.keys() != expected.keys():
+        raise ValueError(f"expected the weights {sorted(expected)}, found {sorted(arrays)}")
+    for name, array in arrays.items():
+        if array.dtype != np.float32 or array.shape != expected[name]:
+            raise ValueError(
+                f"{name}: expected float32 of shape {expected[name]}, found {array.dtype} of "
+                f"shape {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name}: expected finite numbers, found infinite ones or none")

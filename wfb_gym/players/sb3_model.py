@@ -19,6 +19,7 @@ except ImportError as error:
     ) from error
 
 from wfb_gym.encoding.positions import Positions
+from wfb_gym.files import DamagedFileError, refuse_damage
 from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
 
 
@@ -87,31 +88,36 @@ def load_policy(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is not such a model.
+        DamagedFileError: the file is not such a model; a ValueError.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved model, found no file")
-    try:
+    with refuse_damage(path, "a model saved by Stable-Baselines3"):
         data, parameters, _ = load_from_zip_file(path, device="cpu")
         assert data is not None
-        kind = data["policy_class"]
-        spaces = (data["observation_space"], data["action_space"])
-    except (ValueError, KeyError, AssertionError) as error:
-        raise ValueError(f"{path}: expected a model saved by Stable-Baselines3") from error
+        policy = _policy_of(str(path), data, parameters["policy"])
+    return SavedPolicy(policy, str(path), deterministic, seed)
+
+
+def _policy_of(path: str, data: dict[str, Any], weights: Any) -> Any:
+    kind, spaces = data["policy_class"], (data["observation_space"], data["action_space"])
     plain = ActorCriticPolicy | MaskableActorCriticPolicy
     is_plain = isinstance(kind, type) and issubclass(kind, plain)
     if not is_plain or issubclass(kind, RecurrentActorCriticPolicy):
-        raise ValueError(
+        raise DamagedFileError(
             f"{path}: expected a model of MaskablePPO, PPO, A2C or TRPO, found the policy {kind}"
         )
     if len(spaces[0].shape or ()) != 1 or not hasattr(spaces[1], "n"):
-        raise ValueError(
+        raise DamagedFileError(
             f"{path}: expected a flat observation and a discrete action, "
             f"found {spaces[0]} and {spaces[1]}"
         )
+    for name, each in weights.items():
+        if not torch.isfinite(each).all():
+            raise DamagedFileError(f"{path}: {name}: expected finite numbers, found others")
     options = {key: value for key, value in data["policy_kwargs"].items() if key != "device"}
     policy = kind(*spaces, lambda _: 0.0, **options)
-    policy.load_state_dict(parameters["policy"])
+    policy.load_state_dict(weights)
     policy.set_training_mode(False)
-    return SavedPolicy(policy, str(path), deterministic, seed)
+    return policy

@@ -19,6 +19,7 @@ from wfb_gym.engine.state import STATE_WORDS, State, new_states
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.backward_induction import run
+from wfb_gym.solver.foreign_nodes import check_nodes
 from wfb_gym.solver.graph_arrays import Game, GraphOperation, GraphStatus, Lanes, Nodes, Play
 from wfb_gym.solver.node_index import enter_all, find_node, repack
 
@@ -77,6 +78,14 @@ def _new_nodes(capacity: int, words: int, slots: NDArray[np.int32]) -> Nodes:
     )
 
 
+def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """Raise a ValueError if an array of a file is not of this kind."""
+    if array.dtype != dtype or array.shape != shape:
+        raise ValueError(
+            f"{name}: expected {dtype} of shape {shape}, found {array.dtype} of shape {array.shape}"
+        )
+
+
 def _lanes(plays: Sequence[tuple[Play, Play]]) -> Lanes:
     """Lanes that need no weights."""
     return Lanes(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
@@ -124,8 +133,14 @@ class GameGraph:
         """Return the graph that `to_saved` was called on.
 
         Raises:
-            ValueError: The arrays do not fit together.
+            ValueError: The arrays do not fit together, or hold what no solving comes to.
         """
+        for name, dtype, shape in (
+            ("merging", np.bool_, ()),
+            ("origin", np.uint64, (STATE_WORDS,)),
+            ("moves", np.uint64, (STATE_WORDS,)),
+        ):
+            _check_array(name, getattr(saved, name), np.dtype(dtype), shape)
         graph = cls(packed, max_bytes, merging=bool(saved.merging))
         graph.plan = new_plan(saved.origin, saved.moves)
         size, words = len(saved.kinds), int(graph.plan[0].words)
@@ -134,13 +149,10 @@ class GameGraph:
         graph._control[0].nodes = size
         for name in ("keys", "kinds", "counts", "values", "chosen"):
             array, own = getattr(saved, name), getattr(graph, name)
-            if array.dtype != own.dtype or array.shape != own.shape:
-                raise ValueError(
-                    f"{name}: expected {own.dtype} of shape {own.shape}, found {array.dtype} of "
-                    f"shape {array.shape}"
-                )
+            _check_array(name, array, own.dtype, own.shape)
             own[:] = array
         graph._fill_index()
+        check_nodes(Game(packed, graph.plan, graph._control), graph._nodes)
         graph._stack = graph._stack._replace(keys=np.zeros((_FIRST_STEPS, words), np.uint64))
         return graph
 

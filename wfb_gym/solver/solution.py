@@ -6,9 +6,9 @@ cannot be read back whole, or was solved under other rules, is refused.
 
 import hashlib
 import json
+import math
 import os
 import zipfile
-import zlib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
+from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
@@ -173,17 +174,14 @@ class Solution:
             "seconds": self.seconds,
             "scenario": self.scenario.model_dump_json(),
         }
-        target = Path(path)
-        draft = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as file:
-                file.writestr(_HEADER, json.dumps(header))
-                for name, array in self.graph.to_saved()._asdict().items():
-                    with file.open(f"{name}.npy", "w", force_zip64=True) as member:
-                        np.lib.format.write_array(member, array, allow_pickle=False)
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
+        with (
+            write_whole(path) as draft,
+            zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED, compresslevel=_FASTEST) as file,
+        ):
+            file.writestr(_HEADER, json.dumps(header))
+            for name, array in self.graph.to_saved()._asdict().items():
+                with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def save(solution: Solution, path: str | os.PathLike[str]) -> None:
@@ -205,36 +203,25 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
     target = Path(path)
     if not target.is_file():
         raise FileNotFoundError(f"{target}: expected a saved solution, found no file")
-    try:
-        with zipfile.ZipFile(target) as archive:
-            header = json.loads(archive.read(_HEADER))
-            _check_header(target, header)
-            saved = SavedGraph(*(_read_array(archive, name) for name in SavedGraph._fields))
-            scenario = Scenario.model_validate_json(header["scenario"])
-            packed = pack(scenario)
-            if packed_digest(packed) != header["table"]:
-                raise SolutionError(
-                    f"{target}: {scenario.name} was solved with other data than this version's; "
-                    "solve it again"
-                )
-            graph = GameGraph.from_saved(packed, max_bytes, saved)
-            return Solution(scenario, graph, float(header["seconds"]))
-    except SolutionError:
-        raise
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        KeyError,
-        EOFError,
-        ValueError,
-        TypeError,
-        OSError,
-        RuntimeError,
-    ) as error:  # RuntimeError: the archive has a password, or another compression
-        raise SolutionError(
-            f"{target}: expected a solution that wfb_gym saved, found a damaged or foreign file "
-            f"({error})"
-        ) from error
+    expected = "a solution that wfb_gym saved"
+    with (
+        refuse_damage(target, expected, SolutionError),
+        zipfile.ZipFile(target) as archive,
+    ):
+        header = json.loads(archive.read(_HEADER))
+        _check_header(target, header)
+        scenario = Scenario.model_validate_json(header["scenario"])
+        packed = pack(scenario)
+        if packed_digest(packed) != header["table"]:
+            raise SolutionError(
+                f"{target}: {scenario.name} was solved with other data than this version's; "
+                "solve it again"
+            )
+        seconds = float(header["seconds"])
+        if not 0.0 <= seconds < math.inf:
+            raise ValueError(f"seconds: expected a number from 0, found {seconds}")
+        saved = SavedGraph(*(_read_array(archive, name) for name in SavedGraph._fields))
+        return Solution(scenario, GameGraph.from_saved(packed, max_bytes, saved), seconds)
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> Any:

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import wfb_gym
 from wfb_gym._jit import rules_digest
 from wfb_gym.engine.state import Node
-from wfb_gym.files import write_text_whole
+from wfb_gym.files import describe_error, refuse_damage, write_text_whole
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
@@ -30,8 +30,11 @@ POINTS_TOLERANCE = 1e-9
 class TranscriptError(ValueError):
     """A file that is no transcript, or a transcript that does not follow from the rules."""
 
-    def __init__(self, source: str, line: int, expected: str, found: object) -> None:
-        super().__init__(f"{source}, line {line}: expected {expected}, found {found}")
+    @classmethod
+    def at(cls, source: str, line: int, expected: str, found: object) -> Self:
+        """Return the error of a line, what is found there on a short line of its own."""
+        shown = describe_error(ValueError(str(found)))
+        return cls(f"{source}, line {line}: expected {expected}, found {shown}")
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ class _Line(NamedTuple):
     fields: dict[str, Any]
 
     def error(self, expected: str, found: object) -> TranscriptError:
-        return TranscriptError(self.source, self.number, expected, found)
+        return TranscriptError.at(self.source, self.number, expected, found)
 
     def get(self, key: str, *types: type) -> Any:
         """Return a field of one of some types.
@@ -144,6 +147,18 @@ class _Line(NamedTuple):
             raise self.error(expected, json.dumps(value))
         return value
 
+    def get_points(self, key: str) -> float:
+        """Return a field that is a number, of points.
+
+        Raises:
+            TranscriptError: it is none, or larger than any points are.
+        """
+        value = self.get(key, int, float)
+        try:
+            return float(value)
+        except OverflowError:
+            raise self.error(f'"{key}", points', value) from None
+
 
 def read(path: str | os.PathLike[str]) -> Transcript:
     """Read a transcript; `replay` checks whether it follows from the rules.
@@ -155,9 +170,14 @@ def read(path: str | os.PathLike[str]) -> Transcript:
     source = os.fspath(path)
     if not Path(path).is_file():
         raise FileNotFoundError(f"{source}: expected a transcript, found no file")
-    lines = _parse_lines(source, Path(path).read_bytes())
+    data = Path(path).read_bytes()
+    with refuse_damage(source, "a transcript", TranscriptError):
+        return _transcript_of(source, _parse_lines(source, data))
+
+
+def _transcript_of(source: str, lines: list["_Line"]) -> Transcript:
     if len(lines) < 2:
-        raise TranscriptError(source, 1, "a header, the battle and its result", "too few lines")
+        raise TranscriptError.at(source, 1, "a header, the battle and its result", "too few lines")
     header, *events, result = lines
     scenario = _read_scenario(header)
     players = header.get("players", list)
@@ -168,7 +188,7 @@ def read(path: str | os.PathLike[str]) -> Transcript:
         (players[0], players[1]),
         header.get("seed", int, type(None)),
         tuple(_read_event(line) for line in events),
-        float(result.get("result", int, float)),
+        result.get_points("result"),
         result.get("over", bool),
         source,
     )
@@ -178,16 +198,16 @@ def _parse_lines(source: str, data: bytes) -> list[_Line]:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise TranscriptError(source, 1, "text in UTF-8", str(error)) from None
+        raise TranscriptError.at(source, 1, "text in UTF-8", str(error)) from None
     lines = []
     # Not splitlines(), which also splits at separators that a name may hold.
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         try:
             fields = json.loads(line)
         except ValueError as error:
-            raise TranscriptError(source, number, "a JSON object", str(error)) from None
+            raise TranscriptError.at(source, number, "a JSON object", str(error)) from None
         if not isinstance(fields, dict):
-            raise TranscriptError(source, number, "a JSON object", line[:40])
+            raise TranscriptError.at(source, number, "a JSON object", line[:40])
         lines.append(_Line(source, number, fields))
     return lines
 
@@ -228,7 +248,7 @@ def _read_event(line: _Line) -> Event:
         if not all(type(face) is int for face in dice):
             raise line.error("faces of dice", dice)
         faces = tuple(dice)
-    points = float(line.get("points", int, float))
+    points = line.get_points("points")
     return Event(kind, army, Node[node], code, faces, points, line.get("words", str))
 
 
@@ -251,12 +271,15 @@ def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
     narrated = NarratedBattle(transcript.scenario)
     events: list[Event] = []
     for line, event in enumerate(transcript.events, 2):  # behind the header
-        refuse = partial(TranscriptError, transcript.source, line)
+        refuse = partial(TranscriptError.at, transcript.source, line)
         again = _replay_event(narrated, event, refuse)
         if not abs(event.points - again.points) <= POINTS_TOLERANCE:
             raise refuse(f'"points": {again.points}', event.points)
         events.append(again)
-    battle, refuse = narrated.battle, partial(TranscriptError, transcript.source, len(events) + 2)
+    battle, refuse = (
+        narrated.battle,
+        partial(TranscriptError.at, transcript.source, len(events) + 2),
+    )
     if transcript.over != battle.is_over:
         raise refuse(f'"over": {json.dumps(battle.is_over)}', json.dumps(transcript.over))
     if not abs(transcript.points - battle.points) <= POINTS_TOLERANCE:

@@ -1,8 +1,8 @@
-"""Which saved environments can be played on: every field in its range, and all of them together.
+"""Which states from elsewhere can be played on: every field in its range, all of them together.
 
 Compiled code follows the indices of a state without asking, so bytes from elsewhere are checked as
-a whole before any of them is used. Environments are saved between steps: a state stands at a
-decision or at the end, no dice lie in the air and nobody is being struck. What a field means stands
+a whole before any of them is used. What is saved stands at a decision or at the end: no dice lie in
+the air and nobody is being struck. What a field means stands
 in `wfb_gym.engine.state`, what follows from what in the modules of the engine.
 """
 
@@ -23,7 +23,6 @@ from wfb_gym.engine.state import (
     State,
     new_work_spaces,
 )
-from wfb_gym.envs.kernel import Environment, Status
 from wfb_gym.packing.records import Duration, EffectKind, Lock, PackedScenario
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.scenario.sizes import (
@@ -44,7 +43,7 @@ _CHOICE = 2
 _SOME_DICE = f"1 to {DICE} dice with those held"
 
 
-class _Fields:
+class Fields:
     """Records (k,) by fields, and complaints about these; `what` names a record in messages."""
 
     def __init__(self, what: str, records: Values) -> None:
@@ -80,7 +79,7 @@ class _Fields:
         self.check(good, field, lambda at: f"no bits but those of {masks[at]:#b}")
 
 
-class _States(_Fields):
+class _States(Fields):
     """States (k,) of scenarios (k,).
 
     Attributes:
@@ -241,16 +240,6 @@ BITS: dict[str, Callable[[_States], Values]] = {
 }
 """Fields of bits, and the bits that they may have."""
 
-ENVIRONMENT_FIELDS = {
-    "state": "what all of the above is about",
-    "rng": "any bits are a key, and any are a counter",
-    "unpaid": "a finite number",
-    "scenario": "one of those that are played",
-    "opponent": "one of the pool",
-    "status": "one that fits the state",
-}
-"""Fields of an environment, and what they may be."""
-
 
 class _Situation(NamedTuple):
     """What is under way at a decision; `attempt` and whether a spell is free tell nodes apart."""
@@ -299,8 +288,17 @@ _SITUATIONS = (
 )
 
 
+_COUNTED = ("items", "level", "wounds", "unit_wounds", "contacts", "markers")
+_POOLS = ("power", "dispel", "own_dice")
+
+
 def check_states(
-    what: str, packed: Records[PackedScenario], scenario: Values, states: Values
+    what: str,
+    packed: Records[PackedScenario],
+    scenario: Values,
+    states: Values,
+    *,
+    reachable: bool = True,
 ) -> None:
     """Raise a ValueError about the first state that no battle of its scenario can be saved in.
 
@@ -309,19 +307,25 @@ def check_states(
         packed: all packed scenarios, (n,).
         scenario: that each state belongs to, int64 (k,), in range.
         states: `engine.state.STATE` records, (k,).
+        reachable: they come about in the scenario, and are played on from; else its pools and what
+            is left of its armies may be others, as of a situation that somebody asks about.
     """
     fields = _States(what, packed, scenario, states)
     for field, (low, high) in RANGES.items():
         fields.check_range(field, low, high)
     for field, most in RANGES_BY_SCENARIO.items():
-        fields.check_range(field, 0, most(fields))
+        if reachable or field not in _POOLS + _COUNTED:
+            fields.check_range(field, 0, most(fields))
+        else:
+            fields.check_range(field, 0, DICE if field in _POOLS else np.iinfo(np.int16).max)
     for field, bits in BITS.items():
         fields.check_bits(field, bits(fields))
     _check_situations(fields)
     _check_pending(fields)
     _check_spells(fields)
-    _check_casters(fields)
-    _check_choices(fields)
+    if reachable:
+        _check_casters(fields)
+        _check_choices(fields)
 
 
 def _check_situations(fields: _States) -> None:
@@ -448,35 +452,3 @@ def _check_choices(fields: _States) -> None:
                 f"state: {fields.what} {row}: expected {_CHOICE} actions or more at {node}, "
                 "found fewer"
             )
-
-
-def check_environments(
-    what: str,
-    packed: Records[PackedScenario],
-    envs: Records[Environment],
-    pool: int,
-    seat: int | None,
-) -> None:
-    """Raise a ValueError about the first environment that cannot be played on.
-
-    Args:
-        what: the environments' name in the message.
-        packed: all packed scenarios.
-        envs: from elsewhere, (k,).
-        pool: how many opponents there are.
-        seat: the learner's; None where both are asked from outside.
-    """
-    named = _Fields(what, np.asarray(envs))
-    named.check_range("scenario", 0, len(packed) - 1)
-    named.check_range("opponent", 0, pool - 1)
-    named.check(np.isfinite(named["unpaid"]), "unpaid", "a finite number")
-    states = named["state"]
-    check_states(what, packed, named["scenario"], states)
-    over = states["node"] == Node.END
-    status = named["status"]
-    good = (status == Status.LEARNER_DECIDES) | ((status == Status.DONE) & over)
-    if seat is None:
-        good = (status == Status.LEARNER_DECIDES) | (status == Status.OPPONENT_OPENS)
-    named.check(good, "status", "that of a battle between two steps")
-    turn = np.ones(len(envs), np.bool_) if seat is None else over | (states["mover"] == seat)
-    named.check(turn, "state", f"a decision of seat {seat}")
