@@ -329,7 +329,7 @@ def test_a_bad_file_in_the_folder_is_told(
         (["--evaluate", "veteren"], "did you mean veteran?"),
         (["--evaluate", "greedy", "a.zip"], "expected names or saved models, found both"),
         (["--evaluate", "greedy", "veteran", "--name", "x"], "--name: expected one agent, found 2"),
-        (["--evaluate", "greedy", "--name", "a b"], "--name: expected letters, digits"),
+        (["--evaluate", "greedy", "--name", "a b"], "--name: expected a name of up to 64 letters"),
         (["--evaluate", "greedy", "--task", "apprentice"], "invalid choice"),
         (["--evaluate", "greedy", "--steps", "-1"], "--steps: expected a whole number from 0"),
         (["--evaluate", "missing.zip", "--name", "x", "--steps", "1"], "missing.zip"),
