@@ -17,7 +17,7 @@ from wfb_gym.scenario.scenario import _DEPLOYMENTS
 
 def written(y: float = 30.0) -> dict[str, object]:
     return {
-        "name": "Old Wood",
+        "name": "old-wood",
         "battlefield": {
             "width": 72.0,
             "depth": 48.0,
