@@ -189,7 +189,7 @@ def _damaged_array(rng: Rng, data: bytes) -> bytes:
     array = np.load(io.BytesIO(data), allow_pickle=False)
     flat = array.reshape(-1).copy()
     if flat.size and flat.dtype.kind in "iufb" and rng.random() < 0.7:
-        odd: dict[str, list[Any]] = {"f": [np.nan, np.inf, 1e300], "b": [True, False]}
+        odd: dict[str, list[Any]] = {"f": [np.nan, np.inf, 1e30], "b": [True, False]}
         values = odd.get(flat.dtype.kind, [0, 1, 2, 77, -1])
         value = np.array(values[int(rng.integers(len(values)))])
         flat[int(rng.integers(flat.size))] = value.astype(flat.dtype)
