@@ -5,12 +5,13 @@ It holds plain values and tensors alone, so that loading one runs no code that i
 
 import hashlib
 import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from wfb_gym.files import refuse_damage, write_whole
+from wfb_gym.files import check_unpacked, refuse_damage, write_whole
 
 FORMAT = 3
 NAME = "checkpoint.pt"
@@ -63,4 +64,8 @@ def load_checkpoint(folder: Path) -> dict[str, Any]:
             )
         if hashlib.sha256(content).hexdigest() != digest:
             raise ValueError("its bytes have changed")
-        return dict(torch.load(io.BytesIO(content), map_location="cpu", weights_only=True))
+        file = io.BytesIO(content)
+        with zipfile.ZipFile(file) as archive:
+            check_unpacked(archive, len(content))  # PyTorch packs nothing
+        file.seek(0)
+        return dict(torch.load(file, map_location="cpu", weights_only=True))

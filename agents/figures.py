@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from agents.common import by_scenario
 from agents.distillation.grading import Grade
 from experiments.figures.dice import policy_beside_optimal
-from wfb_gym.files import write_whole
+from wfb_gym.files import save_figure
 from wfb_gym.players.interface import Agent
 from wfb_gym.solver import Solution
 
@@ -50,7 +50,7 @@ def draw_scores(
     axes.set(xlabel=across, ylabel=_SCORE, title=title)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
-    _save(figure, path)
+    save_figure(figure, path, 150)
 
 
 def draw_openings(solution: Solution, caster: Agent, path: Path) -> None:
@@ -89,7 +89,7 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
     lowest.set_xlabel("decisions learned from")
     lowest.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     figure.legend(loc="outside lower center", ncols=3)
-    _save(figure, path)
+    save_figure(figure, path, 150)
 
 
 def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
@@ -111,9 +111,4 @@ def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
     right.set(xlabel="exact score", ylabel="scenarios that reach it, %")
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    _save(figure, path)
-
-
-def _save(figure: Figure, path: Path) -> None:
-    with write_whole(path) as file:
-        figure.savefig(file, format=path.suffix[1:], dpi=150)
+    save_figure(figure, path, 150)

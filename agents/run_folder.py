@@ -7,7 +7,7 @@ a checkpoint and results hold is the learners' business.
 import json
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,8 @@ from agents.checkpoints import CheckpointError, has_checkpoint
 from agents.common import WorkerError
 from experiments import common
 from wfb_gym.cli.parser import COULD_NOT_RUN
-from wfb_gym.files import describe_error, refuse_damage
+from wfb_gym.files import describe_error, lock_folder, refuse_damage
 
-LOCK = ".lock"
-"""A file that the process which trains in the folder holds locked; empty, and it may stay."""
 OVERWRITE = {"overwrite": "an unfinished run in the folder, which is refused otherwise"}
 """The switch of commands that keep unfinished runs."""
 
@@ -37,20 +35,12 @@ def occupy(folder: Path) -> Iterator[None]:
         OSError: the folder cannot be made or written into.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("ab") as file:
-        _lock(folder, file.fileno())  # given back however this process ends
+    with ExitStack() as held:
+        try:
+            held.enter_context(lock_folder(folder))
+        except BlockingIOError:
+            raise RunFolderError(f"{folder}: another process is training in it") from None
         yield
-
-
-def _lock(folder: Path, file: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # a system without such locks
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise RunFolderError(f"{folder}: another process is training in it") from None
 
 
 def is_finished(folder: Path) -> bool:

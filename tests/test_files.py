@@ -3,13 +3,16 @@
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from wfb_gym.files import (
     DamagedFileError,
+    check_unpacked,
     describe_error,
+    lock_folder,
     refuse_damage,
     write_text_whole,
     write_whole,
@@ -92,3 +95,30 @@ def test_an_error_is_one_short_line() -> None:
     assert describe_error(EOFError()) == "EOFError"
     assert len(describe_error(ValueError("x" * 10**6))) == 203
     assert describe_error(FileNotFoundError(2, "No such file", "x")) == "No such file"
+
+
+def test_a_folder_is_kept_by_one_process_until_it_ends(tmp_path: Path) -> None:
+    other = (
+        "import sys; from wfb_gym.files import lock_folder\n"
+        "with lock_folder(sys.argv[1]): print('kept')\n"
+    )
+
+    def try_it() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", other, str(tmp_path)]
+        return subprocess.run(command, check=False, capture_output=True, text=True)
+
+    with lock_folder(tmp_path):
+        assert try_it().stderr.splitlines()[-1].startswith("BlockingIOError")
+    assert try_it().stdout == "kept\n"
+
+
+def test_an_archive_says_what_it_unpacks_to(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(1_000_000))
+        archive.writestr("more", bytes(1))
+    assert path.stat().st_size < 2_000
+    with zipfile.ZipFile(path) as archive:
+        check_unpacked(archive, 1_000_001)
+        with pytest.raises(ValueError, match="unpacks to 1,000,001 bytes, expected at most 1,000"):
+            check_unpacked(archive, 1_000_000)

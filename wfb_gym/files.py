@@ -6,11 +6,19 @@ What is in the files is the business of those who write and read them.
 import contextlib
 import os
 import stat
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 _MOST_CHARACTERS = 200
+_LOCK = ".lock"
+"""A file of a folder that is held locked; empty, and it may stay."""
 
 
 class DamagedFileError(ValueError):
@@ -64,6 +72,27 @@ def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int) -> None:
         figure.savefig(file, dpi=dpi, format=Path(path).suffix[1:])
 
 
+@contextlib.contextmanager
+def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep a folder for this process while the block runs, if the system can.
+
+    The system gives it back however the process ends.
+
+    Raises:
+        BlockingIOError: another process has it.
+        OSError: the folder cannot be written into.
+    """
+    with Path(folder, _LOCK).open("ab") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise
+            except OSError:  # a file system without locks
+                pass
+        yield
+
+
 def _delete_abandoned_drafts(path: Path) -> None:
     """Delete the drafts of a file whose processes have ended."""
     for draft in path.parent.glob(f"{_escape(path.name)}.*.part"):
@@ -107,6 +136,16 @@ def read_limited(path: str | os.PathLike[str], most: int) -> bytes:
     return content
 
 
+def check_unpacked(archive: zipfile.ZipFile, most: int) -> None:
+    """Raise a ValueError if the members of an archive take more bytes than `most`, unpacked.
+
+    Reading a member gives no more bytes than its entry names, so none needs to be read.
+    """
+    size = sum(member.file_size for member in archive.infolist())
+    if size > most:
+        raise ValueError(f"it unpacks to {size:,} bytes, expected at most {most:,}")
+
+
 @contextlib.contextmanager
 def refuse_damage(
     path: str | os.PathLike[str], expected: str, error: type[ValueError] = DamagedFileError
@@ -126,10 +165,8 @@ def refuse_damage(
     except error:
         raise
     except Exception as found:
-        reason = describe_error(found)
-        raise error(
-            f"{path}: expected {expected}, found a damaged or foreign file ({reason})"
-        ) from (found)
+        text = f"found a damaged or foreign file ({describe_error(found)})"
+        raise error(f"{path}: expected {expected}, {text}") from found
 
 
 def describe_error(error: BaseException) -> str:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -28,6 +28,7 @@ from experiments.tournaments.matches import (
     policy_name,
     policy_names,
 )
+from wfb_gym.files import lock_folder
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -35,11 +36,6 @@ from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.solution import packed_digest
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
@@ -104,24 +100,22 @@ class Record:
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self._path = folder / FILE
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _lock(folder)
-        try:
+        with ExitStack() as held:
+            try:
+                held.enter_context(lock_folder(folder))
+            except BlockingIOError:
+                raise RecordError(
+                    f"{folder}: another process plays a tournament there: wait for its end, or "
+                    "choose another --out"
+                ) from None
             self._open(settings)
-        except BaseException:
-            self.close()
-            raise
+            self._held = held.pop_all()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let others play in the folder."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._held.close()
 
     def _open(self, settings: dict[str, Any]) -> None:
         content = self._path.read_bytes() if self._path.exists() else b""
@@ -155,25 +149,6 @@ class Record:
             with suppress(OSError):
                 os.truncate(self._path, before)
             raise OSError(error.errno, error.strerror, str(self._path)) from error
-
-
-def _lock(folder: Path) -> int | None:
-    """Keep a folder for this process; None where nothing can be locked."""
-    if fcntl is None:
-        return None
-    lock = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise RecordError(
-            f"{folder}: another process plays a tournament there: wait for its end, or choose "
-            "another --out"
-        ) from None
-    except OSError:  # a file system without locks
-        os.close(lock)
-        return None
-    return lock
 
 
 @dataclass

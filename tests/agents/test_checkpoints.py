@@ -1,6 +1,9 @@
 """Checkpoints on disk."""
 
 import errno
+import hashlib
+import io
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -46,6 +49,25 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     save_checkpoint(tmp_path, {"step": 1})
     path.write_bytes(path.read_bytes().replace(b"checkpoint 3 ", b"checkpoint 4 ", 1))
     with pytest.raises(CheckpointError, match="format 3, found format 4"):
+        load_checkpoint(tmp_path)
+
+
+def test_a_checkpoint_that_was_packed_is_refused(tmp_path: Path) -> None:
+    """PyTorch packs nothing, and what is packed may unpack to any size."""
+    save_checkpoint(tmp_path, {"weights": torch.zeros(100_000)})
+    path = tmp_path / NAME
+    whole = path.read_bytes()
+    title, _, content = whole.partition(b"\n")
+    written = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as held,
+        zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as packed,
+    ):
+        for name in held.namelist():
+            packed.writestr(name, held.read(name))
+    digest = hashlib.sha256(written.getvalue()).hexdigest().encode()
+    path.write_bytes(title.rpartition(b" ")[0] + b" " + digest + b"\n" + written.getvalue())
+    with pytest.raises(CheckpointError, match="unpacks to"):
         load_checkpoint(tmp_path)
 
 

@@ -1,6 +1,7 @@
 """Learned players: the network's promises, and its file."""
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +152,22 @@ def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
         except DamagedFileError as error:
             refused += str(error).startswith(f"{path}: ") and "\n" not in str(error)
     assert refused > 150
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "policy.npz"
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
+    with (
+        zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("more.npy", "w") as member,
+    ):
+        for _ in range(257):
+            member.write(bytes(2**20))
+    assert path.stat().st_size < 2**20
+    with pytest.raises(
+        DamagedFileError, match=r"unpacks to .* bytes, expected at most 268,435,456"
+    ):
+        make_agent(path)
 
 
 def test_the_command_names_a_damaged_file_in_one_line(

@@ -322,6 +322,21 @@ def test_situations_that_cannot_come_about_are_kept_too(tmp_path: Path) -> None:
     assert solver.load(tmp_path / "more.zip").value_of(battle) == value
 
 
+def test_a_file_that_unpacks_to_more_than_solutions_may_take_is_refused(saved: Path) -> None:
+    size = sum(len(member) for member in members(saved).values())
+    assert same(solver.load(saved, max_bytes=size), solver.load(saved))
+    with pytest.raises(SolutionError, match=f"unpacks to {size:,} bytes, expected at most"):
+        solver.load(saved, max_bytes=size - 1)
+
+
+def test_a_scenario_in_a_file_has_the_limits_of_scenario_files(saved: Path) -> None:
+    scenario = json.loads(json.loads(members(saved)["header.json"])["scenario"])
+    scenario["name"] = [[[[[[[[[[[[[[]]]]]]]]]]]]]]
+    with_header(saved, scenario=json.dumps(scenario))
+    with pytest.raises(SolutionError, match="tables and lists at most 12 deep"):
+        solver.load(saved)
+
+
 def test_arrays_of_objects_are_never_unpacked(saved: Path) -> None:
     written = io.BytesIO()
     np.lib.format.write_array(written, np.array([{}, {}]), allow_pickle=True)

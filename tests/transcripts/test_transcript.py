@@ -227,6 +227,10 @@ def test_no_file(tmp_path: Path) -> None:
         ({"scenario": {"name": "nobody", "digest": ""}}, "a bundled scenario's name"),
         ({"scenario": {"name": DUEL, "digest": "0"}}, "archmage-duel as it is now"),
         ({"scenario": {"name": "x", "digest": "", "document": {}}}, "a scenario, found"),
+        (
+            {"scenario": {"name": "x", "digest": "", "document": {"x": [0] * 129}}},
+            "at most 128 entries, found more",
+        ),
     ],
 )
 def test_headers(duel: Path, fields: dict[str, Any], message: str) -> None:

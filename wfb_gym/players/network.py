@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import KINDS, POINTS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
-from wfb_gym.files import refuse_damage, write_whole
+from wfb_gym.files import check_unpacked, refuse_damage, write_whole
 from wfb_gym.scenario.sizes import WIZARDS
 
 ILLEGAL_LOGIT = -1e9
@@ -32,6 +32,8 @@ LEAST_WORTH = 0.01
 """Points / 100 below which a battle is about nothing."""
 STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
 """Numbers that the network also sees one by one, and how many of each."""
+_MAX_BYTES = 2**28
+"""Of the weights of a saved network, unpacked; those of the package have 2 MB."""
 _HEADS = ("pass", "dice", "re-rolls", "no target")
 """Ranges of actions that belong to no member of an army."""
 _POINTED = {
@@ -305,6 +307,7 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
     with refuse_damage(path, "a saved network"):
         # NumPy leaves a damaged file open that it has opened itself.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+            check_unpacked(held.zip, _MAX_BYTES)
             arrays = {name: held[name] for name in held.files}
         about = json.loads(str(arrays.pop("about")))
         limits = dict(about["limits"])

@@ -72,9 +72,8 @@ def _load_bundled(name: str) -> Scenario:
 
 def _from_file(path: str) -> Scenario:
     try:
-        text = read_limited(path, MAX_BYTES).decode(
-            "utf-8-sig"
-        )  # some editors begin a file with a mark
+        # Some editors begin a file with a mark.
+        text = read_limited(path, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ScenarioError(path, [Problem("", "text in UTF-8", str(error))]) from None
     except (OSError, ValueError) as error:  # ValueError for a path that no file can have

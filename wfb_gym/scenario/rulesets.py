@@ -5,7 +5,7 @@ or by the total of 2D6.
 """
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -54,7 +54,7 @@ def bundled_ruleset(edition: Edition) -> Ruleset:
     return validate(Ruleset, values, "rulesets.toml")
 
 
-@cache
+@lru_cache(maxsize=128)  # of all that a program makes up
 def ruleset_with(edition: Edition, switches: Switches) -> Ruleset:
     """Return the edition's ruleset with a scenario's own switches over it."""
     return bundled_ruleset(edition).model_copy(update=switches.model_dump(exclude_none=True))

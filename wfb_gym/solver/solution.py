@@ -22,11 +22,11 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.files import refuse_damage, write_whole
+from wfb_gym.files import check_unpacked, refuse_damage, write_whole
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.scenario import Scenario
+from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, SavedGraph
@@ -194,7 +194,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
 
     Args:
         path: of a file that `Solution.save` wrote.
-        max_bytes: memory that its positions may take if more are solved later.
+        max_bytes: memory that its positions may take, as they are and if more are solved later.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -208,9 +208,10 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_BYTES) -> Sol
         refuse_damage(target, expected, SolutionError),
         zipfile.ZipFile(target) as archive,
     ):
+        check_unpacked(archive, max_bytes)
         header = json.loads(archive.read(_HEADER))
         _check_header(target, header)
-        scenario = Scenario.model_validate_json(header["scenario"])
+        scenario = scenario_from_dict(json.loads(header["scenario"]))
         packed = pack(scenario)
         if packed_digest(packed) != header["table"]:
             raise SolutionError(

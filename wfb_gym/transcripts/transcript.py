@@ -18,7 +18,13 @@ from wfb_gym._jit import rules_digest
 from wfb_gym.engine.state import Node
 from wfb_gym.files import describe_error, refuse_damage, write_text_whole
 from wfb_gym.rules.dice import FACES
-from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
+from wfb_gym.scenario import (
+    Scenario,
+    ScenarioError,
+    bundled_scenarios,
+    load_scenario,
+    scenario_from_dict,
+)
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
 
 FORMAT = "wfb_gym transcript"
@@ -223,10 +229,7 @@ def _read_scenario(header: _Line) -> Scenario:
     if document is None and name not in bundled_scenarios():
         raise header.error("a bundled scenario's name, or its document", name)
     try:
-        if document is None:
-            scenario = load_scenario(name)
-        else:
-            scenario = Scenario.model_validate_json(json.dumps(document))
+        scenario = load_scenario(name) if document is None else scenario_from_dict(document)
     except (ScenarioError, ValueError) as error:
         raise header.error("a scenario", str(error).splitlines()[0]) from error
     if scenario_digest(scenario) != digest:
