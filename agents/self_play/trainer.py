@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import CheckpointError, save_checkpoint
 from agents.run_folder import check_same_settings
 from agents.self_play.archive import PositionArchive
@@ -18,6 +19,7 @@ from experiments.common import settings_as_json
 from wfb_gym._records import Records
 from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.envs.self_play import SelfPlayBatch
+from wfb_gym.files import refuse_damage
 from wfb_gym.packing.records import PackedScenario
 
 TRAINING_SEED = 3_000_000_000
@@ -169,17 +171,26 @@ class Trainer:
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go on from what `save` wrote; `check_checkpoint` says whether that can be done."""
-        own = state["parts"][self.group.rank]
-        for learner, learned in zip(self.learners, own["learners"], strict=True):
-            learner.set_state(learned)
-        self.rng.bit_generator.state = own["rng"]
-        self.epsilon = own["epsilon"].numpy()
-        self.from_archive = own["from_archive"].numpy()
-        self.archive.set_state(own["archive"])
-        self.decisions = self.battles.set_state(own["battles"])
-        self.frames, self.learned, self.seconds = own["counts"]
-        self.curve = state["curve"]
+        """Go on from what `save` wrote; `check_checkpoint` says whether that can be done.
+
+        Raises:
+            CheckpointError: it does not hold what `save` writes.
+        """
+        with refuse_damage(
+            self.settings.out / CHECKPOINT, "the state of this run", CheckpointError
+        ):
+            own = state["parts"][self.group.rank]
+            for learner, learned in zip(self.learners, own["learners"], strict=True):
+                learner.set_state(learned)
+            self.rng.bit_generator.state = own["rng"]
+            self.epsilon = own["epsilon"].numpy()
+            self.from_archive = own["from_archive"].numpy()
+            self.archive.set_state(own["archive"])
+            kept = slice(self.archive.size)
+            self.battles.check_positions(self.archive.scenarios[kept], self.archive.states[kept])
+            self.decisions = self.battles.set_state(own["battles"])
+            self.frames, self.learned, self.seconds = own["counts"]
+            self.curve = state["curve"]
 
 
 def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:

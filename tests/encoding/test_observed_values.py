@@ -313,6 +313,30 @@ def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
     assert seen["own spell 1 casting value"] == pytest.approx(3 / 15)
 
 
+def test_less_than_nothing_may_be_left_to_dispel() -> None:
+    """A re-roll that was declared leaves its bonus, here 12, to the roll: 8 less 12."""
+    way = {"of": "dispel", "dice": "one", "changes_natural": False}
+    names = ("Charm", "Amulet")
+    battle = new_game(
+        army(wizard(4, spell("Bolt", 8), spell("Second"))),
+        army(dispel_dice=4, items=names),
+        items=[
+            {"name": name, "uses": 1, "reroll": way, "when_dispelling": {"bonus": 12}}
+            for name in names
+        ],
+    )
+    battle.cast("Bolt", 2)
+    battle.roll(4, 4)
+    for name in names:
+        battle.use(name)
+    battle.dispel(2, 3)
+    battle.act(FIRST_REROLL + 1)
+    battle.roll(2)
+    assert battle.node == Node.KEEP_DISPEL
+    assert shown(battle, 1)["number to match"] == pytest.approx((8 - 12) / 15)
+    Census(Eye(battle.packed_scenarios, 1)).count(battle)  # all within their bounds
+
+
 def test_the_item_that_may_keep_dice_is_marked() -> None:
     battle = new_game(
         army(wizard(2, spell(), items=["Dispel Scroll", "Rod of Power"]), power_dice=3), phases=3

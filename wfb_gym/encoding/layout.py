@@ -215,7 +215,7 @@ class LayoutOffsets(Record):
     phases_left: Int64 = number("phases still to end", PHASES, PHASE)
     own_pool: Int64 = number("shared dice of the observer", MOST_DICE, DICE)
     enemy_pool: Int64 = number("shared dice of the enemy", MOST_DICE, DICE)
-    number_to_match: Int64 = number("to dispel", 255, NUMBER)
+    number_to_match: Int64 = number("to dispel", 255, NUMBER, low=-255)
     rule_own_dice: Int64 = _SWITCH
     rule_double_six: Int64 = _SWITCH
     rule_one_turn: Int64 = replace(_SWITCH, name="rule one-turn dispels")

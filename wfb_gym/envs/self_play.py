@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
+from wfb_gym.encoding.foreign_states import check_states
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
 from wfb_gym.encoding.view import View
@@ -112,6 +113,19 @@ class SelfPlayBatch(EpisodeDriver):
         """Copy the positions of some battles: `engine.state.STATE`, shape (k,)."""
         return copy_states(self.envs["state"], members)
 
+    def check_positions(self, scenario: NDArray[np.int64], states: NDArray[Any]) -> None:
+        """Raise a ValueError about the first position from elsewhere that cannot be played on.
+
+        Args:
+            scenario: that each position belongs to, int64 (k,).
+            states: `engine.state.STATE`, (k,).
+        """
+        known = (scenario >= 0) & (scenario < len(self.packed_scenarios))
+        if scenario.shape != states.shape or not known.all():
+            count = len(self.packed_scenarios)
+            raise ValueError(f"positions: expected one of {count} scenarios for each, found others")
+        check_states("position", self.packed_scenarios, scenario, states)
+
     def put(
         self, members: NDArray[np.int64], scenario: NDArray[np.int64], states: NDArray[Any]
     ) -> tuple[Decisions, Decisions]:
@@ -120,7 +134,7 @@ class SelfPlayBatch(EpisodeDriver):
         Args:
             members: the battles, int64 (k,).
             scenario: that each position belongs to, int64 (k,).
-            states: decisions, as `states` gave them.
+            states: decisions, as `states` gave them; not checked, `check_positions` does.
 
         Returns:
             What each army must decide now, in all battles.

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from agents import train_fast
-from agents.checkpoints import NAME, load_checkpoint
+from agents.checkpoints import NAME, CheckpointError, load_checkpoint
 from agents.self_play.settings import Settings
 from agents.self_play.trainer import Rollout, Trainer, compute_advantages
 from wfb_gym import solver
@@ -138,6 +138,31 @@ def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
     assert changed == [True, False]
     scores = train_fast.exact_scores(trainer, [solver.solve(settings.scenario[0])])
     assert list(scores) == ["caster"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda own: own["archive"]["states"].fill_(255), "position 0: "),
+        (lambda own: own["archive"]["scenarios"].fill_(1), "expected one of 1 scenarios for each"),
+        (lambda own: own.pop("rng"), "rng"),
+        (lambda own: own["learners"].pop(), "zip"),
+        (lambda own: own.update(battles=b"short"), "bytes"),
+    ],
+)
+def test_a_checkpoint_with_other_contents_is_refused_with_one_error(
+    tmp_path: Path, damage: Any, message: str
+) -> None:
+    settings = Settings(
+        scenario=("apprentice",), num_envs=8, rollout=4, width=16, steps=10**6, out=tmp_path
+    )
+    trainer = Trainer(settings)
+    trainer.update()
+    trainer.save()
+    state = load_checkpoint(tmp_path)
+    damage(state["parts"][0])
+    with pytest.raises(CheckpointError, match=rf"expected the state of this run, .*{message}"):
+        Trainer(settings).set_state(state)
 
 
 def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
