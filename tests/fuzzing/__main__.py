@@ -12,10 +12,12 @@ import sys
 import time
 
 from tests.fuzzing.areas import AREAS
-from tests.fuzzing.running import Outcome, run_apart, run_case, work
+from tests.fuzzing.running import MOST_SECONDS, Outcome, run_apart, run_case, work
 
 _CASES = 25
 """Cases that one process runs, unless it ends before."""
+_COMPILING_SECONDS = 1200.0
+"""That a case may take in the first process of an area, which may compile."""
 INTERRUPTED = 130
 
 
@@ -66,7 +68,8 @@ def attack(options: argparse.Namespace, outcomes: dict[str, Outcome]) -> None:
         for area, outcome in outcomes.items():
             command = [sys.executable, "-m", "tests.fuzzing", "--area", area]
             command += ["--seed", str(options.seed), "--work"]
-            found = run_apart(command, area, range(first, first + _CASES))
+            limit = MOST_SECONDS if first else _COMPILING_SECONDS
+            found = run_apart(command, area, range(first, first + _CASES), limit)
             outcome.cases += found.cases
             outcome.endings += found.endings
             outcome.findings += found.findings
