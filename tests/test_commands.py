@@ -44,6 +44,8 @@ LATEST = 4.0
 
 def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
     """Start a command, in a group of processes of its own."""
+    # Else it would ignore Ctrl-C wherever the tests do: where they run in the background.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, *options, "-m", *line.format(out=out).split()],
         cwd=ROOT,

@@ -112,6 +112,7 @@ def test_ctrl_c_keeps_what_was_learned(
     make_agent(tmp_path / "caster.npz")
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_a_scenario_that_is_too_large_has_no_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,6 +153,7 @@ def test_several_scenarios_are_scored_each(
     assert results["exact"]["random"]["apprentice"]["score"] == pytest.approx(0)
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_a_scenario_too_large_to_solve_has_no_exact_score(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

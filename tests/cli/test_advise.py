@@ -410,6 +410,7 @@ def test_bad_input_is_one_line_on_stderr(
     assert message in captured.err
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_a_battle_too_large_to_solve_may_be_cut_to_its_first_phases(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as end:
         main(["advise", "border-skirmish"])

@@ -175,6 +175,7 @@ def test_values_are_the_movers() -> None:
     assert rows[1].split()[-1].startswith("-")  # letting it through costs
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_what_is_too_large_has_no_values() -> None:
     scenario = load_scenario("border-skirmish")
     assert solver.estimate(scenario).states > MOST_POSITIONS

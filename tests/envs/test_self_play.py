@@ -108,7 +108,7 @@ def test_a_state_that_was_kept_goes_on_the_same(scenario: str) -> None:
     record(turns, turns.reset(99), 5)
     assert same(record(turns, turns.set_state(kept), 25), expected)
     with pytest.raises(ValueError, match=r"expected .* bytes for 8 battles"):
-        SelfPlayBatch(8, scenario).set_state(kept)
+        SelfPlayBatch(8, DUEL).set_state(kept)
 
 
 def test_generated_battles_are_drawn_anew() -> None:

@@ -126,6 +126,7 @@ def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.Mon
     assert np.mean(points["random"]) > np.mean(points["veteran"])
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_what_cannot_be_graded_is_told_and_the_rest_is_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

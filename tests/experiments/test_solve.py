@@ -90,6 +90,7 @@ def test_the_first_phases_of_a_battle(capsys: pytest.CaptureFixture[str]) -> Non
     assert "--phases: phases: expected 1..6, found 7" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_of_a_battle_that_is_too_large_the_first_phases_are_solved(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

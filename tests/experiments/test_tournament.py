@@ -324,6 +324,7 @@ def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:
 # --- scenarios that are too large ----------------------------------------------------------
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_the_optimal_player_is_left_out_where_it_cannot_be(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

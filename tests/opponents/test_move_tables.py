@@ -179,6 +179,7 @@ def test_solutions_are_read_once_and_kept_at_hand(
     assert len(list((folder / "solutions").iterdir())) == 5
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> None:
     def little(scenario: Any, **keys: Any) -> Any:
         return solve(scenario, max_bytes=200_000, **keys)

@@ -47,13 +47,15 @@ class Player:
         self.kind = kind
         self.rngs = new_rngs(1)
         self.rngs["key"] = key
+        move_tables, move_storage = no_move_tables()
+        self.player = ScriptedPlayer(int(kind), move_tables[0], move_storage)
 
     def __call__(self, battle: Battle) -> int:
         work = battle._work[0]
         count = legal_actions(battle.packed, battle.state, work)
-        move_tables, move_storage = no_move_tables()
-        player = ScriptedPlayer(int(self.kind), move_tables[0], move_storage)
-        return int(choose_action(player, battle.packed, battle.state, work, count, self.rngs[0]))
+        return int(
+            choose_action(self.player, battle.packed, battle.state, work, count, self.rngs[0])
+        )
 
 
 def veteran(battle: Battle) -> int:
@@ -133,14 +135,15 @@ def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
         if game % 2:  # positions that it would not come to by itself
             players[game // 2 % 2] = Player(Scripted.RANDOM, 77 + game)
         battle = first.copy()
+        everybody = [Player(each, game) for each in KINDS]
         while not battle.is_over:
             if not battle.is_decision():
                 throw(battle, rng)
                 continue
-            before = battle.key(), battle.packed.tobytes()
-            for each in KINDS:
-                assert Player(each, game)(battle) in battle.legal_actions(), battle.node
-                assert (battle.key(), battle.packed.tobytes()) == before, (each, battle.node)
+            before, legal = (battle.key(), battle.packed.tobytes()), battle.legal_actions()
+            for each in everybody:
+                assert each(battle) in legal, (each.kind, battle.node)
+                assert (battle.key(), battle.packed.tobytes()) == before, (each.kind, battle.node)
             movers.add(battle.mover)
             battle.act(players[battle.mover](battle))
     return movers

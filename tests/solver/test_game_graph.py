@@ -114,6 +114,7 @@ def test_a_search_that_did_not_fit_goes_on_with_more_room(
         _check_order(positions, Battle(positions.packed))
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_a_scenario_that_does_not_fit_is_refused() -> None:
     from wfb_gym import solver
 

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -59,25 +60,38 @@ def test_all_processes_see_the_same(count: int) -> None:
         assert error < 0.1  # thirds are not exact
 
 
-@pytest.mark.parametrize("failure", ["raises", "dies", "is killed while it sends"])
-def test_a_failing_worker_does_not_leave_the_others_waiting(failure: str) -> None:
-    def gather_twice(group: ProcessGroup) -> None:
-        exchange(group)
-        for _ in range(2):
-            group.gather(0)  # the second never comes
-            time.sleep(1.0)
+def gather_twice(group: ProcessGroup) -> None:
+    exchange(group)
+    for _ in range(2):
+        group.gather(0)  # the second never comes
+        time.sleep(1.0)
 
-    def gather_and_broadcast(group: ProcessGroup) -> None:
-        exchange(group)
-        group.gather(0)
-        group.broadcast(1.0)
 
-    for work in (gather_twice, gather_and_broadcast):
-        with (
-            pytest.raises(WorkerError, match="has failed"),
-            process_group(2, worker, failure) as group,
-        ):
-            work(group)
+def gather_and_broadcast(group: ProcessGroup) -> None:
+    exchange(group)
+    group.gather(0)
+    group.broadcast(1.0)
+
+
+@pytest.mark.parametrize(
+    ("failure", "work"),
+    [
+        ("raises", gather_and_broadcast),
+        ("is killed while it sends", gather_twice),
+        pytest.param("raises", gather_twice, marks=pytest.mark.slow),
+        pytest.param("dies", gather_twice, marks=pytest.mark.slow),
+        pytest.param("dies", gather_and_broadcast, marks=pytest.mark.slow),
+        pytest.param("is killed while it sends", gather_and_broadcast, marks=pytest.mark.slow),
+    ],
+)
+def test_a_failing_worker_does_not_leave_the_others_waiting(
+    failure: str, work: Callable[[ProcessGroup], None]
+) -> None:
+    with (
+        pytest.raises(WorkerError, match="has failed"),
+        process_group(2, worker, failure) as group,
+    ):
+        work(group)
 
 
 def test_a_failure_of_the_first_process_ends_the_others() -> None:
