@@ -14,6 +14,7 @@ is damaged, full or read-only is no error: what it lacks is compiled.
 """
 
 import contextlib
+import gc
 import os
 import pickle
 import warnings
@@ -32,6 +33,7 @@ from numba.core.caching import (
 )
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.compiler import Flags as NumbaFlags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
@@ -131,7 +133,9 @@ class _Dispatcher(CPUDispatcher):
     def compile(self, sig: Any) -> Any:
         with global_compiler_lock:
             _Dispatcher._depth += 1
+            collects = gc.isenabled()
             try:
+                gc.disable()  # millions of objects live until the entry is done
                 if not self.compiles_inner():
                     for args, result in list(self.overloads.items()):
                         if isinstance(result.entry_point, _Inner):
@@ -139,6 +143,8 @@ class _Dispatcher(CPUDispatcher):
                 return super().compile(sig)
             finally:
                 _Dispatcher._depth -= 1
+                if collects:
+                    gc.enable()
                 if _Dispatcher._depth == 0:
                     self._cache.unlock()
 
@@ -254,6 +260,41 @@ def _refuse_damage(path: str) -> contextlib.AbstractContextManager[None]:
     return refuse_damage(path, "compiled code")
 
 
+class Flags(NumbaFlags):
+    """Flags with a kept hash: every operation of a function is looked up by its flags.
+
+    Names of compiled functions are made of the name of this class, so it is Numba's.
+    """
+
+    __slots__ = ("_hashed",)
+
+    def __init__(self, copy_from: NumbaFlags | None = None) -> None:
+        super().__init__(copy_from)
+        self._hashed: tuple[dict[str, Any], int] | None = None
+
+    def __hash__(self) -> int:
+        if self._hashed is None or self._hashed[0] != self._values:
+            self._hashed = dict(self._values), super().__hash__()
+        return self._hashed[1]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NumbaFlags) and self._values == other._values:
+            return True
+        same: bool = super().__eq__(other)
+        return same
+
+
+class _Arguments(tuple[Any, ...]):  # noqa: SLOT001 - a tuple has no room for a slot
+    """Types of arguments, put into words once: Numba tells each pass of them, field by field."""
+
+    _text: str | None = None
+
+    def __str__(self) -> str:
+        if self._text is None:
+            self._text = super().__str__()
+        return self._text
+
+
 class _Pipeline(Compiler):
     """Leave an inner function without machine code and wrappers."""
 
@@ -263,6 +304,7 @@ class _Pipeline(Compiler):
     ) -> None:  # fmt: skip
         inner = _Dispatcher.compiles_inner()
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = inner
+        args, flags = _Arguments(args), Flags(flags)
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
 
     def define_pipelines(self) -> Any:
