@@ -1,7 +1,7 @@
 """Trains one policy for many scenarios by distillation of the exact optimum of generated ones.
 
     python -m agents.distil --seat caster
-    python -m agents.distil --seat dispeller --seconds 2400
+    python -m agents.distil --seat dispeller --steps 15000
 
 Solves generated scenarios of the train split (one phase between two random armies), keeps the exact
 value of every action at some thousand decisions of each, and trains a network of entities
@@ -12,7 +12,7 @@ split, which it never saw.
 Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent` plays it),
 results.json, scores.png; targets have their own folder, for the other seat and the next run. An
 interruption loses little: running again uses the targets and the grades that are there, and with
---resume the last checkpoint of the network.
+--resume the last checkpoint of the network; what is learned is the same as without interruption.
 """
 
 import hashlib
@@ -58,11 +58,12 @@ from wfb_gym.seats import SEATS
 
 MODULE = "agents.distil"
 QUICK = {
-    "scenarios": 8, "seconds": 2.0, "batch_size": 64, "width": 16, "graded": 3, "workers": 1,
+    "scenarios": 8, "steps": 200, "batch_size": 64, "width": 16, "graded": 3, "workers": 1,
     "train_bytes": 1 << 20, "test_bytes": 1 << 20,
 }  # fmt: skip
-CHECKPOINT_SECONDS = 60.0
-NOT_LEARNED = ("out", "targets", "test_bytes", "graded", "workers", "threads")
+FREE = ("out", "targets", "workers", "threads", "checkpoint_seconds")
+"""Settings that do not change the results."""
+NOT_LEARNED = (*FREE, "test_bytes", "graded")
 """Settings that do not decide what is learned."""
 REPORTED = 200
 """Gradient steps between two points of the curve."""
@@ -74,7 +75,7 @@ class Settings:
 
     seat: str = field(default="caster", metadata={"choices": SEATS})
     scenarios: int = 1900  # seeds of the train split to learn from; half of them have targets
-    seconds: float = 1150.0  # of learning, solving and grading aside
+    steps: int = 7500  # gradient steps
     points: int = 1000  # what an army of the scenarios may cost
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/distil-SEAT)"})
     targets: Path = field(default=Path("runs/lessons"), metadata={"aliases": ("--lessons",)})
@@ -90,10 +91,11 @@ class Settings:
     graded: int = 200  # scenarios of the test split, with a score
     workers: int = 2  # scenarios solved side by side
     threads: int = 1  # of torch
+    checkpoint_seconds: float = 60.0  # between two checkpoints
 
 
 class Student:
-    """The network and its training, with the mean regret of its likeliest actions by seconds."""
+    """The network and its training, with the mean regret of its likeliest actions by steps."""
 
     def __init__(self, settings: Settings, targets: TargetSet) -> None:
         torch.manual_seed(settings.seed)
@@ -103,18 +105,19 @@ class Student:
             self.network.parameters(), settings.learning_rate, eps=1e-5
         )
         self.seconds, self.steps = 0.0, 0
-        self.regrets: list[tuple[float, float]] = []
+        self.curve: list[dict[str, float]] = []
+        self.recent: list[float] = []  # regrets since the curve's last point
 
     @property
     def learned_from(self) -> int:
         """Decisions of all gradient steps."""
         return self.steps * self.settings.batch_size
 
-    def update(self) -> float:
-        """Take a gradient step; returns the mean regret, in parts of a spell's greatest worth."""
+    def update(self) -> None:
+        """Take a gradient step; regrets are in parts of a spell's greatest worth."""
         began = time.perf_counter()
         settings = self.settings
-        done = min(1.0, self.seconds / settings.seconds)
+        done = self.steps / settings.steps
         rate = 0.5 * settings.learning_rate * (1.0 + math.cos(math.pi * done))
         self.optimiser.param_groups[0]["lr"] = max(rate, 1e-5)
         arrays = self.targets.sample(settings.batch_size)
@@ -132,10 +135,13 @@ class Student:
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
         self.optimiser.step()
-        self.steps += 1
-        self.seconds += time.perf_counter() - began
         likeliest = log_probs.argmax(1, keepdim=True)
-        return float(regrets.gather(1, likeliest).mean())
+        self.recent.append(float(regrets.gather(1, likeliest).mean()))
+        self.steps += 1
+        if len(self.recent) == REPORTED or self.steps == settings.steps:
+            self.curve.append({"steps": self.steps, "regret": float(np.mean(self.recent))})
+            self.recent = []
+        self.seconds += time.perf_counter() - began
 
     def save(self) -> None:
         """Write a checkpoint into the run's folder."""
@@ -145,7 +151,8 @@ class Student:
             "optimiser": self.optimiser.state_dict(),
             "rng": self.targets.rng.bit_generator.state,
             "counts": (self.seconds, self.steps),
-            "regrets": self.regrets,
+            "curve": self.curve,
+            "recent": self.recent,
         }
         save_checkpoint(self.settings.out, state)
 
@@ -155,7 +162,7 @@ class Student:
         self.optimiser.load_state_dict(state["optimiser"])
         self.targets.rng.bit_generator.state = state["rng"]
         self.seconds, self.steps = state["counts"]
-        self.regrets = state["regrets"]
+        self.curve, self.recent = state["curve"], state["recent"]
 
 
 def check_targets(settings: Settings) -> None:
@@ -189,24 +196,21 @@ def make_train_targets(settings: Settings, source: TargetSource) -> list[int]:
 
 
 def train(student: Student) -> None:
-    """Train until the time is spent; leaves a checkpoint, and writes one every minute.
+    """Train until all steps are taken; leaves a checkpoint, and writes some on the way.
 
     Raises:
         KeyboardInterrupt: Ctrl-C ended it.
     """
     settings = student.settings
-    saved, recent = time.monotonic(), []
+    saved = time.monotonic()
     with common.progress() as bar, DeferredInterrupt() as interrupt:
-        task = bar.add_task("learning", total=int(settings.seconds), note="")
-        while student.seconds < settings.seconds and not interrupt.requested:
-            recent.append(student.update())
-            if len(recent) == REPORTED:
-                student.regrets.append((student.seconds, float(np.mean(recent))))
-                recent = []
-                rate = student.learned_from / student.seconds
-                note = f"{rate:,.0f}/s, regret {student.regrets[-1][1]:.4f}"
-                bar.update(task, completed=int(student.seconds), note=note)
-            if time.monotonic() - saved > CHECKPOINT_SECONDS:
+        task = bar.add_task("learning", total=settings.steps, note="")
+        while student.steps < settings.steps and not interrupt.requested:
+            student.update()
+            rate = student.learned_from / student.seconds
+            regret = f", regret {student.curve[-1]['regret']:.4f}" if student.curve else ""
+            bar.update(task, completed=student.steps, note=f"{rate:,.0f}/s{regret}")
+            if time.monotonic() - saved > settings.checkpoint_seconds:
                 write_or_warn(settings.out / CHECKPOINT, student.save)
                 saved = time.monotonic()
         write_or_warn(settings.out / CHECKPOINT, student.save)
@@ -255,7 +259,7 @@ def _run(settings: Settings, state: dict[str, Any] | None) -> dict[str, Any]:
         "scenario": f"generated, {settings.points} points, one phase",
         "seed": settings.seed,
         "decisions": student.learned_from,
-        "command": common.command_line(MODULE, settings, ("out", "targets", "workers", "threads")),
+        "command": common.command_line(MODULE, settings, FREE),
         "versions": common.versions(),
     }
     policy = settings.out / "policy.npz"
@@ -272,6 +276,7 @@ def _run(settings: Settings, state: dict[str, Any] | None) -> dict[str, Any]:
         "solving_seconds": round(solving_seconds, 1),
         "learning_seconds": round(student.seconds, 1),
         "learned_from": student.learned_from,
+        "curve": student.curve,
         "median_score": median,
         "mean_score": float(scores.mean()),
         "quantiles": {str(q): float(np.quantile(scores, q)) for q in (0.05, 0.25, 0.75, 0.95)},
@@ -279,9 +284,9 @@ def _run(settings: Settings, state: dict[str, Any] | None) -> dict[str, Any]:
         "versions": common.versions(),
     }
     common.write_results(settings.out, results)
-    delete_checkpoint(settings.out)  # there is nothing left to go on with
     picture = settings.out / "scores.png"
     write_or_warn(picture, lambda: draw_grades(grades, settings.seat, picture))
+    delete_checkpoint(settings.out)  # there is nothing left to go on with
     return results
 
 

@@ -1,6 +1,12 @@
 """Targets of solved scenarios, and the player that learns from them."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +24,7 @@ from agents.distillation.targets import (
     make_targets,
     sample_evenly,
 )
-from experiments.common import INTERRUPTED
+from experiments.common import FAILED, INTERRUPTED
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import Generation
@@ -136,6 +142,41 @@ def test_damaged_targets_are_refused(source: TargetSource) -> None:
             load()
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="asks Linux for processes")
+def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
+    places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
+    line = ["agents.distil", "--quick", "--workers", "2", "--scenarios", "400", *places]
+    with subprocess.Popen(
+        [sys.executable, "-m", *line], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        while not any((tmp_path / "targets").glob("train-*.npz")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [
+            int(child)
+            for child in children
+            if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == FAILED, errors
+    assert "Traceback" not in errors
+    expected = "python -m agents.distil: a worker process that solves scenarios has failed"
+    assert errors.splitlines()[-1] == expected
+    latest = time.monotonic() + 60
+    with suppress(ProcessLookupError):
+        while time.monotonic() < latest:
+            os.killpg(process.pid, 0)  # asks, and sends nothing
+            time.sleep(0.01)
+        pytest.fail("some of the processes have not ended")
+    source = TargetSource(Generation(points=1000, phases=1), tmp_path / "targets")
+    written = list((tmp_path / "targets").glob("train-*"))
+    for path in written:
+        load_targets(source, int(path.stem.partition("-")[2]), 0)  # raises if it is damaged
+
+
 def test_a_run_goes_on_with_its_own_settings_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,3 +203,30 @@ def test_a_run_goes_on_with_its_own_settings_alone(
     monkeypatch.setattr(distil, "grade_test_split", real)
     assert distil.main([*line, "--resume"]) == 0
     assert not has_checkpoint(tmp_path / "run")
+
+
+def test_a_run_that_goes_on_learns_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def line(out: str) -> list[str]:
+        places = ["--out", str(tmp_path / out), "--targets", str(tmp_path / "targets")]
+        return ["--quick", "--steps", "250", "--checkpoint-seconds", "1e-9", *places]
+
+    update = distil.Student.update
+
+    def break_off(student: distil.Student) -> None:
+        if student.steps == 130:
+            raise KeyboardInterrupt
+        update(student)
+
+    assert distil.main(line("whole")) == 0
+    with monkeypatch.context() as patch:
+        patch.setattr(distil.Student, "update", break_off)
+        assert distil.main(line("broken")) == INTERRUPTED
+    assert distil.main([*line("broken"), "--resume"]) == 0
+    policies = [tmp_path / out / "policy.npz" for out in ("whole", "broken")]
+    assert policies[0].read_bytes() == policies[1].read_bytes()
+    whole, broken = (json.loads((path.parent / "results.json").read_text()) for path in policies)
+    assert [point["steps"] for point in whole["curve"]] == [200, 250]
+    for name in ("curve", "grades", "learned_from"):
+        assert whole[name] == broken[name]
