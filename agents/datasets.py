@@ -4,11 +4,12 @@ The only module that knows Minari, which is imported on use. How battles are pla
 agents/record.py.
 """
 
+import os
 import re
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,17 @@ from numpy.typing import NDArray
 
 import wfb_gym
 from experiments.common import IDS
-from wfb_gym.files import refuse_damage
+from wfb_gym.files import lock_folder, refuse_damage
 
 MASK = "action_mask"
 AGENT_ACTION = "agent_action"
 """Key of the infos that holds the agent's own choice, where the seat explored."""
 NO_ACTION = -1
 """Value of `AGENT_ACTION` at the end of a battle."""
+_ROOT = "MINARI_DATASETS_PATH"
+"""Variable that says where Minari keeps data sets."""
+_NAMESPACE = "namespace_metadata.json"
+"""File of Minari's for each part of a name before the last."""
 _FILES = (".zip", ".npz", ".toml")
 _METADATA_WARNINGS = r"`(author_email|code_permalink|author)` is set to None"
 
@@ -127,7 +132,7 @@ def write_dataset(
 
     Raises:
         ImportError: Minari is not installed.
-        ValueError: there is one of that name.
+        DatasetError: there is one of that name, or another process records it.
     """
     minari = import_minari()
     from minari.data_collector.episode_buffer import EpisodeBuffer
@@ -149,7 +154,10 @@ def write_dataset(
             infos=infos,
         )
         buffers.append(buffer)
-    with _new_folder(path_of(name), replace), warnings.catch_warnings():
+    _restore(path_of(name))
+    if path_of(name).exists() and not replace:
+        raise DatasetError(f"data set: {name} is there already")
+    with _draft(name), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=_METADATA_WARNINGS)
         minari.create_dataset_from_buffers(
             name,
@@ -164,22 +172,63 @@ def write_dataset(
 
 
 @contextmanager
-def _new_folder(folder: Path, replace: bool) -> Iterator[None]:
-    """Leave a folder as it was, if there was one, where the block that fills it anew fails."""
-    former = folder.with_name(f"{folder.name}.former")
-    if replace and folder.exists():
+def _draft(name: str) -> Iterator[None]:
+    """Have the block write a data set into a draft, which takes its place once it is whole.
+
+    Until then, and if the block fails, the one that is there stays as it was. A draft that a
+    process left which was killed is deleted.
+
+    Raises:
+        DatasetError: another process records this data set.
+    """
+    root, folder = path_of(""), path_of(name)
+    draft = root / f".{name.replace('/', '.')}.part"  # Minari looks into no folder with a dot
+    draft.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as held:
+        try:
+            held.enter_context(lock_folder(draft))
+        except BlockingIOError:
+            raise DatasetError(f"data set: another process records {name}") from None
+        held.callback(shutil.rmtree, draft, ignore_errors=True)
+        written = draft / "datasets"
+        shutil.rmtree(written, ignore_errors=True)
+        with _datasets_in(written):
+            yield
+        for described in written.rglob(_NAMESPACE):
+            target = root / described.relative_to(written)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
+                described.rename(target)
+        former = _former(folder)
         shutil.rmtree(former, ignore_errors=True)
-        folder.rename(former)
-    existed = folder.exists()
+        if folder.exists():
+            folder.rename(former)
+        (written / name).rename(folder)
+        shutil.rmtree(former, ignore_errors=True)
+
+
+@contextmanager
+def _datasets_in(root: Path) -> Iterator[None]:
+    """Have Minari keep data sets in another folder while the block runs."""
+    before = os.environ.get(_ROOT)
+    os.environ[_ROOT] = str(root)
     try:
         yield
-    except BaseException:
-        if not existed:
-            shutil.rmtree(folder, ignore_errors=True)
-            if former.exists():
-                former.rename(folder)
-        raise
-    shutil.rmtree(former, ignore_errors=True)
+    finally:
+        os.environ.pop(_ROOT)
+        if before is not None:
+            os.environ[_ROOT] = before
+
+
+def _former(folder: Path) -> Path:
+    """Where a data set lies while another one takes its place."""
+    return folder.with_name(f".{folder.name}.former")
+
+
+def _restore(folder: Path) -> None:
+    """Bring a data set back that was about to be replaced when the process was killed."""
+    if _former(folder).is_dir() and not folder.exists():
+        _former(folder).rename(folder)
 
 
 def read_dataset(name: str) -> Dataset:
@@ -190,6 +239,7 @@ def read_dataset(name: str) -> Dataset:
         DatasetError: there is none of that name, or it is not of battles with masks.
     """
     check_name(name)
+    _restore(path_of(name))
     if not path_of(name).is_dir():
         raise DatasetError(
             f"data set: found no {name} in {path_of('')}; "

@@ -2,7 +2,11 @@
 
 import errno
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -274,3 +278,30 @@ def test_a_data_set_that_cannot_be_written_leaves_what_was_there(
     after = {each: each.read_bytes() for each in folder.rglob("*.hdf5")}
     assert after == before
     assert (folder / "wfb_gym" / "full-v0").exists() == replaces
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_recording_that_is_killed_leaves_what_was_there(folder: Path) -> None:
+    line = ["--quick", "--battles", "8", "--name", "wfb_gym/killed-v0"]
+    assert record.main(line) == 0
+    before = {each: each.read_bytes() for each in (folder / "wfb_gym").rglob("*.hdf5")}
+    code = (
+        "import os, signal, sys, minari\n"
+        "from agents import record\n"
+        "create = minari.create_dataset_from_buffers\n"
+        "def create_and_die(*arguments, **options):\n"
+        "    create(*arguments, **options)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "minari.create_dataset_from_buffers = create_and_die\n"
+        "record.main(sys.argv[1:])"
+    )
+    again = [*line, "--seed", "99", "--replace"]
+    done = subprocess.run([sys.executable, "-c", code, *again], check=False)
+    assert done.returncode == -signal.SIGKILL
+    after = {each: each.read_bytes() for each in (folder / "wfb_gym").rglob("*.hdf5")}
+    assert after == before
+    assert record.main(again) == 0
+    assert not list(folder.rglob(".*"))
+    kept = folder / "wfb_gym" / "killed-v0"
+    kept.rename(kept.with_name(".killed-v0.former"))  # killed between two renames
+    assert datasets.read_dataset("wfb_gym/killed-v0").decisions.actions.size
