@@ -35,17 +35,23 @@ from ray.tune.registry import register_env
 from torch import Tensor
 
 import wfb_gym
+from agents.checkpoints import CheckpointError
 from agents.common import DeferredInterrupt, load_solutions, report
 from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
+from agents.run_folder import occupy, run_command
 from experiments import common
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
+from wfb_gym.files import write_text_whole
 from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.players.learned import likeliest_actions
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
+MODULE = "agents.rllib.train"
 ROOT = Path(__file__).parents[2]
+DONE = "done.json"
+"""File of a checkpoint that is written last."""
 EXCLUDED = [".git", ".venv*", "runs", "build", "dist", "docs", "tests", ".*_cache", "*.png"]
 """What a cluster's machines need not be sent of the checkout."""
 SEED_SPACING = 1_000_000
@@ -158,12 +164,19 @@ def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
 
 def save(algorithm: Any, folder: Path, done: int) -> None:
     """Write a checkpoint in the place of the one before."""
-    part, whole = folder / "checkpoint.part", folder / "checkpoint"
+    part = folder / "checkpoint.part"
     shutil.rmtree(part, ignore_errors=True)
     algorithm.save_to_path(str(part.resolve()))
-    (part / "done.json").write_text(json.dumps({"iterations": done}), encoding="utf-8")
-    shutil.rmtree(whole, ignore_errors=True)
-    part.rename(whole)
+    write_text_whole(part / DONE, json.dumps({"iterations": done}))
+    put_in_place(folder)
+
+
+def put_in_place(folder: Path) -> None:
+    """Let a whole draft take the checkpoint's place; a killed process may have left one."""
+    part, whole = folder / "checkpoint.part", folder / "checkpoint"
+    if (part / DONE).is_file():
+        shutil.rmtree(whole, ignore_errors=True)
+        part.rename(whole)
 
 
 def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
@@ -191,13 +204,21 @@ def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
     """Train, evaluate and write; returns the results."""
-    settings.out.mkdir(parents=True, exist_ok=True)
+    with occupy(settings.out):
+        return _run(settings, resume)
+
+
+def _run(settings: Settings, resume: bool) -> dict[str, Any]:
+    checkpoint = settings.out / "checkpoint"
+    if resume:
+        put_in_place(settings.out)
+        if not (checkpoint / DONE).is_file():
+            raise CheckpointError(f"--resume: there is no checkpoint in {settings.out}")
     BattleEnv({"scenario": settings.scenario})  # compiles here, once, what the workers then find
     connect(settings)
-    checkpoint = settings.out / "checkpoint"
     done = 0
     if resume:
-        done = json.loads((checkpoint / "done.json").read_text(encoding="utf-8"))["iterations"]
+        done = json.loads((checkpoint / DONE).read_text(encoding="utf-8"))["iterations"]
     began = time.monotonic()
     try:
         algorithm = configure(settings, done).build_algo()
@@ -232,7 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,
-        module="agents.rllib.train",
+        module=MODULE,
         description=__doc__,
         quick=QUICK,
         switches={"resume": "go on from the folder's checkpoint"},
@@ -242,16 +263,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     common.check_positive(parser, settings, positive)
     if settings.workers < 0 or settings.seed < 0:
         parser.error("--workers, --seed: expected 0 or more")
-    if "resume" in switches and not (settings.out / "checkpoint" / "done.json").is_file():
-        parser.error(f"--resume: there is no checkpoint in {settings.out}")
+    resume = "resume" in switches
     try:
         load_scenario(settings.scenario)
     except ValueError as error:
         parser.error(str(error))
-    found = run(settings, "resume" in switches)
-    scores = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
-    counts = f"{found['decisions']:,} decisions in {found['seconds']:.1f} s"
-    return report(found, "json" in switches, f"{counts}; exact scores: {scores or 'none'}")
+
+    def work() -> int:
+        found = run(settings, resume)
+        scores = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
+        counts = f"{found['decisions']:,} decisions in {found['seconds']:.1f} s"
+        return report(found, "json" in switches, f"{counts}; exact scores: {scores or 'none'}")
+
+    return run_command(MODULE, settings.out, work)
 
 
 if __name__ == "__main__":
