@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -29,6 +30,15 @@ def check_trainable(scenarios: Sequence[str]) -> None:
     for name in scenarios:
         if is_generated(name) and name.endswith(":test"):
             raise ValueError(f"scenario: {name} is for tests, train on {name[:-5]}")
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """What to call names and paths: a path by its file's stem, unless another one has it too."""
+    stems = {name: Path(name).stem for name in names}
+    return {
+        name: stem if list(stems.values()).count(stem) == 1 else name
+        for name, stem in stems.items()
+    }
 
 
 def graded_scenario(scenarios: Sequence[str]) -> str | list[str]:

@@ -4,12 +4,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
 
-from agents.common import DeferredInterrupt, by_scenario
+from agents.common import DeferredInterrupt, by_scenario, short_names
 from agents.hyperparameters import Hyperparameters, Settings
 from experiments import common
 from wfb_gym import solver
@@ -128,9 +127,9 @@ class CurveCallback(BaseCallback):
         exact = self.grader.exact(player)
         self.curve.append({"steps": self.num_timesteps, "points": points, "exact": exact})
         text = f"training: {self.num_timesteps:,} steps"
-        for name, score in points.items():
-            self.logger.record(f"points/{Path(name).stem}", score["mean"])
-            text += f", {Path(name).stem} {score['mean']:+.1f}"
+        for name, shown in short_names(points).items():
+            self.logger.record(f"points/{shown}", points[name]["mean"])
+            text += f", {shown} {points[name]['mean']:+.1f}"
         for scenario, score in by_scenario(exact).items():
             suffix = f"/{scenario}" if scenario else ""
             self.logger.record(f"exact/score{suffix}", score["score"])
@@ -147,7 +146,8 @@ def describe_grades(results: dict[str, Any]) -> str:
     lines = []
     for name, scores in results["grades"].items():
         cells = [
-            f"{Path(k).stem} {v['mean']:+.1f} ± {v['half_width']:.1f}" for k, v in scores.items()
+            f"{shown} {scores[k]['mean']:+.1f} ± {scores[k]['half_width']:.1f}"
+            for k, shown in short_names(scores).items()
         ]
         for scenario, one in by_scenario(results["exact"].get(name, {})).items():
             where = f" in {scenario}" if scenario else ""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from agents.common import by_scenario
+from agents.common import by_scenario, short_names
 from agents.distillation.grading import Grade
 from experiments.figures.dice import policy_beside_optimal
 from wfb_gym.files import save_figure
@@ -69,10 +69,10 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
     exact = [by_scenario(point["exact"]) for point in curve]
     figure = Figure(figsize=(8, 7.5 if exact[0] else 5), layout="constrained")
     axes, *below = figure.subplots(1 + bool(exact[0]), sharex=True, squeeze=False)[:, 0]
-    for name in curve[0]["points"]:
+    for name, shown in short_names(curve[0]["points"]).items():
         means = np.array([point["points"][name]["mean"] for point in curve])
         half = np.array([point["points"][name]["half_width"] for point in curve])
-        axes.plot(steps, means, marker="o", markersize=3, label=f"against {Path(name).stem}")
+        axes.plot(steps, means, marker="o", markersize=3, label=f"against {shown}")
         axes.fill_between(steps, means - half, means + half, alpha=0.2)
     axes.axhline(0.0, color="grey", linewidth=0.8)
     axes.set_ylabel("points per battle (mean, 95 % confidence)")

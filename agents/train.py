@@ -58,6 +58,17 @@ def short_name(scenario: str) -> str:
     return Path(scenario).stem.replace(":", "-")
 
 
+def check_names(scenarios: Sequence[str]) -> None:
+    """Raise a ValueError for two scenarios with one short name, by which each has its scores."""
+    known: dict[str, str] = {}
+    for each in scenarios:
+        other = known.setdefault(short_name(each), each)
+        if other != each:
+            raise ValueError(
+                f"--scenario: expected files of different names, found {other} and {each}"
+            )
+
+
 class Task(NamedTuple):
     """A model, the environments that it learns in, and what it is graded by."""
 
@@ -73,6 +84,7 @@ def prepare(settings: Settings) -> Task:
     names = settings.scenario
     scenario: Any = names[0] if len(names) == 1 else list(names)
     check_trainable(names)
+    check_names(names)
     suits = hyperparameters.scenario_class(PhaseVecEnv(1, settings.seat, scenario=scenario))
     hyper = hyperparameters.load_hyperparameters(suits, settings.seat, settings)
     found = load_solutions(names, settings.exact_bytes)

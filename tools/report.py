@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.common import short_names
 from agents.distillation.grading import Grade
 from agents.figures import draw_grades, draw_scores
 from experiments.common import FAILED, markdown_table
@@ -85,7 +86,7 @@ def grades_table(results: Results) -> str:
     """Return a table of points of every player against every opponent, and exact scores."""
     opponents = list(next(iter(results["grades"].values())))
     exact = results["exact"]
-    header = [f"{results['args']['seat']} against", *(Path(name).stem for name in opponents)]
+    header = [f"{results['args']['seat']} against", *short_names(opponents).values()]
     header += ["exact", "score"] if exact else []
     rows = []
     for name, scores in results["grades"].items():

@@ -2,6 +2,7 @@
 
 import json
 import signal
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import train
+from agents.common import short_names
 from agents.evaluation import FINAL_SEED, CurveCallback
 from agents.hyperparameters import load_hyperparameters, scenario_class
 from experiments.common import INTERRUPTED, mean_points, play
@@ -16,6 +18,7 @@ from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.players.registry import make_agent
 from wfb_gym.seats import SEATS
 
+SCENARIOS = files("wfb_gym") / "data" / "scenarios"
 RULES = ["random", "greedy", "veteran"]
 OPPONENTS = [*RULES, "optimal"]
 SMALL = ("--quick", "--scenario", "apprentice")
@@ -33,6 +36,32 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def results(out: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((out / "results.json").read_text())
     return found
+
+
+def test_scenario_files_of_one_name_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["--quick", "--out", str(tmp_path / "run")]
+    paths = [tmp_path / folder / "duel.toml" for folder in ("a", "b")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes((SCENARIOS / "apprentice.toml").read_bytes())
+        line += ["--scenario", str(path)]
+    with pytest.raises(SystemExit) as ended:
+        train.main(line)
+    assert ended.value.code == 2
+    expected = f"--scenario: expected files of different names, found {paths[0]} and {paths[1]}\n"
+    assert capsys.readouterr().err.endswith(expected)
+
+
+def test_saved_models_of_one_name_are_told_apart() -> None:
+    names = ["veteran", "a/model.zip", "b/model.zip", "c/other.npz"]
+    assert short_names(names) == {
+        "veteran": "veteran",
+        "a/model.zip": "a/model.zip",
+        "b/model.zip": "b/model.zip",
+        "c/other.npz": "other",
+    }
 
 
 def test_a_quick_run_writes_everything(out: Path, results: dict[str, Any]) -> None:
