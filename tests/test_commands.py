@@ -22,6 +22,7 @@ from wfb_gym.scenario import load_scenario
 
 ROOT = Path(__file__).parents[1]
 FULL = Path("/dev/full")
+ENTRY = ROOT / "experiments" / "leaderboards" / "entries" / "random.json"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 
 COMMANDS = {
@@ -139,6 +140,63 @@ def test_output_that_the_disk_cannot_take_is_one_line() -> None:
         )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr == "python -m wfb_gym: No space left on device\n"
+
+
+def run_with_small_files(line: str, out: Path, most: int) -> subprocess.CompletedProcess[str]:
+    """Run a command that can write no file of more bytes, as if the disk became full."""
+    import resource
+
+    return subprocess.run(
+        [sys.executable, "-m", *line.format(out=out).split()],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        # safe, as no other thread holds a lock that it needs
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
+
+
+def assert_full_in_one_line(done: subprocess.CompletedProcess[str]) -> None:
+    """Check that a command ended because its disk was full."""
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("File too large")
+
+
+WRITING = {
+    "experiments.leaderboard --folder {out}": "leaderboard.md",
+    "experiments.leaderboard --evaluate random --quick --folder {out}": "random.json",
+    "experiments.exploitability random --scenario apprentice --out {out}/grades.json": (
+        "grades.json"
+    ),
+    "tools.rendering --out {out}/frame.png": "frame.png",
+}
+
+
+@pytest.mark.parametrize("line", WRITING)
+def test_commands_leave_the_former_file_on_a_full_disk(line: str, tmp_path: Path) -> None:
+    path = tmp_path / WRITING[line]
+    before = ENTRY.read_bytes() if path.suffix == ".json" else b"before"
+    path.write_bytes(before)
+    assert_full_in_one_line(run_with_small_files(line, tmp_path, 100))
+    assert path.read_bytes() == before
+    assert [each for each in tmp_path.iterdir() if each.name != ".lock"] == [path]
+
+
+def test_a_tournament_goes_on_after_its_disk_was_full(tmp_path: Path) -> None:
+    played = "random greedy veteran --scenario apprentice --battles 64"
+    line = f"experiments.tournament {played} --out {{out}}"
+    whole, disturbed = tmp_path / "whole", tmp_path / "disturbed"
+    assert run_with_small_files(line, whole, 1 << 30).returncode == 0
+    size = (whole / "cells.jsonl").stat().st_size
+    assert_full_in_one_line(run_with_small_files(line, disturbed, size // 2))
+    found = (disturbed / "cells.jsonl").read_text(encoding="utf-8")
+    assert found.endswith("}\n")
+    assert 1 < len(found.splitlines()) < 10
+    assert run_with_small_files(line, disturbed, 1 << 30).returncode == 0
+    for name in ("results.json", "rating.png", "apprentice.png"):
+        assert (disturbed / name).read_bytes() == (whole / name).read_bytes()
 
 
 def test_other_programs_keep_their_tracebacks() -> None:
