@@ -276,7 +276,8 @@ def _write_results(
     if results["scores"]:
         title = f"self-play in {', '.join(settings.scenario)}{seeds}"
         path = settings.out / "curve.png"
-        write_or_warn(path, lambda: draw_scores(curves, title, path))
+        across = "frames" if settings.steps else "seconds"  # by which the training ends
+        write_or_warn(path, lambda: draw_scores(curves, title, path, across))
 
 
 def describe(settings: Settings, results: dict[str, Any]) -> str:
