@@ -124,7 +124,8 @@ class SelfPlayBatch(EpisodeDriver):
         if scenario.shape != states.shape or not known.all():
             count = len(self.packed_scenarios)
             raise ValueError(f"positions: expected one of {count} scenarios for each, found others")
-        check_states("position", self.packed_scenarios, scenario, states)
+        if len(states):
+            check_states("position", self.packed_scenarios, scenario, states)
 
     def put(
         self, members: NDArray[np.int64], scenario: NDArray[np.int64], states: NDArray[Any]
