@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -201,7 +202,12 @@ def documents(name: str, content: bytes) -> list[str]:
 
 
 def without_times(value: Any) -> Any:
-    """A document of JSON without the fields that hold measured times."""
+    """A document of JSON without the fields that hold measured times, and without addresses.
+
+    Stable-Baselines3 writes down where in memory its functions lie.
+    """
+    if isinstance(value, str):
+        return re.sub(r" at 0x[0-9a-f]+>", ">", value)
     if isinstance(value, dict):
         return {key: without_times(each) for key, each in value.items() if key not in MEASURED}
     return [without_times(each) for each in value] if isinstance(value, list) else value
