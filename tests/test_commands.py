@@ -85,6 +85,24 @@ def test_ctrl_c_during_import_is_one_line(package: str, tmp_path: Path) -> None:
     assert_ends_in_one_line(COMMANDS[package], tmp_path, random.uniform(0, 0.2))
 
 
+@pytest.mark.parametrize("line", COMMANDS.values())
+def test_ctrl_c_does_not_take_half_a_module_down(line: str, tmp_path: Path) -> None:
+    """Compiled modules that are loaded in part abort when Python takes them down."""
+    (tmp_path / "gymnasium.py").write_text(
+        "import os, sys\n"
+        "class Half:\n"
+        "    def __del__(self, abort=os.abort): abort()\n"
+        "sys.modules['half'] = Half()\n"
+        "raise KeyboardInterrupt\n"
+    )
+    command = [sys.executable, "-m", *line.format(out=tmp_path).split()]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("turn", range(5))
 @pytest.mark.parametrize("line", [COMMANDS["wfb_gym"], COMMANDS["experiments"], *MORE])

@@ -6,11 +6,13 @@ catch: Ctrl-C, a reader of its output that has gone, and files that cannot be re
 """
 
 import atexit
+import contextlib
 import os
 import select
 import signal
 import sys
 from functools import partial
+from traceback import walk_tb
 from types import TracebackType
 from typing import IO
 
@@ -43,6 +45,10 @@ def _end(
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt the line
     if isinstance(error, KeyboardInterrupt):
         _say("interrupted")
+        if _is_importing(traceback):  # Python may crash when it takes half a module down
+            with contextlib.suppress(Exception):
+                atexit._run_exitfuncs()  # noqa: SLF001
+            os._exit(INTERRUPTED)
         raise SystemExit(INTERRUPTED)
     if isinstance(error, BrokenPipeError) and _is_closed(sys.stdout):
         os._exit(READER_GONE)
@@ -51,6 +57,14 @@ def _end(
         _say(f"{command}: {named}{describe_error(error)}")
         raise SystemExit(FAILED)
     sys.__excepthook__(kind, error, traceback)
+
+
+def _is_importing(traceback: TracebackType | None) -> bool:
+    """Whether an error came while a module was loaded, other than the command's own."""
+    return any(
+        frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__"
+        for frame, _ in walk_tb(traceback)
+    )
 
 
 def _finish(command: str) -> None:
