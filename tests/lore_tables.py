@@ -14,7 +14,7 @@ CAST_AT = {
     "enemy_area": "every enemy in range",
     "friendly_area": "every friend in range",
     "line": "a line through an enemy",
-    "point": "the middle of an enemy",
+    "point": "a point near an enemy",
 }
 NEEDS = {
     "fleeing": "fleeing",
@@ -102,6 +102,8 @@ def known_effect(spell: LoreSpell) -> str:
         parts.append("the caster gains the wound")
     if spell.heals:
         parts.append("all lost wounds come back")
+    if spell.rallies:
+        parts.append("it rallies at once")
     return "; ".join(parts)
 
 

@@ -39,8 +39,6 @@ UNREAD = {
     "PackedScenario.n_miscast_rows": "totals name their row",
     "PackedScenario.n_miscast_tables": "wizards name their table",
     "PackedSpell.mark_stays": "nothing reads it",
-    "PackedUnit.engaged": "nobody moves: the aims are settled when a scenario is packed",
-    "PackedUnit.fleeing": "likewise",
 }
 """Packed fields that no rule of the engine reads, and why they are there."""
 LEARNERS = sorted(

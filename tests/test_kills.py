@@ -59,7 +59,7 @@ COMMANDS = {
     "train_fast, two processes": Command(f"{FAST} --workers 2", "--resume"),
     "train_fast, two runs": Command(f"{FAST} --workers 1 --steps 20000 --runs 2", "--resume"),
     "distil": Command(
-        "agents.distil --quick --steps 4000 --workers 2 --checkpoint-seconds 0.1 --out run "
+        "agents.distil --quick --steps 1000 --workers 2 --checkpoint-seconds 0.1 --out run "
         "--targets targets",
         "--resume",
     ),

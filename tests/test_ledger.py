@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LEDGER = ROOT / "docs" / "rules.md"
 TEXTS = ("S0", "S2", "S4")
-CHAPTERS = ("B", "T", "L", "I", "W", "D", "M")
+CHAPTERS = ("B", "T", "L", "I", "W", "D", "M", "P", "V")
 """Sections whose rows name their sources behind the number."""
 CHOICES = "C"
 NUMBER = re.compile(r"([A-Z]\d?)\.(\d+)(?: \(([^)]+)\))?")

@@ -118,9 +118,9 @@ def test_examples_load_and_pack(example: str) -> None:
     assert pack(scenario).shape == (1,)
 
 
-def test_two_examples_are_complete() -> None:
+def test_three_examples_are_complete() -> None:
     complete = [example for example in EXAMPLES if example.startswith("name = ")]
-    assert len(complete) == 2
+    assert len(complete) == 3
 
 
 def test_every_model_of_a_scenario_has_its_table() -> None:

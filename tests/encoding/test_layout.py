@@ -13,7 +13,10 @@ from wfb_gym.scenario.sizes import MARKS
 from ..envs.playing import PHASES, table_of
 
 OLD_FLAGS = ("own_dice", "rerolls", "in_play", "free_spells", "battle")
-NEW_FLAGS = ("targets", "resistance", "marks", "comets", "selection", "stored_dice")
+NEW_FLAGS = (
+    "targets", "resistance", "marks", "comets", "selection", "stored_dice", "panic",
+    "victory_points", "exceptions"
+)  # fmt: skip
 FLAGS = OLD_FLAGS + NEW_FLAGS
 
 
@@ -89,6 +92,8 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
         "held": 6 * limits.rerolls,
         "natural_dice": 1 * limits.rerolls,
         "contact": limits.contacts,
+        "rule_panic": 1 * limits.panic,
+        "rule_victory_points": 1 * limits.victory_points,
     }
     for side, army in zip(SIDES, (own, enemy), strict=True):
         sizes[f"{side} wizards"] = army.wizards * at.in_wizard.stride
@@ -106,21 +111,38 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
     assert at.n_contacts == limits.contacts
     assert at.n_units == own.units + enemy.units
     known = limits.battle or limits.free_spells or limits.selection
-    optional = {
+    tally = ("counted", "counted_if_lost", "wounds_until_half")
+    powers = ("helps_casts", "helps_dispels", "not_irresistible", "changes_natural",
+              "ends_own_spells", "holds_dice", "forgotten", "power_dice", "dispel_dice",
+              "takes_power", "keeps", "keeps_on_a_roll", "keeps_of_any_phase")  # fmt: skip
+    optional: dict[str, dict[str, int]] = {
         "in_wizard": {"own_dice": limits.own_dice, "joins": limits.own_dice,
                    "aimed_at": limits.targets, "promise": limits.targets,
-                   "markers": limits.comets},
+                   "markers": limits.comets, "flees": limits.panic,
+                   **dict.fromkeys(tally, limits.victory_points),
+                   "magic_resistance": limits.resistance,
+                   "cast_bonus": limits.exceptions, "any_double": limits.exceptions},
         "in_spell": {"known": known, "lies_on": limits.in_play and limits.targets,
                   **dict.fromkeys(("worth_per_phase", "remains_in_play", "lasts_one_turn",
-                                   "in_play", "fresh", "tried"), limits.in_play)},
-        "in_item": {},
-        "in_unit": {},
+                                   "in_play", "fresh", "tried"), limits.in_play),
+                  "lands_later": limits.comets,
+                  "best_with_item": limits.exceptions, "for_friends": limits.targets,
+                  "at_unit": limits.targets * max(own.units, enemy.units),
+                  "at_wizard": limits.targets * max(own.wizards, enemy.wizards)},
+        "in_item": dict.fromkeys(powers, limits.exceptions),
+        "in_unit": {**dict.fromkeys(
+            ("flees", "leadership", "models_at_start", "models_until_test"), limits.panic),
+            **dict.fromkeys(tally, limits.victory_points),
+            "magic_resistance": limits.resistance},
     }  # fmt: skip
     for kind, shown in optional.items():
-        numbers = [name for name in at[kind].dtype.names if name != "stride"]
-        there = [name for name in numbers if shown.get(name, True)]
-        assert [at[kind][name] for name in there] == list(range(at[kind].stride)), kind
-        assert all(at[kind][name] == -1 for name in numbers if name not in there), kind
+        place = 0
+        for name in at[kind].dtype.names:
+            if name != "stride":
+                count = int(shown.get(name, True))
+                assert at[kind][name] == (place if count else -1), (kind, name)
+                place += count
+        assert at[kind].stride == place, kind
 
 
 def test_names_stand_where_the_offsets_say() -> None:
@@ -137,6 +159,8 @@ def test_names_stand_where_the_offsets_say() -> None:
         "contact": "1", "own mark": "1", "enemy mark": "1",
     }  # fmt: skip
 
+    rows = ("at_unit", "at_wizard")
+
     def words(attribute: str) -> str:
         return spelled.get(attribute, attribute.replace("_", " "))
 
@@ -152,15 +176,15 @@ def test_names_stand_where_the_offsets_say() -> None:
             for name in member.dtype.names:
                 if name != "stride":
                     found = names[offset + number * member.stride + member[name]]
-                    assert found == f"{owner} {kind} {number + 1} {words(name)}"
+                    end = " 1" if name in rows else ""
+                    assert found == f"{owner} {kind} {number + 1} {words(name)}{end}"
 
 
 def test_offsets_that_are_constants_are_those_of_every_layout() -> None:
     fixed = FIXED_OFFSETS[0]
     for limits in ALL:
         at = layout(limits).offsets[0]
-        assert (at.in_item, at.in_unit) == (fixed.in_item, fixed.in_unit)
-        for kind in ("in_wizard", "in_spell"):
+        for kind in ("in_wizard", "in_spell", "in_item", "in_unit"):
             for name in fixed[kind].dtype.names:
                 if name != "stride" and fixed[kind][name] >= 0:
                     assert at[kind][name] == fixed[kind][name]

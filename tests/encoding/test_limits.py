@@ -68,9 +68,17 @@ def test_the_seventh_edition_has_own_dice() -> None:
         ({"caster": army(wizard(4, {**CURSE, "once": True}))}, "marks"),
         ({"caster": army(wizard(4, known("The Comet of Casandora")))}, "comets"),
         ({"caster": army(wizard(4, known("The Comet of Casandora")))}, "in_play"),
+        ({"dispeller": army(wizard(1, CURSE), units=[BRAVE]), "phases": 2}, "panic"),
         ({"dispeller": army({"name": "Mage", "level": 2, "lore": "Fire"})}, "selection"),
         ({"dispeller": army(wizard(4, items=["Rod of Power"]))}, "stored_dice"),
         ({"caster": army(wizard(4, items=["Black Periapt"]))}, "stored_dice"),
+        ({"rules": {"scoring": "victory_points"}}, "victory_points"),
+        ({"dispeller": army(wizard(4, items=["Starwood Staff"]))}, "exceptions"),
+        ({"caster": army(wizard(4, items=["Book of Hoeth"]))}, "exceptions"),
+        ({"dispeller": army(items=["Seal of Destruction"])}, "exceptions"),
+        ({"caster": army(items=["Power Familiar"])}, "exceptions"),
+        ({"caster": army(wizard(4, items=["Rod of Power"]))}, "exceptions"),
+        ({"dispeller": army(items=["Rune of Spellbreaking"])}, "exceptions"),
     ],
 )
 def test_switches_follow_the_scenario(keys: dict[str, Any], field: str) -> None:
@@ -79,6 +87,14 @@ def test_switches_follow_the_scenario(keys: dict[str, Any], field: str) -> None:
     for seat in (0, 1):
         assert getattr(fit(packed, seat), field)
         assert not getattr(fit(plain, seat), field)
+
+
+@pytest.mark.parametrize(
+    "name", ["Dispel Scroll", "Power Stone", "Luckstone", "Staff of Sorcery", "Wizard's Staff"]
+)
+def test_the_common_items_are_no_exceptions(name: str) -> None:
+    battle = new_game(army(wizard(4, items=[name])), army(wizard(2, items=[name])))
+    assert not fit(battle.packed_scenarios, 0).exceptions
 
 
 def test_magic_resistance_without_aimed_spells_is_nothing_to_show() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import wfb_gym
 from wfb_gym.encoding.layout import Layout, layout
-from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.limits import Limits, fit
 from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -30,9 +30,9 @@ FREE = miscast({"kind": "points_lost", "points": 5.0}, {"kind": "free_spell", "l
 class Eye:
     """Observations of battles of one scenario from one seat."""
 
-    def __init__(self, packed: Any, seat: int) -> None:
+    def __init__(self, packed: Any, seat: int, limits: Limits | None = None) -> None:
         self.seat = seat
-        self.layout: Layout = layout(fit(packed, seat))
+        self.layout: Layout = layout(limits or fit(packed, seat))
         self.static = np.empty(self.layout.size, np.float32)
         write_static(packed[0], seat, self.layout.offsets[0], self.static)
 
@@ -102,6 +102,18 @@ def custom() -> dict[str, Game]:
                 }
             ],
         ),
+        "powers of items": new_game(
+            army(
+                wizard(3, spell("Bolt", 8), items=["Book of Hoeth", "Rod of Power"]),
+                wizard(2, spell("Spark", 5), items=["Power Stone"], name="Second"),
+                items=["Power Familiar", "Master Rune of Balance"],
+            ),
+            army(
+                wizard(2, spell("Hex", 5), items=["Seal of Destruction", "Black Periapt"]),
+                wizard(1, name="Second", items=["Dispel Scroll"]),
+            ),
+            phases=4,
+        ),
         "7e duel": new_game(
             army(wizard(4, spell("Storm", 11)), wizard(2, spell("Spark", 4), name="Second")),
             army(wizard(1, lasting("Curse", 7, 0.0, in_play=True))),
@@ -136,8 +148,9 @@ def custom() -> dict[str, Game]:
 
 
 CUSTOM = (
-    "free spells", "re-rolls", "charms", "7e duel", "7e battle", "miscasts", "aims", "marks",
-    "Comets", "healing", "bound spells", "Daemons", "other wizards", "kept dice", "drawn spells",
+    "free spells", "re-rolls", "charms", "7e duel", "7e battle", "miscasts", "powers of items",
+    "aims", "marks", "victory points", "Comets", "healing", "bound spells", "Daemons",
+    "other wizards", "kept dice", "drawn spells",
 )  # fmt: skip
 """Names of the scenarios of `custom`: battles are made, and the engine compiled, only in tests."""
 
@@ -173,6 +186,12 @@ def of_units() -> dict[str, Game]:
             army(wizard(4, known("Healing Hand"), known("Steal Soul"), wounds=3), power_dice=9),
             army(wizard(4, known("Steal Soul"), wounds=4), units=[spears], dispel_dice=2),
             phases=3,
+        ),
+        "victory points": new_game(
+            army(wizard(4, strike, wounds=3), units=[spears], power_dice=9),
+            army(wizard(3, strike, wounds=3), units=[boyz, unit("Wolves", 3)]),
+            phases=4,
+            rules={"scoring": "victory_points"},
         ),
         "bound spells": new_game(
             army(wizard(2, strike, items=["Storm Stone"]), units=[spears]),

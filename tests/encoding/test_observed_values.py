@@ -1,9 +1,14 @@
 """Each number of an observation has the value that it says: one position after the other."""
 
+import re
+from dataclasses import replace
+from itertools import product
+from math import comb
 from typing import Any
 
 import pytest
 
+from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -301,6 +306,78 @@ def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
     assert "own spell 1 lasts one turn" not in seen
 
 
+def test_a_comet_is_told_from_a_spell_that_acts_at_once() -> None:
+    battle = skirmish(known("The Comet of Casandora"), STRIKE, phases=3)
+    seen = shown(battle, 0), shown(battle, 1)
+    assert (seen[0]["own spell 1 lands later"], seen[1]["enemy spell 1 lands later"]) == (1.0, 1.0)
+    assert "own spell 2 lands later" not in seen[0]
+    plain = skirmish(STRIKE, phases=3)
+    assert "own spell 1 lands later" not in Eye(plain.packed_scenarios, 0).named_fields(plain)
+
+
+def test_a_comet_is_worth_what_it_brings_in_the_phases_left() -> None:
+    """It lands at the first start with 1/2, at the second with 1/4 ...: nothing in the last."""
+    comet = known("The Comet of Casandora")
+    hits = [0] * 13
+    for one, other in product(range(1, 7), repeat=2):
+        hits[one + other] += 1
+    wounds = sum(  # of eight Boyz at 9 points; 2D6 hits, each wounds on 3+
+        ways / 36 * comb(n, k) * (2 / 3) ** k * (1 / 3) ** (n - k) * min(8, k)
+        for n, ways in enumerate(hits)
+        for k in range(n + 1)
+    )
+    dearest = wounds * 9 / 100
+    for left, chance in ((1, 0.0), (2, 1 / 2), (3, 3 / 4), (4, 7 / 8)):
+        battle = skirmish(comet, phases=left)
+        for seat, owner in ((0, "own"), (1, "enemy")):
+            worth = shown(battle, seat).get(f"{owner} spell 1 worth", 0.0)
+            assert worth == pytest.approx(chance * dearest, rel=1e-6)
+        assert ("own spell 1 best" in shown(battle, 0)) == (left > 1)
+        battle.nominate("The Comet of Casandora")
+        promise = shown(battle, 0).get("enemy unit 2 promise", 0.0)
+        assert promise == pytest.approx(chance * dearest, rel=1e-6)
+    battle.aim("Boyz")
+    battle.play([FIRST_DICE + 2, (6, 6)])
+    battle.roll(1)  # another marker, and two phases left
+    assert shown(battle, 1)["enemy spell 1 worth"] == pytest.approx(3 / 4 * dearest, rel=1e-6)
+
+
+def test_who_flees_and_what_is_left_until_a_panic_test_is_seen() -> None:
+    blast = {"hits": "2D6", "strength": 4}
+    mage = wizard(4, aimed("Blast", damage=blast), aimed("Strike", damage=blast))
+    seer = wizard(2, aimed("Dart", damage=blast), name="Seer", unit="Spears", leadership=9)
+    adept = wizard(1, aimed("Arrow", damage=blast), name="Adept")
+    spears = unit("Spears", 40, leadership=6)
+    foe = army(seer, adept, units=[spears, unit("Bows", 20)], dispel_dice=0)
+    battle = new_game(army(mage), foe, phases=3)
+
+    def seen(seat: int = 0) -> dict[str, float]:
+        owner = ("enemy", "own")[seat]
+        ends = "flees", "can cast", "leadership", "models at start", "models until test"
+        names = [f"{owner} wizard 1", f"{owner} unit 1", f"{owner} unit 2"]
+        found = shown(battle, seat)
+        return {
+            f"{name.split()[1]} {name[-1]} {end}": found[f"{name} {end}"]
+            for name in names
+            for end in ends
+            if f"{name} {end}" in found
+        }
+
+    untested = {"unit 1 leadership": 0.9, "unit 2 leadership": 0.7}
+    start = {**untested, "unit 1 models at start": 2.0, "wizard 1 can cast": 1.0}
+    assert seen() == pytest.approx({**start, "unit 1 models until test": 0.5})
+    battle.works("Blast", "Spears")
+    battle.resolve(4)
+    assert seen() == pytest.approx({**start, "unit 1 models until test": 0.3})
+    battle.works("Strike", "Spears")  # which is the last one
+    battle.resolve(6)
+    battle.roll(5, 5)  # they panic
+    battle.roll(5, 5)  # and flee on
+    assert battle.state.phase == 1
+    fled = {**untested, "unit 1 flees": 1.0, "wizard 1 flees": 1.0}
+    assert seen() == seen(1) == pytest.approx(fled)
+
+
 def test_a_bound_spell_needs_no_dice_and_promises_all_it_is_worth() -> None:
     battle = new_game(
         army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
@@ -337,6 +414,19 @@ def test_less_than_nothing_may_be_left_to_dispel() -> None:
     Census(Eye(battle.packed_scenarios, 1)).count(battle)  # all within their bounds
 
 
+def test_uses_that_help_a_dispel_are_counted() -> None:
+    charm = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 1}}
+    battle = new_game(army(wizard(4, spell("Bolt", 8))), army(items=["Charm"] * 3), items=[charm])
+    battle.cast("Bolt", 2)
+    battle.roll(4, 4)
+    for uses in (1, 2):
+        battle.use("Charm")
+        for seat, owner in ((0, "enemy"), (1, "own")):
+            seen = shown(battle, seat)
+            assert seen[f"{owner} item 1 declared"] == uses
+            assert seen[f"{owner} item 1 uses"] == (3 - uses) / 4
+
+
 def test_the_item_that_may_keep_dice_is_marked() -> None:
     battle = new_game(
         army(wizard(2, spell(), items=["Dispel Scroll", "Rod of Power"]), power_dice=3), phases=3
@@ -367,14 +457,14 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
 
 
 def test_a_loss_is_seen_as_a_loss() -> None:
-    """A Comet beside one's own regiment promises less than nothing, within the bounds."""
-    field = {"width": 48.0, "depth": 48.0}
+    """A Comet that one's own regiment cannot escape promises a loss, within the bounds."""
+    field = {"width": 10.0, "depth": 10.0}
     battle = new_game(
         army(
-            wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0]),
-            units=[unit("Guard", 40, points=50.0, position=[24.0, 20.0])],
+            wizard(4, known("The Comet of Casandora"), position=[9.0, 1.0]),
+            units=[unit("Guard", 40, points=50.0, position=[5.0, 8.0])],
         ),
-        army(units=[unit("Wolves", 1, points=1.0, position=[24.0, 22.0], facing=180.0)]),
+        army(units=[unit("Wolves", 1, points=1.0, position=[5.0, 9.0], facing=180.0)]),
         battlefield=field,
         phases=3,
     )
@@ -420,6 +510,282 @@ def test_powers_of_items_are_seen() -> None:
     assert seen["own item 3 extra dice"] == pytest.approx(0.2)
     assert seen["own item 3 bonus"] == pytest.approx(1 / 5)
     assert "own item 2 re-roll" not in seen
+
+
+EVERY_DIE = {"dice": 2, "check": True, "either_phase": True}
+POWERS = [
+    ({"uses": 1, "when_casting": {"bonus": 1}}, {"helps casts": 1.0}),
+    ({"uses": 1, "when_dispelling": {"bonus": 1}}, {"helps dispels": 1.0}),
+    (
+        {"uses": 1, "reroll": {"of": "both", "changes_natural": True}},
+        {"helps casts": 1.0, "helps dispels": 1.0, "changes natural": 1.0},
+    ),
+    (
+        {"uses": 1, "when_casting": {"bonus": 1, "irresistible": False}, "ends_own_spells": True},
+        {"helps casts": 1.0, "not irresistible": 1.0, "ends own spells": 1.0},
+    ),
+    (
+        {"uses": 1, "when_casting": {"extra_dice": 1}, "stores_dice": True},
+        {"helps casts": 1.0, "holds dice": 1.0},
+    ),
+    ({"uses": 1, "when_dispelling": {"automatic": True}}, {}),
+    (
+        {"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}},
+        {"forgotten": 0.5},
+    ),
+    ({"power_dice": 1, "dispel_dice": 2}, {"power dice": 0.1, "dispel dice": 0.2}),
+    ({"takes_power_dice": 3}, {"takes power": 0.3}),
+    ({"stores": {"dice": 3}}, {"keeps": 0.3}),
+    (
+        {"stores": EVERY_DIE},
+        {"keeps": 0.2, "keeps on a roll": 1.0, "keeps of any phase": 1.0},
+    ),
+]
+"""Items, and what is told of them where some item is out of the ordinary."""
+NAMES_OF_POWERS = (
+    "helps casts", "helps dispels", "not irresistible", "changes natural", "ends own spells",
+    "holds dice", "forgotten", "power dice", "dispel dice", "takes power", "keeps",
+    "keeps on a roll", "keeps of any phase",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("item", "told"), POWERS)
+def test_items_out_of_the_ordinary_are_told_apart(
+    item: dict[str, Any], told: dict[str, float]
+) -> None:
+    battle = new_game(
+        army(wizard(3, spell(), items=["Starwood Staff"])),
+        army(wizard(2, items=["Thing"])),
+        items=[{"name": "Thing", **item}],
+    )
+    for seat, owner in ((0, "enemy"), (1, "own")):
+        found = shown(battle, seat)
+        powers = {name: found.get(f"{owner} item 1 {name}", 0.0) for name in NAMES_OF_POWERS}
+        assert powers == pytest.approx(dict.fromkeys(NAMES_OF_POWERS, 0.0) | told)
+
+
+def test_bonuses_and_doubles_of_a_caster_are_seen() -> None:
+    mages = (
+        wizard(3, spell(), items=["Starwood Staff"]),
+        wizard(3, spell(), items=["Book of Hoeth"], name="Second"),
+    )
+    battle = new_game(army(*mages, power_dice=3))
+    for seat, owner in ((0, "own"), (1, "enemy")):
+        seen = shown(battle, seat)
+        powers = {name: value for name, value in seen.items() if name.endswith(("bonus", "double"))}
+        assert powers == {
+            f"{owner} wizard 1 cast bonus": pytest.approx(1 / 5),
+            f"{owner} wizard 2 any double": 1.0,
+        }
+
+
+def chance_to_cast(dice: int, value: int, *, sixes: bool = True) -> float:
+    """Counted over all rolls: two 1s fail, two 6s succeed if they may, 1 and 2 are never enough."""
+    rolls = list(product(range(1, 7), repeat=dice))
+    good = [
+        roll
+        for roll in rolls
+        if roll.count(1) < 2
+        and ((sixes and roll.count(6) > 1) or (sum(roll) > 2 and sum(roll) >= value))
+    ]
+    return len(good) / len(rolls)
+
+
+def test_best_counts_what_is_added_to_every_cast() -> None:
+    mages = [wizard(2, spell("Bolt", 9, 20.0), items=[staff]) for staff in ("Staff", "Curse")]
+    mages[1]["name"] = "Second"
+    battle = new_game(
+        army(*mages, power_dice=3),
+        items=[{"name": "Staff", "cast_bonus": 2}, {"name": "Curse", "cast_bonus": -3}],
+    )
+    seen = shown(battle, 0)
+    for k, need in ((1, 9 - 2), (2, 9 + 3)):
+        best = max(chance_to_cast(dice, need) for dice in (1, 2, 3)) * 20.0
+        assert seen[f"own spell {k} best"] == pytest.approx(best / 100)
+        assert seen[f"own spell {k} best with item"] == pytest.approx(best / 100)
+
+
+def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> None:
+    """Of one die at hand the stone makes three, and two 6s and a 1 are no 14 then."""
+    stone = {"extra_dice": 2, "irresistible": False}
+    battle = new_game(
+        army(
+            wizard(2, spell("Bolt", 14, 20.0), items=["Stone"]),
+            wizard(2, spell("Beam", 5, 20.0), items=["Charm"], name="Second"),
+            wizard(2, spell("Ray", 5, 20.0), name="Third"),
+            power_dice=1,
+        ),
+        items=[
+            {"name": "Stone", "uses": 1, "when_casting": stone},
+            {"name": "Charm", "uses": 1, "when_casting": {"bonus": 1}},
+        ],
+    )
+    seen = shown(battle, 0)
+    best = {name: value for name, value in seen.items() if " best" in name}
+    assert chance_to_cast(3, 14, sixes=False) < chance_to_cast(3, 14)
+    assert best == {
+        "own spell 1 best with item": pytest.approx(chance_to_cast(3, 14, sixes=False) * 0.2),
+        "own spell 2 best": pytest.approx(2 / 6 * 0.2),
+        "own spell 2 best with item": pytest.approx(3 / 6 * 0.2),
+        "own spell 3 best": pytest.approx(2 / 6 * 0.2),
+        "own spell 3 best with item": pytest.approx(2 / 6 * 0.2),
+    }
+
+
+def test_victory_points_are_seen_with_what_is_lost_until_half() -> None:
+    battle = new_game(
+        army(
+            wizard(4, STRIKE, points=90.0, wounds=2, general=True),
+            power_dice=12,
+            units=[unit("Giant", 1, wounds=6, points=205.0)],
+        ),
+        army(
+            heroes=[{"name": "Hero", "points": 85.0, "wounds": 3}],
+            units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)],
+            dispel_dice=0,
+        ),
+        rules={"scoring": "victory_points"},
+        phases=2,
+    )
+
+    def tally(seat: int) -> dict[str, float]:
+        seen = shown(battle, seat).items()
+        return {name: value for name, value in seen if re.search("counted|until half|rule v", name)}
+
+    before = {
+        "rule victory points": 1.0,
+        "own wizard 1 counted if lost": 1.9,  # the general counts a hundred more
+        "own unit 1 counted if lost": 2.05,
+        "own unit 1 wounds until half": 4 / 20,
+        "enemy wizard 1 counted if lost": 0.85,
+        "enemy wizard 1 wounds until half": 2 / 5,
+        "enemy unit 1 counted if lost": 0.6,
+        "enemy unit 1 wounds until half": 6 / 20,
+        "enemy unit 2 counted if lost": 0.72,
+        "enemy unit 2 wounds until half": 5 / 20,
+    }
+    assert tally(0) == pytest.approx(before)
+    battle.works("Strike", "Spears")
+    battle.roll(6, *(6, 1, 1) * 6)
+    after = before | {"enemy unit 1 counted": 0.3}
+    del after["enemy unit 1 wounds until half"]
+    assert tally(0) == pytest.approx(after)
+    turned = {"own": "enemy", "enemy": "own"}
+    mirrored = {re.sub("own|enemy", lambda it: turned[it[0]], k): v for k, v in after.items()}
+    assert tally(1) == pytest.approx(mirrored)
+
+
+@pytest.mark.parametrize("panic", [False, True])
+def test_whether_units_panic_is_seen_beside_scenarios_where_they_do(panic: bool) -> None:
+    battle = new_game(army(wizard(4, STRIKE)), army(units=[unit()]), rules={"panic": panic})
+    limits = replace(fit(battle.packed_scenarios, 0), panic=True)
+    eye = Eye(battle.packed_scenarios, 0, limits)
+    assert eye.named_fields(battle)["rule panic"] == float(panic)
+
+
+def test_magic_resistance_is_seen_and_shared_with_the_unit_while_it_stands() -> None:
+    battle = new_game(
+        army(wizard(4, STRIKE, aimed("Bane", 5, worth={"points": 1.0})), power_dice=12),
+        army(
+            wizard(1, name="Foe", unit="Boyz", magic_resistance=2, wounds=1),
+            heroes=[{"name": "Hero", "magic_resistance": 3}],
+            units=[unit("Spears", 10, magic_resistance=1), unit("Boyz", 5)],
+            dispel_dice=0,
+        ),
+        phases=2,
+    )  # fmt: skip
+
+    def resistance(seat: int) -> dict[str, float]:
+        seen = shown(battle, seat).items()
+        return {name: value for name, value in seen if name.endswith("magic resistance")}
+
+    before = {"unit 1": 0.1, "unit 2": 0.2, "wizard 1": 0.2, "wizard 2": 0.3}
+    for seat, owner in ((0, "enemy"), (1, "own")):
+        wanted = {f"{owner} {who} magic resistance": dice for who, dice in before.items()}
+        assert resistance(seat) == pytest.approx(wanted)
+    battle.works("Strike", "Boyz")
+    battle.roll(5, *(6, 1, 1) * 5)  # the Boyz fall, and the wizard stands alone
+    assert battle.state.unit_wounds[1, 1] == 0
+    assert resistance(0) == pytest.approx(
+        {f"enemy {who} magic resistance": d for who, d in before.items() if who != "unit 2"}
+    )
+
+
+def test_each_spell_says_what_it_promises_each_target_before_one_is_chosen() -> None:
+    """3.5 hits that wound two times in three; the Doom pays for both phases."""
+    doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
+    ward = aimed("Ward", 5, target="friendly_unit", worth={"points": 4.0})
+    sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
+    battle = skirmish(STRIKE, doom, ward, sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
+
+    def promises(seat: int) -> dict[str, float]:
+        seen = shown(battle, seat).items()
+        return {name: value for name, value in seen if re.search(r" at (unit|wizard) ", name)}
+
+    strike = {f"unit {k}": 3.5 * 2 / 3 * worth / 100 for k, worth in ((1, 6.0), (2, 9.0))}
+    wanted = {
+        **{f"own spell 1 at {name}": worth for name, worth in strike.items()},
+        "own spell 2 at unit 1": 0.06,
+        "own spell 2 at unit 2": 0.06,
+        "own spell 3 at unit 1": 0.04,
+        "own spell 3 at wizard 1": 0.04,
+        "own spell 4 at unit 1": 0.07,
+        "own spell 4 at unit 2": 0.07,
+        "own spell 4 at wizard 1": 0.07,
+    }
+    assert promises(0) == pytest.approx(wanted)
+    assert promises(1) == pytest.approx({n.replace("own", "enemy"): w for n, w in wanted.items()})
+    friends = [name for name in shown(battle, 0) if name.endswith("for friends")]
+    assert friends == ["own spell 3 for friends"]
+    battle.works("Doom", "Boyz")
+    spent = {name: worth for name, worth in wanted.items() if "spell 2" not in name}
+    assert promises(0) == pytest.approx(spent)
+    battle.nominate("Strike")
+    assert promises(0) == {}  # the spell is chosen
+    battle.aim("Boyz")
+    battle.play([FIRST_DICE + 1, (1,)])
+    assert promises(0) == pytest.approx({n: w for n, w in spent.items() if "spell 1" not in n})
+
+
+def test_a_target_that_is_gone_is_promised_nothing() -> None:
+    sting = aimed("Sting", 5, worth={"points": 7.0})
+    battle = new_game(
+        army(wizard(4, STRIKE, sting), power_dice=12),
+        army(
+            wizard(1, name="Foe", unit="Spears"),
+            units=[unit("Spears", 5), unit("Boyz")],
+            dispel_dice=0,
+        ),
+    )
+    before = {name for name in shown(battle, 0) if name.startswith("own spell 2 at ")}
+    assert before == {"own spell 2 at unit 1", "own spell 2 at unit 2"}
+    battle.works("Strike", "Spears")
+    battle.roll(5, *(6, 1, 1) * 5)
+    after = {name for name in shown(battle, 0) if name.startswith("own spell 2 at ")}
+    assert after == {"own spell 2 at wizard 1", "own spell 2 at unit 2"}  # out of the unit now
+
+
+def test_free_spells_and_drawn_ones_say_what_they_promise_too() -> None:
+    battle = new_game(
+        army(wizard(4, STRIKE), units=[unit("Guard", 5), unit("Cooks", 3)], power_dice=9),
+        army(wizard(4, STRIKE, name="Foe"), units=[unit("Spears"), unit("Boyz")], dispel_dice=3),
+        **FREE,
+    )
+    battle.nominate("Strike")
+    battle.aim("Spears")
+    battle.play([FIRST_DICE + 2, (1, 1), (3, 4)])
+    assert battle.node == Node.FREE_SPELL
+    seen = shown(battle, 1)
+    assert 0.0 < seen["own spell 1 at unit 2"] < seen["own spell 1 at unit 1"]
+    drawing = new_game(
+        army({"name": "Anna", "level": 2, "lore": "Fire"}), army(units=[unit("Spears")])
+    )
+    drawing.roll(3, 5)
+    assert drawing.node == Node.SWAP_SPELL
+    seen = shown(drawing, 0)
+    assert [name for name in seen if name.endswith("at unit 1")] == [
+        f"own spell {k} at unit 1" for k in range(1, 7) if f"own spell {k} worth" in seen
+    ]
 
 
 def test_dice_of_a_wizards_own_are_seen_until_they_are_committed() -> None:

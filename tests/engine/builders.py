@@ -207,7 +207,7 @@ class Game(Battle):
         for code, chance in self.chance_outcomes():
             twin = self.copy()
             gained = twin.resolve(code)
-            if twin.node == Node.ROLL_STRIKE:
+            if twin.node in (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE):
                 gained += twin.mean()
             total += chance * gained
         return total

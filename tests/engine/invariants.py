@@ -5,16 +5,18 @@ Each check has a number, which `BROKEN` puts into words.
 
 from typing import Any
 
+import numpy as np
+
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import next_choice
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.queries import bit, is_chance, is_decision
 from wfb_gym.engine.state import BARS_ITEMS, Node
-from wfb_gym.engine.targets import army_of, index_of, models_left, wounds_left
+from wfb_gym.engine.targets import army_of, flees, index_of, models_left, wounds_left
 from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.scenario.sizes import DICE, SPELLS
+from wfb_gym.scenario.sizes import DICE, SPELLS, UNITS
 
 BROKEN = {
     1: "a position that nobody decides and no dice decide",
@@ -32,6 +34,9 @@ BROKEN = {
     13: "something under way where nothing is",
     14: "points that no casualty explains",
     15: "a battle that does not end",
+    16: "flight of who is gone, apart from its unit, or against the scenario where nobody panics",
+    17: "spells open of who flees",
+    18: "models at the start of a phase that cannot be, or of a unit that takes no test",
 }
 MOST_STEPS = 20_000
 """Of one battle."""
@@ -57,10 +62,13 @@ def broken(packed: Any, state: Any, count: int, work: Any) -> int:
         return 4
     for army in range(2):
         failed = _army_broken(packed, state, army)
+        if not failed:
+            failed = _morale_broken(packed, state, army)
         if failed:
             return failed
     between = state.node == Node.NOMINATE or state.node == Node.IN_PLAY
     pending = state.striking | state.attempt | state.dice | state.number | state.declared
+    pending |= state.hits | state.member | state.share
     if between and (pending or state.spell or state.free or state.aim or state.free_aim):
         return 13
     return 0
@@ -128,6 +136,39 @@ def _army_broken(packed: Any, state: Any, army: int) -> int:
 
 
 @jit(forceinline=False)
+def _morale_broken(packed: Any, state: Any, army: int) -> int:
+    side = packed.armies[army]
+    for w in range(side.n_wizards):
+        wizard = side.wizards[w]
+        fled = flees(state, army, UNITS + w)
+        unit = int64(wizard.unit - 1)
+        if state.wounds[army, w] == 0:
+            if fled:
+                return 16
+        elif unit >= 0 and state.unit_wounds[army, unit] > 0:
+            if fled != flees(state, army, unit):
+                return 16
+        elif not packed.panic and fled != (wizard.fleeing != 0):
+            return 16
+        if fled and army == state.active and state.open & (wizard.spells | wizard.bound):
+            return 17
+    for u in range(side.n_units):
+        entry = side.units[u]
+        fled = flees(state, army, u)
+        began = state.phase_models[army, u]
+        if state.unit_wounds[army, u] == 0:
+            if fled or began:
+                return 16 if fled else 18
+        elif not packed.panic and fled != (entry.fleeing != 0):
+            return 16
+        if began and (fled or not packed.panic or not entry.panics or entry.engaged):
+            return 18
+        if began and not models_left(packed, state, army, u) <= began <= entry.models:
+            return 18
+    return 0
+
+
+@jit(forceinline=False)
 def _gains(packed: Any, army: int, wizard: int) -> bool:
     for s in range(packed.armies[army].n_spells):
         spell = packed.armies[army].spells[s]
@@ -137,8 +178,42 @@ def _gains(packed: Any, army: int, wizard: int) -> bool:
 
 
 @jit(forceinline=False)
+def _conceded(points: float, left: int, whole: int, flees: bool) -> float:
+    """Victory points for a unit or character."""
+    if left == 0 or flees:
+        return points
+    return np.ceil(points / 2 - 1e-9) if left < whole - left else 0.0
+
+
+@jit(forceinline=False)
+def tally(packed: Any, state: Any) -> float:
+    """Victory points of a position, as the first army sees them."""
+    points = 0.0
+    for army in range(2):
+        side = packed.armies[army]
+        lost = 0.0
+        for u in range(side.n_units):
+            whole, left = int64(side.units[u].models), models_left(packed, state, army, u)
+            if whole == 1:
+                whole, left = int64(side.units[u].wounds), int64(state.unit_wounds[army, u])
+            fled = (state.fleeing[army] & bit(u)) != 0
+            lost += _conceded(side.units[u].models * side.units[u].points, left, whole, fled)
+        for w in range(side.n_wizards):
+            own, left = int64(side.wizards[w].wounds), int64(state.wounds[army, w])
+            fled = (state.fleeing[army] & bit(UNITS + w)) != 0
+            if not side.wizards[w].daemons:
+                lost += _conceded(own * side.wizards[w].points_per_wound, left, own, fled)
+            if side.wizards[w].general and (left == 0 or fled):
+                lost += 100.0
+        points += lost if army == 1 else -lost
+    return points
+
+
+@jit(forceinline=False)
 def casualties(packed: Any, state: Any) -> float:
-    """Points of the models and wounds that are gone, as the first army sees them."""
+    """Points of all that is gone or counted, as the first army sees them."""
+    if packed.victory_points:
+        return tally(packed, state)
     points = 0.0
     for army in range(2):
         side = packed.armies[army]
@@ -176,13 +251,14 @@ def play_on(
     battles = 0
     while taken < steps:
         points = begin(packed, state, work)
+        begun = casualties(packed, state) - points
         alone = 0
         while state.node != Node.END:
             count = legal_actions(packed, state, work) if is_decision(state.node) else int64(0)
             failed = broken(packed, state, count, work)
             last = state.phase + 1 >= packed.phases
             if not failed and counts_casualties and not last:
-                if abs(points - casualties(packed, state)) > 1e-6:
+                if abs(points + begun - casualties(packed, state)) > 1e-6:
                     failed = 14
             if failed == 0 and alone > MOST_STEPS:
                 failed = 15

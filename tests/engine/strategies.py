@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 from hypothesis import strategies as st
 
+from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
 
 from .builders import Data, Game, aimed, known
@@ -97,6 +98,7 @@ AIMED: list[Data] = [
             "Pelt of Midnight",
             "Pit of Shades",
             "The Rain Lord",
+            "The Oxen Stands",
             "Storm of Cronos",
             "The Comet of Casandora",
             "Healing Hand",
@@ -200,6 +202,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
                 "miscast_table": packed,
                 "in_play_recast": draw(st.sampled_from(["side", "caster"])),
                 "dispel_one_turn": draw(st.booleans()),
+                "panic": draw(st.booleans()),
             },
             "miscast_tables": {"house": {"rows": rows}},
             "items": OWN_ITEMS,
@@ -214,7 +217,7 @@ def bundled() -> list[Scenario]:
     return [load_scenario(name) for name in bundled_scenarios()]
 
 
-def throw(battle: Game, die: Callable[[], int]) -> list[int]:
+def throw(battle: Battle, die: Callable[[], int]) -> list[int]:
     """Dice for the pending chance node, as many as it turns out to need."""
     faces: list[int] = []
     while missing := battle.dice_missing(*faces):

@@ -1,12 +1,13 @@
 """The Comet of Casandora: markers, landing, radius, and what ends it."""
 
-from fractions import Fraction as F
 from typing import Any
 
 import pytest
 
+from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
+from wfb_gym.engine.targets import aim_at, worth_in_play, worth_now, worth_of_aim
 
 from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
 from .test_spells_damage import TWO_D6, WOUND, Foe, mean_points, wound_chance
@@ -68,18 +69,24 @@ def test_a_comet_hits_what_it_was_aimed_at_and_is_gone() -> None:
     assert battle.state.markers[0, 0] == battle.state.aims[0].sum() == 0
 
 
-def field(*distances: float, own: float = 0.0) -> Game:
-    """The Comet on a unit of one model, others so many inches from its middle; one may be own."""
+def field(*distances: float, own: float = 0.0, phases: int = 6, cast: bool = True) -> Game:
+    """The Comet on a model, others so many inches from its middle on one side; one may be own.
+
+    It is so dear beside others that the Comet falls an inch from it, on the side towards them.
+    """
     depth = 20 / 25.4
     foes = []
     for index, distance in enumerate((0.0, *distances)):
         x = 10.0 + distance + (0.5 * depth if distance else 0.0)
-        foes.append(unit(f"Foe {index}", 1, position=[x, 30.0 + depth / 2]))
+        points = 600.0 if distances and index == 0 else 6.0
+        foes.append(unit(f"Foe {index}", 1, position=[x, 30.0 + depth / 2], points=points))
     mage = wizard(4, known(COMET), points=0.0, position=[60.0, 5.0])
     units = [unit("Own", 1, position=[10.0 - own - depth / 2, 30.0 + depth / 2])] if own else []
     packed = {"width": 72.0, "depth": 48.0}
     side = army(mage, units=units)
-    battle = game(side, army(units=foes), battlefield=packed, phases=6)
+    battle = game(side, army(units=foes), battlefield=packed, phases=phases)
+    if not cast:
+        return battle
     battle.works(COMET, "Foe 0")
     assert battle.node == Node.NOMINATE or battle.node == Node.ROLL_COMET
     if battle.node == Node.NOMINATE:
@@ -97,10 +104,11 @@ def struck(battle: Game) -> int:
 
 
 @pytest.mark.parametrize(
-    ("markers", "die", "victims"), [(1, 3, 1), (1, 4, 2), (2, 2, 2), (2, 4, 3), (1, 6, 2)]
+    ("markers", "die", "victims"),
+    [(1, 2, 1), (1, 3, 2), (1, 6, 2), (2, 1, 1), (2, 3, 2), (2, 4, 3)],
 )
 def test_a_comet_reaches_d6_inches_a_marker(markers: int, die: int, victims: int) -> None:
-    battle = field(4.0, 8.0)
+    battle = field(4.0, 8.0)  # from the point it is 1, 2.6 and 6.6 inches to them
     for _ in range(markers - 1):
         battle.roll(1)
         wait(battle)
@@ -119,17 +127,55 @@ def test_a_comet_spares_nobody_of_its_own_side() -> None:
     assert battle.points == before  # 6 points won and 6 lost
 
 
-def test_promise_of_a_comet_on_a_table() -> None:
-    """It lands with k markers with a chance of 1 / 2**k, and reaches D6 inches a marker."""
-    battle = field(4.0)
-    dies = mean_points(Foe(models=1), TWO_D6, wound_chance(Foe(), 4, True), flaming=False)
-    reach = sum(
-        F(1, 2**markers) * F(sum(die * markers >= 4 for die in range(1, 7)), 6)
-        for markers in range(1, 40)
-    )
-    aims = battle.packed.armies[0].aims
-    promise = next(a.promise for a in aims if a.target == 1 + 16)
-    assert promise == pytest.approx(float(dies * (1 + reach)), abs=0.01)
+def brought(battle: Game) -> float:
+    """Points that the battle brings on average while nobody does anything, roll after roll."""
+    if battle.is_over:
+        return 0.0
+    if not battle.is_chance():
+        twin = battle.copy()
+        return twin.act(PASS) + brought(twin)
+    total = 0.0
+    for code, chance in battle.chance_outcomes():
+        twin = battle.copy()
+        total += chance * (twin.resolve(code) + brought(twin))
+    return total
+
+
+def in_play(battle: Game) -> float:
+    phases = battle.packed.phases - battle.state.phase
+    return worth_in_play(battle.packed, battle.state, 0, battle.spell(COMET, 0), phases)
+
+
+@pytest.mark.parametrize("phases", [1, 2, 4])
+def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(phases: int) -> None:
+    promises = []
+    for target in ("Foe 0", "Foe 1"):
+        battle = field(4.0, own=1.5, phases=phases, cast=False)
+        spell = battle.spell(COMET, 0)
+        best = worth_now(battle.packed, battle.state, 0, spell, phases)
+        aim = aim_at(battle.packed, 0, spell, battle.code(target) - FIRST_TARGET)
+        promises.append(worth_of_aim(battle.packed, 0, spell, aim, phases))
+        battle.works(COMET, target)
+        assert promises[-1] == pytest.approx(brought(battle))
+        assert promises[-1] == in_play(battle) or phases == 1
+    assert best == max(promises)
+    assert (best > 0.0) == (phases > 1)
+
+
+def test_a_comet_in_play_promises_what_its_markers_bring_in_the_phases_left() -> None:
+    battle = field(4.0, 9.0, phases=4)
+    seen = set()
+    while not battle.is_over:
+        assert in_play(battle) == pytest.approx(brought(battle))
+        seen.add(battle.node)
+        battle.roll(1) if battle.node == Node.ROLL_COMET else battle.act(PASS)
+    assert in_play(battle) == 0.0
+    battle = field(4.0, 9.0, phases=3)
+    battle.roll(1)
+    wait(battle)
+    battle.roll(6)
+    assert battle.node == Node.ROLL_RADIUS
+    assert in_play(battle) == pytest.approx(brought(battle))
 
 
 def test_a_comet_can_be_dispelled_in_a_later_phase_against_its_casting_value() -> None:

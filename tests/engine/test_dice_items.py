@@ -158,6 +158,24 @@ def test_a_spell_dispelled_by_it_is_forgotten_on_a_4(item: str, die: int, forgot
     assert battle.state.items[1, 0] == 0
 
 
+@pytest.mark.parametrize(
+    ("item", "ends"), [("Seal of Destruction", True), ("Sigil of Asuryan", False)]
+)
+def test_a_seal_ends_what_its_reader_keeps_in_play_as_a_scroll_does(item: str, ends: bool) -> None:
+    foe = army(
+        wizard(2, lasting(in_play=True), items=[item], name="Reader"),
+        wizard(2, lasting("Veil", in_play=True), name="Neighbour"),
+        dispel_dice=0,
+    )
+    battle = game(army(wizard(2, spell("Bolt"), spell("Second"))), foe, phases=4)
+    battle.cast("Bolt", 2)
+    battle.roll(3, 4)
+    battle.use(item)
+    assert battle.node == Node.ROLL_FORGET  # it is read before that die is thrown
+    assert battle.is_in_play("Ward", 1) is not ends
+    assert battle.is_in_play("Veil", 1)
+
+
 def test_nobody_rolls_for_what_cannot_matter_any_more() -> None:
     battle = destroyer("Seal of Destruction", phases=1)
     assert battle.node == Node.NOMINATE

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
 
@@ -205,6 +206,41 @@ def test_two_boosts_add_up() -> None:
     battle.use("Charm")
     battle.dispel(5)
     assert works(battle)
+
+
+@pytest.mark.parametrize(
+    ("items", "uses"), [(["Charm", "Charm"], 1), (["Charm"], 2), (["Charm", "Charm"], 2)]
+)
+def test_two_boosts_of_one_kind_add_up(items: list[str], uses: int) -> None:
+    """Any number of items may help one dispel: 4 and twice 2 match 8."""
+    mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
+    boost = {**BOOST, "uses": uses}
+    battle = game(army(mage), army(items=items), items=[boost])
+    battle.cast("Bolt", 2)
+    battle.roll(4, 4)
+    battle.use("Charm")
+    assert battle.can_use("Charm")
+    battle.use("Charm")
+    assert battle.can_use("Charm") == (len(items) * uses > 2)
+    battle.act(FIRST_DICE + 1)
+    assert battle.outcomes() == pytest.approx({OUTCOME_FAIL: 1 / 2, OUTCOME_WORKS: 1 / 2})
+    battle.roll(4)
+    assert works(battle)
+    assert battle.state.items[1, 0] == len(items) * uses - 2
+    assert battle.state.declared == 0
+
+
+def test_casting_totals_that_all_boosts_together_can_match_stay_apart() -> None:
+    """A die and twice 2 match 10 at the most, and no 11."""
+    numbers = []
+    for total in (9, 10, 11, 12):
+        mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
+        side = army(dispel_dice=1, items=["Charm", "Charm"])
+        battle = game(army(mage), side, items=[BOOST])
+        battle.cast("Bolt", 3)
+        battle.roll(3, 3, total - 6)
+        numbers.append(int(battle.state.number))
+    assert numbers == [9, 10, 11, 11]
 
 
 def test_a_boost_does_not_undo_two_ones() -> None:

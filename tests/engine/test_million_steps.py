@@ -12,6 +12,7 @@ from wfb_gym.engine.transition import begin
 from wfb_gym.generating import TEST_SEEDS, generate
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
+from wfb_gym.scenario.sizes import UNITS
 
 from .invariants import BROKEN, broken, casualties, play_on
 
@@ -20,16 +21,29 @@ DAMAGE_ALONE = ("border-skirmish",)
 compiled = pytest.mark.skipif(not hasattr(play_on, "py_func"), reason="no compiler")
 
 
-def played(scenario: Scenario, steps: int, seed: int) -> tuple[int, int]:
+def for_victory_points(scenario: Scenario) -> Any:
+    """The packed scenario for victory points and nothing else."""
+    rules = scenario.rules.model_copy(update={"scoring": "victory_points"})
+    packed_scenarios = pack(scenario.model_copy(update={"rules": rules}))
+    for field in ("worth", "worth_per_phase"):
+        packed_scenarios["armies"]["spells"][field] = 0.0
+        packed_scenarios["armies"]["aims"][field] = 0.0
+    packed_scenarios["effects"]["points"] = 0.0
+    return packed_scenarios
+
+
+def played(
+    scenario: Scenario, steps: int, seed: int, victory_points: bool = False
+) -> tuple[int, int]:
     """Steps taken and battles ended; fails where an invariant does."""
     packed_scenarios, states, rngs, scratch = (
-        pack(scenario),
+        for_victory_points(scenario) if victory_points else pack(scenario),
         new_states(1),
         new_rngs(1),
         new_work_spaces(),
     )
     rngs[0].key = key_of_seed(seed)
-    alone = scenario.name in DAMAGE_ALONE
+    alone = victory_points or scenario.name in DAMAGE_ALONE
     failed, taken, battles = play_on(
         packed_scenarios[0], states[0], rngs[0], scratch[0], steps, alone
     )
@@ -43,6 +57,13 @@ def test_some_thousand_steps(name: str) -> None:
     taken, battles = played(load_scenario(name), 20_000, seed=1)
     assert taken >= 20_000
     assert battles > 10
+
+
+@compiled
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_some_thousand_steps_for_victory_points(name: str) -> None:
+    taken, _ = played(load_scenario(name), 20_000, seed=3, victory_points=True)
+    assert taken >= 20_000
 
 
 @pytest.mark.slow
@@ -59,6 +80,15 @@ def test_a_million_steps_of_generated_battles() -> None:
     steps = 0
     for seed in TEST_SEEDS[:100]:
         steps += played(generate(seed), 10_000, seed)[0]
+    assert steps >= 1_000_000
+
+
+@pytest.mark.slow
+@compiled
+def test_a_million_steps_of_generated_battles_for_victory_points() -> None:
+    steps = 0
+    for seed in TEST_SEEDS[:100]:
+        steps += played(generate(seed), 10_000, seed, victory_points=True)[0]
     assert steps >= 1_000_000
 
 
@@ -101,6 +131,9 @@ def test_a_broken_position_is_noticed(field: str, value: int, number: int) -> No
         ("aims", (0, 1), 1, 10),
         ("in_play", 0, 1, 10),
         ("markers", (0, 0), 2, 12),
+        ("fleeing", 1, 1 << 1, 16),
+        ("fleeing", 0, 1 << 1 | 1 << UNITS, 17),
+        ("phase_models", (1, 1), 200, 18),
     ],
 )
 def test_a_broken_army_is_noticed(field: str, index: Any, value: int, number: int) -> None:

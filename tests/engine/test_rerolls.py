@@ -202,6 +202,29 @@ def test_a_declared_dispel_re_roll_is_used_or_lost() -> None:
     assert battle.state.items[1, 0] == 0
 
 
+def test_two_like_dispel_re_rolls_roll_two_dice_again() -> None:
+    """5 and 2 and 1 become 5 and 2 and 3: 10 of 11; then 5, 3 and 4: 12."""
+    battle = game(
+        army(wizard(4, spell("Bolt", 8), spell("Second"))),
+        army(dispel_dice=4, items=["Charm", "Charm"]),
+        items=[charm(of="dispel")],
+    )
+    battle.cast("Bolt", 2)
+    battle.roll(5, 6)
+    battle.use("Charm")
+    battle.use("Charm")
+    battle.dispel(5, 2, 1)
+    battle.act(reroll(1))
+    battle.roll(3)
+    assert battle.node == Node.KEEP_DISPEL
+    assert battle.legal_actions() == [PASS, reroll(2), reroll(5)]
+    battle.act(reroll(2))
+    battle.roll(4)
+    assert battle.points == 0
+    assert battle.node == Node.NOMINATE
+    assert battle.state.items[1, 0] == 0
+
+
 def test_a_dispel_re_roll_can_dispel() -> None:
     battle = dispel(5, 2, item=charm(of="dispel"))
     battle.act(reroll(2))

@@ -38,7 +38,21 @@ def drawing() -> Game:
     return game(army({"name": "Mage", "level": 3, "lore": "Death"}), army(units=[unit()]))
 
 
+def shared(*faces: int) -> Game:
+    """Hits that a small unit shares with two heroes, on which some dice have been rolled."""
+    heroes = [{"name": name, "unit": "Spears", "wounds": 3} for name in ("One", "Two")]
+    foe = army(units=[unit(models=3)], heroes=heroes)
+    battle = game(army(wizard(4, known("Fiery Blast"))), foe, phases=4)
+    battle.works("Fiery Blast", "Spears")
+    if faces:
+        battle.roll(*faces)
+    return battle
+
+
 POSITIONS = {
+    "number of shared hits": shared,
+    "who takes the odd hits": lambda: shared(3, 4),
+    "shared hits on a hero": lambda: shared(5, 5),
     "D6": lambda: position("Fire Ball"),
     "2D6": lambda: position("Wind of Death"),
     "2D6, wounds of several": lambda: position("Fiery Blast", models=2, wounds=3),

@@ -83,6 +83,15 @@ def test_its_caster_ends_it_at_no_cost() -> None:
     assert (battle.node, battle.state.power) == (Node.NOMINATE, power)
 
 
+def test_it_is_ended_for_a_caster_who_cannot_cast() -> None:
+    runner = wizard(2, ward(), status="fleeing", name="Runner")
+    battle = game(army(runner, wizard(4, spell(), name="Other")))
+    assert not battle.can_cast("Ward")
+    battle.end("Ward")
+    assert not battle.is_in_play("Ward", 0)
+    assert battle.node == Node.NOMINATE
+
+
 def test_nobody_ends_the_enemys_spell_or_one_that_lasts_a_turn() -> None:
     glare = lasting("Glare", duration="one_turn")
     battle = game(army(wizard(4, glare, spell())), army(wizard(1, ward())))

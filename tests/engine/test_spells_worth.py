@@ -254,7 +254,9 @@ def wiped_out(phases: int = 6) -> Game:
     battle.works("Doom and Darkness!", FOE)
     assert battle.is_in_play("Doom and Darkness!", 0)
     battle.works("Fire Ball", FOE)
-    assert battle.roll(2, *(6, 1, 1) * 2) == 60
+    battle.roll(3)  # one for each of the three
+    assert battle.roll(1, 1, 1) == 0
+    assert battle.roll(*(6, 1, 1) * 2) == 60
     return battle
 
 

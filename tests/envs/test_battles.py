@@ -175,7 +175,7 @@ def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
     """Units seen in the last observation but one bring no less than what was won with them."""
     env = raw(BATTLE, opponent="random", points_per_reward=1.0)
     fallen = 0.0
-    for seed in range(4):
+    for seed in range(12):
         record = episode(env, seed)
         named = [env.named_fields(moment.observation) for moment in record[:-1]]
         start, last = named[0], named[-1]

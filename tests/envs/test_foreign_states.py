@@ -75,22 +75,32 @@ DAMAGE = {
     "spell": ("state.spell", 100, r"spell: expected 0\.\.4, found 100"),
     "aim": ("state.aim", 1, r"aim: expected 0\.\.0, found 1"),
     "item": ("state.cast_item", 9, r"cast_item: expected 0\.\.\d, found 9"),
+    "declared": ("state.declared", 1 << 40, "declared: expected no bits but those of 0b"),
     "target": ("state.target", 49, r"target: expected 0\.\.48, found 49"),
     "row": ("state.row", 34, r"row: expected 0\.\.\d+, found 34"),
     "cursor": ("state.cursor", 5, r"cursor: expected 0\.\.0, found 5"),
     "striking": ("state.striking", 1, r"striking: expected 0\.\.0, found 1"),
+    "hits": ("state.hits", 3, r"hits: expected 0\.\.0, found 3"),
+    "member": ("state.member", 1, r"member: expected 0\.\.0, found 1"),
+    "share": ("state.share", 1, r"share: expected 0\.\.0, found 1"),
     "radius": ("state.radius", -1, r"radius: expected 0\.\.0, found -1"),
     "return": ("state.return_to", 4, r"return_to: expected 0\.\.0, found 4"),
     "number": ("state.number", 5, "number: expected 0 at NOMINATE, found 5"),
     "open": ("state.open", 1 << 20, "open: expected no bits but those of 0b1111, found 1048576"),
     "in play": ("state.in_play", [1, 0], r"in_play\[0\]: expected no bits but those of 0b0"),
+    "flight": ("state.fleeing", [1, 0], r"fleeing\[0\]: expected no bits but those of 0b0"),
+    "models at the start": (
+        "state.phase_models",
+        [[5] + [0] * 9] * 2,
+        r"phase_models\[0\]\[0\]: expected 0\.\.0, found 5",
+    ),
     "level": (
         "state.level",
         [[5, 0, 0, 0, 0, 0]] * 2,
         r"level\[0\]\[0\]: expected 0\.\.4, found 5",
     ),
     "dice": ("state.faces", [25, 0, 0, 0, 0, 0], r"faces\[0\]: expected 0\.\.24, found 25"),
-    "spare": ("state.spare", [0, 0, 0, 0, 0, 1], r"spare\[5\]: expected 0\.\.0, found 1"),
+    "spare": ("state.spare", 1, r"spare\[0\]: expected 0\.\.0, found 1"),
 }
 
 

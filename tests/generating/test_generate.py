@@ -38,7 +38,7 @@ LARGE = Generation(points=2000, units=10, characters=6, wizards=6, spells=12, it
 SMALL = Generation(points=500, units=3, characters=1, wizards=1, spells=4, items=0)
 SEVENTH = Generation(points=1500, units=7, ruleset="7e", opposition="daemons", phases=12)
 ABSTRACT = Generation(battlefield=False, opposition="wizards")
-PINNED = "96c7262dd48b59952370ce469d58e23bb1cef25cb4c8ddc43c9567decfcfaac7"
+PINNED = "f2a4cd5b7e8ba3a2b1b0b436501a38859a5ff16acd76fba75cb9c29e22d1d97f"
 
 
 @cache
@@ -112,6 +112,18 @@ def check_wizards(scenario: Scenario, army: Army, options: Generation) -> None:
             assert len(wizard.spells) == min(6, wizard.level + more)
 
 
+def check_general(army: Army) -> None:
+    """One general: the character of highest Leadership, a lord where one has it."""
+    leaders = [who for who in army.characters if who.profile is not None]
+    best = max((who.leadership for who in leaders), default=0)
+    leaders = [who for who in leaders if who.leadership == best]
+    generals = [who for who in army.characters if who.general]
+    assert len(generals) == bool(leaders)
+    for general in generals:
+        assert general in leaders
+        assert slot_of(general) == "lord" or "lord" not in map(slot_of, leaders)
+
+
 def check_items(scenario: Scenario, army: Army) -> None:
     people = next(name for name in bundled_armies() if army_list(name) == people_of(army))
     carried: Counter[str] = Counter()
@@ -154,6 +166,7 @@ def check(scenario: Scenario, options: Generation) -> None:
         check_sizes(scenario, army, options)
         check_wizards(scenario, army, options)
         check_items(scenario, army)
+        check_general(army)
         assert all(
             army_list(name).name != army.name or name in options.armies for name in bundled_armies()
         )

@@ -1,4 +1,6 @@
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.geometry.stand_ins import (
     Character,
@@ -8,6 +10,8 @@ from tests.geometry.stand_ins import (
     strikes,
     verdicts,
 )
+from wfb_gym.geometry.formation import Bases, bases_of
+from wfb_gym.geometry.lines import Lines
 
 KARL = Character(position=(36.0, 10.0))  # base to y 10: a line straight ahead reaches y 28
 
@@ -123,3 +127,66 @@ def test_without_a_battlefield_no_line_has_a_direction() -> None:
 
     with pytest.raises(ValueError, match="no direction"):
         deployment((Character(),), battlefield=False).lines(10, 18)
+
+
+def crossed(
+    bases: Bases, start: NDArray[np.float64], end: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Which stretches, from point to point (k, 2), run through the inside of each base: (k, n)."""
+    low, high = np.zeros((len(end), len(bases.centres))), np.ones((len(end), len(bases.centres)))
+    one, other = bases.frame.local(start), bases.frame.local(end)
+    for axis in (0, 1):
+        way = (other - one)[:, axis, None]
+        for side in (-1, 1):
+            edge = bases.centres[:, axis] + side * (bases.half[axis] - 2e-6)
+            at = (edge - one[:, axis, None]) / way
+            enters = side * way < 0
+            low = np.where(enters, np.maximum(low, at), low)
+            high = np.where(enters, high, np.minimum(high, at))
+    return low < high
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_other_line_of_thousands_strikes_more(seed: int) -> None:
+    choices = np.random.default_rng(seed)
+    wizard = Character(position=(36.0, 10.0), base=(20.0, 40.0), facing=choices.uniform(0, 360))
+    friends: list[Unit | Character] = [wizard]
+    foes: list[Unit | Character] = []
+    for k in range(choices.integers(2, 6)):
+        angle, away = choices.uniform(0, 2 * np.pi), choices.uniform(14, 20)
+        unit = Unit(
+            f"unit {k}",
+            int(choices.integers(1, 15)),
+            int(choices.integers(1, 6)),
+            (36 + away * np.cos(angle), 10 + away * np.sin(angle)),
+            choices.uniform(0, 360),
+            points=float(choices.integers(3, 12)),
+            in_combat=choices.random() < 0.2,
+        )
+        (foes if k == 0 or choices.random() < 0.7 else friends).append(unit)
+    pieces = deployment(tuple(friends), tuple(foes)).pieces
+    bases = {code: bases_of(piece, pieces) for code, piece in pieces.items()}
+    angles = choices.uniform(-np.pi, np.pi, 30_000)
+    ways = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    own = bases[10]
+    middle = own.frame.world(own.centres[0])
+    leaves = (own.half / np.abs(ways @ own.frame.axes.T)).min(axis=1)[:, None]
+    start, end = middle + leaves * ways, middle + (leaves + 18.0) * ways
+    able = np.ones(len(ways), np.bool_)
+    score = np.zeros(len(ways))
+    through = {}
+    for code, some in bases.items():
+        if code != 10:
+            through[code] = crossed(some, start, end)
+            able &= ~(pieces[code].engaged & through[code].any(axis=1))
+            sign = 1 if code >= 16 else -1
+            score += sign * pieces[code].points * through[code].sum(axis=1)
+    for code in set(through) & set(range(16, 32)):
+        hit = able & through[code].any(axis=1)
+        found = Lines(pieces, bases, 10, 18.0).through(code)
+        points = sum(
+            (1 if victim >= 16 else -1) * pieces[victim].points * mask.sum()
+            for victim, mask in found.items()
+        )
+        assert bool(found) >= bool(hit.any())
+        assert not hit.any() or points >= score[hit].max() - 1e-9

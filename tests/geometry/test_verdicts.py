@@ -1,3 +1,6 @@
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,8 +23,8 @@ KARL = Character(position=(36.0, 10.0))
 
 
 def foe(name: str = "Foe", y: float = 20.0, x: float = 36.0, models: int = 5,
-        **keys: bool | tuple[str, ...] | str) -> Unit:  # fmt: skip
-    return Unit(name, models, min(models, 5), (x, y), 180.0, **keys)  # type: ignore[arg-type]
+        **keys: Any) -> Unit:  # fmt: skip
+    return Unit(name, models, min(models, 5), (x, y), 180.0, **keys)
 
 
 def judged(where: Deployment, spell: SpellEffect, character: int = 0) -> dict[int | None, Verdict]:
@@ -246,7 +249,7 @@ LONE = Character("Hans", (36.0, 25.0), 180.0)
 
 def guarded(guard_x: float, guard_y: float = 21.0, **keys: int) -> Deployment:
     """Hans at 15 inches, and a unit whose left edge is 2.5 inches left of `guard_x`."""
-    return deployment((KARL,), (foe("Guard", guard_y, x=guard_x, **keys), LONE))  # type: ignore[arg-type]
+    return deployment((KARL,), (foe("Guard", guard_y, x=guard_x, **keys), LONE))
 
 
 def test_a_lone_character_near_a_large_unit_is_no_target_of_a_missile_unless_nearest() -> None:
@@ -266,6 +269,45 @@ def test_an_engaged_or_hidden_unit_makes_nobody_else_the_nearer_target() -> None
     assert reason(deployment((KARL,), (small, LONE)), missile(), 26) != ""
     seen = judged(deployment((KARL,), (small, LONE), (screen,)), missile())
     assert seen[26].legal == (not seen[16].legal)
+
+
+@pytest.mark.parametrize(
+    ("troop", "base", "guards", "free"),
+    [
+        ("cavalry", 25.0, [{}], True),
+        ("cavalry", 25.0, [{"troop": "cavalry"}], False),
+        ("cavalry", 25.0, [{}, {"troop": "cavalry"}], False),
+        ("cavalry", 25.0, [{}, {"troop": "cavalry", "models": 2}], False),
+        ("cavalry", 25.0, [{}, {"troop": "cavalry", "x": 60.0}], True),
+        ("cavalry", 25.0, [{}, {"troop": "war_machine", "models": 1}], False),
+        ("cavalry", 25.0, [{"base": (40.0, 40.0)}], True),
+        ("monster", 25.0, [{}], True),
+        ("monster", 25.0, [{"troop": "cavalry"}], True),
+        ("monster", 25.0, [{"troop": "cavalry"}, {"troop": "monster", "models": 1}], False),
+        ("monster", 25.0, [{"troop": "swarm", "base": (40.0, 40.0)}], True),
+        ("chariot", 25.0, [{}], True),
+        ("chariot", 25.0, [{"troop": "chariot"}], False),
+        ("character", 40.0, [{}], True),
+        ("character", 40.0, [{"base": (40.0, 40.0)}], False),
+        ("character", 39.0, [{}], False),
+        ("character", 25.0, [{}], False),
+    ],
+)
+def test_a_mounted_or_much_larger_character_may_be_picked_out(
+    troop: str, base: float, guards: list[dict[str, Any]], free: bool
+) -> None:
+    hans = replace(LONE, troop=troop, base=(base, base))
+    # Behind the first guard, which stands nearer to the caster than Hans does.
+    units = [
+        foe(f"Guard {i}", 21.0 + 4.0 * i, **{"x": 40.0, **keys}) for i, keys in enumerate(guards)
+    ]
+    found = judged(deployment((KARL,), (*units, hans)), missile())[26]
+    assert found.legal == free, found.reason
+    # So is one that comes to stand alone.
+    host = foe("Host", 25.0, x=36.0, base=(base, base))
+    inside = replace(hans, position=None, unit="Host")
+    found = judged(deployment((KARL,), (host, *units, inside)), missile())[26]
+    assert (found.legal, found.alone) == (False, free)
 
 
 def test_the_seventh_edition_does_not_guard_lone_characters() -> None:

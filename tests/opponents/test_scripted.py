@@ -14,9 +14,12 @@ from wfb_gym.engine.chance import sample
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import Node
+from wfb_gym.generating import Generation, generate
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, ScriptedPlayer, choose_action
+from wfb_gym.packing.pack import pack
 from wfb_gym.players.registry import resolve_opponents
+from wfb_gym.scenario.slots import spell_slots
 from wfb_gym.scenario.spells import lore_spells
 
 from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
@@ -268,6 +271,21 @@ def test_greedy_uses_the_power_stone_wherever_it_helps() -> None:
     assert veteran(battle) == PASS
 
 
+def test_an_item_that_forbids_irresistible_force_is_known_to_help_less() -> None:
+    """14 with three dice: two 6s and a 1 would do, if they might."""
+    dice = {"extra_dice": 2}
+    battle = new_game(
+        army(wizard(4, spell("A", 14, 50.0), items=["Stone", "Gem"]), power_dice=1),
+        items=[
+            {"name": "Stone", "uses": 1, "when_casting": {**dice, "irresistible": False}},
+            {"name": "Gem", "uses": 1, "when_casting": dice},
+        ],
+    )
+    battle.nominate("A")
+    for player in (veteran, greedy):
+        assert player(battle) == FIRST_ITEM + 1
+
+
 # Rules: dispelling.
 
 
@@ -511,6 +529,38 @@ def test_as_many_dice_are_kept_as_the_item_holds(player: Callable[[Battle], int]
     battle.stop()
     assert battle.node == Node.STORE_DICE
     assert player(battle) == FIRST_DICE + 3
+
+
+@pytest.mark.parametrize("player", [veteran, greedy])
+@pytest.mark.parametrize(("phases", "casts"), [(1, False), (2, True)])
+def test_no_comet_is_called_that_cannot_land_any_more(
+    player: Callable[[Battle], int], phases: int, casts: bool
+) -> None:
+    mage = wizard(4, known("The Comet of Casandora"))
+    battle = new_game(army(mage, power_dice=6), army(units=[unit()]), phases=phases)
+    assert player(battle) == (FIRST_CAST if casts else PASS)
+
+
+@pytest.mark.parametrize("player", [veteran, greedy])
+@pytest.mark.parametrize("seed", [21, 57, 70])
+def test_in_a_generated_phase_dice_are_not_spent_on_a_comet(
+    player: Callable[[Battle], int], seed: int
+) -> None:
+    scenario = generate(seed, Generation(phases=1))
+    comet = [slot.spell.name for slot in spell_slots(scenario.armies[0], scenario.catalogue)].index(
+        "The Comet of Casandora"
+    )
+    rng, throws = np.random.default_rng(seed), 0
+    for _ in range(20):
+        battle = Battle(pack(scenario))
+        while not battle.is_over:
+            if battle.is_decision():
+                battle.act(player(battle))
+                assert battle.state.spell != comet + 1
+                throws += battle.node == Node.POOL_DICE
+            else:
+                throw(battle, rng)
+    assert throws  # on something else
 
 
 # The registry.

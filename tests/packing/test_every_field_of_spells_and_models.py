@@ -23,6 +23,7 @@ TEMPLATE = {"hits": "template", "strength": 4, "template": 3.0}
 COMET = {**D6_HITS, "delayed": True, "radius": "D6 per marker"}
 WORTH = {"damage": None, "worth": {"points": 8.0}}
 BLESSING = {**WORTH, "target": "friendly_unit"}
+FLIGHT = {**BLESSING, "needs": "fleeing"}
 FIXED = {"target": None, "damage": None, "worth": 8.0}
 MISSILE = {"sight": True, "range_inches": 24}
 ON_HERO = {**WORTH, "target": "friendly_character", "engaged": "either"}
@@ -73,6 +74,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "worth": spell({}, {"worth": {"points": 8.0}}),
         "gains_wound": spell({}, {"gains_wound": True}),
         "heals": spell(BLESSING, {**BLESSING, "heals": True}),
+        "rallies": one("spell", {**FLIGHT, "rallies": True}, FLIGHT),
     },
     Near: {
         "terrain": near(NEAR_WOOD, NEAR_WATER),
@@ -137,6 +139,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "models": one("enemy", {"models": 12}),
         "toughness": one("enemy", {"toughness": 5}),
         "wounds": one("enemy", {"wounds": 2}),
+        "leadership": one("enemy", {"leadership": 6}),
         "armour_save": one("enemy", {"armour_save": 5}),
         "ward_save": one("enemy", {"ward_save": 5}),
         "points": one("enemy", {"points": 6.0}),
@@ -154,9 +157,11 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
     },
     Character: {
         "status": one("wizard", {"status": "fleeing"}),
+        "general": one("hero", {"general": True}),
         "points": one("wizard", {"points": 120.0}),
         "toughness": one("wizard", {"toughness": 4}),
         "wounds": one("wizard", {"wounds": 3}),
+        "leadership": one("wizard", {"leadership": 8}),
         "armour_save": one("wizard", {"armour_save": 5}),
         "ward_save": one("wizard", {"ward_save": 5}),
         "in_combat": one("wizard", {"in_combat": True}, spell={**MISSILE, "missile": True}),

@@ -22,6 +22,7 @@ from wfb_gym.scenario.sizes import NO_BEARER, NO_SAVE
 from wfb_gym.scenario.slots import item_slots, spell_slots
 
 BOLT = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
+BOYZ = {"name": "Boyz", "models": 10, "toughness": 4, "points": 5.0}
 
 
 def scenario(
@@ -66,6 +67,55 @@ def test_switches_and_phases() -> None:
     assert [seventh[name] for name in names] == [1, 1, 1, 0, 1]
 
 
+def test_panic_and_scoring() -> None:
+    army, plain = {"units": [BOYZ]}, {"wizards": [wizard(spells=[BOLT])]}
+    assert packed(army).panic == packed(army, ruleset="7e").panic == 1
+    assert packed(army, rules={"panic": False}).panic == 0
+    assert packed().panic == packed({"wizards": [wizard(lore="Fire")]}).panic == 0
+    assert packed(plain, army).panic == 0
+    assert packed(plain, army, rules={"panic": True}).panic == 1
+    assert packed(army).victory_points == 0
+    assert packed(army, rules={"scoring": "victory_points"}).victory_points == 1
+
+
+def test_a_bound_spell_of_fixed_worth_makes_no_battle_of_armies() -> None:
+    ring = {"power_level": 3, "spell": {"name": "Fire Ball"}}
+    cases = ((ring, 1), ({**ring, "spell": {"name": "Fire Ball", "worth": 9.0}}, 0))
+    for bound, panic in cases:
+        items = [{"name": "Ring", "bound": bound}]
+        hero = {"name": "Karl", "items": ["Ring"]}
+        assert packed({"heroes": [hero]}, {"units": [BOYZ]}, items=items).panic == panic
+
+
+def test_leadership_and_who_panics() -> None:
+    traits: tuple[tuple[str, ...], ...] = (
+        ("flyer",), ("undead",), ("daemons",), ("unbreakable",), ("immune_to_psychology",),
+        ("flammable", "immune_to_panic"),
+    )  # fmt: skip
+    units = [{**BOYZ, "name": f"Unit {i}", "traits": each} for i, each in enumerate(traits)]
+    army = packed({"units": [*units, {"profile": "Clanrats", "models": 20}, BOYZ]}).armies[0]
+    assert [unit.panics for unit in army.units[:8]] == [1, 0, 0, 0, 0, 0, 1, 1]
+    assert [unit.leadership for unit in army.units[6:8]] == [5, 7]
+    host = packed({"units": [{**BOYZ, "leadership": 10}]}).armies[0]
+    assert host.units[0].leadership == 10
+
+
+def test_leadership_of_characters_and_the_general() -> None:
+    horrors = {"profile": "Horrors", "models": 12, "leadership": 4}
+    army = packed(
+        {
+            "wizards": [
+                wizard(leadership=5),
+                {"name": "Pink", "level": 1, "daemon_unit": "Horrors"},
+            ],
+            "heroes": [{"profile": "Captain", "general": True}],
+            "units": [horrors],
+        }
+    ).armies[0]
+    assert [who.leadership for who in army.wizards[:3]] == [5, 4, 8]
+    assert [who.general for who in army.wizards[:3]] == [0, 0, 1]
+
+
 def test_pools_are_generated_or_fixed() -> None:
     caster, dispeller = packed({"power_dice": 0}, {"dispel_dice": 7, "dwarf": True}).armies
     assert (caster.base_power, caster.base_dispel) == (2, 2)
@@ -92,23 +142,18 @@ def test_wizard(level: int, dice: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "makes_dice", "casts", "uses_items", "alive"),
+    ("status", "on_table", "alive", "fleeing"),
     [
-        ("ready", 1, 1, 1, 1),
-        ("rallied", 1, 1, 1, 1),
-        ("fleeing", 0, 0, 0, 1),
-        ("off_table", 1, 0, 1, 1),
-        ("dead", 0, 0, 0, 0),
+        ("ready", 1, 1, 0),
+        ("rallied", 1, 1, 0),
+        ("fleeing", 1, 1, 1),
+        ("off_table", 0, 1, 0),
+        ("dead", 0, 0, 0),
     ],
 )
-def test_status(status: str, makes_dice: int, casts: int, uses_items: int, alive: int) -> None:
+def test_status(status: str, on_table: int, alive: int, fleeing: int) -> None:
     anna = packed({"wizards": [wizard(status=status)]}).armies[0].wizards[0]
-    assert (anna.makes_dice, anna.casts, anna.uses_items, anna.alive) == (
-        makes_dice,
-        casts,
-        uses_items,
-        alive,
-    )
+    assert (anna.on_table, anna.alive, anna.fleeing) == (on_table, alive, fleeing)
     assert anna.reserve == GENERATED
 
 
@@ -123,9 +168,9 @@ def test_runesmiths_come_after_the_wizards(ruleset: str, runelord_dice: int) -> 
     ).armies[1]
     assert army.n_wizards == 3
     _, lord, smith = army.wizards[:3]
-    assert (lord.level, lord.rune, lord.dispel_dice, lord.casts) == (0, 1, runelord_dice, 0)
-    assert (lord.makes_dice, lord.points_per_wound) == (1, 50.0)
-    assert (smith.rune, smith.dispel_dice, smith.makes_dice) == (1, 1, 0)
+    assert (lord.level, lord.rune, lord.dispel_dice, lord.fleeing) == (0, 1, runelord_dice, 0)
+    assert lord.points_per_wound == 50.0
+    assert (smith.rune, smith.dispel_dice, smith.fleeing) == (1, 1, 1)
 
 
 def test_spells() -> None:

@@ -1,6 +1,7 @@
 """Text for terminals: what it says, with and without colours, and the modes of environments."""
 
 import copy
+import math
 import pickle
 import re
 import sys
@@ -19,6 +20,7 @@ from wfb_gym.envs.vector import CasterVectorEnv
 from wfb_gym.envs.watching import RENDER_MODES
 from wfb_gym.render.ansi import frame
 from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.transcripts import NarratedBattle, record
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
@@ -81,6 +83,29 @@ def test_units_and_their_losses() -> None:
     narrated.visible.state.unit_wounds[1, 0] -= 1
     row = next(line for line in frame_lines(narrated) if line.startswith(f"  {each.name} "))
     assert row.endswith(f"{each.models - 1:>3} of {each.models}  -{each.points:g} points")
+
+
+def test_who_flees() -> None:
+    narrated = NarratedBattle(load_scenario("border-skirmish"))
+    who, unit = narrated.scenario.caster.wizards[0], narrated.scenario.caster.units[1]
+    assert who.unit == unit.name
+    assert not any("flees" in line for line in frame_lines(narrated))
+    narrated.visible.state.fleeing[0] = 1 << 1 | 1 << UNITS
+    lines = [line for line in frame_lines(narrated) if line.endswith("flees")]
+    assert [line.split("  ")[1].partition(":")[0] for line in lines] == [who.name, unit.name]
+
+
+def test_losses_in_victory_points() -> None:
+    scenario = load_scenario("border-skirmish")
+    rules = scenario.rules.model_copy(update={"scoring": "victory_points"})
+    narrated = NarratedBattle(scenario.model_copy(update={"rules": rules}))
+    each = narrated.scenario.dispeller.units[0]
+    shown = []
+    for lost in (each.models // 2, each.models // 2 + 1):
+        narrated.visible.state.unit_wounds[1, 0] = each.models - lost
+        row = next(line for line in frame_lines(narrated) if line.startswith(f"  {each.name} "))
+        shown.append(row.partition(f" of {each.models}")[2])
+    assert shown == ["", f"  -{math.ceil(each.models * each.points / 2)} points"]
 
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())

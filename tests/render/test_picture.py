@@ -16,11 +16,13 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.packing.records import Lock
+from wfb_gym.render import colours
 from wfb_gym.render import picture as drawing
 from wfb_gym.render.canvas import Align, Box, Canvas, fit_text, text_width, to_ascii, wrap_text
 from wfb_gym.render.colours import Colour
 from wfb_gym.render.picture import LEAST_SIZE, SIZE, picture
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
+from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.transcripts.narrator import Event
 
 from .battles import random_positions
@@ -267,6 +269,29 @@ def test_units_lose_models_and_characters_wounds() -> None:
     assert not np.array_equal(fewer, shown(battle, name=name))
     battle.state.wounds[1, 0] = 0
     assert "dead" in lines_on(battle, name=name)
+
+
+def test_who_flees_is_told_apart() -> None:
+    name = "border-skirmish"
+    battle = start_of(name)
+    standing = shown(battle, name=name)
+    assert "flees" not in lines_on(battle, name=name)
+    battle.state.fleeing[0] = 1 << 1 | 1 << UNITS  # the wizard's unit, and the wizard
+    assert lines_on(battle, name=name).count("flees") == 2
+    assert not np.array_equal(standing, shown(battle, name=name))
+    battle.state.fleeing[0] = 1 << 1
+    bars = (shown(battle, name=name) == colours.FLIGHT).all(-1).sum()
+    assert bars > 2000
+    assert not (standing == colours.FLIGHT).all(-1).any()
+
+
+def test_a_panic_test_says_whose_it_is_and_against_what() -> None:
+    name = "border-skirmish"
+    battle = start_of(name)
+    battle.state.node, battle.state.mover, battle.state.cursor = Node.ROLL_PANIC, 1, TARGETS
+    unit = scenario(name).dispeller.units[0]
+    best = max(unit.leadership, *(who.leadership for who in scenario(name).dispeller.heroes))
+    assert f"{unit.name}, Leadership {best}" in lines_on(battle, name=name)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from wfb_gym.scenario.profiles import (
 )
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.spells import lore_spells
+from wfb_gym.scenario.units import IMMUNE_TO_PANIC
 
 LIMITS = {
     "border-skirmish": 1000,
@@ -167,6 +168,48 @@ def test_profiles_say_what_generated_armies_ask() -> None:
         assert isinstance(who.points, dict) == (who.kind == "wizard"), who.name
     for name in bundled_armies():
         assert any(unit.slot == "core" for unit in army_list(name).units), name
+
+
+@pytest.mark.parametrize(
+    ("name", "leadership"),
+    [
+        ("Halberdiers", 7),
+        ("Greatswords", 8),
+        ("Flagellants", 10),
+        ("Dwarf Warriors", 9),
+        ("High Elf Spearmen", 8),
+        ("Clanrats", 5),
+        ("Orc Boyz", 7),
+        ("Night Goblins", 5),
+        ("Trolls", 4),
+        ("Chaos Warriors", 8),
+        ("Skeletons", 3),
+        ("Men-at-Arms", 5),
+        ("Captain", 8),
+        ("Battle Wizard", 7),
+        ("Wizard Lord", 8),
+        ("Dwarf Lord", 10),
+    ],
+)
+def test_leadership_of_profiles(name: str, leadership: int) -> None:
+    assert (unit_profiles() | character_profiles())[name].leadership == leadership
+
+
+def test_who_takes_no_panic_tests() -> None:
+    """Undead and daemons, and single units of other armies."""
+    for army in bundled_armies():
+        immune = {unit.name for unit in army_list(army).units if IMMUNE_TO_PANIC & {*unit.traits}}
+        everybody = {unit.name for unit in army_list(army).units}
+        assert immune == {
+            "daemons": everybody,
+            "vampire-counts": everybody - {"Ghouls"},
+            "bretonnia": {"Grail Knights"},
+            "dwarfs": {"Longbeards", "Troll Slayers"},
+            "empire": {"Flagellants"},
+            "orcs-and-goblins": {"Savage Orc Boyz", "Snotlings"},
+            "skaven": {"Plague Monks", "Plague Censer Bearers", "Rat Swarm"},
+            "warriors-of-chaos": {"Spawn of Chaos"},
+        }.get(army, set()), army
 
 
 def test_daemons_have_no_ward_save_against_spells() -> None:

@@ -58,7 +58,7 @@ def test_items_that_make_a_caster_forget(name: str) -> None:
     item = bundled_items()[name]
     assert item.when_dispelling is not None
     assert (item.when_dispelling.automatic, item.when_dispelling.forgotten_on) == (True, 4)
-    assert (item.uses, item.ends_own_spells) == (1, False)
+    assert (item.uses, item.ends_own_spells) == (1, name == "Seal of Destruction")
 
 
 def test_only_what_dispels_without_a_roll_makes_forget() -> None:

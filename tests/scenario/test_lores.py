@@ -37,7 +37,7 @@ Pelt of Midnight | friendly_unit | 24 | - | -
 Shades of Death | friendly_unit | 6 | - | -
 Unseen Lurker | friendly_unit | 24 | - | -
 Pit of Shades | enemy_unit | - | - | template S3 3" 4+
-The Oxen Stands | friendly_unit | - | fleeing once | -
+The Oxen Stands | friendly_unit | - | fleeing once | rallies
 The Eagle's Cry | enemy_unit | 24 | - | -
 The Bear's Anger | caster | - | either caster-engaged | -
 The Crow's Feast | enemy_unit | 24 | missile sight | 2D6 S3
@@ -108,7 +108,7 @@ def asked(effect: SpellEffect) -> str:
 
 def done(effect: SpellEffect) -> str:
     damage = effect.damage
-    words = ["heals" if effect.heals else ""]
+    words = ["heals" if effect.heals else "", "rallies" if effect.rallies else ""]
     if damage is not None:
         strengths = damage.strength_by_armour or (damage.strength,)
         words += [
@@ -255,7 +255,8 @@ def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:
         ({**HEX, "only": "cavalry"}, 'only: expected a list, found "cavalry"'),
         ({**HEX, "not_on": ["elves"]}, 'not_on[0]: expected "undead", '),
         ({**HEX, "sihgt": True}, "sihgt: expected a known key (did you mean sight"),
-        ({"target": "enemy_unit"}, "damage: expected damage, a worth, or heals = true"),
+        ({"target": "enemy_unit"}, "damage: expected damage, a worth, heals = true or rallies"),
+        ({**HEX, "rallies": True}, 'rallies: expected false without needs = "fleeing", found'),
         ({**HEX, "worth": {}}, "worth.points: expected a number above 0, or such a share"),
         ({**HEX, "worth": {"share": 1.5}}, "worth.share: expected a number from 0 to 1"),
         ({**HEX, "gains_wound": True}, "gains_wound: expected false without damage"),

@@ -78,8 +78,8 @@ def test_defaults() -> None:
 @pytest.mark.parametrize(
     ("edition", "expected"),
     [
-        ("6e", (False, False, "side", "6e", 1, False, True)),
-        ("7e", (True, True, "caster", "7e", 2, True, False)),
+        ("6e", (False, False, "side", "6e", 1, False, True, "points")),
+        ("7e", (True, True, "caster", "7e", 2, True, False, "points")),
     ],
 )
 def test_ruleset_switches(edition: str, expected: tuple[object, ...]) -> None:
@@ -92,6 +92,7 @@ def test_ruleset_switches(edition: str, expected: tuple[object, ...]) -> None:
         rules.runelord_dispel_dice,
         rules.reroll_all_dice,
         rules.dispel_one_turn,
+        rules.scoring,
     ) == expected
 
 
@@ -105,6 +106,8 @@ def test_ruleset_switches(edition: str, expected: tuple[object, ...]) -> None:
         ("runelord_dispel_dice", 2),
         ("reroll_all_dice", True),
         ("dispel_one_turn", False),
+        ("panic", True),
+        ("scoring", "victory_points"),
     ],
 )
 def test_one_switch_changes_one_rule(switch: str, value: object) -> None:

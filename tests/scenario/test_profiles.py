@@ -44,6 +44,16 @@ def test_what_a_unit_says_goes_before_its_profile() -> None:
     assert (guard.points, guard.base, guard.wounds) == (9.0, (25.0, 25.0), 1)
 
 
+def test_a_character_whose_profile_is_mounted_is_a_rider() -> None:
+    lord = {"profile": "Bretonnian Lord"}
+    assert scenario(heroes=[lord]).caster.heroes[0].troop == "cavalry"
+    assert scenario(heroes=[{**lord, "troop": "monster"}]).caster.heroes[0].troop == "monster"
+    assert scenario(heroes=[{"profile": "Captain"}]).caster.heroes[0].troop == "character"
+    for profile in character_profiles().values():
+        narrow, deep = profile.base
+        assert (profile.troop == "cavalry") == (narrow < deep), profile.name
+
+
 def test_a_profile_brings_traits_and_magic_resistance() -> None:
     hounds = scenario(units=[{"profile": "Flesh Hounds", "models": 5}]).caster.units[0]
     assert "daemons" in hounds.traits

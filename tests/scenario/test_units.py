@@ -90,6 +90,7 @@ def test_a_fleeing_unit_is_not_in_combat() -> None:
     [
         ("magic_resistance", 4, "a whole number from 0 to 3", "4"),
         ("wounds", -1, "a whole number from 1 to 10", "-1"),
+        ("leadership", 11, "a whole number from 2 to 10", "11"),
         ("position", [1], "two numbers from -1000 to 1000", "[1]"),
         ("position", [1, "2"], "two numbers from -1000 to 1000", "a list"),
         ("base", [0, 20], "two numbers from 1 to 400", "[0, 20]"),
@@ -122,6 +123,26 @@ def test_an_army_has_at_most_ten_units() -> None:
     assert refused(units=units) == (
         "scenario: caster.units: expected at most 10 entries, found more: 11"
     )
+
+
+def test_leadership_is_written_or_that_of_the_profile_or_seven() -> None:
+    goblins = {"profile": "Goblins", "models": 20}
+    army = scenario(
+        units=[goblins, {**goblins, "name": "Brave", "leadership": 8}, unit()],
+        wizards=[wizard(), wizard(name="Berta", profile="Wizard Lord", level=3)],
+        heroes=[{"profile": "Captain", "leadership": 9}],
+    ).caster
+    assert [each.leadership for each in army.units] == [6, 8, 7]
+    assert [each.leadership for each in army.characters] == [7, 8, 9]
+
+
+def test_an_army_has_at_most_one_general() -> None:
+    karl = {"name": "Karl", "general": True}
+    assert refused(wizards=[wizard(general=True)], heroes=[karl]) == (
+        "scenario: caster.heroes[0].general: expected false, as Anna is the general, found true"
+    )
+    anna = scenario(wizards=[wizard(general=True)]).caster.wizards[0]
+    assert anna.general
 
 
 # --- characters ----------------------------------------------------------------------------

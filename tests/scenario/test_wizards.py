@@ -49,6 +49,7 @@ def test_a_unit_of_daemons_is_a_wizard() -> None:
     ("key", "value", "found"),
     [
         ("wounds", 2, "2"),
+        ("leadership", 8, "8"),
         ("points", 50, "50.0"),
         ("toughness", 3, "3"),
         ("armour_save", 5, "5"),

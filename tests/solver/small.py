@@ -14,7 +14,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.game_graph import GameGraph
 
-from ..engine.builders import Data, army, lasting, miscast, spell, wizard
+from ..engine.builders import Data, aimed, army, lasting, miscast, spell, unit, wizard
 
 ROOM = 2**30
 HARSH = (
@@ -53,6 +53,28 @@ def _hurt(*effects: Data, level: int = 3, dice: int = 4, **keys: Any) -> Scenari
     """A miscast does these; the wizard has three wounds and two spells."""
     caster = wizard(level, spell("Bolt", 5), spell("Beam", 7, 30.0), wounds=3, points=90.0, **keys)
     return scenario(_bolts(caster, dice=dice), ENEMY, **miscast(*effects))
+
+
+def _shaken(scoring: str = "points", **keys: Any) -> Scenario:
+    """Two wizards in units of six strike each other's; one of the units flees at the start."""
+    mages = [
+        wizard(
+            1,
+            aimed("Dart", 4, damage={"hits": "1", "strength": 5}),
+            name=f"{name} mage",
+            unit=name,
+            **more,
+        )
+        for name, more in (("Spears", Data()), ("Bows", {"status": "fleeing"}))
+    ]
+    first, second = (
+        army(mage, units=[unit(mage["unit"], 6, leadership=6, fleeing="status" in mage)])
+        for mage in mages
+    )
+    first["wizards"][0]["spells"].append(aimed("Bolt", 5, damage={"hits": "1", "strength": 4}))
+    harmless = miscast()
+    harmless["rules"]["scoring"] = scoring
+    return scenario(first, second, **harmless, **keys)
 
 
 def _two(*effects: Data, dice: int = 4, **keys: Any) -> Scenario:
@@ -185,6 +207,8 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         phases=3,
         **miscast(*HARSH),
     ),
+    "units that panic and rally": lambda: _shaken(phases=3),
+    "flight that is counted": lambda: _shaken("victory_points", phases=2),
     "kept dice": lambda: scenario(
         _bolts(
             wizard(1, spell("Bolt", 5), name="Anna", items=["Rod of Power"]),

@@ -127,7 +127,7 @@ def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_node_has_a_place_in_the_potential() -> None:
-    placed = {*potential.ORDER, *potential.KEEPING, *potential.LISTED}
+    placed = {*potential.ORDER, *potential.STRIKING, *potential.KEEPING, *potential.LISTED}
     at_rest = {node for node in Node if is_decision(node) or is_chance(node)}
     assert placed - {potential.FREE_TARGET} == at_rest
 

@@ -1,5 +1,7 @@
 """Solutions: values, the values of actions, best actions, and policies of observations."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,22 @@ def test_a_hand_counted_solution() -> None:
     assert values == pytest.approx({FIRST_DICE + 1: 0.0, FIRST_DICE + 2: 21.0}, abs=1e-9)
     assert solution.best_action(battle) == FIRST_DICE + 2
     assert solution.states == 2
+
+
+def test_both_uses_of_an_item_help_one_dispel() -> None:
+    """By counting: no two 6s, the total, and a die with 4 more against it."""
+    charm = {"name": "Charm", "uses": 2, "when_dispelling": {"bonus": 2}}
+    caster = army(wizard(2, spell("Bolt", 3, 36.0)), power_dice=2)
+    enemy = army(dispel_dice=1, items=["Charm"])
+    value = 0
+    for first, second in product(range(1, 7), repeat=2):
+        stopped = sum(die + 4 >= first + second for die in range(1, 7))
+        if (first, second) == (6, 6):
+            value += 6
+        elif first + second > 2:
+            value += 6 - stopped
+    solution = solver.solve(scenario(caster, enemy, items=[charm], **miscast()))
+    assert solution.value == pytest.approx(36.0 * value / 216, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", SMALL)

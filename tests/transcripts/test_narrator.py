@@ -5,17 +5,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.builders import army, known, lasting, miscast, spell, unit, wizard
+from tests.engine.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
 from wfb_gym.cli import console
-from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_REROLL, PASS
+from wfb_gym.engine.actions import (
+    FIRST_CAST,
+    FIRST_DICE,
+    FIRST_ITEM,
+    FIRST_REROLL,
+    FIRST_TARGET,
+    PASS,
+)
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import FIRST_CHANCE, FIRST_DECISION, LAST_CHANCE, LAST_DECISION, Node
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.render import armies, facts
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle, changes, rolls
 
 BURNING_HEAD = FIRST_CAST + 2
+SPEARS = FIRST_TARGET + 1 + TARGETS
 
 
 def narrate(caster: Any, dispeller: Any, **keys: Any) -> NarratedBattle:
@@ -53,6 +62,74 @@ def test_a_spell_is_cast_and_a_scroll_read() -> None:
 def test_a_spell_is_let_through() -> None:
     assert duel(BURNING_HEAD, FIRST_DICE + 3, (6, 5, 2), PASS)[-1] == (
         "The dispeller lets it through. 50 points to the caster."
+    )
+
+
+def test_victory_points_are_told_as_such() -> None:
+    narrated = narrate(
+        army(wizard(4, known("Fire Ball"))),
+        army(units=[unit("Spears", 3, points=7.0), unit("Bows")], dispel_dice=0),
+        rules={"scoring": "victory_points", "panic": False},
+    )
+    narrated.act(FIRST_CAST)
+    narrated.act(narrated.battle.legal_actions()[0])
+    narrated.act(FIRST_DICE + 2)
+    words = [narrated.roll(6, 5).words, narrated.roll(2, *(6, 1, 1) * 2).words]
+    assert words == [
+        "6 5: 11 against 5, Fire Ball is cast and nobody can stop it.",
+        (
+            "Fire Ball strikes Spears: 2 wounds. Spears: 2 models lost, 1 left. "
+            "11 victory points to the caster. The battle ends: 11 victory points to the caster."
+        ),
+    ]
+
+
+def test_panic_flight_and_rallying_are_told() -> None:
+    blast = {"hits": "2D6", "strength": 4}
+    seer = wizard(2, aimed("Dart", damage=blast), name="Seer", unit="Spears", leadership=5)
+    units = [unit("Spears", 16, leadership=7), unit("Bows")]
+    shaken = (SPEARS, FIRST_DICE + 2, (6, 6), (2, 2, *(6, 1, 1) * 4))
+
+    def words(*script: int | tuple[int, ...]) -> list[str]:
+        narrated = narrate(
+            army(wizard(4, aimed("Blast", damage=blast))),
+            army(seer, units=units, dispel_dice=0),
+            phases=4,
+        )
+        return words_of(narrated, FIRST_CAST, *shaken, *script)[5:]
+
+    assert words((3, 4)) == [
+        (
+            "3 4: 7 against Leadership 7, the Panic test of Spears is passed. "
+            "Phase 2 of 4: the dispeller with 4 power dice, the caster with 4 dispel dice."
+        ),
+    ]
+    fled = "5 4: 9 against Leadership 7, the Panic test of Spears fails: they flee. "
+    fled += "Phase 2 of 4 begins, the dispeller's."
+    assert words((5, 4), (3, 5)) == [
+        fled,
+        (
+            "3 5: 8 against Leadership 7, the flight of Spears goes on. "
+            "Phase 3 of 4: the caster with 6 power dice, the dispeller with 0 dispel dice."
+        ),
+    ]
+    assert words((5, 4), (1, 2)) == [
+        fled,
+        (
+            "1 2: 3 against Leadership 7, the flight of Spears ends. "
+            "Phase 2 of 4: the dispeller with 4 power dice, the caster with 4 dispel dice."
+        ),
+    ]
+
+
+def test_a_unit_that_a_spell_rallies_is_told() -> None:
+    shaman = wizard(4, known("The Oxen Stands"))
+    caster = army(shaman, units=[unit("Spears", fleeing=True)])
+    narrated = narrate(caster, army(units=[unit("Bows")], dispel_dice=0))
+    words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (6, 6))
+    assert words[-1] == (
+        "6 6: irresistible force, The Oxen Stands is cast. The flight of Spears ends. "
+        "24 points to the caster. The battle ends: 24 points to the caster."
     )
 
 
@@ -123,6 +200,27 @@ def test_casualties() -> None:
     ]
 
 
+def test_hits_that_are_shared_out() -> None:
+    hero = {"name": "Hans", "unit": "Bows", "wounds": 2}
+    narrated = narrate(
+        army(wizard(4, known("Fire Ball"), spell("Beam"))),
+        army(units=[unit("Spears", 10), unit("Bows", 3)], heroes=[hero], dispel_dice=0),
+    )
+    narrated.act(FIRST_CAST)
+    bows = narrated.battle.legal_actions()[1]
+    hit, held = (6, 1, 1), (1, 1, 1)
+    dice = (5,), (1,), (*hit, *held), (*hit, *held * 2)
+    words = words_of(narrated, bows, FIRST_DICE + 2, (4, 4), *dice)
+    lost = "1 wound. Hans loses 1 wound, 1 left."
+    fallen = "1 wound. Bows: 1 model lost, 2 left."
+    assert words[-4:] == [
+        "Fire Ball: 5 hits on Bows, shared with the characters in it.",
+        "Hans takes an odd hit.",
+        f"Fire Ball strikes Hans with 2 hits: {lost} 50 points to the caster.",
+        f"Fire Ball strikes Bows with 3 hits: {fallen} 6 points to the caster.",
+    ]
+
+
 def test_a_spell_that_remains_in_play_comes_and_goes() -> None:
     narrated = narrate(
         army(wizard(4, lasting("Ward"), spell("Beam")), power_dice=6),
@@ -132,6 +230,38 @@ def test_a_spell_that_remains_in_play_comes_and_goes() -> None:
     words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))
     assert words[-1].startswith("4 4: 8 against 5, Ward is cast and nobody can stop it. Ward is in")
     assert "Ward is in play no more" in narrated.act(FIRST_CAST + 1).words
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (0, "a point between Left and Right"),
+        (1, "a point between Right and Left"),
+        (2, "Far"),
+    ],
+)
+def test_where_a_comet_falls_is_told(target: int, words: str) -> None:
+    places = {"Left": [20.0, 30.0], "Right": [28.0, 30.0], "Far": [60.0, 44.0]}
+    narrated = narrate(
+        army(wizard(4, known("The Comet of Casandora"), position=[40.0, 4.0]), power_dice=6),
+        army(units=[unit(name, position=at, facing=180.0) for name, at in places.items()]),
+        battlefield={"width": 72.0, "depth": 48.0},
+        phases=2,
+    )
+    aim = FIRST_TARGET + 1 + TARGETS + target
+    told = words_of(narrated, FIRST_CAST, aim, FIRST_DICE + 2, (6, 6))
+    assert told[1:3] == [f"Mage aims at {words}.", f"Mage throws 2 dice at {words}."]
+    assert f"The Comet of Casandora is on its way to {words}." in told[3]
+
+
+def test_without_a_battlefield_a_comet_falls_on_its_target() -> None:
+    narrated = narrate(
+        army(wizard(4, known("The Comet of Casandora")), power_dice=6),
+        army(units=[unit("Left"), unit("Right")]),
+        phases=2,
+    )
+    told = words_of(narrated, FIRST_CAST, FIRST_TARGET + 1 + TARGETS)
+    assert told[1] == "Mage aims at Left."
 
 
 def test_a_new_phase_is_described() -> None:
@@ -252,6 +382,19 @@ def test_items_that_boost_do_not_dispel_by_themselves() -> None:
         "The dispeller tries to dispel with 1 die and the Ring against 8 with +2."
     )
     assert narrated.roll(6).words == "6: 8 against 8, Bolt is dispelled."
+
+
+def test_several_uses_of_an_item_are_counted() -> None:
+    ring = {"name": "Ring", "uses": 1, "when_dispelling": {"bonus": 2}}
+    narrated = narrate(
+        army(wizard(4, spell(), spell("Beam"))),
+        army(dispel_dice=1, items=["Ring", "Ring"]),
+        items=[ring],
+    )
+    words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4), FIRST_ITEM)
+    assert narrated.act(FIRST_ITEM).words == (
+        "The dispeller tries to dispel with 1 die and 2 uses of the Ring against 8 with +4."
+    )
 
 
 def test_a_spell_in_play_is_dispelled_later() -> None:

@@ -17,13 +17,15 @@ from wfb_gym.encoding.limits import most_dispel_dice, most_own_dice, most_power_
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import (
     BARS_ITEMS,
+    DECLARED_BITS,
     AfterMiscast,
     DispelAttempt,
     Node,
     State,
+    declared_counts,
     new_work_spaces,
 )
-from wfb_gym.packing.records import Duration, EffectKind, Lock, PackedScenario
+from wfb_gym.packing.records import DispelUse, Duration, EffectKind, Lock, PackedScenario
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.scenario.sizes import (
     ARMIES,
@@ -33,12 +35,14 @@ from wfb_gym.scenario.sizes import (
     MAX_WOUNDS,
     SPELLS,
     TARGETS,
+    UNITS,
     WIZARDS,
 )
 
 Values = NDArray[Any]
 
 _MOST_NUMBER = 255
+_LEAST_NUMBER = -12 * DICE  # once every die has been rolled again by an item that adds 12
 _CHOICE = 2
 _SOME_DICE = f"1 to {DICE} dice with those held"
 
@@ -173,6 +177,29 @@ def _most_aims(fields: _States, pending: str, army: Values) -> Values:
     return np.where(spell > 0, count, 0)
 
 
+def _flees(fields: _States) -> Values:
+    """Which targets flee, (k, ARMIES, TARGETS)."""
+    found: Values = (fields["fleeing"][..., None] >> np.arange(TARGETS)) & 1 != 0
+    return found
+
+
+def _may_flee(fields: _States) -> Values:
+    """Bits of the targets that are there and, without panic, fled as the battle began."""
+    there = np.concatenate([fields["unit_wounds"] > 0, fields["wounds"] > 0], 2)
+    fled = [fields.of_members(kind, "fleeing") != 0 for kind in ("units", "wizards")]
+    there &= np.concatenate(fled, 2) | (fields.of_scenario("panic") != 0)[:, None, None]
+    bits: Values = (there * (np.int64(1) << np.arange(TARGETS))).sum(-1)
+    return bits
+
+
+def _most_phase_models(fields: _States) -> Values:
+    """Models of units that may come to a Panic test."""
+    units = {name: fields.of_members("units", name) for name in ("models", "panics", "engaged")}
+    tested = (units["panics"] != 0) & (units["engaged"] == 0) & (fields["unit_wounds"] > 0)
+    tested &= ~_flees(fields)[..., :UNITS] & (fields.of_scenario("panic") != 0)[:, None, None]
+    return np.where(tested, units["models"], 0)
+
+
 def _most_cursor(fields: _States) -> Values:
     """Return the last of both armies' wizards or items, or of the effects of a row."""
     row = np.maximum(fields["row"].astype(np.int64) - 1, 0)
@@ -187,7 +214,7 @@ RANGES: dict[str, tuple[int, int]] = {
     "mover": (0, ARMIES - 1),
     "active": (0, ARMIES - 1),
     "marks": (0, (1 << MARKS_PER_WORD * TARGETS) - 1),
-    "number": (-_MOST_NUMBER, _MOST_NUMBER),
+    "number": (_LEAST_NUMBER, _MOST_NUMBER),
     "dice": (0, 0),
     "attempt": (0, len(DispelAttempt) - 1),
     "natural_result": (0, NaturalResult.OPEN - 1),
@@ -195,6 +222,9 @@ RANGES: dict[str, tuple[int, int]] = {
     "after_miscast": (0, len(AfterMiscast) - 1),
     "striking": (0, 0),
     "strike": (0, 0),
+    "hits": (0, 0),
+    "share": (0, 0),
+    "member": (0, 0),
     "radius": (0, 0),
     "return_to": (0, 0),
     "faces": (0, DICE),
@@ -210,6 +240,7 @@ nodes or are padding."""
 RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "phase": lambda f: f.of_scenario("phases") - (f["node"] != Node.END),
     "unit_wounds": lambda f: f.of_members("units", "models") * f.of_members("units", "wounds"),
+    "phase_models": _most_phase_models,
     "power": lambda f: _most_of_pool(f, most_power_dice, f.active),
     "dispel": lambda f: _most_of_pool(f, most_dispel_dice, 1 - f.active),
     "spell": lambda f: f.of_armies("n_spells", f.active),
@@ -236,7 +267,8 @@ BITS: dict[str, Callable[[_States], Values]] = {
     "in_play": lambda f: _spell_bits(f, _lasting(f)),
     "new_in_play": lambda f: f["in_play"],
     "attempted": lambda f: f["in_play"],
-    "declared": lambda f: (np.int64(1) << f.of_armies("n_items", f.mover)) - 1,
+    "fleeing": _may_flee,
+    "declared": lambda f: (np.int64(1) << DECLARED_BITS * f.of_armies("n_items", f.mover)) - 1,
 }
 """Fields of bits, and the bits that they may have."""
 
@@ -323,6 +355,7 @@ def check_states(
     _check_situations(fields)
     _check_pending(fields)
     _check_spells(fields)
+    _check_flight(fields)
     if reachable:
         _check_casters(fields)
         _check_choices(fields)
@@ -412,14 +445,30 @@ def _check_spells(fields: _States) -> None:
         fields.check(~settled | good, aim, f"one of an aimed {pending}, else 0")
 
 
+def _check_flight(fields: _States) -> None:
+    """Check that those in a unit flee as it does, and that no phase begins with fewer than left."""
+    flees, unit = _flees(fields), fields.of_members("wizards", "unit").astype(np.int64) - 1
+    own = np.maximum(unit, 0)
+    joined = (unit >= 0) & (fields["wounds"] > 0)
+    joined &= np.take_along_axis(fields["unit_wounds"], own, 2) > 0
+    alike = flees[..., UNITS:] == np.take_along_axis(flees, own, 2)
+    good = (alike | ~joined).all(-1)
+    fields.check(good, "fleeing", "each unit with all characters in it")
+    models, each = (fields.of_members("units", name) for name in ("models", "wounds"))
+    left = -(-fields["unit_wounds"].astype(np.int64) // np.maximum(each, 1))
+    began = fields["phase_models"]
+    enough = (began == 0) | (began >= np.minimum(left, models))
+    fields.check(enough, "phase_models", lambda at: f"0, or {left[at]} or more")
+
+
 def _check_casters(fields: _States) -> None:
     """Check that spells are open, and cast, of those alone who can cast them."""
     rows, node, active = fields.rows, fields["node"], fields.active
     wounds, level, lock = (fields[name][rows, active] for name in ("wounds", "level", "lock"))
-    able = (fields.of_members("wizards", "casts", active) != 0) & (wounds > 0) & (level > 0)
-    able &= lock == Lock.NONE
-    bearing = (fields.of_members("wizards", "uses_items", active) != 0) & (wounds > 0)
-    bearing &= (fields.of_members("wizards", "on_table", active) != 0) & (lock < BARS_ITEMS)
+    there = (fields.of_members("wizards", "on_table", active) != 0) & (wounds > 0)
+    there &= ~_flees(fields)[rows, active, UNITS:]
+    able = there & (level > 0) & (lock == Lock.NONE)
+    bearing = there & (lock < BARS_ITEMS)
     dice = (fields["power"][:, None] > 0) | (fields["own_dice"] > 0)
     chooses = node == Node.NOMINATE
     for name, ready in (("spells", able & (dice | ~chooses[:, None])), ("bound", bearing)):
@@ -439,6 +488,11 @@ def _check_casters(fields: _States) -> None:
     serves = fields.of_member("items", "cast_use", active, item) != 0
     serves &= ~before | (fields["items"][rows, active, item] > 0)
     fields.check((fields["cast_item"] == 0) | serves, "cast_item", "one with a use for casts")
+    declared = declared_counts(fields["declared"])
+    boosts = fields.of_members("items", "dispel_use", fields.mover) == DispelUse.BOOST
+    spent = fields.of_members("items", "count", fields.mover) - fields["items"][rows, fields.mover]
+    good = (declared == 0) | (boosts & (declared <= spent))
+    fields.check(good.all(1), "declared", "uses of items that are spent and help a dispel")
 
 
 def _check_choices(fields: _States) -> None:

@@ -36,6 +36,7 @@ POINTS = Quantity("points", 100.0)
 LEVEL = Quantity("level", 4.0)
 WOUNDS = Quantity("wounds", 5.0)
 USES = Quantity("uses", 4.0)
+HELP = Quantity("uses declared", 1.0)
 LOCK = Quantity("lock", 16.0)
 BONUS = Quantity("bonus", 5.0)
 CONTACT = Quantity("models in contact", float(CONTACT_MODELS))
@@ -46,10 +47,13 @@ CHARACTER = Quantity("character", float(WIZARDS))
 CODE = Quantity("target code", float(1 + sizes.ARMIES * TARGETS))
 MARK = Quantity("mark", float((1 << TARGETS) - 1))
 MARKER = Quantity("markers", 12.0)
+LEADERSHIP = Quantity("Leadership", 10.0)
+MODELS = Quantity("models of a unit", 20.0)
 
 _MOST_LOSS = 1000 * MAX_POINTS
 _MOST_BEST = (PHASES + 1) * MAX_POINTS
 _MOST_BONUS = 128
+_MOST_HELP = 12.0 * MOST_DICE
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,11 @@ def number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: A
     return Number(meaning, high, quantity, **more)
 
 
+def _power(meaning: str, high: float = 1.0, quantity: Quantity = FLAG) -> Any:
+    """Return a number of an item, shown where some item is out of the ordinary."""
+    return number(meaning, high, quantity, when="exceptions")
+
+
 def _numbers_to(count: int) -> tuple[str, ...]:
     return tuple(str(k + 1) for k in range(count))
 
@@ -114,6 +123,19 @@ _NODE = number("1 at this decision", name="node", each=_NODES[:COMMON_DECISIONS]
 _SWITCH = number("ruleset switch")
 _AIMED_AT = number("1 while the spell being cast is aimed at it, 0.5 a free one", 1.5)
 _PROMISE = number("points of the pending spell, aimed at it", _MOST_LOSS, POINTS, low=-_MOST_LOSS)
+_FLEES = number("1 while it flees", when="panic")
+_COUNTED = number(
+    "victory points that the enemy counts for it", _MOST_LOSS, POINTS, when="victory_points"
+)
+_IF_LOST = number("the same, once it is gone or flees", _MOST_LOSS, POINTS, when="victory_points")
+_UNTIL_HALF = number(
+    "wounds to lose until it is below half", 2000, UNIT_WOUNDS, when="victory_points",
+    note="0 where it is, or is gone then",
+)  # fmt: skip
+_AT = number(
+    "points when it takes effect there", _MOST_LOSS, POINTS, low=-_MOST_LOSS, when="targets"
+)
+_RESISTANCE = number("dice that it adds to a dispel", MOST_DICE, DICE, when="resistance")
 
 
 class WizardOffsets(Record):
@@ -122,7 +144,7 @@ class WizardOffsets(Record):
     level: Int64 = number("level", 4, LEVEL, note="0 once it casts no more")
     wounds: Int64 = number("wounds left", 255, WOUNDS)
     lock: Int64 = number("why it may not cast or use items", 16, LOCK)
-    can_cast: Int64 = number("1 for a wizard that is ready or rallied")
+    can_cast: Int64 = number("1 for a wizard on the table that does not flee")
     miscast_cost: Int64 = number(
         "expected points that its miscast costs", _MOST_LOSS, POINTS, low=-_MOST_LOSS
     )
@@ -131,6 +153,17 @@ class WizardOffsets(Record):
     aimed_at: Int64 = replace(_AIMED_AT, when="targets")
     promise: Int64 = replace(_PROMISE, when="targets")
     markers: Int64 = number("on this wizard's Comet", 24, MARKER, when="comets")
+    flees: Int64 = _FLEES
+    counted: Int64 = _COUNTED
+    counted_if_lost: Int64 = _IF_LOST
+    wounds_until_half: Int64 = replace(_UNTIL_HALF, high=255, quantity=WOUNDS)
+    magic_resistance: Int64 = _RESISTANCE
+    cast_bonus: Int64 = number(
+        "what items add to its casts", _MOST_BONUS, BONUS, low=-_MOST_BONUS, when="exceptions"
+    )
+    any_double: Int64 = number(
+        "1 if any double makes a cast of its irresistible", when="exceptions"
+    )
     stride: Int64  # numbers from one to the next
 
 
@@ -158,6 +191,14 @@ class SpellOffsets(Record):
     lies_on: Int64 = number(
         "code of the target it is in play on", CODE.scale, CODE, when="spells_lie_on_targets"
     )
+    lands_later: Int64 = number("1 for a Comet", when="comets")
+    best_with_item: Int64 = number(
+        "best, or with an item declared where that is better", _MOST_BEST, POINTS,
+        when="exceptions", may_lose=True,
+    )  # fmt: skip
+    for_friends: Int64 = number("1 if it is aimed at its owner's army", when="targets")
+    at_unit: Int64 = replace(_AT, each="most_units")
+    at_wizard: Int64 = replace(_AT, each="most_wizards")
     stride: Int64  # numbers from one to the next
 
 
@@ -165,7 +206,7 @@ class ItemOffsets(Record):
     """Numbers of an item, from its first."""
 
     uses: Int64 = number("uses left", 255, USES)
-    declared: Int64 = number("1 while it helps the pending roll")
+    declared: Int64 = number("uses of it that help the pending roll", MOST_DICE, HELP)
     bearer: Int64 = number(
         "its bearer's number, from 1,", WIZARDS, CHARACTER, note="0 for the army's own"
     )
@@ -178,6 +219,19 @@ class ItemOffsets(Record):
     lasting_bonus: Int64 = number(
         "what it adds to each dispel", _MOST_BONUS, BONUS, low=-_MOST_BONUS
     )
+    helps_casts: Int64 = _power("1 if it may be declared with a cast, or re-rolls one")
+    helps_dispels: Int64 = _power("1 if it may be declared with a dispel")
+    not_irresistible: Int64 = _power("1 if no cast with it is irresistible")
+    changes_natural: Int64 = _power("1 if its re-roll decides miscast and irresistible force")
+    ends_own_spells: Int64 = _power("1 if its use ends spells of the user's that remain in play")
+    holds_dice: Int64 = _power("1 if a miscast that takes stored dice takes it")
+    forgotten: Int64 = _power("chance that a spell it dispels is forgotten")
+    power_dice: Int64 = _power("to the pool, each own phase", MOST_DICE, DICE)
+    dispel_dice: Int64 = _power("to the pool, each enemy phase", MOST_DICE, DICE)
+    takes_power: Int64 = _power("enemy power dice that become dispel dice", MOST_DICE, DICE)
+    keeps: Int64 = _power("most dice that it keeps for a later phase", MOST_DICE, DICE)
+    keeps_on_a_roll: Int64 = _power("1 if they come back on a D6 that reaches their number")
+    keeps_of_any_phase: Int64 = _power("1 if it keeps dispel dice too")
     stride: Int64  # numbers from one to the next
 
 
@@ -189,6 +243,19 @@ class UnitOffsets(Record):
     points: Int64 = number("points per model", MAX_POINTS, POINTS)
     aimed_at: Int64 = _AIMED_AT
     promise: Int64 = _PROMISE
+    flees: Int64 = _FLEES
+    leadership: Int64 = number("the best in it", 10, LEADERSHIP, when="panic")
+    models_at_start: Int64 = number(
+        "models that it began the phase with, or all that it had once a Panic test is certain",
+        200, MODELS, note="0 where none can come", when="panic",
+    )  # fmt: skip
+    models_until_test: Int64 = number(
+        "models to lose until it takes a Panic test", 50, MODELS, when="panic"
+    )
+    counted: Int64 = _COUNTED
+    counted_if_lost: Int64 = _IF_LOST
+    wounds_until_half: Int64 = _UNTIL_HALF
+    magic_resistance: Int64 = _RESISTANCE
     stride: Int64  # numbers from one to the next
 
 
@@ -215,7 +282,7 @@ class LayoutOffsets(Record):
     phases_left: Int64 = number("phases still to end", PHASES, PHASE)
     own_pool: Int64 = number("shared dice of the observer", MOST_DICE, DICE)
     enemy_pool: Int64 = number("shared dice of the enemy", MOST_DICE, DICE)
-    number_to_match: Int64 = number("to dispel", 255, NUMBER, low=-255)
+    number_to_match: Int64 = number("to dispel", 255, NUMBER, low=-_MOST_HELP)
     rule_own_dice: Int64 = _SWITCH
     rule_double_six: Int64 = _SWITCH
     rule_one_turn: Int64 = replace(_SWITCH, name="rule one-turn dispels")
@@ -238,6 +305,8 @@ class LayoutOffsets(Record):
     )
     natural_dice: Int64 = number("0 plain, 1/3 miscast, 2/3 irresistible", when="rerolls")
     contact: Int64 = number("models left in base contact", CONTACT_MODELS, CONTACT, each="contacts")
+    rule_panic: Int64 = replace(_SWITCH, when="panic")
+    rule_victory_points: Int64 = replace(_SWITCH, when="victory_points")
     own: ArmyOffsets
     enemy: ArmyOffsets
     in_wizard: WizardOffsets  # within a wizard's numbers, from their first; so are the next three
@@ -332,6 +401,6 @@ def layout(limits: Limits) -> Layout:
 
 
 FIXED_OFFSETS = layout(Limits(ArmyLimits(), ArmyLimits(), dice=1)).offsets
-"""Offsets that no limits change, as constants for compiled code: the numbers of a wizard and of a
-spell before their first optional one, and all numbers of an item and a unit. Others are -1 here,
-or do not hold for every layout."""
+"""Offsets that no limits change, as constants for compiled code: the numbers of a wizard, a spell,
+an item and a unit before their first optional one. Others are -1 here, or do not hold for every
+layout."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
-from wfb_gym.packing.records import GENERATED, Duration, EffectKind, PackedScenario
+from wfb_gym.packing.records import GENERATED, DispelUse, Duration, EffectKind, PackedScenario
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.scenario import sizes
 
@@ -63,6 +63,10 @@ class Limits:
         comets: whether spells may land some turns after they were cast.
         selection: whether wizards may draw their spells when the battle begins.
         stored_dice: whether items may keep dice from one phase for another.
+        panic: whether units may come to flee or rally.
+        victory_points: whether rewards may be victory points.
+        exceptions: whether items may do other than what a Dispel Scroll or a Power Stone does, or
+            than to add to the army's dispels or re-roll dice.
     """
 
     own: ArmyLimits
@@ -80,6 +84,9 @@ class Limits:
     comets: bool = False
     selection: bool = False
     stored_dice: bool = False
+    panic: bool = False
+    victory_points: bool = False
+    exceptions: bool = False
 
     def __post_init__(self) -> None:
         _check("dice", self.dice, sizes.DICE, least=1)
@@ -89,6 +96,16 @@ class Limits:
     def spells_lie_on_targets(self) -> bool:
         """Whether spells in play may have been aimed."""
         return self.targets and self.in_play
+
+    @property
+    def most_units(self) -> int:
+        """Units of the army that may have more of them."""
+        return max(self.own.units, self.opponent.units)
+
+    @property
+    def most_wizards(self) -> int:
+        """Characters of the army that may have more of them."""
+        return max(self.own.wizards, self.opponent.wizards)
 
     def from_other_seat(self, dice: int) -> "Limits":
         """Return the limits from the other seat, with that seat's most dice of one action."""
@@ -119,7 +136,10 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
     wizards, spells = armies["wizards"], armies["spells"]
     items, units = armies["items"], armies["units"]
     units_matter = (
-        scenario.targets or scenario["contacts"]["unit"].any() or wizards["daemons"].any()
+        scenario.targets
+        or scenario["contacts"]["unit"].any()
+        or wizards["daemons"].any()
+        or _flight_moves(scenario)
     )
     own, opponent = (
         ArmyLimits(
@@ -151,7 +171,33 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
         comets=bool(scenario.delayed),
         selection=bool(scenario.draws),
         stored_dice=bool(scenario.stores),
+        panic=_flight_moves(scenario),
+        victory_points=bool(scenario.victory_points),
+        exceptions=_has_exceptions(wizards, items),
     )
+
+
+def _flight_moves(scenario: PackedScenario) -> bool:
+    """Whether who flees may change while somebody decides."""
+    rolled_for = scenario.phases > 1 or scenario.victory_points
+    return bool(scenario.panic and (rolled_for or scenario["armies"]["spells"]["rallies"].any()))
+
+
+def _has_exceptions(wizards: NDArray[Any], items: NDArray[Any]) -> bool:
+    """Whether an item does what its other numbers do not tell of.
+
+    They tell of a Dispel Scroll and a Power Stone, of what adds to dispels and of re-rolls.
+    """
+    casts = items["cast_use"] != 0
+    outright = items["dispel_use"] == DispelUse.AUTOMATIC
+    told = (
+        (items["cast_not_irresistible"] == casts)
+        & (items["stores_dice"] == casts)
+        & (items["ends_own_spells"] == (casts | outright))
+    )
+    more = ("changes_natural", "forgotten_on", "power_dice", "dispel_dice", "takes_power", "stores")
+    powers = [wizards["cast_bonus"], wizards["any_double"], ~told, *(items[each] for each in more)]
+    return any(bool(power.any()) for power in powers)
 
 
 def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
@@ -161,13 +207,20 @@ def most_own_dice(wizards: NDArray[Any], own_dice: Any) -> NDArray[Any]:
     return own
 
 
+def _may_bring_dice(scenario: PackedScenario, wizards: NDArray[Any]) -> NDArray[Any]:
+    """Whether each character may come to bring dice: alive, and not fleeing unless it may rally."""
+    stays = wizards["fleeing"] * (not scenario.panic)
+    may: NDArray[Any] = wizards["alive"] * (1 - stays)
+    return may
+
+
 def most_dispel_dice(scenario: PackedScenario, seat: int) -> int:
     """Return the most dice that an army's dispel pool can come to hold."""
     army = scenario.armies[seat]
     wizards, items = army["wizards"], army["items"]
     pool = army.fixed_dispel
     if pool == GENERATED:
-        makers = wizards["dispel_dice"] * wizards["makes_dice"]
+        makers = wizards["dispel_dice"] * _may_bring_dice(scenario, wizards)
         pool = army.base_dispel + items["dispel_dice"].sum() + makers.sum()
     stored = (items["store_either"] * items["stores"]).sum()
     return int(pool + items["takes_power"].sum() + stored)
@@ -179,7 +232,7 @@ def most_power_dice(scenario: PackedScenario, seat: int) -> int:
     wizards, items = army["wizards"], army["items"]
     pool = army.fixed_power
     if pool == GENERATED:
-        makers = wizards["level"] * wizards["makes_dice"] * (not scenario.own_dice)
+        makers = wizards["level"] * _may_bring_dice(scenario, wizards) * (not scenario.own_dice)
         pool = army.base_power + items["power_dice"].sum() + makers.sum()
     return int(pool + items["stores"].sum())
 

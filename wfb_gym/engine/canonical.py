@@ -16,10 +16,14 @@ from wfb_gym.engine.effects import (
     COSTS_LEVEL,
     COSTS_OTHER_WIZARDS_WOUNDS,
 )
-from wfb_gym.engine.queries import bit, caster_of, last_phase
+from wfb_gym.engine.queries import bit, caster_of, last_phase, without
+from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import DispelAttempt, Node, State
+from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
-from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS
+from wfb_gym.rules.morale import needs_panic_test
+from wfb_gym.rules.sharing import SPARES_CHARACTERS
+from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS, UNITS
 
 
 @jit(forceinline=False)
@@ -48,16 +52,20 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
         if entry.daemons or state.wounds[army, wizard] == 0:
             continue
         if not (
-            state.open & (entry.spells | entry.bound) or _casts(packed, state, army, wizard)
+            (packed.panic and packed.victory_points)
+            or state.open & (entry.spells | entry.bound)
+            or _casts(packed, state, army, wizard)
         ) and _idle(packed, state, army, wizard):
             state.wounds[army, wizard] = 0
             state.level[army, wizard] = 0
             state.lock[army, wizard] = 0
+            state.fleeing[army] = without(state.fleeing[army], bit(UNITS + wizard))
             continue
         if packed.miscast_wounds != UNBOUNDED:
             most = miscasts * int64(packed.miscast_wounds)
             if pending:
                 most += _wounds_to_come(packed, state, wizard)
+            most += wizard_threshold(packed, state, army, wizard)
             if state.wounds[army, wizard] > most + 1:
                 state.wounds[army, wizard] = most + 1
         lost = int64(packed.miscast_levels)
@@ -72,12 +80,15 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
 
 _BEFORE_DICE = (
     Node.ROLL_LOCK,
+    Node.ROLL_RALLY,
     Node.ROLL_STORED,
     Node.ROLL_SPELLS,
     Node.SWAP_SPELL,
     Node.ROLL_COMET,
     Node.ROLL_RADIUS,
-    Node.ROLL_STRIKE,  # a Comet's
+    Node.ROLL_STRIKE,  # this and the next, a Comet's
+    Node.ROLL_HITS,
+    Node.ROLL_SHARE,
 )
 _WITH_DICE = (
     Node.NOMINATE,
@@ -101,6 +112,7 @@ _WITH_DICE = (
     Node.ROLL_HIT,
     Node.ROLL_WOUNDS,
     Node.ROLL_FORGET,
+    Node.ROLL_PANIC,
     Node.END,
 )
 _BITS_BEFORE_DICE = sum(1 << node for node in _BEFORE_DICE)
@@ -192,7 +204,8 @@ def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
 def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> int:
     """Most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
 
-    A free spell may come with every miscast, so the other army's spells count as unbounded.
+    A free spell may come with every miscast, so while any may come the other army's spells count
+    as unbounded.
     `index` counts units first, then characters.
     """
     victim = army * TARGETS + index
@@ -205,17 +218,36 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
                 return UNBOUNDED
             most += reach
     enemy = int64(1 - active)
-    if state.known[enemy]:
+    if state.known[enemy] and without(state.open, packed.armies[active].bound):
         for spell in range(packed.armies[enemy].n_spells):
             if state.known[enemy] & bit(spell) and packed.armies[enemy].reach[spell, victim] != 0:
                 return UNBOUNDED
     return most
 
 
+@jit(forceinline=False)
+def _can_share_hits(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+    """Whether a character may still come to share the hits on its unit in this phase."""
+    unit = int64(packed.armies[army].wizards[index - UNITS].unit - 1)
+    if unit < 0 or packed.armies[army].units[unit].shares == 0:
+        return False
+    return bool(most_loss(packed, state, army, unit) != 0)
+
+
+@jit
+def _small_unit(packed: PackedScenario, army: int, unit: int) -> int:
+    """Most wounds left of a unit that does not spare the characters in it."""
+    return (SPARES_CHARACTERS - 1) * int64(packed.armies[army].units[unit].wounds)
+
+
 @jit
 def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Whether a spell may still cost the target a wound in this phase."""
-    return packed.targets != 0 and most_loss(packed, state, army, index) != 0
+    if packed.targets == 0:
+        return False
+    if most_loss(packed, state, army, index) != 0:
+        return True
+    return index >= UNITS and _can_share_hits(packed, state, army, index)
 
 
 @jit(forceinline=False)
@@ -231,8 +263,32 @@ def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: in
             return True
     for group in range(packed.n_contacts):
         contact = packed.contacts[group]
-        if contact.owner == army and contact.unit == unit + 1 and state.contacts[group] > 0:
-            return True
+        touches = contact.owner == army and contact.unit == unit + 1 and state.contacts[group] > 0
+        if touches and contact.army == state.active:
+            if state.open & packed.armies[contact.army].wizards[contact.wizard].spells:
+                return True
+    return False
+
+
+@jit
+def most_loss_of_unit(packed: PackedScenario, state: State, army: int, unit: int) -> int:
+    """Most wounds that spells and miscasts may still cost a unit in this phase, or `UNBOUNDED`."""
+    if _miscasts_can_hurt(packed, state, army, unit):
+        return UNBOUNDED
+    return most_loss(packed, state, army, unit)
+
+
+@jit(forceinline=False)
+def _models_count(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
+    """Whether models decide if the unit takes a Panic test, or if a spell may rally it."""
+    began = int64(state.phase_models[army, unit])
+    if began:
+        return not needs_panic_test(began, began - models_left(packed, state, army, unit))
+    if flees(state, army, unit):
+        spells = state.open if army == state.active else state.known[army]
+        for spell in range(packed.armies[army].n_spells):
+            if spells & bit(spell) and packed.armies[army].spells[spell].rallies:
+                return True
     return False
 
 
@@ -246,11 +302,13 @@ def tidy_targets(packed: PackedScenario, state: State) -> None:
                 state.marks[army, word] = 0
         for unit in range(packed.armies[army].n_units):
             left = int64(state.unit_wounds[army, unit])
-            if left == 0 or _miscasts_can_hurt(packed, state, army, unit):
-                continue
-            most = int64(most_loss(packed, state, army, unit))
-            if most == UNBOUNDED:
+            most = int64(most_loss_of_unit(packed, state, army, unit))
+            if left == 0 or most == UNBOUNDED or _models_count(packed, state, army, unit):
                 continue
             each = int64(packed.armies[army].units[unit].wounds)
+            kept = int64(unit_threshold(packed, state, army, unit))
+            if packed.armies[army].units[unit].shares:  # how many are left of few, others share in
+                kept = max(kept, _small_unit(packed, army, unit))
+            most += kept
             if left > most:  # whole models less, never down to what may still be lost
                 state.unit_wounds[army, unit] = left - (left - most - 1) // each * each

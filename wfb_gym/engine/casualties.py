@@ -1,28 +1,29 @@
 """Wounds: characters lose them and die, units lose models and are wiped out.
 
 Each function changes the state and returns the points that changed hands, as the first army
-sees them. The dice that cause wounds are rolled in `strikes` and `miscasts`.
+sees them; how many is `scoring`'s. The dice that cause wounds are rolled in `strikes` and
+`miscasts`.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.queries import gain, other
+from wfb_gym.engine.queries import bit, gain, other, without
+from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.spells import close_bound, close_spells, end_spells_at, end_with_caster
 from wfb_gym.engine.state import State
-from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Lock, PackedScenario
 from wfb_gym.scenario.sizes import MAX_WOUNDS, TARGETS, UNITS
 
 
 @jit(forceinline=False)
 def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) -> float:
-    """Kill a wizard; its remaining wounds count in proportion to its points (ours)."""
-    left = int(state.wounds[army, wizard])
-    if left == 0:
+    """Kill a wizard."""
+    if state.wounds[army, wizard] == 0:
         return 0.0
-    entry = packed.armies[army].wizards[wizard]
+    before = points_for_wizard(packed, state, army, wizard)
     state.wounds[army, wizard] = 0
     state.level[army, wizard] = 0
     state.lock[army, wizard] = Lock.NONE
+    state.fleeing[army] = without(state.fleeing[army], bit(UNITS + wizard))
     end_with_caster(packed, state, army, wizard)
     for item in range(packed.armies[army].n_items):
         if packed.armies[army].items[item].bearer == wizard:
@@ -33,43 +34,43 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
         close_bound(packed, state, wizard)
     if packed.targets:
         end_spells_at(packed, state, army, UNITS + wizard)
-    if entry.daemons:  # the points are the unit's
-        return 0.0
-    return gain(other(army), min(left, int(entry.wounds)) * entry.points_per_wound)
+    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)
 
 
 @jit(forceinline=False)
 def wound_wizard(
     packed: PackedScenario, state: State, army: int, wizard: int, wounds: int
 ) -> float:
-    """Take wounds from a character; those it has gained beyond its own cost nothing.
+    """Take wounds from a character.
 
     The focal model of a unit of Daemons is one of its models: the unit loses the wounds (ours).
     """
     entry = packed.armies[army].wizards[wizard]
     if entry.daemons:
         return wound_unit(packed, state, army, int64(entry.unit - 1), wounds)
-    left = int(state.wounds[army, wizard])
-    if left <= wounds:
+    if state.wounds[army, wizard] <= wounds:
         return remove_wizard(packed, state, army, wizard)
+    before = points_for_wizard(packed, state, army, wizard)
     state.wounds[army, wizard] -= wounds
-    own = int(entry.wounds)
-    lost = min(left, own) - min(left - wounds, own)
-    return gain(other(army), lost * entry.points_per_wound)
+    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)
 
 
 @jit(forceinline=False)
 def wound_unit(packed: PackedScenario, state: State, army: int, unit: int, wounds: int) -> float:
-    """Take wounds from a unit: whole models first, and each costs its points."""
-    before = models_left(packed, state, army, unit)
+    """Take wounds from a unit, whole models first."""
+    if state.unit_wounds[army, unit] == 0:
+        return 0.0
+    before = points_for_unit(packed, state, army, unit)
     left = max(0, int(state.unit_wounds[army, unit]) - wounds)
     state.unit_wounds[army, unit] = left
-    entry = packed.armies[army].units[unit]
-    points = gain(other(army), (before - models_left(packed, state, army, unit)) * entry.points)
-    if left == 0 and before > 0:
+    points = gain(other(army), points_for_unit(packed, state, army, unit) - before)
+    if left == 0:
+        state.fleeing[army] = without(state.fleeing[army], bit(unit))
+        state.phase_models[army, unit] = 0
         end_spells_at(packed, state, army, unit)
-        if entry.caster:
-            points += remove_wizard(packed, state, army, int64(entry.caster - 1))
+        caster = int64(packed.armies[army].units[unit].caster)
+        if caster:
+            points += remove_wizard(packed, state, army, caster - 1)
     return points
 
 
@@ -92,5 +93,6 @@ def gain_wound(packed: PackedScenario, state: State, army: int, wizard: int) -> 
     left = int(state.wounds[army, wizard])
     if left == 0 or entry.daemons:
         return 0.0
+    before = points_for_wizard(packed, state, army, wizard)
     state.wounds[army, wizard] = min(MAX_WOUNDS, left + 1)
-    return gain(army, entry.points_per_wound if left < entry.wounds else 0.0)
+    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)

@@ -18,6 +18,7 @@ from wfb_gym.engine.miscasts import (
     resolve_wounds,
     wounds_pmf,
 )
+from wfb_gym.engine.morale import resolve_panic, resolve_rally, tested_leadership
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS, one_die
 from wfb_gym.engine.queries import bit, caster_of
 from wfb_gym.engine.roll_results import (
@@ -27,11 +28,12 @@ from wfb_gym.engine.roll_results import (
     resolve_roll,
     roll_terms,
 )
+from wfb_gym.engine.shared_hits import hits_pmf, resolve_hits, resolve_share, share_pmf
 from wfb_gym.engine.spell_selection import draws, resolve_spells
 from wfb_gym.engine.state import Node, State, WorkSpace
 from wfb_gym.engine.stored_dice import resolve_stored
 from wfb_gym.engine.strikes import (
-    LANDS_ON,
+    current_strike,
     resolve_comet,
     resolve_radius,
     resolve_strike,
@@ -39,7 +41,9 @@ from wfb_gym.engine.strikes import (
 )
 from wfb_gym.engine.turn_flow import resolve_lock_roll
 from wfb_gym.packing.records import PackedScenario
+from wfb_gym.rules.comets import LANDS_ON
 from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.morale import MORALE_DICE, passes
 from wfb_gym.rules.wounds import DICE_PER_HIT, hit_wounds
 
 _DICE_PER_WORD = 10
@@ -58,8 +62,8 @@ def miscast_table_of(packed: PackedScenario, state: State) -> int:
 
 @jit
 def has_pmf(node: int) -> bool:
-    """Whether one draw decides the node, from the probabilities of 0, 1, 2 ... wounds."""
-    return node == Node.ROLL_STRIKE or node == Node.ROLL_WOUNDS
+    """Whether one draw decides the node, from the probabilities of 0, 1, 2 ... wounds or hits."""
+    return node in (Node.ROLL_STRIKE, Node.ROLL_WOUNDS, Node.ROLL_HITS, Node.ROLL_SHARE)
 
 
 @jit(forceinline=False)
@@ -69,6 +73,11 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
         return strike_pmf(packed, state, work)
     if state.node == Node.ROLL_WOUNDS:
         return wounds_pmf(packed, state, work)
+    strike = current_strike(packed, state)
+    if state.node == Node.ROLL_HITS:
+        return hits_pmf(packed, strike, work)
+    if state.node == Node.ROLL_SHARE:
+        return share_pmf(packed, state, strike, work)
     raise AssertionError("no probabilities of wounds are defined at this node")
 
 
@@ -87,6 +96,12 @@ def is_one_die(node: int) -> bool:
 
 
 @jit
+def is_morale_roll(node: int) -> bool:
+    """Whether 2D6 against Leadership decide the node."""
+    return node == Node.ROLL_RALLY or node == Node.ROLL_PANIC
+
+
+@jit
 def dice_in_roll(packed: PackedScenario, state: State) -> int:
     """Return the number of D6 that decide the chance node; 0 where their number is open."""
     node = state.node
@@ -98,6 +113,8 @@ def dice_in_roll(packed: PackedScenario, state: State) -> int:
         return DICE_PER_HIT * hit_models(packed, state)
     if is_one_die(node) or node == Node.ROLL_RADIUS:
         return 1
+    if is_morale_roll(node):
+        return MORALE_DICE
     if has_pmf(node) or node == Node.ROLL_SPELLS:
         return 0
     raise AssertionError("no number of dice is defined at this node")
@@ -139,6 +156,9 @@ def _outcome_of_other_roll(packed: PackedScenario, state: State, work: WorkSpace
         return _wounds_of_roll(packed, state, work)
     if node == Node.ROLL_RADIUS:
         return int64(work.faces[0])
+    if is_morale_roll(node):
+        total = int(work.faces[0]) + int(work.faces[1])
+        return OUTCOME_WORKS if passes(total, tested_leadership(packed, state)) else OUTCOME_FAIL
     if is_one_die(node):
         return OUTCOME_WORKS if work.faces[0] >= needed(packed, state) else OUTCOME_FAIL
     raise AssertionError("no outcome of dice is defined at this node")
@@ -253,6 +273,10 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
         return resolve_hit(packed, state, outcome)
     elif node == Node.ROLL_STRIKE:
         return resolve_strike(packed, state, outcome)
+    elif node == Node.ROLL_HITS:
+        resolve_hits(state, outcome)
+    elif node == Node.ROLL_SHARE:
+        resolve_share(state, outcome)
     elif node == Node.ROLL_WOUNDS:
         return resolve_wounds(packed, state, outcome)
     elif node == Node.ROLL_FORGET:
@@ -267,6 +291,10 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
         resolve_spells(packed, state, outcome)
     elif node == Node.ROLL_LOCK:
         resolve_lock_roll(packed, state, outcome == OUTCOME_WORKS)
+    elif node == Node.ROLL_RALLY:
+        return resolve_rally(packed, state, outcome == OUTCOME_WORKS)
+    elif node == Node.ROLL_PANIC:
+        return resolve_panic(packed, state, outcome == OUTCOME_WORKS)
     else:
         raise AssertionError("no chance is resolved at this node")
     return 0.0

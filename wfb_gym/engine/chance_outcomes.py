@@ -14,6 +14,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.chance import (
     has_pmf,
     is_cast_or_dispel_roll,
+    is_morale_roll,
     is_one_die,
     miscast_table_of,
     needed,
@@ -21,6 +22,7 @@ from wfb_gym.engine.chance import (
 )
 from wfb_gym.engine.dispelling import dispel_probability_of
 from wfb_gym.engine.miscasts import hit_models, wound_probability
+from wfb_gym.engine.morale import PASS_CHANCE, tested_leadership
 from wfb_gym.engine.outcomes import (
     OUTCOME_CODES,
     OUTCOME_FAIL,
@@ -216,6 +218,9 @@ def chance_outcomes(
         for face in range(FACES):
             _add(found, start + face, face + 1, 1.0 / FACES)
         return start + FACES
+    if is_morale_roll(node):
+        works = float(PASS_CHANCE[tested_leadership(packed, state)])
+        return _two_outcomes(works, found, start)
     if is_one_die(node):
         works = (FACES + 1 - needed(packed, state)) / float(FACES)
         return _two_outcomes(works, found, start)

@@ -8,9 +8,11 @@ from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.queries import (
     bit,
     declared_bonus,
+    declared_uses,
     dispel_bonus,
     last_phase,
     number_against,
+    one_use,
     other,
     without,
 )
@@ -37,12 +39,12 @@ def act_dispel(packed: PackedScenario, state: State, action: int) -> float:
         entry = packed.armies[state.mover].items[item]
         if entry.dispel_use == DispelUse.AUTOMATIC:
             if entry.forgotten_on and forgetting_matters(packed, state):
-                state.declared |= bit(item)
+                state.declared += one_use(item)
                 state.node = Node.ROLL_FORGET
                 return 0.0
             return apply_dispel_outcome(packed, state, OUTCOME_WORKS)
         if entry.dispel_use == DispelUse.BOOST:
-            state.declared |= bit(item)
+            state.declared += one_use(item)
             return 0.0
         raise AssertionError("this use of an item in a dispel is undefined")
     roll_dispel(packed, state, action - FIRST_DICE)
@@ -65,7 +67,7 @@ def forgotten_on(packed: PackedScenario, state: State) -> int:
     """D6 on which the spell is forgotten that the declared item dispels."""
     number = 0
     for item in range(packed.armies[state.mover].n_items):
-        if state.declared & bit(item):
+        if declared_uses(state, item):
             number = int(packed.armies[state.mover].items[item].forgotten_on)
     return number
 

@@ -129,8 +129,7 @@ def _dispel_items(packed: PackedScenario, state: State, work: WorkSpace, count: 
     for item in range(packed.armies[army].n_items):
         use = packed.armies[army].items[item].dispel_use
         if use == DispelUse.BOOST:
-            fresh = not (state.declared & bit(item))
-            if fresh and boostable and has_use(packed, state, army, item):
+            if boostable and has_use(packed, state, army, item):
                 count = _add(work, count, FIRST_ITEM + item)
         elif use == DispelUse.AUTOMATIC:
             if not later and not state.declared and has_use(packed, state, army, item):

@@ -6,8 +6,8 @@ The rows are data (`wfb_gym/data/miscasts`); this module plays the primitives th
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.casualties import remove_wizard, wound_unit, wound_wizard
-from wfb_gym.engine.effects import COSTS_CASTING
 from wfb_gym.engine.queries import bit, caster_of, gain, other, without
+from wfb_gym.engine.scoring import points_of_models
 from wfb_gym.engine.spells import (
     caster,
     close_bound,
@@ -346,11 +346,11 @@ def hit_profile(packed: PackedScenario, state: State) -> tuple[int, int, int]:
 def wound_probability(packed: PackedScenario, state: State) -> float:
     """Probability that one of the pending hits takes a wound."""
     toughness, armour, ward = hit_profile(packed, state)
-    return _probability_to_wound(current_effect(packed, state), toughness, armour, ward)
+    return probability_to_wound(current_effect(packed, state), toughness, armour, ward)
 
 
 @jit
-def _probability_to_wound(effect: PackedEffect, toughness: int, armour: int, ward: int) -> float:
+def probability_to_wound(effect: PackedEffect, toughness: int, armour: int, ward: int) -> float:
     """Probability that one hit of the effect takes a wound from a model with this profile."""
     allowed = effect.armour_save != 0
     return wounding_rolls(int(effect.strength), toughness, armour, ward, allowed) / 216.0
@@ -375,7 +375,8 @@ def resolve_hit(packed: PackedScenario, state: State, wounds: int) -> float:
                 )
         else:
             state.contacts[state.group] -= wounds
-            points = gain(other(int64(contact.owner)), wounds * contact.points)
+            lost = points_of_models(packed, wounds, contact.points)
+            points = gain(other(int64(contact.owner)), lost)
         state.group += 1
     else:
         raise AssertionError("this effect hits no models")
@@ -420,66 +421,3 @@ def after_free_spell(state: State) -> None:
     state.cursor += 1
     state.mover = state.active
     state.node = Node.MISCAST_EFFECTS
-
-
-@jit(forceinline=False)
-def row_cost(packed: PackedScenario, army: int, wizard: int, row: int) -> float:
-    """Return the expected points that a row costs the army of the wizard that miscasts.
-
-    A measure for observations and for players: each hit and removal counts as if it came alone
-    and struck an unhurt model, and wounds of other wizards, dice, spells and time count nothing.
-    """
-    cost = 0.0
-    entry = packed.armies[army].wizards[wizard]
-    profile = int(entry.toughness), int(entry.armour_save), int(entry.ward_save)
-    first = packed.miscast_rows[row].first
-    for k in range(packed.miscast_rows[row].count):
-        effect = packed.effects[first + k]
-        kind = effect.kind
-        if kind == EffectKind.POINTS_LOST:
-            cost += effect.points
-        elif kind == EffectKind.CASTER_REMOVED:
-            cost += entry.points_per_wound * entry.wounds
-        elif kind == EffectKind.CASTER_HIT:
-            cost += _probability_to_wound(effect, *profile) * entry.points_per_wound
-        elif kind == EffectKind.CASTER_WOUNDS:
-            mean = (effect.dice_faces + 1) / 2.0
-            cost += min(mean, float(entry.wounds)) * entry.points_per_wound
-        elif kind == EffectKind.CASTER_HITS:
-            mean = _probability_to_wound(effect, *profile) * (effect.dice_faces + 1) / 2.0
-            cost += min(mean, float(entry.wounds)) * entry.points_per_wound
-        elif kind == EffectKind.BASE_CONTACT_HIT:
-            for group in range(packed.n_contacts):
-                contact = packed.contacts[group]
-                if contact.army != army or contact.wizard != wizard:
-                    continue
-                wounded = _probability_to_wound(
-                    effect, int(contact.toughness), int(contact.armour_save), int(contact.ward_save)
-                )
-                loss = wounded * contact.models * contact.points
-                cost += loss if contact.owner == army else -loss
-        elif kind not in (
-            EffectKind.LOCKED,
-            EffectKind.DICE_LOST,
-            EffectKind.STORED_DICE_LOST,
-            EffectKind.CASTING_ENDS,
-            EffectKind.PHASE_ENDS,
-            EffectKind.IN_PLAY_ENDS,
-            EffectKind.SPELL_FORGOTTEN,
-            EffectKind.LEVEL_LOST,
-            EffectKind.SPELL_SUCCEEDS,
-            EffectKind.FREE_SPELL,
-            EffectKind.OTHER_WIZARDS_WOUNDS,
-        ):
-            raise AssertionError("the cost of this effect is undefined")
-    return cost
-
-
-@jit(forceinline=False)
-def row_stops(packed: PackedScenario, row: int) -> bool:
-    """Whether a row stops the wizard, or its whole side, from casting on."""
-    first = packed.miscast_rows[row].first
-    for k in range(packed.miscast_rows[row].count):
-        if COSTS_CASTING[packed.effects[first + k].kind]:
-            return True
-    return False

@@ -26,20 +26,21 @@ _CAST_NEEDS = 32
 
 @jit(_nrt=True, forceinline=False)
 def _cast_table() -> NDArray[np.float64]:
-    table = np.zeros((_CAST_NEEDS, DICE + 1))
-    for need in range(_CAST_NEEDS):
-        for dice in range(1, DICE + 1):
-            for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-                outcome = casting_outcome(
-                    ROLL_SUMMARY_ONES[reading],
-                    ROLL_SUMMARY_SIXES[reading],
-                    ROLL_SUMMARY_TOTAL[reading],
-                    0,
-                    need,
-                    True,
-                )
-                if outcome == Casting.CAST or outcome == Casting.IRRESISTIBLE:
-                    table[need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
+    table = np.zeros((2, _CAST_NEEDS, DICE + 1))
+    for irresistible in range(2):
+        for need in range(_CAST_NEEDS):
+            for dice in range(1, DICE + 1):
+                for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+                    outcome = casting_outcome(
+                        ROLL_SUMMARY_ONES[reading],
+                        ROLL_SUMMARY_SIXES[reading],
+                        ROLL_SUMMARY_TOTAL[reading],
+                        0,
+                        need,
+                        irresistible == 1,
+                    )
+                    if outcome == Casting.CAST or outcome == Casting.IRRESISTIBLE:
+                        table[irresistible, need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
     return table
 
 
@@ -57,8 +58,10 @@ def _dispel_table() -> NDArray[np.float64]:
     return table
 
 
-CAST_CHANCE: NDArray[np.float64] = _cast_table()
-"""Probability to cast, irresistibly or not: [casting value less bonuses, dice]."""
+CAST_CHANCES: NDArray[np.float64] = _cast_table()
+"""Probability to cast: [it may be irresistible, casting value less bonuses, dice]."""
+CAST_CHANCE: NDArray[np.float64] = CAST_CHANCES[1]
+"""The same of a cast that may be irresistible."""
 BEST_CAST_CHANCE: NDArray[np.float64] = np.maximum.accumulate(CAST_CHANCE, axis=1)
 """The same with the best number of dice up to that many."""
 DISPEL_CHANCE: NDArray[np.float64] = _dispel_table()

@@ -10,13 +10,15 @@ from typing import NamedTuple
 from wfb_gym.engine.chance import has_pmf
 from wfb_gym.engine.miscasts import current_effect, hit_profile, most_wounds
 from wfb_gym.engine.queries import bit
+from wfb_gym.engine.shared_hits import hits_on_victim, members_left
 from wfb_gym.engine.spell_selection import draws
 from wfb_gym.engine.state import Node, State
-from wfb_gym.engine.strikes import current_strike, most_of_strike
+from wfb_gym.engine.strikes import current_strike, most_of_strike, strike_on_victim
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import HIT_DICE, EffectKind, HitDice, PackedScenario, PackedStrike
-from wfb_gym.rules.damage import Hit, hits_of_dice, wounds_of_dice
+from wfb_gym.rules.damage import Hit, HitsRead, hits_of_dice, wounds_of_dice
 from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.sharing import odd_hits
 from wfb_gym.rules.wounds import DICE_PER_HIT
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 
@@ -53,12 +55,19 @@ def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -
         faces: 1 to 6, in the order thrown; those left over are not read. For a strike: those of
             the number of hits (`rules.damage.hits_of_dice`), or one for each model that a
             template only touches; then for each hit one to wound, one for armour, one for the
-            ward save. For wounds of a miscast: one for their number, read as a D3 where it says
-            so; then three for each hit, where there are hits. For spells: one for each, and one
-            more for each repeat.
+            ward save. Where hits are shared out, their number is a roll of its own, and so is
+            who takes the odd ones: a die numbers the members, the character first (two dice
+            where there are more than six), again where no member has the number; odd hits fall
+            on the members of the lowest numbers. For wounds of a miscast: one for their number,
+            read as a D3 where it says so; then three for each hit, where there are hits. For
+            spells: one for each, and one more for each repeat.
     """
     if state.node == Node.ROLL_STRIKE:
         return _read_strike(packed, state, faces)
+    if state.node == Node.ROLL_HITS:
+        return _read_number_of_hits(packed, state, faces)
+    if state.node == Node.ROLL_SHARE:
+        return _read_share(packed, state, faces)
     if state.node == Node.ROLL_WOUNDS:
         return _read_wounds(packed, state, faces)
     if state.node == Node.ROLL_SPELLS:
@@ -67,13 +76,15 @@ def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -
 
 
 def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
-    strike = packed.strikes[current_strike(packed, state)]
-    if strike.dice == HitDice.MODELS:
+    strike = packed.strikes[strike_on_victim(packed, state)]
+    if state.hits:
+        hits = int(hits_on_victim(packed, state, int(current_strike(packed, state))))
+        used, missing, what = 0, 0, ""
+    elif strike.dice == HitDice.MODELS:
         hits, used, missing = _models_struck(packed, state, strike, faces)
         what = f"{used} for models only touched" if used else ""
     else:
-        extra = _NAMES.get(HitDice(int(strike.extra_dice)))
-        hits, used, missing = hits_of_dice(_NAMES[HitDice(int(strike.dice))], faces, extra)
+        hits, used, missing = _hits_of_dice(strike, faces)
         what = f"{used} for the number of hits" if used else ""
     if missing:
         return OpenRoll(0, used, missing, "for the number of hits")
@@ -88,6 +99,31 @@ def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
     )
     most = int(most_of_strike(packed, state))
     return _read_hits(faces, used, hits, hit, int(strike.wounds_per_hit), most, what)
+
+
+def _hits_of_dice(strike: PackedStrike, faces: Sequence[int]) -> HitsRead:
+    extra = _NAMES.get(HitDice(int(strike.extra_dice)))
+    return hits_of_dice(_NAMES[HitDice(int(strike.dice))], faces, extra)
+
+
+def _read_number_of_hits(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
+    read = _hits_of_dice(packed.strikes[current_strike(packed, state)], faces)
+    return OpenRoll(read.hits, read.used, read.needed, "for the number of hits")
+
+
+def _read_share(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:
+    """One die for up to six members, else two that count from 1 to 36."""
+    members = int(members_left(packed, state, int(current_strike(packed, state))))
+    dice = 1 if members <= FACES else 2
+    words = f"for who of {members} takes the odd hits"
+    for used in range(dice, len(faces) + 1, dice):
+        number = 0
+        for face in faces[used - dice : used]:
+            number = number * FACES + face - 1
+        if number < FACES**dice // members * members:
+            struck = number % members < odd_hits(int(state.hits), members)
+            return OpenRoll(int(struck), used, 0, words)
+    return OpenRoll(0, len(faces), dice - len(faces) % dice, f"{words}, again if nobody does")
 
 
 def _models_struck(

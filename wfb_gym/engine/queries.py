@@ -6,6 +6,7 @@ Nothing here changes a state.
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import (
     BARS_ITEMS,
+    DECLARED_BITS,
     FIRST_CHANCE,
     FIRST_DECISION,
     LAST_CHANCE,
@@ -13,11 +14,11 @@ from wfb_gym.engine.state import (
     DispelAttempt,
     State,
 )
-from wfb_gym.engine.targets import has_aim, resistance, resistance_to_cast
+from wfb_gym.engine.targets import flees, has_aim, resistance, resistance_to_cast
 from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario, Reroll
 from wfb_gym.rules.casting import most_casting_dice
 from wfb_gym.rules.dice import NaturalResult
-from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS
+from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, UNITS
 
 
 @jit
@@ -54,7 +55,8 @@ def last_phase(packed: PackedScenario, state: State) -> bool:
 def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
     """Whether a wizard may cast at all: on the table, not fleeing (S0, S2), not locked."""
     return (
-        packed.armies[army].wizards[wizard].casts != 0
+        packed.armies[army].wizards[wizard].on_table != 0
+        and not flees(state, army, UNITS + wizard)
         and state.wounds[army, wizard] > 0
         and state.level[army, wizard] > 0
         and state.lock[army, wizard] == Lock.NONE
@@ -68,7 +70,7 @@ def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -
     if bearer == NO_BEARER:
         return True
     return (
-        packed.armies[army].wizards[bearer].uses_items != 0
+        not flees(state, army, UNITS + bearer)
         and state.wounds[army, bearer] > 0
         and state.lock[army, bearer] < BARS_ITEMS
     )
@@ -99,12 +101,27 @@ def dispel_bonus(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
+def one_use(item: int) -> int:
+    """`State.declared` with one use of the item; uses add up."""
+    return bit(DECLARED_BITS * item)
+
+
+@jit
+def declared_uses(state: State, item: int) -> int:
+    """Return how many uses of the mover's item help the pending dispel: any number (S0)."""
+    return (int64(state.declared) >> DECLARED_BITS * int64(item)) & ((1 << DECLARED_BITS) - 1)
+
+
+@jit
 def declared_bonus(packed: PackedScenario, state: State, army: int) -> int:
     """Return what the items declared with the pending dispel add to it."""
     bonus = 0
+    if state.declared == 0:
+        return bonus
     for item in range(packed.armies[army].n_items):
-        if state.declared & bit(item):
-            bonus += int(packed.armies[army].items[item].dispel_use_bonus)
+        uses = declared_uses(state, item)
+        if uses:
+            bonus += uses * int(packed.armies[army].items[item].dispel_use_bonus)
     return bonus
 
 
@@ -219,8 +236,9 @@ def highest_dispel(packed: PackedScenario, state: State) -> int:
     army = other(state.active)
     bonus = dispel_bonus(packed, state, army)
     for item in range(packed.armies[army].n_items):
-        if state.items[army, item] > 0:
-            bonus += max(0, int(packed.armies[army].items[item].dispel_use_bonus))
+        uses = int(state.items[army, item])
+        if uses > 0:
+            bonus += uses * max(0, int(packed.armies[army].items[item].dispel_use_bonus))
     dice = int(state.dispel) + resistance_to_cast(packed, state)
     return 6 * dice + bonus + 1
 
@@ -272,7 +290,7 @@ def _reroll_item(
         if casting:
             if serves_cast(packed, state, army, item, caster_of(packed, army, state.spell - 1)):
                 return item
-        elif state.declared & bit(item):
+        elif declared_uses(state, item):
             return item
     return -1
 

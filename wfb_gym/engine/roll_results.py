@@ -30,12 +30,11 @@ from wfb_gym.engine.outcomes import (
     rerollable_dice,
 )
 from wfb_gym.engine.queries import (
-    bit,
     can_answer_cast,
     can_reroll,
     highest_dispel,
+    one_use,
     reroll_item,
-    without,
 )
 from wfb_gym.engine.spells import use_item
 from wfb_gym.engine.state import DispelAttempt, Node, State
@@ -227,7 +226,7 @@ def act_keep(packed: PackedScenario, state: State, action: int) -> float:
         use_item(packed, state, state.mover, item)
     else:  # spent when it was declared; what it adds to the roll stays
         state.number -= packed.armies[state.mover].items[item].dispel_use_bonus
-        state.declared = without(state.declared, bit(item))
+        state.declared -= one_use(item)
     if all_dice:
         state.dice = rerollable_dice(state)
         for face in range(FACES):

@@ -7,7 +7,9 @@ sees them, where any can.
 """
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.queries import bit, caster_of, gain, without
+from wfb_gym.engine.morale import set_flight
+from wfb_gym.engine.queries import bit, caster_of, gain, other, without
+from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import army_of, index_of, mark_bit
 from wfb_gym.packing.records import Duration, PackedScenario
@@ -47,6 +49,9 @@ def _take_aimed_effect(
         state.marks[army, mark // MARKS_PER_WORD] |= mark_bit(mark, index_of(int64(way.target)))
     if entry.heals and way.target != 0:
         points += _heal(packed, state, int64(way.target), army)
+    if entry.rallies and packed.panic:
+        code = int64(way.target)
+        points += set_flight(packed, state, army_of(army, code), index_of(code), False)
     if entry.duration != Duration.INSTANT:
         state.aims[army, spell] = aim + 1
     if entry.duration == Duration.DELAYED:
@@ -66,16 +71,18 @@ def _heal(packed: PackedScenario, state: State, code: int, owner: int) -> float:
     army = army_of(owner, code)
     index = index_of(code)
     if index < UNITS:
+        before = points_for_unit(packed, state, army, index)
         each = int(packed.armies[army].units[index].wounds)
         left = int(state.unit_wounds[army, index])
         state.unit_wounds[army, index] = (left + each - 1) // each * each
+        return gain(other(army), points_for_unit(packed, state, army, index) - before)
+    wizard = int64(index - UNITS)
+    own = packed.armies[army].wizards[wizard].wounds
+    if state.wounds[army, wizard] >= own:
         return 0.0
-    wizard = packed.armies[army].wizards[index - UNITS]
-    lost = int(wizard.wounds) - int(state.wounds[army, index - UNITS])
-    if lost <= 0:
-        return 0.0
-    state.wounds[army, index - UNITS] = wizard.wounds
-    return gain(army, lost * wizard.points_per_wound)
+    before = points_for_wizard(packed, state, army, wizard)
+    state.wounds[army, wizard] = own
+    return gain(other(army), points_for_wizard(packed, state, army, wizard) - before)
 
 
 @jit

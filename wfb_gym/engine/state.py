@@ -16,7 +16,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._records import Int8, Int16, Int32, Record, Records, dtype_of, new_records
+from wfb_gym._records import Int8, Int16, Int32, Int64, Record, Records, dtype_of, new_records
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.rules.wounds import DICE_PER_HIT
 from wfb_gym.scenario.sizes import (
@@ -69,22 +69,28 @@ class Node(IntEnum):
     ROLL_RADIUS = 26
     ROLL_STORED = 27
     ROLL_SPELLS = 28
+    ROLL_HITS = 29
+    ROLL_SHARE = 30
+    ROLL_RALLY = 31
+    ROLL_PANIC = 32
     # steps that the engine takes by itself; no caller ever sees a state in one of them
-    BEGIN_PHASE = 29
-    GENERATE_DICE = 30
-    MISCAST_EFFECTS = 31
-    END_PHASE = 32
-    STRIKES = 33
-    SELECT_SPELLS = 34
-    COMETS = 35
-    STORED_DICE = 36
-    STORING = 37
+    BEGIN_PHASE = 33
+    GENERATE_DICE = 34
+    MISCAST_EFFECTS = 35
+    END_PHASE = 36
+    STRIKES = 37
+    SELECT_SPELLS = 38
+    COMETS = 39
+    STORED_DICE = 40
+    STORING = 41
+    RALLY = 42
+    PANIC = 43
 
 
 FIRST_DECISION = int(Node.NOMINATE)
 LAST_DECISION = int(Node.STORE_DICE)
 FIRST_CHANCE = int(Node.ROLL_CASTING)
-LAST_CHANCE = int(Node.ROLL_SPELLS)
+LAST_CHANCE = int(Node.ROLL_PANIC)
 DECISIONS = LAST_DECISION - FIRST_DECISION + 1
 COMMON_DECISIONS = int(Node.IN_PLAY) - FIRST_DECISION + 1
 """Decisions that every scenario knows come first."""
@@ -113,12 +119,21 @@ class ReturnTo(IntEnum):
     NOMINATE = 0
     FREE_SPELL = 1
     MISCAST_ROW = 2
-    COMETS = 3
+    COMETS = 39
+
+
+class Share(IntEnum):
+    """Whether one of the odd hits on a small unit falls on the character that is struck."""
+
+    OPEN = 0
+    SPARED = 1
+    STRUCK = 2
 
 
 class State(Record):
     """A position of a battle."""
 
+    declared: Int64  # uses of items that help the pending dispel, DECLARED_BITS for each item
     marks: Annotated[NDArray[np.int64], ARMIES, MARK_WORDS]  # targets that keep the army's marks
     open: Int32  # bit s: the active army may still attempt its spell s this phase
     known: Annotated[NDArray[np.int32], ARMIES]  # bit s: spell s is not forgotten
@@ -127,8 +142,14 @@ class State(Record):
     new_in_play: Annotated[NDArray[np.int32], ARMIES]
     # in play, and the mover has tried to dispel it this phase
     attempted: Annotated[NDArray[np.int32], ARMIES]
+    # bit of a target: it flees; a character in a unit as its unit does
+    fleeing: Annotated[NDArray[np.int32], ARMIES]
     unit_wounds: Annotated[NDArray[np.int16], ARMIES, UNITS]  # left in the unit; 0 is wiped out
+    # models that the unit had when the phase began; all that it ever had once a Panic test is
+    # certain, 0 where none can come
+    phase_models: Annotated[NDArray[np.int16], ARMIES, UNITS]
     number: Int16  # number to match
+    hits: Int16  # on a small unit, that are still to be shared out
     node: Int8
     mover: Int8  # army that decides, or whose dice are rolled
     active: Int8  # army whose phase it is
@@ -141,7 +162,6 @@ class State(Record):
     reserve: Int8  # own dice committed to the pending roll
     dice: Int8  # dice of the pending roll
     attempt: Int8  # DispelAttempt
-    declared: Int8  # bit i: item i boosts the pending dispel
     joined: Int8  # 1 + wizard whose own dice join the pending dispel
     target: Int8  # 1 + spell in play to dispel (army x SPELLS + spell)
     natural_result: Int8  # NaturalResult of the pending roll
@@ -153,6 +173,8 @@ class State(Record):
     free_aim: Int8  # 1 + which of its aims
     striking: Int8  # 1 + spell that strikes (army x SPELLS + spell)
     strike: Int8  # units and characters that it has struck
+    member: Int8  # characters in a small unit that have their share of its hits
+    share: Int8  # Share of the next of them
     radius: Int8  # inches that it reaches from its point, of a Comet
     return_to: Int8  # ReturnTo
     faces: Annotated[NDArray[np.int8], 6]  # dice of the pending roll that may be re-rolled, by face
@@ -166,16 +188,25 @@ class State(Record):
     contacts: Annotated[NDArray[np.int8], CONTACTS]  # models left in each group in base contact
     aims: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # 1 + aim of a spell in play
     markers: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # on the Comet of this wizard
-    spare: Annotated[NDArray[np.int8], 6]  # padding that has no name is lost when NumPy copies
+    spare: Annotated[NDArray[np.int8], 3]  # padding that has no name is lost when NumPy copies
 
 
 STATE = dtype_of(State)
+
+DECLARED_BITS = 5
+"""Bits of `State.declared` for one item: up to `DICE` uses of it."""
 
 STATE_WORDS = STATE.itemsize // 8
 """64-bit words of a state."""
 
 BARS_ITEMS = 8
 """Added to a wizard's lock while it bars the wizard's items too."""
+
+
+def declared_counts(declared: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Split the `State.declared` of many states, (k,), into the uses of each item, (k, ITEMS)."""
+    shifts = DECLARED_BITS * np.arange(ITEMS)
+    return (declared[:, None] >> shifts) & ((1 << DECLARED_BITS) - 1)
 
 
 def new_states(count: int) -> Records[State]:

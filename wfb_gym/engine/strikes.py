@@ -11,6 +11,7 @@ caster, and can be dispelled like any spell in play.
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casualties import gain_wound, wound_target
 from wfb_gym.engine.queries import bit
+from wfb_gym.engine.shared_hits import hits_on_victim, next_member, row_of_victim, take_hits
 from wfb_gym.engine.spells import end_spells
 from wfb_gym.engine.state import Node, ReturnTo, State, WorkSpace
 from wfb_gym.engine.targets import can_strike, models_left, wounds_left
@@ -32,9 +33,15 @@ def _aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
 
 @jit
 def current_strike(packed: PackedScenario, state: State) -> int:
-    """Row of the table's strikes that is under way."""
+    """Row of the table's strikes that is under way: on a unit, or a character by itself."""
     first, _ = _aim_of_strikes(packed, state)
     return first + int64(state.strike)
+
+
+@jit
+def strike_on_victim(packed: PackedScenario, state: State) -> int:
+    """Row of the strikes with the victim under way: that, or a character that shares its hits."""
+    return row_of_victim(packed, state, current_strike(packed, state))
 
 
 @jit(forceinline=False)
@@ -47,6 +54,8 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
         if near and can_strike(packed, state, strike):
             state.mover = int64(state.striking - 1) // SPELLS
             state.node = Node.ROLL_STRIKE
+            if packed.strikes[strike].n_members:
+                state.node = next_member(packed, state, strike)
             return True
         state.strike += 1
     if state.return_to == ReturnTo.COMETS:
@@ -61,10 +70,12 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
 @jit
 def most_of_strike(packed: PackedScenario, state: State) -> int:
     """Most wounds that the victim under way can take: those left, and those of its distribution."""
-    strike = packed.strikes[current_strike(packed, state)]
+    strike = packed.strikes[strike_on_victim(packed, state)]
     victim = int64(strike.victim)
     left = int64(wounds_left(state, victim // TARGETS, victim % TARGETS))
-    return left if strike.hits >= 0 else min(left, int64(strike.pmf_size) - 1)
+    if strike.hits >= 0 or state.hits > 0:
+        return left
+    return min(left, int64(strike.pmf_size) - 1)
 
 
 @jit(forceinline=False)
@@ -94,11 +105,16 @@ def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     Returns:
         How many there are; the last is that of all wounds that are left, or more.
     """
-    strike = packed.strikes[current_strike(packed, state)]
+    strike = packed.strikes[strike_on_victim(packed, state)]
     victim = int64(strike.victim)
     side = victim // TARGETS
     index = victim % TARGETS
     most = int64(most_of_strike(packed, state))
+    if state.hits > 0:
+        work.pmf[0] = 1.0
+        hits = int64(hits_on_victim(packed, state, current_strike(packed, state)))
+        each = int64(strike.wounds_per_hit)
+        return _binomial(work, int64(1), hits, float(strike.chance), each, most)
     if strike.hits < 0:
         size = int64(strike.pmf_size)
         count = most + 1
@@ -121,21 +137,17 @@ def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
 @jit(forceinline=False)
 def resolve_strike(packed: PackedScenario, state: State, wounds: int) -> float:
     """Take so many wounds from the victim under way and go to the next."""
-    strike = current_strike(packed, state)
     army = int64(state.striking - 1) // SPELLS
     spell = int64(state.striking - 1) % SPELLS
-    victim = int64(packed.strikes[strike].victim)
-    state.strike += 1
+    victim = int64(packed.strikes[strike_on_victim(packed, state)].victim)
+    if state.hits == 0 or take_hits(packed, state, current_strike(packed, state)):
+        state.strike += 1
     state.node = Node.STRIKES
     points = wound_target(packed, state, victim, wounds)
     entry = packed.armies[army].spells[spell]
     if wounds > 0 and entry.gains_wound:
         points += gain_wound(packed, state, army, int64(entry.wizard))
     return points
-
-
-LANDS_ON = 4
-"""A Comet lands on this D6 or more; less adds a marker."""
 
 
 @jit(forceinline=False)

@@ -5,10 +5,16 @@ play: which targets are alive, stand alone or bear a mark. Codes of targets
 are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions`).
 """
 
+import numpy as np
+
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import DispelAttempt, State
+from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.packing.records import Duration, Opening, PackedScenario
-from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
+from wfb_gym.rules.comets import landing_chances
+from wfb_gym.rules.morale import may_rally
+from wfb_gym.scenario.sizes import MARKS_PER_WORD, PHASES, SPELLS, TARGETS, UNITS
+
+_LANDING_CHANCES = np.array(landing_chances(PHASES))
 
 
 @jit
@@ -45,6 +51,12 @@ def models_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
 
 
 @jit
+def flees(state: State, army: int, index: int) -> bool:
+    """Whether a target is fleeing, a character alone or with the unit that it is in."""
+    return bool((int64(state.fleeing[army]) >> index) & 1)
+
+
+@jit
 def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> bool:
     """Whether a target has a model with a wound lost and a wound left."""
     if index < UNITS:
@@ -52,6 +64,15 @@ def is_wounded(packed: PackedScenario, state: State, army: int, index: int) -> b
         return int(state.unit_wounds[army, index]) % each != 0
     left = int64(state.wounds[army, index - UNITS])
     return 0 < left < packed.armies[army].wizards[index - UNITS].wounds
+
+
+@jit
+def is_enough_to_rally(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+    """Whether enough of a target is left to rally; a character always is."""
+    if index >= UNITS:
+        return True
+    left = models_left(packed, state, army, index)
+    return may_rally(left, int(packed.armies[army].units[index].models))
 
 
 @jit(forceinline=False)
@@ -75,6 +96,10 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
     elif way.open != Opening.ALWAYS:
         raise AssertionError("the opening of this aim is undefined")
     if entry.heals and not is_wounded(packed, state, side, index):
+        return False
+    if entry.needs_flight and not flees(state, side, index):
+        return False
+    if entry.rallies and not is_enough_to_rally(packed, state, side, index):
         return False
     if entry.namesakes & state.in_play[army] and _lies_on(packed, state, army, spell, code):
         return False
@@ -133,18 +158,28 @@ def has_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool
     entry = packed.armies[army].spells[spell]
     if not entry.targeted:
         return True
-    return best_aim(packed, state, army, spell) >= 0
+    return best_aim(packed, state, army, spell, int64(0)) >= 0
 
 
 @jit(forceinline=False)
-def best_aim(packed: PackedScenario, state: State, army: int, spell: int) -> int:
-    """Return the open aim of most expected points against whole units; -1 where none is."""
+def best_aim(packed: PackedScenario, state: State, army: int, spell: int, phases: int) -> int:
+    """Return the open aim of most expected points against whole units; -1 where none is.
+
+    Which aim of a Comet is the best depends on how many phases are left.
+    """
     entry = packed.armies[army].spells[spell]
+    best = int64(-1)
+    most = 0.0
     for k in range(entry.n_aims):
         aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
         if can_aim(packed, state, army, spell, aim):
-            return aim
-    return -1
+            if entry.duration != Duration.DELAYED:
+                return aim
+            worth = worth_of_aim(packed, army, spell, aim, phases)
+            if best < 0 or worth > most:
+                best = aim
+                most = worth
+    return best
 
 
 @jit(forceinline=False)
@@ -168,11 +203,12 @@ def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
 def worth_now(packed: PackedScenario, state: State, army: int, spell: int, phases: int) -> float:
     """Points that a spell promises its owner with its best aim, if it takes effect now.
 
-    It pays for each of the phases that end while it is in play.
+    It pays for each of the phases that end while it is in play. A Comet promises what it brings
+    if it lands at the start of one of the phases after this one.
     """
     aim = int64(-1)
     if packed.armies[army].spells[spell].targeted:
-        aim = best_aim(packed, state, army, spell)
+        aim = best_aim(packed, state, army, spell, phases)
         if aim < 0:
             return 0.0
     return worth_of_pending(packed, army, spell, aim + 1, phases)
@@ -183,7 +219,23 @@ def worth_of_aim(packed: PackedScenario, army: int, spell: int, aim: int, phases
     """`worth_now` of one aim."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
-    return float(way.promise + way.worth_per_phase * phases)
+    lasting = way.worth_per_phase * phases
+    if way.landing >= 0:
+        mean = _mean_when_landing(packed, int64(way.landing), int64(phases - 1))
+        return float(way.worth + mean + lasting)
+    return float(way.promise + lasting)
+
+
+@jit(forceinline=False)
+def _mean_when_landing(packed: PackedScenario, landing: int, starts: int) -> float:
+    """Points that a Comet brings within the next starts of phases, unless it is dispelled.
+
+    `landing` is where those stand that it brings with its markers of now.
+    """
+    mean = 0.0
+    for k in range(starts):
+        mean += _LANDING_CHANCES[k] * packed.landings[landing + k]
+    return mean
 
 
 @jit
@@ -191,10 +243,44 @@ def worth_of_pending(
     packed: PackedScenario, army: int, spell: int, aim_plus_one: int, phases: int
 ) -> float:
     """`worth_now` of a spell as it has been aimed."""
-    entry = packed.armies[army].spells[spell]
-    if not entry.targeted or aim_plus_one == 0:
+    if aim_plus_one == 0:
+        entry = packed.armies[army].spells[spell]
         return float(entry.worth + entry.worth_per_phase * phases)
     return worth_of_aim(packed, army, spell, aim_plus_one - 1, phases)
+
+
+@jit
+def worth_in_play(
+    packed: PackedScenario, state: State, army: int, spell: int, phases: int
+) -> float:
+    """Points that a spell in play still promises its owner, if nobody ends it."""
+    paid = int64(state.node == Node.ROLL_PANIC)  # for this phase
+    lasting = worth_per_phase(packed, state, army, spell) * (phases - paid)
+    if packed.armies[army].spells[spell].duration == Duration.DELAYED:
+        return lasting + _worth_of_comet(packed, state, army, spell, phases)
+    return lasting
+
+
+@jit(forceinline=False)
+def _worth_of_comet(
+    packed: PackedScenario, state: State, army: int, spell: int, phases: int
+) -> float:
+    """Points that a Comet in play brings in the phases left, with the markers that it has.
+
+    One that is striking counts for nothing.
+    """
+    if state.striking == army * SPELLS + spell + 1:
+        return 0.0
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + state.aims[army, spell] - 1]
+    landing = int64(way.landing) + int64(state.markers[army, entry.wizard]) - 1
+    if state.node == Node.ROLL_RADIUS and state.cursor == army * SPELLS + spell:
+        return float(packed.landings[landing])
+    # Units rally and locks are rolled for before Comets, and these in the order of their spells.
+    due = state.node in (Node.ROLL_RALLY, Node.ROLL_LOCK) or (
+        state.node == Node.ROLL_COMET and state.cursor <= army * SPELLS + spell
+    )
+    return _mean_when_landing(packed, landing, int64(phases - 1 + due))
 
 
 @jit
@@ -211,27 +297,33 @@ def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int)
 def _resistance_of(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> int:
     """Magic Resistance of what the army's spell is aimed at, if that is an enemy.
 
-    A unit and the characters in it share the best that any of them has (DW). A Comet targets a
-    point, and no unit resists it (ours).
+    A Comet targets a point, and no unit resists it (ours).
     """
     if packed.armies[army].spells[spell].duration == Duration.DELAYED:
         return 0
     code = target_code(packed, army, spell, aim)
     if code <= TARGETS:
         return 0
-    enemy = int64(1 - army)
-    index = index_of(code)
+    return target_resistance(packed, state, int64(1 - army), index_of(code))
+
+
+@jit(forceinline=False)
+def target_resistance(packed: PackedScenario, state: State, army: int, index: int) -> int:
+    """Magic Resistance of one of an army's targets.
+
+    A unit and the characters in it share the best that any of them has (DW).
+    """
     unit = index
     best = int64(0)
     if index >= UNITS:
-        best = int64(packed.armies[enemy].wizards[index - UNITS].magic_resistance)
-        unit = int64(packed.armies[enemy].wizards[index - UNITS].unit) - 1
-        if unit < 0 or not unit_stands(state, enemy, unit):
+        best = int64(packed.armies[army].wizards[index - UNITS].magic_resistance)
+        unit = int64(packed.armies[army].wizards[index - UNITS].unit) - 1
+        if unit < 0 or not unit_stands(state, army, unit):
             return best
-    best = max(best, int64(packed.armies[enemy].units[unit].magic_resistance))
-    for wizard in range(packed.armies[enemy].n_wizards):
-        entry = packed.armies[enemy].wizards[wizard]
-        if entry.unit == unit + 1 and state.wounds[enemy, wizard] > 0:
+    best = max(best, int64(packed.armies[army].units[unit].magic_resistance))
+    for wizard in range(packed.armies[army].n_wizards):
+        entry = packed.armies[army].wizards[wizard]
+        if entry.unit == unit + 1 and state.wounds[army, wizard] > 0:
             best = max(best, int64(entry.magic_resistance))
     return best
 

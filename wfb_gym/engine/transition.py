@@ -22,6 +22,7 @@ from wfb_gym.engine.dispelling import (
 )
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.miscasts import act_free_spell, after_free_spell, run_effects
+from wfb_gym.engine.morale import next_rally, next_test
 from wfb_gym.engine.queries import is_chance, is_decision
 from wfb_gym.engine.roll_results import act_keep
 from wfb_gym.engine.spell_selection import act_swap, next_selection
@@ -33,6 +34,7 @@ from wfb_gym.engine.turn_flow import (
     begin_phase,
     end_phase,
     generate_dice,
+    next_phase,
     to_nominate,
 )
 from wfb_gym.packing.records import PackedScenario
@@ -71,6 +73,13 @@ def _play(packed: PackedScenario, state: State, action: int) -> float:
     else:
         raise AssertionError("no action is defined at this node")
     return 0.0
+
+
+@jit(forceinline=False)
+def _next_test_or_phase(packed: PackedScenario, state: State) -> None:
+    """Go to the next Panic test, or on to the next phase."""
+    if not (packed.panic and next_test(packed, state)):
+        next_phase(packed, state)
 
 
 @jit(forceinline=False)
@@ -126,6 +135,10 @@ def _advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) ->
             next_stored(packed, state)
         elif node == Node.STORING:
             next_store(packed, state)
+        elif node == Node.RALLY:
+            next_rally(packed, state)
+        elif node == Node.PANIC:
+            _next_test_or_phase(packed, state)
         elif node == Node.SELECT_SPELLS:
             next_selection(packed, state)
         else:

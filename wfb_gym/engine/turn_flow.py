@@ -5,6 +5,7 @@
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.canonical import can_still_be_hurt, tidy_targets
+from wfb_gym.engine.morale import count_models, forget_flight, tidy_tests
 from wfb_gym.engine.queries import (
     bearer_can_use,
     bit,
@@ -14,6 +15,7 @@ from wfb_gym.engine.queries import (
     other,
     without,
 )
+from wfb_gym.engine.scoring import wizard_threshold
 from wfb_gym.engine.spells import close_spells, end_lasting
 from wfb_gym.engine.state import (
     BARS_ITEMS,
@@ -24,7 +26,7 @@ from wfb_gym.engine.state import (
     State,
 )
 from wfb_gym.engine.stored_dice import stored_dice
-from wfb_gym.engine.targets import worth_per_phase
+from wfb_gym.engine.targets import flees, worth_per_phase
 from wfb_gym.packing.records import GENERATED, DispelUse, Duration, Lock, PackedScenario
 from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
@@ -53,12 +55,16 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
         for unit in range(UNITS):
             entry = side.units[unit]
             state.unit_wounds[army, unit] = int(entry.models) * int(entry.wounds)
+            if entry.fleeing:
+                state.fleeing[army] |= bit(unit)
         for item in range(len(state.items[army])):
             state.items[army, item] = side.items[item].count
         for wizard in range(len(state.own_dice)):
             alive = side.wizards[wizard].alive != 0
             state.wounds[army, wizard] = side.wizards[wizard].wounds if alive else 0
             state.level[army, wizard] = side.wizards[wizard].level if alive else 0
+            if side.wizards[wizard].fleeing:
+                state.fleeing[army] |= bit(UNITS + wizard)
             if side.wizards[wizard].draws:  # known once they are rolled for
                 lore = bit(LORE_SPELLS) - 1
                 first = int64(side.wizards[wizard].first_spell)
@@ -71,6 +77,8 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
 def begin_phase(packed: PackedScenario, state: State) -> None:
     """End locks and spells that last until the owner's next phase; the rest roll for a 6."""
     army = int64(state.active)
+    if packed.panic:
+        count_models(packed, state)
     if state.in_play[army]:  # spells of one turn end when their owner's next phase starts (ours)
         end_lasting(packed, state, army, int64(state.in_play[army]), Duration.ONE_TURN.value)
     _end_locks(packed, state, army, Lock.OWN_NEXT_PHASE.value)
@@ -121,7 +129,7 @@ def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
         return int(side.fixed_power)
     dice = int(side.base_power)
     for wizard in range(side.n_wizards):
-        if not packed.own_dice and side.wizards[wizard].makes_dice:
+        if not packed.own_dice and not flees(state, army, UNITS + wizard):
             dice += power_dice_of_level(int(state.level[army, wizard]))
     for item in range(side.n_items):
         if bearer_can_use(packed, state, army, item):
@@ -133,7 +141,7 @@ def _power_dice(packed: PackedScenario, state: State, army: int) -> int:
 def _own_dice(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
     """Dice that only this wizard may use (S2; items of that kind in any edition)."""
     entry = packed.armies[army].wizards[wizard]
-    if state.wounds[army, wizard] == 0 or not entry.makes_dice:
+    if state.wounds[army, wizard] == 0 or flees(state, army, UNITS + wizard):
         return 0
     if entry.reserve != GENERATED:
         return int(entry.reserve)
@@ -152,7 +160,7 @@ def _dispel_dice(packed: PackedScenario, state: State, army: int) -> int:
     dice = int(side.base_dispel)
     for wizard in range(side.n_wizards):
         entry = side.wizards[wizard]
-        if state.wounds[army, wizard] == 0 or not entry.makes_dice:
+        if state.wounds[army, wizard] == 0 or flees(state, army, UNITS + wizard):
             continue
         if entry.rune:
             dice += int(entry.dispel_dice)
@@ -182,8 +190,8 @@ def _uses_bound(packed: PackedScenario, state: State, army: int, wizard: int) ->
     Off it there is no place to cast from (S2; ours for items).
     """
     return (
-        packed.armies[army].wizards[wizard].uses_items != 0
-        and packed.armies[army].wizards[wizard].on_table != 0
+        packed.armies[army].wizards[wizard].on_table != 0
+        and not flees(state, army, UNITS + wizard)
         and state.wounds[army, wizard] > 0
         and state.lock[army, wizard] < BARS_ITEMS
     )
@@ -305,14 +313,22 @@ def end_phase(packed: PackedScenario, state: State) -> float:
     state.power = 0
     state.dispel = 0
     state.own_dice[:] = 0
+    if packed.panic:
+        tidy_tests(packed, state)
+    state.node = Node.PANIC
+    return points
+
+
+@jit(forceinline=False)
+def next_phase(packed: PackedScenario, state: State) -> None:
+    """Go to the next phase, or end the battle."""
     if last_phase(packed, state):
         _end_battle(packed, state)
-    else:
-        state.phase += 1
-        state.active = other(state.active)
-        state.mover = 0
-        state.node = Node.BEGIN_PHASE
-    return points
+        return
+    state.phase += 1
+    state.active = other(state.active)
+    state.mover = 0
+    state.node = Node.RALLY if packed.panic else Node.BEGIN_PHASE
 
 
 @jit
@@ -334,6 +350,8 @@ def _clear_armies(state: State) -> None:
     state.new_in_play[:] = 0
     state.attempted[:] = 0
     state.unit_wounds[:] = 0
+    state.fleeing[:] = 0
+    state.phase_models[:] = 0
     state.items[:] = 0
     state.level[:] = 0
     state.wounds[:] = 0
@@ -351,6 +369,8 @@ def tidy(packed: PackedScenario, state: State) -> None:
     for wizard in range(packed.armies[army].n_wizards):
         if state.power == 0 and state.own_dice[wizard] == 0:
             close_spells(packed, state, wizard)
+    if packed.panic:
+        tidy_tests(packed, state)
     if not last_phase(packed, state):
         return
     enemy = other(army)
@@ -358,7 +378,7 @@ def tidy(packed: PackedScenario, state: State) -> None:
         state.known[enemy] = 0  # nobody is left to miscast
     if state.open == 0:
         for wizard in range(packed.armies[enemy].n_wizards):
-            _retire(state, enemy, wizard)
+            _retire(packed, state, enemy, wizard)
     dispels = int(state.known[enemy])
     for side in range(2):  # tried or not: the active player's attempts are still to come
         dispels |= without(state.in_play[side], state.new_in_play[side])
@@ -369,7 +389,7 @@ def tidy(packed: PackedScenario, state: State) -> None:
         entry = packed.armies[army].wizards[wizard]
         if not state.open & (entry.spells | entry.bound):
             if not (wounds_matter or can_still_be_hurt(packed, state, army, UNITS + wizard)):
-                _retire(state, army, wizard)
+                _retire(packed, state, army, wizard)
         if not state.open & entry.spells:
             if not dispels:
                 state.own_dice[wizard] = 0
@@ -384,6 +404,8 @@ def tidy(packed: PackedScenario, state: State) -> None:
                 state.items[side, item] = 0
     if packed.targets:
         tidy_targets(packed, state)
+    if packed.panic:
+        forget_flight(packed, state)
 
 
 @jit
@@ -405,10 +427,11 @@ def _item_matters(packed: PackedScenario, state: State, army: int, item: int) ->
 
 
 @jit
-def _retire(state: State, army: int, wizard: int) -> None:
-    """Reduce a wizard that casts no more in this battle to alive or dead."""
-    if state.wounds[army, wizard] > 1:
-        state.wounds[army, wizard] = 1
+def _retire(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
+    """Reduce a wizard that casts no more in this battle to what it counts, and alive or dead."""
+    least = wizard_threshold(packed, state, army, wizard) + 1
+    if state.wounds[army, wizard] > least:
+        state.wounds[army, wizard] = least
     state.level[army, wizard] = 0
     if state.lock[army, wizard] < BARS_ITEMS:
         state.lock[army, wizard] = Lock.NONE

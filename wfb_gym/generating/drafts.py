@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wfb_gym.generating.options import DAEMONS, DWARFS, Generation
+from wfb_gym.generating.options import DAEMONS, DWARFS, Generation, is_lord
 from wfb_gym.generating.primitives import DEPTH, WIDTH
 from wfb_gym.geometry import INCH
 from wfb_gym.scenario.items import bundled_items
@@ -95,9 +95,19 @@ class ArmyDraft:
     units: list[UnitDraft]
 
     @property
+    def general(self) -> CharacterDraft | None:
+        """The character of highest Leadership, a lord before a hero; a unit that casts is none."""
+        leaders = [who for who in self.characters if who.profile is not None]
+        return max(leaders, key=_authority, default=None)
+
+    @property
     def units_of_wizards(self) -> list[UnitDraft | None]:
         """The unit that each wizard is in, or is; None for one alone."""
         return [who.unit for who in self.characters if who.is_wizard]
+
+
+def _authority(who: CharacterDraft) -> tuple[int, bool]:
+    return (0, False) if who.profile is None else (who.profile.leadership, is_lord(who.profile))
 
 
 def points_of(items: Sequence[str]) -> float:
@@ -143,7 +153,10 @@ def _army_table(draft: ArmyDraft, has_places: bool) -> dict[str, Any]:
         army["miscast_table"] = "daemons"
     for who in draft.characters:
         key = _KEYS.get(who.kind, "runesmiths")
-        army[key] = (*army.get(key, ()), _character_table(who, has_places))
+        entry = _character_table(who, has_places)
+        if who is draft.general:
+            entry["general"] = True
+        army[key] = (*army.get(key, ()), entry)
     army["units"] = tuple(_unit_table(unit, has_places) for unit in draft.units)
     return army
 

@@ -7,7 +7,9 @@ shapely is imported when there is a battlefield to measure on.
 """
 
 from wfb_gym.geometry.aim import Aim
+from wfb_gym.geometry.comets import Comets
 from wfb_gym.geometry.deployment import Deployment
+from wfb_gym.geometry.formation import Floats
 from wfb_gym.geometry.pieces import (
     INCH,
     AimRules,
@@ -23,7 +25,9 @@ __all__ = [
     "INCH",
     "Aim",
     "AimRules",
+    "Comets",
     "Deployment",
+    "Floats",
     "Misplacement",
     "NearTerrain",
     "Piece",

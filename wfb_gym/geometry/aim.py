@@ -6,12 +6,16 @@ dice, casting values or spells in play, or for lost wounds: a spell that needs a
 legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s to say.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
+import numpy as np
+
+from wfb_gym.geometry.comets import Comets
 from wfb_gym.geometry.deployment import Deployment
-from wfb_gym.geometry.formation import ROUNDING, TOLERANCE
-from wfb_gym.geometry.pieces import AimRules, Piece, Strike, Verdict
+from wfb_gym.geometry.formation import ROUNDING, TOLERANCE, Floats
+from wfb_gym.geometry.pieces import INCH, AimRules, Piece, Strike, Verdict
 from wfb_gym.geometry.templates import count_each, cover_masks
 
 FRONT_REACH = 1.0
@@ -20,10 +24,33 @@ BIG_UNIT = 5
 """Models of a unit near which a lone character is no free target."""
 NEAR_UNIT = 5.0
 """Inches to such a unit."""
+LARGE_BASE = 40.0 / INCH
+"""Inches of the shorter side of a base from which its model is larger than a rider (FAQ)."""
 _AREAS = ("enemy_area", "friendly_area")
 _NO_TARGET = ("caster", "player", *_AREAS)
 _MODELS = ("enemy_model", "friendly_model")
+_PICKED = (*_MODELS, "enemy_unit", "friendly_unit", "friendly_character")
 _FRIENDLY = ("friendly_unit", "friendly_model", "friendly_character", "friendly_area")
+
+
+def _is_large(piece: Piece) -> bool:
+    """Whether its models are as large as Ogres, or larger.
+
+    Machines and swarms are low, however wide their bases are (ours).
+    """
+    if piece.troop in ("war_machine", "swarm"):
+        return False
+    return piece.troop in ("chariot", "monster") or min(piece.base) >= LARGE_BASE - ROUNDING
+
+
+def _stands_out(character: Piece, around: list[Piece]) -> bool:
+    """Whether a character is picked out among these units (RE rulebook/characters_shooting).
+
+    It is among infantry alone when it is mounted, and where it is much larger than all of them.
+    """
+    if character.troop == "cavalry" and all(unit.troop == "infantry" for unit in around):
+        return True
+    return _is_large(character) and not any(_is_large(unit) for unit in around)
 
 
 @dataclass(frozen=True)
@@ -34,11 +61,14 @@ class Aim:
         deployment: of all pieces.
         caster: the character.
         rules: of the spell.
+        flight_moves: nobody's flight is asked for of a caster or a picked target: units flee and
+            rally as the battle goes on.
     """
 
     deployment: Deployment
     caster: Piece
     rules: AimRules
+    flight_moves: bool = False
 
     def verdicts(self) -> list[Verdict]:
         """Whether the spell may be cast at each possible target, as the battle begins.
@@ -73,12 +103,35 @@ class Aim:
         reason = self._reason_against(target, host)
         return reason, alone and bool(reason)
 
-    def strikes(self, target: int | None) -> list[Strike]:
+    def points(self, worth: Callable[[Comets], Floats]) -> dict[int, Floats]:
+        """Where on the battlefield a Comet may be aimed beside the middles of its targets.
+
+        Args:
+            worth: what each point that the army's Comets may fall on is worth, shape (k,).
+
+        Returns:
+            Points, in inches, by the target whose name they bear: those that `Comets.choose`
+            offers for the targets that `verdicts` allows; none without a battlefield.
+        """
+        polygons = self.deployment.polygons
+        if polygons is None or self.rules.target != "point":
+            return {}
+        targets = [verdict.target for verdict in self.verdicts() if verdict.legal]
+        comets = self.deployment.comets(self.caster.army)
+        allowed = np.ones(len(comets.places), np.bool_)
+        if self.rules.range_inches is not None:
+            away = polygons.distances_from(comets.places, self.caster.code)
+            allowed = away <= self.rules.range_inches + ROUNDING
+        named = [target for target in targets if target is not None]
+        return comets.choose(worth(comets), allowed, named)
+
+    def strikes(self, target: int | None, point: Floats | None = None) -> list[Strike]:
         """Whom the spell strikes.
 
         Args:
             target: one that `verdicts` allows, or allows once it stands alone; None where the
                 verdict names none.
+            point: where a Comet aimed at the target falls, one of `points`; None for its middle.
 
         Returns:
             A strike for each victim, by code: the caster for a spell on itself, nobody for one
@@ -102,7 +155,7 @@ class Aim:
             raise ValueError(f"expected a target for a spell at {rules.target}, found none")
         piece = self.deployment.pieces[target]
         if rules.target == "point":
-            return self._strikes_around(piece)
+            return self._strikes_around(piece, point)
         if rules.target == "line":
             return self._strikes_on_line(piece)
         if rules.hits == "template":
@@ -117,7 +170,7 @@ class Aim:
         who = self.caster
         if who.absent:
             return f"{who.name} is {who.absent}"
-        if who.fleeing:
+        if who.fleeing and not self.flight_moves:
             return f"{who.name} is fleeing"
         if self.rules.caster_engaged and not who.engaged:
             return f"{who.name} is not in close combat"
@@ -155,7 +208,8 @@ class Aim:
             if target.troop != "character":
                 return "is not on foot"
         if rules.needs == "fleeing" and not target.fleeing:
-            return "is not fleeing"
+            if not (self.flight_moves and rules.target in _PICKED):
+                return "is not fleeing"
         if rules.needs == "magic_item" and not target.magic_item:
             return "carries no magic item"
         return ""
@@ -207,8 +261,9 @@ class Aim:
         """Why a lone character is no target of shooting in 6e; empty where it is.
 
         Within 5 inches of a friendly unit of 5 or more models it must be the nearest legal target
-        (errata of the 6th edition); of equally near ones it may be picked (ours). A unit that it
-        stands in is ignored.
+        (errata of the 6th edition); of equally near ones it may be picked (ours). One that stands
+        out among all units within 5 inches may always be picked. A unit that it stands in is
+        ignored.
         """
         polygons = self.deployment.polygons
         if polygons is None or target.is_unit or self.deployment.edition != "6e":
@@ -220,14 +275,13 @@ class Aim:
             and other.is_targetable
             and other.code not in (target.code, target.host)
         ]
-        guards = [
-            other.name
+        around = [
+            other
             for other in others
-            if other.is_unit
-            and other.models >= BIG_UNIT
-            and polygons.distance(target.code, other.code) <= NEAR_UNIT
+            if other.is_unit and polygons.distance(target.code, other.code) <= NEAR_UNIT
         ]
-        if not guards:
+        guards = [other.name for other in around if other.models >= BIG_UNIT]
+        if not guards or _stands_out(target, around):
             return ""
         reach = inf if self.rules.range_inches is None else self.rules.range_inches
         caster = self.caster.code
@@ -271,15 +325,19 @@ class Aim:
             found.append(self._strike(self.deployment.pieces[code])._replace(hits=(0, 1)))
         return found
 
-    def _strikes_around(self, target: Piece) -> list[Strike]:
-        """All units and lone characters, with their distances from the target's middle."""
+    def _strikes_around(self, target: Piece, point: Floats | None) -> list[Strike]:
+        """All units and lone characters, and the target, with their distances from the point."""
         polygons = self.deployment.polygons
+        if polygons is None:
+            point = None
+        elif point is None:
+            point = polygons.middle(target.code)
         found = []
         for code, piece in self.deployment.pieces.items():
-            if piece is target:
-                found.append(self._strike(piece))
-            elif piece.is_targetable:
-                away = inf if polygons is None else polygons.distance_from_middle(target.code, code)
+            if piece is target or piece.is_targetable:
+                away = 0.0 if piece is target else inf
+                if polygons is not None and point is not None:
+                    away = float(polygons.distances_from(point, code))
                 found.append(self._strike(piece)._replace(distance=away))
         return found
 

@@ -6,6 +6,7 @@ Without a battlefield there are only pieces and formations, and shapely is never
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from wfb_gym.geometry.comets import Comets
 from wfb_gym.geometry.formation import Bases, bases_of
 from wfb_gym.geometry.lines import Lines
 from wfb_gym.geometry.pieces import Misplacement, Piece, TerrainPiece
@@ -44,6 +45,7 @@ class Deployment:
         self._reasons: dict[tuple[int, int, int | None], str] = {}
         self._lines: dict[tuple[int, float], Lines] = {}
         self._placings: dict[tuple[int, int, float], Placing] = {}
+        self._comets: dict[int, Comets] = {}
 
     def bases(self, code: int) -> Bases:
         """Return the bases of a piece; without a battlefield only its formation has a meaning."""
@@ -88,6 +90,14 @@ class Deployment:
             ]
             self._placings[key] = place_template(self.bases(target), diameter, barred)
         return self._placings[key]
+
+    def comets(self, army: int) -> Comets:
+        """Return the points that an army's Comets may fall on; only on a battlefield."""
+        if self.polygons is None or self.size is None:
+            raise ValueError("expected a battlefield, as there are no points without one")
+        if army not in self._comets:
+            self._comets[army] = Comets(self.pieces, self.polygons, army, self.size)
+        return self._comets[army]
 
     def misplacements(self) -> list[Misplacement]:
         """Return the pieces that overlap or leave the battlefield; none without one."""

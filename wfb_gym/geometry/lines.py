@@ -13,8 +13,8 @@ from wfb_gym.geometry.pieces import Piece
 
 _EDGE = 1e-6
 """A line that runs along a base's edge, or nearer to it than this, does not cross the base."""
-_TRIED = 720
-"""Number of directions all round that are tried beside those between corners."""
+_ON_CIRCLE = 1e-5
+"""How far from 1 the size of a root may be that stands for a direction."""
 _EQUAL = 1e-6
 """Points by which the scores of two directions must differ to count as different."""
 
@@ -22,9 +22,9 @@ _EQUAL = 1e-6
 class Lines:
     """All lines of one length, in inches, that a caster can send.
 
-    A line begins at the edge of the caster's base, on a ray from its middle (ours). Which bases a
-    ray crosses changes only where it passes a corner: so one direction between each two corners is
-    enough, and some more for what lies at the end of the line.
+    A line begins at the edge of the caster's base, on a ray from its middle (ours). Which bases it
+    crosses changes only where it passes a corner, or its end a side of a base: so one direction
+    between each two of these is enough, and that in which it just reaches the nearest base.
     """
 
     def __init__(
@@ -32,9 +32,10 @@ class Lines:
     ) -> None:
         self._pieces = pieces
         self._bases = bases
-        own = bases[caster]
+        own = self._own = bases[caster]
         self._army = pieces[caster].army
         self._from = own.frame.world(own.centres[0])
+        self._length = length
         reach = length + float(np.hypot(*own.half))
         near: dict[int, NDArray[np.bool_]] = {}
         for code, some in bases.items():
@@ -83,25 +84,53 @@ class Lines:
 
     def _candidate_directions(self, near: Mapping[int, NDArray[np.bool_]]) -> Floats:
         """(k, 2) directions worth a try."""
-        ends, nearest = [np.empty((0, 2))], [np.empty((0, 2))]
+        changes, towards = [np.empty(0)], [np.empty((0, 2))]
         for code, close in near.items():
-            bases = self._bases[code]
-            ends.append(bases.corners()[close].reshape(-1, 2) - self._from)
+            whole = self._bases[code]
+            bases = whole._replace(centres=whole.centres[close], half=whole.half - _EDGE)
+            changes += [_angles(bases.corners().reshape(-1, 2) - self._from)]
+            changes += [self._ends_on_sides(bases)]
             if self._pieces[code].army != self._army:
                 local = bases.frame.local(self._from)
-                low, high = bases.centres - bases.half, bases.centres + bases.half
-                inside = bases.half / 1000  # of the edge itself the line would only run along it
-                at = np.clip(local, low + inside, high - inside)
+                inside = bases.half * 0.999  # along the side itself the line would only run
+                at = np.clip(local, bases.centres - inside, bases.centres + inside)
                 at = at[np.argmin(np.hypot(*(at - local).T))]
-                nearest.append(bases.frame.world(at)[None] - self._from)
-        points, straight = np.concatenate(ends), np.concatenate(nearest)
-        angles = np.unique(np.arctan2(points[:, 1], points[:, 0]).round(9))
+                middle = whole.centres.mean(axis=0)
+                towards.append(bases.frame.world(np.stack([at, middle])) - self._from)
+        angles = np.unique(np.concatenate(changes).round(9))
         between = (angles + np.roll(angles, -1)) / 2
         if len(angles):
             between[-1] += np.pi
-        all_round = np.linspace(-np.pi, np.pi, _TRIED, endpoint=False)
-        tried = np.concatenate([between, np.arctan2(straight[:, 1], straight[:, 0]), all_round])
+        tried = np.concatenate([between, _angles(np.concatenate(towards))])
         return np.stack([np.cos(tried), np.sin(tried)], axis=1)
+
+    def _ends_on_sides(self, bases: Bases) -> Floats:
+        """Angles in which the line may end on a side of a base, or on what continues the side.
+
+        A ray in direction u leaves a base with half its width h along the axis a, and reaches a
+        side at distance d along its normal n. It is there at the line's length l if
+        (h / (a.u) + l) (n.u) = d. With u, a and n as complex numbers that is an equation of the
+        fourth degree in u, of which the roots of size 1 count.
+        """
+        own = self._own
+        away = np.abs(bases.frame.local(self._from) - bases.centres)
+        nearest = np.hypot(*np.maximum(away - bases.half, 0.0).T)
+        farthest = np.hypot(*(away + bases.half).T)
+        reached = nearest <= self._length + np.hypot(*own.half)
+        reached &= farthest >= self._length + own.half.min()
+        normals = np.concatenate([bases.frame.axes, -bases.frame.axes])
+        axes = np.concatenate([own.frame.axes, -own.frame.axes])
+        if not reached.any():
+            return np.empty(0)
+        middles = bases.frame.world(bases.centres[reached]) - self._from
+        found = []
+        for normal, deep in zip(normals, np.tile(bases.half, 2), strict=True):
+            distances = np.unique((middles @ normal + deep).round(9))
+            for axis, half in zip(axes, np.tile(own.half, 2), strict=True):
+                found.append(
+                    _roots(complex(*axis), complex(*normal), half, self._length, distances)
+                )
+        return np.concatenate(found)
 
     def _crossing(
         self, bases: Bases, close: NDArray[np.bool_], start: Floats, end: Floats
@@ -116,3 +145,32 @@ class Lines:
         leaves = np.maximum(one, other).min(axis=2)
         crossing: NDArray[np.bool_] = (enters < leaves) & (enters <= end[:, None])
         return crossing
+
+
+def _angles(directions: Floats) -> Floats:
+    """(k,) angles of directions (k, 2), in radians."""
+    angles: Floats = np.arctan2(directions[:, 1], directions[:, 0])
+    return angles
+
+
+def _roots(axis: complex, normal: complex, half: float, length: float, distances: Floats) -> Floats:
+    """Angles of all u of size 1 with (half / (axis.u) + length) (normal.u) = a distance."""
+    a, n = axis, normal
+    ones = np.ones(len(distances))
+    # By a.u = (conj(a) u + a / u) / 2, multiplied by 4 u^2; beginning with the highest power.
+    powers = np.stack(
+        [
+            length * (a * n).conjugate() * ones,
+            2 * (half * n.conjugate() - distances * a.conjugate()),
+            2 * length * (a * n.conjugate()).real * ones,
+            2 * (half * n - distances * a),
+            length * a * n * ones,
+        ],
+        axis=1,
+    )
+    companion = np.zeros((len(distances), 4, 4), np.complex128)
+    companion[:, [1, 2, 3], [0, 1, 2]] = 1.0
+    companion[:, 0] = -powers[:, 1:] / powers[:, :1]
+    roots = np.linalg.eigvals(companion).reshape(-1)
+    angles: Floats = np.angle(roots[np.abs(np.abs(roots) - 1.0) < _ON_CIRCLE])
+    return angles

@@ -78,15 +78,22 @@ class Polygons:
         shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
         return float(shapely.distance(self.footprints[code], shapes).min()) if shapes else np.inf
 
-    def distance_from_middle(self, code: int, other: int) -> float:
-        """Inches from the middle of a piece to the nearest base of another; 0 where it is on one.
+    def distances_from(self, places: Floats, code: int) -> Floats:
+        """(...,) inches from places (..., 2) to the nearest base of a piece; 0 on one."""
+        distances: Floats = shapely.distance(shapely.points(places), self.footprints[code])
+        return distances
 
-        The middle is that of the piece's oriented bounding rectangle.
-        """
+    def middle(self, code: int) -> Floats:
+        """(2,) middle of a piece's oriented bounding rectangle, on the battlefield."""
         bases = self.bases[code]
         corners = bases.frame.local(self.blocks[code].reshape(-1, 2))
-        middle = bases.frame.world((corners.min(axis=0) + corners.max(axis=0)) / 2)
-        return float(shapely.distance(shapely.points(middle), self.footprints[other]))
+        return bases.frame.world((corners.min(axis=0) + corners.max(axis=0)) / 2)
+
+    def shortest_way(self, one: int, other: int) -> Floats:
+        """(2, 2) where the shortest way between two pieces begins and ends."""
+        way = shapely.shortest_line(self.footprints[one], self.footprints[other])
+        ends: Floats = shapely.get_coordinates(way)
+        return ends
 
     def piece_in_front(self, code: int, reach: float) -> int | None:
         """Another piece within `reach` inches of a unit's front rank; None where there is none."""

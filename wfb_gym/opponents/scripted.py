@@ -37,16 +37,16 @@ from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
 from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.engine import actions, queries, targets
-from wfb_gym.engine.casting import cast_bonus
+from wfb_gym.engine.casting import cast_bonus, may_be_irresistible
 from wfb_gym.engine.dispelling import dispel_probability_of
 from wfb_gym.engine.generator import Rng, new_rngs, next_choice
 from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCE, cast_need
+from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace, new_work_spaces
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, MoveTables, look_up_move
-from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
+from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
 
 LIKELY = 0.6
@@ -166,7 +166,8 @@ def pending_cast_chance(packed: PackedScenario, state: State, dice: int) -> floa
     )
     if state.cast_item:
         dice += int(packed.armies[army].items[state.cast_item - 1].cast_extra_dice)
-    return float(CAST_CHANCE[need, min(DICE, dice)])
+    irresistible = int(may_be_irresistible(packed, state))
+    return float(CAST_CHANCES[irresistible, need, min(DICE, dice)])
 
 
 @jit
@@ -192,10 +193,8 @@ def pending_threat(packed: PackedScenario, state: State) -> float:
 @jit
 def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
     """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
-    worth = targets.worth_per_phase(packed, state, army, spell) * phases_left(packed, state)
-    if packed.armies[army].spells[spell].duration == Duration.DELAYED:
-        worth += targets.worth_of_aim(packed, army, spell, int64(state.aims[army, spell] - 1), 0)
-    return float(worth if army != state.mover else -worth)
+    worth = float(targets.worth_in_play(packed, state, army, spell, phases_left(packed, state)))
+    return worth if army != state.mover else -worth
 
 
 @jit
@@ -286,7 +285,10 @@ def _last_item(packed: PackedScenario, state: State, work: WorkSpace, count: int
     for i in range(count):
         action = int64(work.legal[i])
         if actions.FIRST_ITEM <= action < actions.FIRST_ITEM + ITEMS:
-            if packed.armies[state.mover].items[action - actions.FIRST_ITEM].dispel_use == use:
+            item = action - actions.FIRST_ITEM
+            entry = packed.armies[state.mover].items[item]
+            again = queries.declared_uses(state, item) > 0  # which a re-roll seldom needs
+            if entry.dispel_use == use and (not again or entry.dispel_use_bonus > 0):
                 return action
     return -1
 

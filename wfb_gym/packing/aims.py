@@ -5,17 +5,20 @@ what hits do; this module brings them together once, when a scenario is packed.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import new_records
-from wfb_gym.geometry import Strike
+from wfb_gym.geometry import Comets, Floats, Strike
 from wfb_gym.packing import records
+from wfb_gym.packing.comets import points_until, points_when_landing
 from wfb_gym.packing.records import HIT_DICE, UNBOUNDED, HitDice, Opening, packed_save
 from wfb_gym.rules.damage import (
     Hit,
+    Pmf,
     hit_chance,
     hits_pmf,
     models_lost,
@@ -24,19 +27,17 @@ from wfb_gym.rules.damage import (
     wounds_pmf,
 )
 from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.sharing import shared_pmfs, spares_characters
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.battlefield import target_code
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.effects import Damage, SpellEffect
+from wfb_gym.scenario.effects import PICKED, Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import AIMS, MARKS, MARKS_PER_WORD, MAX_WOUNDS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot, identities_to_mark, spell_slots
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
-
-_MAX_MARKERS = 12
-"""Markers of a Comet beyond which it is as good as certain to have landed."""
 
 
 class _Victim(NamedTuple):
@@ -104,17 +105,18 @@ class AimPacker:
     """Fills the aims of both armies, and the strikes that they share."""
 
     def __init__(self, packed: records.PackedScenario, scenario: Scenario) -> None:
-        self._packed = packed
+        self.packed = packed
         self.scenario = scenario
         self._slots = [spell_slots(army, scenario.catalogue) for army in scenario.armies]
         self.pmfs = _Pool(packed["pmfs"], "chances of casualties in all")
         self.hits = _Pool(packed["hits"], "numbers of models struck in all")
         self.strikes = _Pool(packed["strikes"], "units struck by all spells together")
+        self.landings = _Pool(packed["landings"], "aims of Comets, each for every phase")
 
     def pack(self) -> None:
         """Fill the packed scenario's aims, strikes, distributions and marks."""
         for army, slots in enumerate(self._slots):
-            packed = self._packed.armies[army]
+            packed = self.packed.armies[army]
             marks = identities_to_mark([slot.spell for slot in slots])
             if len(marks) > MARKS:
                 expected = f"at most {MARKS} spells that do not stack on one target"
@@ -125,11 +127,13 @@ class AimPacker:
                 effect = slot.spell.effect
                 if effect is None:
                     continue
-                self._packed.targets = True
+                self.packed.targets = True
                 spell = packed.spells[index]
                 spell.targeted = True
                 spell.gains_wound = effect.gains_wound
                 spell.heals = effect.heals
+                spell.needs_flight = effect.needs == "fleeing" and effect.target in PICKED
+                spell.rallies = effect.rallies
                 packed.healing |= int(effect.heals) << index
                 if slot.spell.identity in marks:
                     mark = marks.index(slot.spell.identity)
@@ -142,11 +146,15 @@ class AimPacker:
 
     def add_hits(self, models: Sequence[int]) -> int:
         """Add how many models are struck by how many are left; return the first's index."""
-        most = np.iinfo(self._packed["hits"].dtype).max
+        most = np.iinfo(self.packed["hits"].dtype).max
         if max(models) > most:
             expected = f"at most {most} models of a unit struck at once"
             raise ScenarioError("scenario", [Problem("", expected, str(max(models)))])
         return self.hits.add(models)
+
+    def mark_sharing(self, unit: int) -> None:
+        """Note that characters in the unit of that code may share the hits of some spell."""
+        self.packed.armies[unit // TARGETS].units[unit % TARGETS].shares = 1
 
     def gains_wounds(self, army: int, index: int) -> bool:
         """Whether the target is a character with a spell that gains it wounds."""
@@ -172,11 +180,15 @@ class _SpellAims:
         self._slot = slot
         self._effect = effect
         self._is_on_area = effect.target.endswith("_area")
-        self._aim = self._scenario.aim(army, slot.wizard, effect)
+        self._panic = bool(packer.packed.panic)
+        aim = self._scenario.aim(army, slot.wizard, effect)
+        self._aim = replace(aim, flight_moves=self._panic)
+        self._points: dict[int, Floats] = {}
 
     def pack(self, packed: records.PackedArmy, used: int) -> int:
         """Fill the spell's aims from row `used` on; return the row behind the last."""
         spell = packed.spells[self._index]
+        self._points = self._aim.points(self._worth_of_points)
         lying = self._target_in_play()
         aims = sorted(self._open_aims(lying))
         if used + len(aims) > AIMS:
@@ -193,6 +205,10 @@ class _SpellAims:
             row.target = aim.packed_target
             row.open = aim.opening
             self._fill_aim(row, packed.reach[self._index], aim.target)
+            gains = row.promise or row.worth_per_phase
+            if self._effect.needs == "fleeing" and aim.target is not None and gains:
+                owner = self._packer.packed.armies[aim.target // TARGETS]
+                owner.sought |= 1 << aim.target % TARGETS
             values.append(row.promise + row.worth_per_phase * phases_paid)
             if self._slot.spell.in_play and aim.target == lying:
                 spell.in_play_aim = k + 1
@@ -247,7 +263,7 @@ class _SpellAims:
         """Return what the spell strikes, where that matters."""
         if self._effect.damage is None and not self._is_on_area:
             return []
-        return self._aim.strikes(target)
+        return self._aim.strikes(target, None if target is None else self._points.get(target))
 
     def _fill_aim(
         self, row: records.PackedAim, reach: NDArray[np.int16], target: int | None
@@ -263,15 +279,57 @@ class _SpellAims:
             points = sum(victim.points * victim.models for victim in victims)
         parts = self._scenario.worth_of(self._slot.spell, name)
         row.worth = parts["points"] + parts["share"] * points
+        if self._effect.rallies and not self._pays_for_rallying(target):
+            row.worth = 0.0
         row.worth_per_phase = parts["points_per_phase"] + parts["share_per_phase"] * points
-        mean = float(row.worth)
-        if self._effect.damage is not None:
-            rows = new_records(records.PackedStrike, len(strikes))
-            for strike, entry in zip(strikes, rows, strict=True):
-                mean += self._fill_strike(entry, reach, self._effect.damage, strike)
-            row.first_strike = self._packer.strikes.add(rows) if len(rows) else 0
-            row.n_strikes = len(rows)
-        row.promise = mean
+        row.promise = row.worth
+        row.landing = -1
+        damage = self._effect.damage
+        if damage is None:
+            return
+        rows = new_records(records.PackedStrike, len(strikes))
+        won = np.zeros(len(strikes))
+        for k, strike in enumerate(strikes):
+            won[k] = self._fill_strike(rows[k], reach, damage, strike)
+        row.first_strike = self._packer.strikes.add(rows) if len(rows) else 0
+        row.n_strikes = len(rows)
+        if not damage.delayed:
+            row.promise += float(won.sum())
+            return
+        distances = [strike.distance for strike in strikes]
+        landings = points_when_landing(won, distances, self._scenario.phases)
+        row.landing = self._packer.landings.add(landings)
+        row.promise += float(points_until(landings, self._scenario.phases - 1))
+
+    def _worth_of_points(self, comets: Comets) -> Floats:
+        """(k,) points that a Comet wins on average at each place that it may fall on."""
+        damage = self._effect.damage
+        assert damage is not None  # a Comet strikes
+        (row,) = new_records(records.PackedStrike, 1)
+        reach = np.zeros(2 * TARGETS, np.int16)
+        won = [self._fill_strike(row, reach, damage, Strike(code)) for code in comets.codes]
+        starts = max(1, self._scenario.phases - 1)
+        return points_until(points_when_landing(won, comets.distances, starts), starts)
+
+    def _pays_for_rallying(self, target: int | None) -> bool:
+        """Whether a target that rallies brings the spell's worth.
+
+        Where units panic, only one that flees as the battle begins: its owner would be paid for
+        what the dice do to it later. Victory points pay for themselves.
+        """
+        if not self._panic or target is None:
+            return True
+        fled = self._scenario.deployment.pieces[target].fleeing
+        return fled and not self._packer.packed.victory_points
+
+    def _members(self, strike: Strike) -> tuple[int, ...]:
+        """Codes of the characters in a unit that share its hits once it is small.
+
+        Models that a spell picks, or reaches by where they stand, share theirs with nobody (ours).
+        """
+        if strike.hits is not None or self._effect.target == "enemy_model":
+            return ()
+        return self._aim.deployment.pieces[strike.victim].joined
 
     def _victim(self, strike: Strike) -> _Victim:
         return _victim(self._armies[strike.victim // TARGETS], strike.victim % TARGETS)
@@ -283,38 +341,39 @@ class _SpellAims:
         damage: Damage,
         strike: Strike,
     ) -> float:
-        """Fill a strike; return the points that its owner can expect to win by it."""
+        """Fill a strike; return the points that its owner can expect to win by it, if it comes."""
         effect, packer = self._effect, self._packer
         side, index = divmod(strike.victim, TARGETS)
         victim = self._victim(strike)
-        hit = _hit(damage, victim)
-        # Surplus wounds of a flammable model are lost with it.
-        burns = damage.flaming and "flammable" in victim.traits
-        per_hit = min(2, victim.wounds) if burns else 1
-        chance = float(hit_chance(hit))
+        _fill_hit(row, damage, strike.victim, victim)
+        chance, per_hit = float(row.chance), int(row.wounds_per_hit)
         total = victim.wounds * victim.models
-        row.victim = strike.victim
-        row.wounds_per_hit = per_hit
         row.alone = index >= UNITS and effect.target in ("enemy_area", "point")
         row.distance = strike.distance
-        for field, value in hit._asdict().items():
-            row[field] = value or 0
-        row.pmf = row.hits = row.touched = -1
+        shared = 0.0
         if strike.hits is None:
             most = victim.wounds if effect.target == "enemy_model" and index < UNITS else total
             if packer.gains_wounds(side, index):  # it may have more than it began with
                 most = MAX_WOUNDS
             extra = effect.near.extra if effect.near is not None and strike.touches else None
-            pmf = wounds_pmf(hits_pmf(damage.hits, extra), chance, per_hit, most)
+            hits = hits_pmf(damage.hits, extra)
+            pmf = wounds_pmf(hits, chance, per_hit, most)
             pmf = pmf[: int(np.flatnonzero(pmf)[-1]) + 1]
             row.dice = HIT_DICE[damage.hits]
             row.extra_dice = HitDice.NONE if extra is None else HIT_DICE[extra]
             row.pmf = packer.pmfs.add(pmf)
             row.pmf_size = len(pmf)
             longest = len(pmf) - 1
+            members = self._members(strike)
+            if members:
+                on_models, on_one = shared_pmfs(hits, victim.models, len(members))
+                shared = self._fill_members(row, damage, members, hits, on_one)
+            if members and not spares_characters(victim.models):
+                pmf = wounds_pmf(on_models, chance, per_hit, most)
+            else:
+                shared = 0.0
         else:
             row.dice = HitDice.MODELS
-            row.chance = chance
             row.hits = packer.add_hits(strike.hits)
             struck = struck_pmf(strike.hits[-1])
             if strike.partial is not None and damage.partial is not None:
@@ -328,12 +387,64 @@ class _SpellAims:
             reach[strike.victim] = (
                 UNBOUNDED if longest == UNBOUNDED else max(int(reach[strike.victim]), longest)
             )
-        lost = sum(
-            float(p) * models_lost(total, k, victim.wounds) * victim.points
-            for k, p in enumerate(pmf)
-        )
-        lost *= _comet_reaches(strike.distance) if damage.delayed else 1.0
+        lost = _points_lost(victim, pmf) + shared
         return lost if side != self._army else -lost
+
+    def _fill_members(
+        self,
+        row: records.PackedStrike,
+        damage: Damage,
+        members: tuple[int, ...],
+        hits: Pmf,
+        on_one: Pmf,
+    ) -> float:
+        """Fill in the characters that may share the hits on a unit.
+
+        Args:
+            row: the strike on the unit.
+            damage: of the spell.
+            members: codes of the characters.
+            hits: probabilities of hits on them and the unit together.
+            on_one: probabilities of hits on each of them while the unit is whole and small.
+
+        Returns:
+            Points that they can be expected to lose then.
+        """
+        rows = new_records(records.PackedStrike, len(members))
+        lost = 0.0
+        for code, entry in zip(members, rows, strict=True):
+            victim = _victim(self._armies[code // TARGETS], code % TARGETS)
+            _fill_hit(entry, damage, code, victim)
+            entry.dice, entry.extra_dice = row.dice, row.extra_dice
+            entry.pmf, entry.pmf_size = self._packer.pmfs.add(hits), len(hits)
+            pmf = wounds_pmf(on_one, float(entry.chance), int(entry.wounds_per_hit), victim.models)
+            lost += _points_lost(victim, pmf)
+        row.first_member = self._packer.strikes.add(rows)
+        row.n_members = len(members)
+        self._packer.mark_sharing(int(row.victim))
+        return lost
+
+
+def _fill_hit(row: records.PackedStrike, damage: Damage, code: int, victim: _Victim) -> None:
+    """Fill in whom a strike hits, and what each hit does."""
+    hit = _hit(damage, victim)
+    # Surplus wounds of a flammable model are lost with it.
+    burns = damage.flaming and "flammable" in victim.traits
+    row.victim = code
+    row.wounds_per_hit = min(2, victim.wounds) if burns else 1
+    row.chance = float(hit_chance(hit))
+    for field, value in hit._asdict().items():
+        row[field] = value or 0
+    row.pmf = row.hits = row.touched = -1
+
+
+def _points_lost(victim: _Victim, wounds: Pmf) -> float:
+    """Points that a victim can be expected to lose."""
+    total = victim.wounds * victim.models
+    return sum(
+        float(p) * models_lost(total, k, victim.wounds) * victim.points
+        for k, p in enumerate(wounds)
+    )
 
 
 def _hit(damage: Damage, victim: _Victim) -> Hit:
@@ -350,15 +461,3 @@ def _hit(damage: Damage, victim: _Victim) -> Hit:
         damage.ward_save,
         damage.automatic,
     )
-
-
-def _comet_reaches(distance: float) -> float:
-    """Probability that a Comet which nobody dispels reaches so far when it lands.
-
-    It lands with k markers with probability 1 / 2**k, and reaches D6 inches a marker.
-    """
-    probability = 0.0
-    for markers in range(1, _MAX_MARKERS + 1):
-        reaches = sum(die * markers >= distance for die in range(1, FACES + 1)) / FACES
-        probability += reaches / 2.0**markers
-    return probability

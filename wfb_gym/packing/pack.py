@@ -40,6 +40,8 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
     packed = packed_scenarios[0]
     packed.phases = scenario.phases
     _copy(packed, rules, "own_dice", "dispel_double_six", "dispel_one_turn", "reroll_all_dice")
+    packed.panic = rules.panic
+    packed.victory_points = rules.scoring == "victory_points"
     packed.in_play_recast_side = rules.in_play_recast == "side"
     _pack_miscasts(packed, scenario)
     _pack_contacts(packed, scenario)
@@ -78,8 +80,10 @@ def _pack_army(
     packed.n_wizards = len(army.characters)
     packed.n_units = len(army.units)
     for unit, target in zip(army.units, packed.units, strict=False):
-        _copy(target, unit, "models", "wounds", "magic_resistance", "fleeing", "points")
-        target.engaged = unit.in_combat
+        _copy(target, unit, "models", "wounds", "leadership", "magic_resistance", "fleeing")
+        target.points = unit.points
+        target.panics = unit.takes_panic_tests
+        target.engaged = army.is_engaged(unit)
     for index, (who, wizard) in enumerate(zip(army.characters, packed.wizards, strict=False)):
         _pack_character(wizard, army, who, rules)
         if isinstance(who, Wizard):
@@ -99,20 +103,21 @@ def _pack_character(
 ) -> None:
     packed.dispel_dice = slots.dispel_dice_of(who, rules)
     packed.rune = not isinstance(who, Wizard)
-    packed.makes_dice = packed.uses_items = who.is_active
     packed.on_table = who.is_on_battlefield
     packed.alive = who.is_alive
+    packed.fleeing = who.is_fleeing
     packed.reserve = GENERATED
     unit, index = army.unit_of(who), army.unit_index(who.stands_in)
     if index is not None:
         packed.unit = index + 1
     body: Character | Unit = who
     packed.points_per_wound = who.points / who.wounds
-    _copy(packed, who, "magic_resistance", "wounds")
+    _copy(packed, who, "magic_resistance", "wounds", "general")
     if isinstance(who, Wizard) and who.daemon_unit is not None and unit is not None:
         body = unit  # the focal model of Daemons lives while its unit does
         packed.wounds = packed.daemons = 1
         packed.points_per_wound = unit.points / unit.wounds
+    packed.leadership = body.leadership
     packed.toughness = body.toughness
     packed.armour_save = packed_save(body.armour_save)
     packed.ward_save = packed_save(body.ward_save)
@@ -120,7 +125,6 @@ def _pack_character(
 
 def _pack_wizard(packed: records.PackedWizard, who: Wizard, catalogue: Mapping[str, Item]) -> None:
     packed.level = who.level
-    packed.casts = who.status in ("ready", "rallied")
     if who.reserve is not None:
         packed.reserve = who.reserve
     for field in BEARER_FIELDS:

@@ -128,16 +128,16 @@ class PackedWizard(Record):
 
     level: Int8  # 0 for any but a wizard
     dispel_dice: Int8  # what it adds to the dispel pool at this level or rank
+    leadership: Int8  # 2 to 10
+    general: Int8  # 1: it is the general of its army
     rune: Int8  # 1 for a Runesmith or Runelord: dispel_dice does not follow the level
     wounds: Int8
     toughness: Int8
     armour_save: Int8  # NO_SAVE for none
     ward_save: Int8
-    makes_dice: Int8  # neither fleeing nor dead
-    casts: Int8  # a wizard who is ready or rallied
-    uses_items: Int8  # alive and not fleeing
     on_table: Int8
     alive: Int8
+    fleeing: Int8  # 1: it flees when the battle begins
     reserve: Int8  # fixed own dice, or GENERATED
     bearer_dice: Int8  # power dice from items that only it may use
     extra_dice_cap: Int8  # items that raise the most dice it may roll
@@ -170,6 +170,8 @@ class PackedSpell(Record):
     mark_stays: Int8  # 1: for the rest of the battle; 0: for the phase
     gains_wound: Int8  # 1: its caster gains a wound if its target loses one
     heals: Int8  # 1: its target gets back the wounds it has lost
+    needs_flight: Int8  # 1: its target must be fleeing
+    rallies: Int8  # 1: its target rallies, unless too few are left
     namesakes: Int32  # bit s: spell s of the army is the same spell
     barred_by: Int32  # bit s: while spell s is in play this one cannot be cast
     first_aim: Int64  # its aims lie in a row, by target
@@ -188,7 +190,11 @@ class PackedAim(Record):
     n_strikes: Int64
     worth: Float64  # points when it takes effect, beside the casualties
     worth_per_phase: Float64
-    promise: Float64  # expected points when it takes effect, casualties of whole units in it
+    # expected points when it takes effect, casualties of whole units in it; of a Comet, those that
+    # it brings until the battle ends if it is cast in the first phase
+    promise: Float64
+    # of a Comet, first of the expected points when it lands with 1, 2 ... markers; else -1
+    landing: Int64
 
 
 class PackedStrike(Record):
@@ -197,11 +203,15 @@ class PackedStrike(Record):
     victim: Int8  # army x TARGETS + target
     wounds_per_hit: Int8  # of an unsaved hit
     alone: Int8  # 1: a character, struck once the unit it stands in is gone
-    pmf: Int64  # first of its chances of 0, 1, 2 ... wounds; -1 where it strikes models
+    # first of its chances of 0, 1, 2 ... wounds; of a character that shares hits with its unit,
+    # those of hits on all members; -1 where it strikes models
+    pmf: Int64
     pmf_size: Int64
     hits: Int64  # first of its hits by models left; -1 where it has a law
     touched: Int64  # likewise models only touched, or -1
-    chance: Float64  # that a hit wounds, where it strikes models
+    first_member: Int64  # of a unit: strikes on characters that share its hits while it is small
+    n_members: Int64
+    chance: Float64  # that a hit wounds
     touched_chance: Float64  # that a model only touched is hit and wounded
     distance: Float64  # inches from the point of a Comet
     # what the dice of the hits are read by, where they are thrown one by one
@@ -222,10 +232,13 @@ class PackedUnit(Record):
 
     models: Int16
     wounds: Int8  # of each model
+    leadership: Int8  # 2 to 10
+    panics: Int8  # 1: it takes Panic tests
     magic_resistance: Int8  # its own; characters with it may have a better one
     caster: Int8  # 1 + the character that is this unit of Daemons
+    shares: Int8  # 1: characters in it share the hits of some spell while it is small
     engaged: Int8
-    fleeing: Int8
+    fleeing: Int8  # 1: it flees when the battle begins
     points: Float64  # per model
 
 
@@ -268,6 +281,7 @@ class PackedArmy(Record):
     rerolls: Int8  # 1: some item of the army re-rolls dice
     bound: Int32  # bit s: spell s lies bound in an item
     healing: Int32  # bit s: spell s brings back wounds
+    sought: Int32  # bit of a target: some spell gains by its flight
     staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
     n_units: Int64
     n_aims: Int64
@@ -323,6 +337,8 @@ class PackedScenario(Record):
     dispel_double_six: Int8
     dispel_one_turn: Int8  # 1: spells that last one turn may be dispelled later
     in_play_recast_side: Int8  # 1: a spell in play bars its namesakes in the whole army
+    panic: Int8  # 1: units that lose many models in a phase may flee
+    victory_points: Int8  # 1: rewards count victory points; 0: points of losses
     reroll_all_dice: Int8  # 1: a re-roll of a cast takes all its dice (7th edition)
     targets: Int8  # 1: some spell is aimed
     draws: Int8  # 1: some wizard draws its spells when the battle begins
@@ -343,6 +359,7 @@ class PackedScenario(Record):
     strikes: Annotated[Records[PackedStrike], sizes.STRIKES]
     pmfs: Annotated[NDArray[np.float64], sizes.PMFS]
     hits: Annotated[NDArray[np.int8], sizes.HITS]
+    landings: Annotated[NDArray[np.float64], sizes.LANDINGS]
 
 
 WIZARD = dtype_of(PackedWizard)

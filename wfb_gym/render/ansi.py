@@ -8,10 +8,13 @@ import os
 from collections.abc import Iterator, Sequence
 
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt
-from wfb_gym.engine.targets import models_left
+from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.packing.records import Lock
+from wfb_gym.render.facts import FLEES
 from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.transcripts.changes import LOCKS
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, format_points, points_phrase
 from wfb_gym.transcripts.narrator import Event
@@ -112,6 +115,8 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
             parts.append(f"{own[index]} own dice")
         if lock:
             parts.append(LOCKS[Lock(lock % BARS_ITEMS)] if lock % BARS_ITEMS else "uses no items")
+        if flees(state, army, UNITS + index):
+            parts.append(FLEES)
         yield f"  {name}: {', '.join(parts)}"
         for spell, slot in enumerate(names.spells[army]):
             if slot.wizard == index:
@@ -130,7 +135,8 @@ def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -
         return "in play"
     if not int(state.known[army]) & bit:
         return "not known"
-    if army != int(state.active):
+    fled = flees(state, army, UNITS + names.spells[army][spell].wizard)
+    if army != int(state.active) or fled:
         return ""
     return "ready" if int(state.open) & bit else "tried"
 
@@ -151,7 +157,9 @@ def _units(scenario: Scenario, battle: Battle, army: int, style: AnsiStyle) -> I
         left = int(models_left(battle.packed, battle.state, army, index))
         full = round(_BAR * left / unit.models)
         bar = "#" * full + "." * (_BAR - full)
-        lost = unit.models - left
-        cost = f"  -{format_points(lost * unit.points)} points" if lost else ""
+        points = float(points_for_unit(battle.packed, battle.state, army, index))
+        cost = f"  -{format_points(points)} points" if points else ""
+        fled = flees(battle.state, army, index)
         row = f"  {unit.name:<28} {bar} {left:>3} of {unit.models}{cost}"
-        yield style(row, _DIM) if left == 0 else row
+        row += f"  {FLEES}" if fled else ""
+        yield style(row, _DIM) if left == 0 or fled else row

@@ -233,7 +233,8 @@ def _draw_unit(canvas: Canvas, box: Box, unit: facts.UnitFacts, colour: Colour) 
     canvas.fill(box, colours.GONE, colours.LINE)
     bar = box.inset(1)
     bar = bar._replace(right=bar.left + bar.width * unit.models // max(1, unit.full_models))
-    canvas.fill(bar, colour)
+    fled = unit.condition == facts.FLEES
+    canvas.fill(bar, colours.FLIGHT if fled else colour)
     inner = _inside(box)
     ink = colours.INK if unit.models else colours.FADED
     count = f"{unit.models}/{unit.full_models}"
@@ -248,7 +249,8 @@ def _draw_unit(canvas: Canvas, box: Box, unit: facts.UnitFacts, colour: Colour) 
     inner = inner._replace(right=covered.left - round(size / 2))
     left = canvas.text(inner, unit.name, size, ink).right + round(size / 2)
     if unit.condition and text_width(unit.condition, size * 0.8) <= inner.right - left:
-        canvas.text(inner._replace(left=left), unit.condition, size * 0.8, colours.FADED)
+        ink = colours.WOUND if fled else colours.FADED
+        canvas.text(inner._replace(left=left), unit.condition, size * 0.8, ink)
 
 
 def _inside(box: Box) -> Box:

@@ -31,3 +31,5 @@ PENDING: Colour = (252, 216, 130)
 IN_PLAY: Colour = (218, 204, 240)
 TRIED: Colour = (232, 227, 216)
 FORGOTTEN: Colour = (236, 196, 190)
+FLIGHT: Colour = (248, 232, 182)
+"""What is left of a unit that flees, as a background."""

@@ -10,16 +10,18 @@ from typing import NamedTuple
 from wfb_gym.engine import queries
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.morale import tested_leadership
+from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
-from wfb_gym.engine.strikes import current_strike
-from wfb_gym.engine.targets import models_left
+from wfb_gym.engine.strikes import strike_on_victim
+from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS
+from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.scenario.units import Unit
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase
-from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, faces_on_table
+from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS, faces_on_table
 
 
 class SpellStatus(Enum):
@@ -92,6 +94,10 @@ class ArmyFacts(NamedTuple):
     units: tuple[UnitFacts, ...]
 
 
+FLEES = "flees"
+"""The condition of who is fleeing."""
+
+
 def army_name(names: ScenarioNames, army: int) -> str:
     """Return an army's name, or its seat in the scenario."""
     return names.scenario.armies[army].name or ("Caster", "Dispeller")[army]
@@ -149,8 +155,9 @@ def _unit(battle: Battle, army: int, index: int, unit: Unit) -> UnitFacts:
     packed, state = battle.packed, battle.state
     models = int(models_left(packed, state, army, index))
     wounds_lost = models * unit.wounds - int(state.unit_wounds[army, index])
-    points_lost = (unit.models - models) * float(packed.armies[army].units[index].points)
-    condition = "flees" if unit.fleeing else "in combat" if unit.in_combat else ""
+    points_lost = float(points_for_unit(packed, state, army, index))
+    fled = flees(state, army, index)
+    condition = FLEES if fled else "in combat" if unit.in_combat and models else ""
     return UnitFacts(unit.name, models, unit.models, wounds_lost, points_lost, condition)
 
 
@@ -164,8 +171,8 @@ _LOCKS = {
 
 def _conditions(character: Character, battle: Battle, place: tuple[int, int]) -> Iterator[str]:
     """Yield what keeps a living character from casting or from its items."""
-    if character.status == "fleeing":
-        yield "flees"
+    if flees(battle.state, place[0], UNITS + place[1]):
+        yield FLEES
     elif character.status == "off_table":
         yield "off the table"
     bars, lock = divmod(int(battle.state.lock[place]), BARS_ITEMS)
@@ -271,12 +278,16 @@ ROLLS = {
     Node.ROLL_HIT: "for the miscast's hits",
     Node.ROLL_LOCK: "to cast again, on a 6",
     Node.ROLL_STRIKE: "for the spell's hits",
+    Node.ROLL_HITS: "for the number of hits",
+    Node.ROLL_SHARE: "for who takes the odd hits",
     Node.ROLL_WOUNDS: "for the miscast's wounds",
     Node.ROLL_FORGET: "for whether the spell is forgotten",
     Node.ROLL_COMET: "for whether the Comet lands",
     Node.ROLL_RADIUS: "for how far the Comet reaches",
     Node.ROLL_STORED: "for the dice that were kept",
     Node.ROLL_SPELLS: "for the spells of a lore",
+    Node.ROLL_RALLY: "to rally",
+    Node.ROLL_PANIC: "for panic",
 }
 """What dice are rolled for."""
 
@@ -301,7 +312,7 @@ def step_facts(names: ScenarioNames, battle: Battle) -> StepFacts:
     if battle.is_over:
         result, leader = "nobody is ahead", army_name(names, int(battle.points <= 0))
         if abs(battle.points) >= 0.05:
-            result = f"{leader} wins by {abs(battle.points):.1f} points"
+            result = f"{leader} wins by {abs(battle.points):.1f} {names.point}s"
         return StepFacts(None, "The battle is over", details=result)
     army, node, state = battle.mover, battle.node, battle.state
     action = _DECISIONS[node] if battle.is_decision() else f"rolls {ROLLS[node]}"
@@ -341,6 +352,9 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
             if int(state.in_play[army]) >> spell & 1
         ]
         return f"in play: {', '.join(in_play)}"
+    if battle.node == Node.ROLL_RALLY or battle.node == Node.ROLL_PANIC:
+        who = names.target(battle.mover, int(state.cursor) % TARGETS + 1)
+        return f"{who}, Leadership {int(tested_leadership(battle.packed, state))}"
     if battle.node != Node.NOMINATE:
         return ""
     power = dice_phrase(int(state.power), "power") + own_dice_phrase([int(state.own_dice.sum())])
@@ -350,8 +364,8 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
 def _spell_details(names: ScenarioNames, battle: Battle) -> str:
     """Describe what matters of the spell at stake."""
     packed, state = battle.packed, battle.state
-    if battle.node == Node.ROLL_STRIKE:
-        strike = packed.strikes[int(current_strike(packed, state))]
+    if battle.node in STRIKE_ROLLS:
+        strike = packed.strikes[int(strike_on_victim(packed, state))]
         army, index = divmod(int(strike.victim), TARGETS)
         return f"strikes {names.target(army, index + 1)}"
     if int(state.row) or battle.node == Node.ROLL_MISCAST:

@@ -103,9 +103,9 @@ def _draw_score(canvas: Canvas, box: Box, names: ScenarioNames, points: float, s
     filled = Box(left, bar.top + 1, left + long, bar.bottom - 1)
     canvas.fill(filled, colours.ARMIES[leader])
     canvas.fill(Box(middle, bar.top - 3, middle + 1, bar.bottom + 3), colours.INK)
-    words, ink = "level on points", colours.INK
+    words, ink = f"level on {names.point}s", colours.INK
     if abs(points) >= 0.05:
-        words = f"{own:+.1f} points: {army_name(names, leader)} ahead"
+        words = f"{own:+.1f} {names.point}s: {army_name(names, leader)} ahead"
         ink = colours.ARMIES[leader]
     canvas.text(box.rows(0, px(25)), words, 17 * unit, ink, "centre")
     ticks = box.rows(px(41), px(13))

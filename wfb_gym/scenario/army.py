@@ -54,6 +54,11 @@ class Army(StrictModel):
         for key, character in self.keyed_characters():
             yield f"{key}.items", character, character.items
 
+    @property
+    def item_names(self) -> Iterator[str]:
+        """Names of all items of the army, as often as it has them."""
+        return (name for _, _, names in self.carried() for name in names)
+
     def unit_index(self, name: str | None) -> int | None:
         """Index of the unit of that name; None for an unknown name, or none."""
         return next((i for i, unit in enumerate(self.units) if unit.name == name), None)
@@ -79,6 +84,7 @@ class Army(StrictModel):
         yield from self._name_problems()
         yield from self._joining_problems()
         yield from self._daemon_problems()
+        yield from self._general_problems()
         if len(self.characters) > WIZARDS:
             expected = f"at most {WIZARDS} wizards, Runesmiths, Runelords and heroes"
             key = next(self.keyed_characters())[0].partition("[")[0]
@@ -115,6 +121,13 @@ class Army(StrictModel):
                 if unit.fleeing:
                     expected = '"fleeing", as its unit flees'
                 yield character.problem_at("status", expected).below(key)
+
+    def _general_problems(self) -> Iterator[Problem]:
+        """More than one general."""
+        generals = [(key, who) for key, who in self.keyed_characters() if who.general]
+        for key, who in generals[1:]:
+            expected = f"false, as {generals[0][1].name} is the general"
+            yield who.problem_at("general", expected).below(key)
 
     def _daemon_problems(self) -> Iterator[Problem]:
         """Wizards that are units of Daemons contradict these units."""

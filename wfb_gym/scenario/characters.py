@@ -21,7 +21,7 @@ Status = Literal["ready", "rallied", "fleeing", "off_table", "dead"]
 Items = Annotated[tuple[Name, ...], Field(max_length=24)]
 
 _OF_A_MODEL = ("toughness", "armour_save", "ward_save", "points")
-_OF_A_DAEMON = ("profile", "wounds", *_OF_A_MODEL)
+_OF_A_DAEMON = ("profile", "wounds", "leadership", *_OF_A_MODEL)
 
 
 def _written_problems(model: StrictModel, keys: tuple[str, ...], whose: str) -> list[Problem]:
@@ -72,9 +72,11 @@ class Character(StrictModel):
     # fleeing and dead ones bring no dice and use no items; one off the table does both, but does
     # not cast
     status: Status = "ready"
+    general: Flag = False  # it is the general of its army
     points: fields.Points = 100.0  # its cost; a lost wound loses its share
     toughness: fields.Characteristic = 3
     wounds: fields.Characteristic = 2
+    leadership: fields.Leadership = fields.DEFAULT_LEADERSHIP
     armour_save: fields.Save | None = None  # D6 needed; None for none
     ward_save: fields.Save | None = None  # D6 needed; None for none
     in_combat: Flag = False  # it fights in close combat

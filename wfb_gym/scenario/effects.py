@@ -30,6 +30,7 @@ Trait = Literal[
     "flammable",
     "unbreakable",
     "immune_to_psychology",
+    "immune_to_panic",
     "flyer",
     "ethereal",
     "forest_spirit",
@@ -172,6 +173,7 @@ class SpellEffect(StrictModel):
     worth: Worth | None = None  # beside the damage; None for nothing
     gains_wound: Flag = False  # the caster gains a wound if its target loses one
     heals: Flag = False  # all lost wounds of the target come back
+    rallies: Flag = False  # a fleeing target rallies; not one below a quarter of its models
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -247,8 +249,11 @@ class SpellEffect(StrictModel):
     def _other_problems(self) -> Iterator[Problem]:
         if self.heals and self.target != "caster" and not self.target.startswith("friendly"):
             yield self.problem_at("heals", f"false {self._for_target}")
-        if self.damage is None and self.worth is None and not self.heals:
-            yield Problem("damage", "damage, a worth, or heals = true", "none of them")
+        if self.rallies and self.needs != "fleeing":
+            yield self.problem_at("rallies", 'false without needs = "fleeing"')
+        if self.damage is None and self.worth is None and not (self.heals or self.rallies):
+            expected = "damage, a worth, heals = true or rallies = true"
+            yield Problem("damage", expected, "none of them")
         if self.worth is not None and self.target in ("caster", "player", "line", "point"):
             for key in ("share", "share_per_phase"):
                 if getattr(self.worth, key):

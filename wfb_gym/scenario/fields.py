@@ -137,6 +137,9 @@ Flag = Annotated[bool, _Kind("true or false", core_schema.bool_schema(strict=Tru
 Dice = Annotated[int, Whole(0, DICE)]
 Characteristic = Annotated[int, Whole(1, 10)]
 """Toughness, Strength or Wounds."""
+Leadership = Annotated[int, Whole(2, 10)]
+DEFAULT_LEADERSHIP = 7
+"""Leadership of who has neither a profile nor an entry that says it (ours: a trained soldier's)."""
 Save = Annotated[int, Whole(1, 6)]
 Points = Annotated[float, Number(0.0, MAX_POINTS)]
 Position = Annotated[tuple[float, float], Pair(-1000.0, 1000.0)]

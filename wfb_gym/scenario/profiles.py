@@ -12,7 +12,7 @@ from pydantic import Field
 
 from wfb_gym.scenario import fields
 from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
-from wfb_gym.scenario.effects import Trait
+from wfb_gym.scenario.effects import Trait, TroopType
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error, problem_in
 from wfb_gym.scenario.fields import Name, StrictModel, Text, Whole
 
@@ -23,9 +23,9 @@ Kind = Literal["wizard", "runesmith", "runelord", "hero"]
 Traits = Annotated[tuple[Trait, ...], Field(max_length=10)]
 MagicResistance = Annotated[int, Whole(0, 3)]
 
-_MODEL_KEYS = ("toughness", "wounds", "armour_save", "ward_save", "base")
-_CHARACTER_KEYS = ("name", *_MODEL_KEYS, "traits", "magic_resistance")
-_UNIT_KEYS = (*_CHARACTER_KEYS, "points", "troop")
+_MODEL_KEYS = ("toughness", "wounds", "leadership", "armour_save", "ward_save", "base")
+_CHARACTER_KEYS = ("name", *_MODEL_KEYS, "troop", "traits", "magic_resistance")
+_UNIT_KEYS = (*_CHARACTER_KEYS, "points")
 
 
 class UnitProfile(StrictModel):
@@ -35,6 +35,7 @@ class UnitProfile(StrictModel):
     points: fields.Points  # per model
     toughness: fields.Characteristic
     wounds: fields.Characteristic = 1
+    leadership: fields.Leadership
     armour_save: fields.Save | None = None
     ward_save: fields.Save | None = None
     troop: UnitTroop = "infantry"
@@ -57,8 +58,10 @@ class CharacterProfile(StrictModel):
     points: fields.Points | dict[str, fields.Points]
     toughness: fields.Characteristic
     wounds: fields.Characteristic
+    leadership: fields.Leadership
     armour_save: fields.Save | None = None
     ward_save: fields.Save | None = None
+    troop: TroopType = "character"
     base: fields.Base
     lores: tuple[Name, ...] = ()  # lores that a wizard may choose from
     traits: Traits = ()

@@ -17,6 +17,7 @@ from wfb_gym.scenario.fields import Characteristic, Flag, Name, Points, StrictMo
 
 Edition = Literal["6e", "7e"]
 Recast = Literal["side", "caster"]
+Scoring = Literal["points", "victory_points"]
 RunelordDice = Annotated[int, Whole(1, 2)]
 
 
@@ -32,6 +33,9 @@ class Ruleset(StrictModel):
     runelord_dispel_dice: RunelordDice  # dispel dice that a Runelord brings
     reroll_all_dice: Flag  # a re-roll of a casting roll takes all its dice
     dispel_one_turn: Flag  # spells that last one turn may be dispelled at the end of later phases
+    panic: Flag  # units that lose a quarter of their models in a phase may flee
+    # what rewards count: the "points" of all that is lost, or "victory_points" of the rulebook
+    scoring: Scoring
 
 
 class Switches(StrictModel):
@@ -44,6 +48,8 @@ class Switches(StrictModel):
     runelord_dispel_dice: RunelordDice | None = None
     reroll_all_dice: Flag | None = None
     dispel_one_turn: Flag | None = None
+    panic: Flag | None = None
+    scoring: Scoring | None = None
 
 
 @cache

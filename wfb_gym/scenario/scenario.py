@@ -97,8 +97,27 @@ class Scenario(StrictModel):
 
     @property
     def rules_in_force(self) -> rulesets.Ruleset:
-        """The ruleset with the scenario's switches over it."""
-        return rulesets.ruleset_with(self.ruleset, self.rules)
+        """The ruleset with the scenario's switches over it.
+
+        Where they do not say, only battles of armies know panic.
+        """
+        switches = self.rules
+        if switches.panic is None and not self.is_battle_of_armies:
+            switches = switches.model_copy(update={"panic": False})
+        return rulesets.ruleset_with(self.ruleset, switches)
+
+    @property
+    def is_battle_of_armies(self) -> bool:
+        """Whether there are units, and every spell does what its text says to them.
+
+        A spell of fixed worth strikes nobody, so that what is lost does not follow from the play.
+        """
+        catalogue = self.catalogue
+        carried = [catalogue.get(name) for army in self.armies for name in army.item_names]
+        spells = [spell for army in self.armies for who in army.wizards for spell in who.spells]
+        spells += [item.bound.spell for item in carried if item is not None and item.bound]
+        has_units = any(army.units for army in self.armies)
+        return has_units and all(spell.effect is not None for spell in spells)
 
     @property
     def catalogue(self) -> dict[str, Item]:

@@ -24,6 +24,8 @@ PMFS = 1024
 """Probabilities of casualties, all strikes together."""
 HITS = 2048
 """Numbers of models struck by how many are left, all strikes together."""
+LANDINGS = 768
+"""What Comets bring when they land, by aim and markers, both armies together."""
 MARK_WORDS = 2
 MARKS_PER_WORD = 3
 MARKS = MARK_WORDS * MARKS_PER_WORD

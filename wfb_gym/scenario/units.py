@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from wfb_gym.scenario import fields
+from wfb_gym.scenario.effects import Trait
 from wfb_gym.scenario.errors import Problem
 from wfb_gym.scenario.fields import Flag, Name, StrictModel, Whole
 from wfb_gym.scenario.profiles import MagicResistance, Traits, UnitTroop, fill_from_unit_profile
@@ -25,6 +26,10 @@ BASES: dict[str, tuple[float, float]] = {
     "character": (20.0, 20.0),
 }
 """Base of a model whose entry does not say, in millimetres, by troop type."""
+IMMUNE_TO_PANIC: frozenset[Trait] = frozenset(
+    ("undead", "daemons", "unbreakable", "immune_to_psychology", "immune_to_panic")
+)
+"""Traits of those who take no Panic test (BS: who is immune to psychology or unbreakable)."""
 
 
 def with_base(data: Mapping[str, Any], troop: str) -> dict[str, Any]:
@@ -45,6 +50,7 @@ class Unit(StrictModel):
     models: Annotated[int, Whole(1, MAX_MODELS)]  # how many
     toughness: fields.Characteristic  # of each model
     wounds: fields.Characteristic = 1  # of each model
+    leadership: fields.Leadership = fields.DEFAULT_LEADERSHIP
     armour_save: fields.Save | None = None  # D6 needed; None for none
     ward_save: fields.Save | None = None  # D6 needed; None for none
     points: fields.Points  # per model
@@ -60,6 +66,11 @@ class Unit(StrictModel):
     fleeing: Flag = False  # it flees
     magic_resistance: MagicResistance = 0  # dispel dice against a spell that targets it
     magic_item: Flag = False  # it carries one, its champion or its banner
+
+    @property
+    def takes_panic_tests(self) -> bool:
+        """Whether it takes Panic tests: nothing in its traits makes it immune."""
+        return IMMUNE_TO_PANIC.isdisjoint(self.traits)
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -28,7 +28,8 @@ MAX_COUNT = 10**15
 _CAST = (
     "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
     "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
-    "free", "free_aim", "striking", "strike", "radius", "return_to", "faces", "held",
+    "free", "free_aim", "striking", "strike", "hits", "member", "share", "radius", "return_to",
+    "faces", "held",
 )  # fmt: skip
 _LEAST_BITS = 0.3
 """Bits below which a cause is not named."""
@@ -200,6 +201,7 @@ def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str
 
     in_play = bits_together("in_play", "new_in_play", "attempted", "aims", "markers")
     found += [
+        (bits_together("fleeing", "phase_models"), "who flees, or may"),
         (bits_of("power", "dispel", "own_dice"), "dice left in the pools"),
         (in_play, "spells in play"),
         (bits_of("marks"), "marks that spells left on their targets"),

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records
-from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo
+from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, declared_counts
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.scenario.sizes import CONTACTS, ITEMS, STRIKES
+from wfb_gym.scenario.sizes import ARMIES, CONTACTS, DICE, ITEMS, TARGETS, WIZARDS
 
 States = NDArray[Any]
 Whole = NDArray[np.int64]
@@ -42,9 +42,15 @@ ORDER = (
     Node.TARGET,
 )
 """Nodes of one cast, the last of the rules' order first."""
+STRIKING = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
+"""Rolls of one strike: one place of a cast."""
+_ROLLS_OF_STRIKE = 2 * WIZARDS + 4
+"""More than one strike has: those of its hits, two for each character in a unit, and the unit's."""
 KEEPING = {Node.KEEP_CASTING: Node.REROLL_CASTING, Node.KEEP_DISPEL: Node.REROLL_DISPEL}
-SELECTION, LOCKS, COMETS, STORED, CASTING, IN_PLAY, STORING = range(6, -1, -1)
+SELECTION, RALLY, LOCKS, COMETS, STORED, CASTING, IN_PLAY, STORING, PANIC = range(8, -1, -1)
 LISTED = {
+    Node.ROLL_RALLY: RALLY,
+    Node.ROLL_PANIC: PANIC,
     Node.ROLL_SPELLS: SELECTION,
     Node.SWAP_SPELL: SELECTION,
     Node.ROLL_LOCK: LOCKS,
@@ -57,18 +63,19 @@ LISTED = {
 _PLACES: Whole = np.zeros(len(Node) + 1, np.int64)
 _PLACES[list(ORDER)] = np.arange(len(ORDER))
 _PLACES[list(KEEPING)] = _PLACES[list(KEEPING.values())]
+_PLACES[list(STRIKING)] = _PLACES[Node.ROLL_STRIKE]
 _STAGES: Whole = np.full(len(Node), CASTING, np.int64)
 _STAGES[list(LISTED)] = list(LISTED.values())
 LONGEST = 64
-BELOW_PHASE = 43
+BELOW_PHASE = 44
 """Bits of a potential below those of the phases to come."""
 
 
 def stages(states: States) -> Whole:
-    """Return the stages of the phase that positions belong to; the last stage is `STORING`, 0."""
+    """Return the stages of the phase that positions belong to; the last stage is `PANIC`, 0."""
     node = states["node"].astype(np.int64)
     stage = _STAGES[node]
-    stage[(node == Node.ROLL_STRIKE) & (states["return_to"] == ReturnTo.COMETS)] = COMETS
+    stage[np.isin(node, list(STRIKING)) & (states["return_to"] == ReturnTo.COMETS)] = COMETS
     stage[(states["attempt"] == DispelAttempt.IN_PLAY) & (stage == CASTING)] = IN_PLAY
     return stage
 
@@ -82,13 +89,16 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     """
     node = states["node"].astype(np.int64)
     cursor, strike = states["cursor"].astype(np.int64), states["strike"].astype(np.int64)
-    strikes = node == Node.ROLL_STRIKE
+    strikes = np.isin(node, list(STRIKING))
+    members = 2 * (WIZARDS - states["member"].astype(np.int64)) + (node == Node.ROLL_SHARE)
+    rolls = np.where(node == Node.ROLL_HITS, _ROLLS_OF_STRIKE - 1, members)
+    to_strike = _ROLLS_OF_STRIKE * (ARMIES * TARGETS - strike) + rolls
     stage = stages(states)
 
     aiming = (node == Node.TARGET) & (states["free"] != 0)
     step = _PLACES[np.where(aiming, FREE_TARGET, node)]
     dice = 2 * states["faces"].sum(axis=1, dtype=np.int64)
-    boosts = ITEMS - _bits(states["declared"].astype(np.uint8))
+    boosts = ITEMS * DICE - declared_counts(states["declared"]).sum(axis=1)
     visits = np.select(
         [
             np.isin(node, list(KEEPING)),
@@ -96,12 +106,12 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
             node == Node.DISPEL,
             strikes,
         ],
-        [dice, dice + 1, boosts, STRIKES - strike],
+        [dice, dice + 1, boosts, to_strike],
         0,
     )
 
     behind = (node == Node.SWAP_SPELL) | (node == Node.ROLL_RADIUS)
-    listed = _pack_bits((3 * (LONGEST - cursor) - behind + strikes, 8), (STRIKES - strike, 10))
+    listed = _pack_bits((3 * (LONGEST - cursor) - behind + strikes, 8), (to_strike, 10))
     untried = _bits(states["in_play"] & ~states["attempted"]).sum(axis=1)
     theirs = states["mover"] != states["active"]
     in_play = _pack_bits((theirs, 1), (untried, 6), (step, 5), (visits, 10))
@@ -121,7 +131,7 @@ def potentials(packed: Records[PackedScenario], states: States) -> Whole:
     )
     low = np.where(stage == CASTING, casting, np.where(stage == IN_PLAY, in_play, listed))
     phases_left = int(packed[0].phases) - states["phase"].astype(np.int64)
-    return _pack_bits((phases_left, 4), (stage, 3), (low, 40))
+    return _pack_bits((phases_left, 4), (stage, 4), (low, 40))
 
 
 def _bits(masks: NDArray[Any]) -> Whole:

@@ -7,6 +7,7 @@ from wfb_gym.engine.state import BARS_ITEMS, Node, ReturnTo
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
+from wfb_gym.transcripts.rolls import STRIKE_ROLLS
 
 _CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
 _BEFORE_THE_DICE = (
@@ -14,6 +15,7 @@ _BEFORE_THE_DICE = (
     Node.ROLL_COMET,
     Node.ROLL_RADIUS,
     Node.ROLL_STORED,
+    Node.ROLL_RALLY,
     *_CHOOSING_SPELLS,
 )
 """Nodes of a phase whose dice pools are not generated yet."""
@@ -25,9 +27,9 @@ LOCKS = {
 }
 """What a lock means for a wizard."""
 _ENTERS_PLAY = {
-    Duration.REMAINS_IN_PLAY: "is in play",
-    Duration.ONE_TURN: "is in play",
-    Duration.DELAYED: "is on its way",
+    Duration.REMAINS_IN_PLAY: ("is in play", "at"),
+    Duration.ONE_TURN: ("is in play", "at"),
+    Duration.DELAYED: ("is on its way", "to"),
 }
 
 
@@ -50,7 +52,10 @@ def _describe_units(
     names: ScenarioNames, before: Battle, after: Battle, army: int
 ) -> Iterator[str]:
     earlier, later = (each.state.unit_wounds[army].tolist() for each in (before, after))
+    rallied = int(before.state.fleeing[army]) & ~int(after.state.fleeing[army])
     for unit, name in enumerate(names.units[army]):
+        if rallied >> unit & 1 and later[unit] and before.node != Node.ROLL_RALLY:
+            yield f"the flight of {name} ends"
         wounds = later[unit] - earlier[unit]
         if not wounds:
             continue
@@ -108,7 +113,8 @@ def _describe_spells(
         if in_play & ~in_play_before & bit:
             duration = Duration(int(after.packed.armies[army].spells[index].duration))
             target = names.in_play_target(after, army, index)
-            yield f"{name} {_ENTERS_PLAY[duration]}{f' at {target}' if target else ''}"
+            words, at = _ENTERS_PLAY[duration]
+            yield f"{name} {words}{f' {at} {target}' if target else ''}"
         elif in_play_before & ~in_play & bit:
             yield f"{name} is in play no more"
         if known_before & ~known & bit and not choosing and after.state.wounds[army, slot.wizard]:
@@ -117,7 +123,7 @@ def _describe_spells(
 
 def _has_dice(battle: Battle) -> bool:
     """Whether the phase's dice pools are generated."""
-    landing = battle.node == Node.ROLL_STRIKE and battle.state.return_to == ReturnTo.COMETS
+    landing = battle.node in STRIKE_ROLLS and battle.state.return_to == ReturnTo.COMETS
     return not (landing or battle.node in _BEFORE_THE_DICE)
 
 

@@ -9,13 +9,14 @@ from typing import NamedTuple
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus, may_be_irresistible
+from wfb_gym.engine.queries import declared_uses
 from wfb_gym.engine.state import DispelAttempt, Node
-from wfb_gym.engine.targets import resistance
+from wfb_gym.engine.targets import aim_at, resistance
 from wfb_gym.packing.records import DispelUse
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase
+from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase
 from wfb_gym.transcripts.rolls import added_to_dispel, describe_kept_roll
 
 _PASSES = {
@@ -90,7 +91,9 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
         if node == Node.IN_PLAY:
             return f"try to dispel {name}"
         raise ValueError(f"action: expected no spell in play at {node.name}, found {action}")
-    return f"at {names.target(mover, action - actions.FIRST_TARGET)}"
+    spell = int(before.state.free or before.state.spell) - 1
+    aim = aim_at(before.packed, mover, spell, action - actions.FIRST_TARGET)
+    return f"at {names.target_of_aim(before, mover, spell, aim + 1) or NO_TARGET}"
 
 
 def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
@@ -136,8 +139,10 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
     resisted = int(resistance(packed, state))
     text += f" with {_dice_with_origins(before, after, resisted, 'Magic Resistance')}"
     for item in range(len(names.items[army])):
-        if int(state.declared) >> item & 1:
-            text += f" and {names.item(army, item)}"
+        uses = declared_uses(state, item)
+        if uses:
+            several = f"{uses} uses of " if uses > 1 else ""
+            text += f" and {several}{names.item(army, item)}"
     return ActionDescription(text, dice, chance)
 
 

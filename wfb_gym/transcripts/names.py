@@ -5,6 +5,8 @@ What is decided, rolled and lost is described in `decisions`, `rolls` and `chang
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.targets import target_code
+from wfb_gym.packing.records import Duration, PackedAim, PackedScenario
+from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import item_slots, spell_slots
@@ -16,6 +18,7 @@ class ScenarioNames:
     """What the engine's indices stand for in a scenario: names, and slots of spells and items.
 
     All army by army; `armies` has the names of the armies, or the seats where they have none.
+    `point` is what the battle is scored in.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -27,6 +30,8 @@ class ScenarioNames:
         self.items = [item_slots(army, catalogue) for army in armies]
         self.characters = [[each.name for each in army.characters] for army in armies]
         self.units = [[unit.name for unit in army.units] for army in armies]
+        by_tally = scenario.rules_in_force.scoring == "victory_points"
+        self.point = "victory point" if by_tally else "point"
 
     def target(self, mover: int, code: int) -> str:
         """Name of a target by the code (an action less `FIRST_TARGET`) of the army that aims."""
@@ -38,8 +43,32 @@ class ScenarioNames:
 
     def target_of_aim(self, battle: Battle, army: int, spell: int, aim: int) -> str:
         """Return the target of an aim, counted from 1; "" for 0 and where there is none."""
-        code = int(target_code(battle.packed, army, spell, aim - 1)) if aim else 0
-        return self.target(army, code) if code else ""
+        packed = battle.packed
+        code = int(target_code(packed, army, spell, aim - 1)) if aim else 0
+        if not code:
+            return ""
+        entry = packed.armies[army].spells[spell]
+        if entry.duration == Duration.DELAYED and self.scenario.battlefield is not None:
+            return self._point(packed, army, packed.armies[army].aims[entry.first_aim + aim - 1])
+        return self.target(army, code)
+
+    def _point(self, packed: PackedScenario, army: int, aim: PackedAim) -> str:
+        """Return where a Comet falls: on an enemy, near it, or between it and another."""
+        strikes = packed.strikes[aim.first_strike : aim.first_strike + aim.n_strikes]
+        # Targets are coded from the seat that aims, the enemy's behind its own.
+        enemies = sorted(
+            (float(strike.distance), 1 + TARGETS + int(strike.victim) % TARGETS)
+            for strike in strikes
+            if int(strike.victim) // TARGETS != army
+        )
+        away = {code: distance for distance, code in enemies}
+        name = self.target(army, int(aim.target))
+        if away[int(aim.target)] == 0.0:
+            return name
+        for distance, code in enemies:
+            if code != aim.target and distance <= FACES:
+                return f"a point between {name} and {self.target(army, code)}"
+        return f"a point near {name}"
 
     def pending_target(self, battle: Battle) -> str:
         """Return the target of the spell that is being cast, a free spell first; "" for none."""
@@ -134,4 +163,5 @@ def points_phrase(names: ScenarioNames, points: float) -> str:
     if round(points, 1) == 0.0:
         return "nobody is ahead"
     number = format_points(abs(points))
-    return f"{number} point{'' if number == '1' else 's'} to {names.armies[int(points < 0)]}"
+    what = names.point if number == "1" else f"{names.point}s"
+    return f"{number} {what} to {names.armies[int(points < 0)]}"

@@ -49,7 +49,8 @@ class Event:
 
 
 _KEPT = (
-    "marks", "known", "unit_wounds", "items", "level", "wounds", "lock", "contacts", "markers",
+    "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
+    "markers",
 )  # fmt: skip
 _KEPT_AT_THE_END = ("in_play", "aims")
 _EXTRA_PHASES = 2

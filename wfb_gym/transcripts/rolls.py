@@ -10,10 +10,12 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
 from wfb_gym.engine.chance import miscast_table_of, needed
 from wfb_gym.engine.miscasts import current_effect, wounded_wizard
+from wfb_gym.engine.morale import tested_leadership
 from wfb_gym.engine.queries import declared_bonus, dispel_bonus
 from wfb_gym.engine.roll_results import outcome_if_kept
+from wfb_gym.engine.shared_hits import hits_on_victim
 from wfb_gym.engine.state import DispelAttempt, Node
-from wfb_gym.engine.strikes import current_strike
+from wfb_gym.engine.strikes import current_strike, strike_on_victim
 from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
@@ -21,6 +23,7 @@ from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
 from wfb_gym.transcripts.names import ScenarioNames, plural
 
 CASTING_ROLLS = (Node.ROLL_CASTING, Node.REROLL_CASTING)
+STRIKE_ROLLS = (Node.ROLL_STRIKE, Node.ROLL_HITS, Node.ROLL_SHARE)
 DISPEL_ROLLS = (Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 
 
@@ -115,12 +118,8 @@ def _describe_other_roll(
     if node == Node.ROLL_LOCK:
         wizard = names.characters[army][cursor]
         return f"{wizard} is free to cast" if works else f"{wizard} needs a {FACES} to cast again"
-    if node == Node.ROLL_STRIKE:
-        spell = names.spell_name(*divmod(int(state.striking) - 1, SPELLS))
-        victim = divmod(int(packed.strikes[int(current_strike(packed, state))].victim), TARGETS)
-        return (
-            f"{spell} strikes {names.target(victim[0], victim[1] + 1)}: {plural(outcome, 'wound')}"
-        )
+    if node in STRIKE_ROLLS:
+        return _describe_strike(names, before, outcome)
     if node == Node.ROLL_WOUNDS:
         wizard = names.characters[army][int(wounded_wizard(packed, state))]
         return f"{plural(outcome, 'wound')} for {wizard}"
@@ -135,6 +134,13 @@ def _describe_other_roll(
         slots = names.spells[army]
         drawn = [slots[first + k].spell.name for k in range(FACES) if outcome >> k & 1]
         return f"{names.characters[army][wizard_index]} has {', '.join(drawn)}"
+    if node == Node.ROLL_RALLY or node == Node.ROLL_PANIC:
+        who = names.target(army, cursor % TARGETS + 1)
+        leadership = int(tested_leadership(packed, state))
+        against = f"{sum(faces)} against Leadership {leadership}, " if faces else ""
+        if node == Node.ROLL_RALLY:
+            return f"{against}the flight of {who} {'ends' if works else 'goes on'}"
+        return f"{against}the Panic test of {who} {'is passed' if works else 'fails: they flee'}"
     if node == Node.ROLL_RADIUS:
         inches = f"{outcome} inch{'' if outcome == 1 else 'es'}"
         return f"{names.spell_name(*divmod(cursor, SPELLS))} reaches {inches} for each marker"
@@ -142,6 +148,23 @@ def _describe_other_roll(
         how = f"{'lands' if works else 'comes nearer'}, on {int(needed(packed, state))}+"
         return f"{names.spell_name(*divmod(cursor, SPELLS))} {how}"
     raise ValueError(f"node: expected a roll that has a description, found {node.name}")
+
+
+def _describe_strike(names: ScenarioNames, before: Battle, outcome: int) -> str:
+    """Describe a roll of a spell that strikes: hits that are shared out, or wounds."""
+    packed, state, node = before.packed, before.state, before.node
+    spell = names.spell_name(*divmod(int(state.striking) - 1, SPELLS))
+    army, index = divmod(int(packed.strikes[int(strike_on_victim(packed, state))].victim), TARGETS)
+    victim = names.target(army, index + 1)
+    if node == Node.ROLL_HITS:
+        return f"{spell}: {plural(outcome, 'hit')} on {victim}, shared with the characters in it"
+    if node == Node.ROLL_SHARE:
+        return f"{victim} takes {'an' if outcome else 'no'} odd hit"
+    if node == Node.ROLL_STRIKE:
+        hits = int(hits_on_victim(packed, state, int(current_strike(packed, state))))
+        shared = f" with {plural(hits, 'hit')}" if hits else ""
+        return f"{spell} strikes {victim}{shared}: {plural(outcome, 'wound')}"
+    raise ValueError(f"node: expected a roll of a strike, found {node.name}")
 
 
 def _miscast_row(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:

@@ -104,7 +104,9 @@ def _worth_of_cast(packed: PackedScenario, state: State, spell: int) -> float:
     """Points of a spell that may be cast now or is being cast; 0 of any other."""
     army = int64(state.active)
     if state.spell - 1 == spell and state.attempt == DispelAttempt.NONE and state.row == 0:
-        return worth_of_pending(packed, army, spell, state.aim, phases_left(packed, state))
+        if state.aim or not packed.armies[army].spells[spell].targeted:
+            return worth_of_pending(packed, army, spell, state.aim, phases_left(packed, state))
+        return value_if_cast(packed, state, army, spell)
     if queries.can_nominate(packed, state, spell):
         return value_if_cast(packed, state, army, spell)
     return 0.0

@@ -1,0 +1,380 @@
+"""Hits on units of fewer than five models, shared out among all members, characters included."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction as F
+from itertools import combinations, product
+from math import comb
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from wfb_gym.engine.state import Node, ReturnTo
+from wfb_gym.rules.damage import hits_pmf
+from wfb_gym.rules.sharing import shared_pmfs
+from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.solver.potential import potentials
+
+from .builders import PASS, Data, Game, army, game, known, miscast, unit, wizard
+from .builders import spell as plain
+from .test_laws import check_battle, in_array, positions
+from .test_spells_damage import D6, TWO_D6, WOUND
+
+SHARING = (Node.ROLL_HITS, Node.ROLL_SHARE, Node.ROLL_STRIKE)
+HELD = (1, 1, 1)
+
+
+def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
+    """A hero of Toughness 3 and 100 points in the unit."""
+    return {"name": name, "wounds": wounds, "points": 100.0, "unit": "Spears", **keys}
+
+
+def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: Any) -> Game:
+    """The spell works on a unit with heroes in it."""
+    phases = keys.pop("phases", 4)
+    foe = army(units=[unit(models=models, **keys)], heroes=list(heroes) or [hero()])
+    mage = wizard(4, known(spell), plain("Bolt"))  # the battle goes on when all are slain
+    battle = game(army(mage), foe, phases=phases)
+    promised = float(battle.packed.armies[0].aims[0].promise)
+    battle.works(spell, "Spears")
+    assert battle.mean() == pytest.approx(promised, abs=1e-9)
+    return battle
+
+
+def left(battle: Game) -> tuple[int, ...]:
+    """Wounds left of the unit and of each hero."""
+    heroes = len(battle.armies[1].characters)
+    wounds = [int(wounds) for wounds in battle.state.wounds[1][:heroes]]
+    return battle.units_left(1)[0], *wounds
+
+
+def ends(battle: Game, probability: float = 1.0) -> Iterator[tuple[tuple[int, ...], float]]:
+    """What is left after the strike, and how likely that is."""
+    if battle.node not in SHARING:
+        yield left(battle), probability
+        return
+    for outcome, chance in battle.chance_outcomes():
+        twin = battle.copy()
+        twin.resolve(outcome)
+        yield from ends(twin, probability * chance)
+
+
+def found(battle: Game) -> dict[tuple[int, ...], float]:
+    """How likely the engine says that each end of a strike is."""
+    sums: dict[tuple[int, ...], float] = {}
+    for end, probability in ends(battle):
+        sums[end] = sums.get(end, 0.0) + probability
+    return sums
+
+
+class Victim(NamedTuple):
+    """Wounds left, the chance that a hit wounds, and the wounds that it takes then."""
+
+    wounds: int
+    chance: F
+    each: int = 1
+
+    def after(self, hits: int) -> dict[int, F]:
+        """How likely it is that so many wounds are left."""
+        law: dict[int, F] = {}
+        for works in range(hits + 1):
+            chance = comb(hits, works) * self.chance**works * (1 - self.chance) ** (hits - works)
+            end = max(0, self.wounds - works * self.each)
+            law[end] = law.get(end, F(0)) + chance
+        return law
+
+
+def expected(
+    hits: Mapping[int, F], models: int, body: Victim, *heroes: Victim
+) -> dict[tuple[int, ...], F]:
+    """The same by an enumeration of its own: every choice of members for the odd hits."""
+    sums: dict[tuple[int, ...], F] = {}
+    members = models + len(heroes)
+    for number, weight in hits.items():
+        each, odd = divmod(number, members)
+        ways = list(combinations(range(members), odd))
+        for chosen in ways:
+            on_models = each * models + sum(member < models for member in chosen)
+            laws = [body.after(on_models)]
+            laws += [who.after(each + (models + k in chosen)) for k, who in enumerate(heroes)]
+            for ends in product(*(law.items() for law in laws)):
+                key = tuple(end for end, _ in ends)
+                probability = weight / len(ways)
+                for _, chance in ends:
+                    probability *= chance
+                sums[key] = sums.get(key, F(0)) + probability
+    return sums
+
+
+def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
+    """The engine's probabilities are those of the enumeration."""
+    told = found(battle)
+    wanted = {key: float(probability) for key, probability in law.items() if probability}
+    assert told.keys() == wanted.keys()
+    assert told == pytest.approx(wanted, abs=1e-12)
+    assert sum(told.values()) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_hero_among_three_models_is_hurt_by_a_fiery_blast() -> None:
+    battle = blast()
+    assert battle.node == Node.ROLL_HITS
+    check(battle, expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3))))
+    law = found(battle)
+    assert sum(p for (_, wounds), p in law.items() if wounds < 2) == pytest.approx(0.8004, abs=5e-5)
+    points = sum(p * 50 * (2 - wounds) for (_, wounds), p in law.items())
+    assert points == pytest.approx(56.28, abs=5e-3)
+
+
+def test_the_figures_of_a_wound_on_a_2() -> None:
+    law = expected(TWO_D6, 3, Victim(3, F(5, 6)), Victim(2, F(5, 6)))
+    assert float(sum(p for (_, wounds), p in law.items() if wounds < 2)) == pytest.approx(
+        0.902, abs=5e-4
+    )
+    points = sum(p * 50 * (2 - wounds) for (_, wounds), p in law.items())
+    assert float(points) == pytest.approx(68.9, abs=0.05)
+    # Strength 5 against Toughness 3
+    stone = blast(spell="Master of Stone")
+    check(stone, expected(D6, 3, Victim(3, F(5, 6)), Victim(2, F(5, 6))))
+
+
+@pytest.mark.parametrize("models", [1, 2, 4])
+def test_members_of_all_kinds_share_the_hits(models: int) -> None:
+    """Characters with profiles of their own, models of several wounds, flames on what burns."""
+    tough, burning = hero("Tough", 3, toughness=5), hero("Burning", 4, traits=["flammable"])
+    saved = hero("Saved", 1, armour_save=4, ward_save=5)
+    battle = blast(models, tough, burning, saved, wounds=2, toughness=4, armour_save=5)
+    # T4 6+ after a Strength of 4, T5, T3 burning, T3 5+ and 5++
+    body, heroes = Victim(2 * models, F(5, 12)), [Victim(3, F(1, 3))]
+    heroes += [Victim(4, F(2, 3), 1), Victim(1, F(2, 3) * F(2, 3) * F(2, 3))]
+    check(battle, expected(TWO_D6, models, body, *heroes))
+
+
+def test_five_models_spare_the_characters_among_them() -> None:
+    battle = blast(5)
+    assert battle.node == Node.ROLL_STRIKE
+    assert {wounds for _, wounds in found(battle)} == {2}
+
+
+def test_how_many_are_left_when_the_spell_strikes_decides() -> None:
+    mages = wizard(4, known("Fire Ball")), wizard(4, known("Fiery Blast"), name="Second")
+    foe = army(units=[unit(models=6)], heroes=[hero()])
+    for dead, node in ((1, Node.ROLL_STRIKE), (2, Node.ROLL_HITS)):
+        battle = game(army(*mages), foe, phases=4)
+        battle.works("Fire Ball", "Spears")
+        battle.roll(2, *WOUND * dead, *HELD * (2 - dead))
+        battle.works("Fiery Blast", "Spears")
+        assert battle.node == node
+        heroes = {wounds for _, wounds in found(battle)}
+        assert heroes == ({2} if node == Node.ROLL_STRIKE else {0, 1, 2})
+
+
+def test_dice_share_the_hits_out() -> None:
+    """Six hits on four: one each, and two odd ones."""
+    battle = blast()
+    assert battle.dice_missing() == 2
+    battle.roll(2, 4)
+    assert (battle.node, battle.state.hits) == (Node.ROLL_SHARE, 6)
+    assert battle.outcomes() == pytest.approx({0: 0.5, 1: 0.5})
+    struck, spared, again = battle, battle.copy(), battle.copy()
+    struck.roll(2)  # of the first two members the hero is one
+    assert struck.node == Node.ROLL_STRIKE
+    assert struck.dice_missing() == 3 * 2
+    assert struck.roll(*WOUND, *HELD) == 50
+    assert struck.state.hits == 4
+    assert struck.roll(*WOUND * 3, *HELD) == 18
+    assert (struck.state.hits, struck.state.share) == (0, 0)
+    assert left(struck) == (0, 1)
+    spared.roll(3)
+    assert spared.roll(*HELD) == 0
+    assert spared.state.hits == 5
+    assert spared.roll(*HELD * 4, *WOUND) == 6
+    assert left(spared) == (2, 2)
+    assert again.dice_missing(6) == 1  # nobody is the sixth
+    again.roll(6, 5, 1)
+    assert again.dice_missing() == 3 * 2
+
+
+def test_fewer_hits_than_members_fall_on_some_of_them() -> None:
+    battle = blast(3, spell="Fire Ball")
+    battle.roll(1)
+    assert battle.outcomes() == pytest.approx({0: 0.75, 1: 0.25})
+    struck, spared = battle, battle.copy()
+    struck.roll(1)
+    assert struck.roll(*WOUND) == 50
+    assert struck.node == Node.NOMINATE
+    assert (struck.state.hits, struck.state.share) == (0, 0)
+    spared.roll(4)
+    assert (spared.node, spared.dice_missing()) == (Node.ROLL_STRIKE, 3)
+    assert spared.roll(*WOUND) == 6
+
+
+def test_even_hits_need_no_roll_for_odd_ones() -> None:
+    battle = blast(3)
+    battle.roll(4, 4)
+    assert (battle.node, battle.dice_missing()) == (Node.ROLL_STRIKE, 3 * 2)
+    battle.roll(*WOUND * 2)
+    assert left(battle) == (3, 0)
+    assert battle.dice_missing() == 3 * 6
+
+
+def test_more_than_six_members_are_numbered_by_two_dice() -> None:
+    heroes = [hero(f"Hero {k}") for k in range(4)]
+    battle = blast(4, *heroes, spell="Fire Ball")
+    battle.roll(3)
+    assert battle.dice_missing() == 2
+    assert battle.dice_missing(6, 5) == 2  # 35 of 36: nobody
+    assert battle.dice_missing(1, 1) == 0
+    works = 0
+    for dice in product(range(1, 7), repeat=2):
+        if battle.dice_missing(*dice) == 0:
+            twin = battle.copy()
+            twin.roll(*dice)
+            works += int(twin.node == Node.ROLL_STRIKE)
+    assert F(works, 32) == F(3, 8)
+
+
+def test_the_dead_and_those_elsewhere_take_no_share() -> None:
+    dead, away = hero("Dead", status="dead"), hero("Lone", unit=None)
+    battle = blast(3, dead, hero(), away)
+    law = expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
+    check(battle, {(body, 0, one, 2): p for (body, one), p in law.items()})
+    alone = blast(3, dead)
+    assert alone.node == Node.ROLL_STRIKE
+
+
+def test_one_slain_earlier_takes_no_share() -> None:
+    mages = wizard(4, known("Fiery Blast")), wizard(4, known("Fiery Blast"), name="Second")
+    foe = army(units=[unit(models=3)], heroes=[hero("A", 1), hero("B")])
+    battle = game(army(*mages), foe, phases=4)
+    battle.works("Fiery Blast", "Spears", wizard=0)
+    battle.roll(1, 4)
+    battle.roll(*WOUND)  # A is slain
+    battle.roll(*HELD)
+    battle.roll(*HELD * 3)
+    battle.works("Fiery Blast", "Spears", wizard=1)
+    law = expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
+    check(battle, {(body, 0, one): p for (body, one), p in law.items()})
+
+
+@pytest.mark.parametrize("name", ["Burning Head", "Wall of Fire", "Rule of Burning Iron"])
+def test_models_struck_where_they_stand_share_with_nobody(name: str) -> None:
+    battle = blast(4, spell=name)
+    assert battle.node == Node.ROLL_STRIKE
+    row = battle.packed.armies[0].aims[0]
+    assert not battle.packed.strikes[row.first_strike].n_members
+
+
+def test_the_focal_model_of_daemons_is_one_of_the_models() -> None:
+    pink = unit("Spears", 3, points=15.0, traits=["daemons"])
+    focal = wizard(1, name="Focal", daemon_unit="Spears")
+    battle = game(army(wizard(4, known("Fire Ball"))), army(focal, units=[pink]), phases=4)
+    battle.works("Fire Ball")
+    assert battle.node == Node.ROLL_STRIKE
+    guest = army(focal, units=[pink], heroes=[hero()])
+    battle = game(army(wizard(4, known("Fire Ball"))), guest, phases=4)
+    battle.works("Fire Ball")
+    assert battle.node == Node.ROLL_HITS
+    law = expected(D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
+    check(battle, {(body, int(body > 0), one): p for (body, one), p in law.items()})
+
+
+def test_areas_and_comets_share_their_hits() -> None:
+    storm = blast(3, spell="Storm of Cronos")
+    check(storm, expected(D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3))))
+    foe = army(units=[unit(models=3)], heroes=[hero()])
+    mage = wizard(4, known("The Comet of Casandora"), plain("Bolt"))
+    comet = game(army(mage), foe, phases=6)
+    comet.works("The Comet of Casandora", "Spears")
+    while not comet.is_chance():
+        comet.act(PASS)
+    comet.roll(4)
+    comet.roll(6)
+    assert comet.node == Node.ROLL_HITS
+    check(comet, expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3))))
+
+
+def test_a_chain_of_hits_is_shared_out() -> None:
+    battle = blast(1, spell="Conflagration of Doom")
+    assert sum(battle.outcomes().values()) == pytest.approx(1.0, abs=1e-12)
+    battle.roll(1, 3, 2, 1, 1)  # 1, then 3 against 2, then the end
+    assert battle.state.hits == 4
+    assert battle.dice_missing() == 3 * 2
+
+
+@pytest.mark.parametrize(("models", "characters"), [(1, 1), (4, 2), (3, 6)])
+def test_shares_of_a_unit_and_of_one_character(models: int, characters: int) -> None:
+    hits = hits_pmf("2D6")
+    on_models, on_one = shared_pmfs(hits, models, characters)
+    assert on_models.sum() == pytest.approx(1.0)
+    assert on_one.sum() == pytest.approx(1.0)
+    mean = sum(k * p for k, p in enumerate(hits))
+    members = models + characters
+    assert sum(k * p for k, p in enumerate(on_one)) == pytest.approx(mean / members)
+    assert sum(k * p for k, p in enumerate(on_models)) == pytest.approx(mean * models / members)
+
+
+def shared_battles(*spells: str) -> Scenario:
+    """Small units on both sides, with characters and Daemons among them."""
+    pink = unit("Horrors", 4, wounds=2, traits=["daemons"])
+    focal = wizard(2, known("Fiery Blast"), name="Focal", daemon_unit="Horrors")
+    guests = [hero(), hero("Second", 1, toughness=4), hero("Guest", 3, unit="Horrors")]
+    sky = wizard(4, *map(known, spells), unit="Spears")
+    document = {
+        "name": "test",
+        "caster": army(sky, units=[unit(models=3)], heroes=[hero()]),
+        "dispeller": army(focal, units=[unit(models=6), pink], heroes=guests),
+        "phases": 5,
+    }
+    return scenario_from_dict({**document, **miscast({"kind": "free_spell", "limit": "any"})})
+
+
+def test_laws_of_a_battle_hold_where_hits_are_shared() -> None:
+    scenario = shared_battles("Storm of Cronos", "Fire Ball")
+    nodes: set[Node] = set()
+    for seed in range(30):
+        check_battle(scenario, seed)
+        nodes |= {battle.node for battle in positions(scenario, seed)}
+    assert nodes >= set(SHARING)
+
+
+def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
+    landings = 0
+    for seed in range(60):
+        visited = positions(shared_battles("The Comet of Casandora"), seed)
+        states = np.concatenate([in_array(each.state) for each in visited])
+        assert (np.diff(potentials(visited[0].packed_scenarios, states)) < 0).all()
+        sharing = (states["node"] == Node.ROLL_SHARE) & (states["return_to"] == ReturnTo.COMETS)
+        landings += int(sharing.sum())
+    assert landings
+
+
+# In the last phase models beyond any possible loss are forgotten, but not those who spare a hero.
+
+
+def after_a_loss(models: int, wounds: int) -> Game:
+    """A Fire Ball has wounded a unit with a hero in it; another is to come."""
+    caster = army(wizard(4, known("Fire Ball")), wizard(4, known("Fire Ball"), name="Second"))
+    battle = game(caster, army(units=[unit(models=models)], heroes=[hero()]))
+    battle.works("Fire Ball", "Spears", wizard=0)
+    battle.resolve(wounds)
+    return battle
+
+
+def test_models_who_spare_a_hero_are_not_forgotten() -> None:
+    # Six may still fall: five must be left of them.
+    assert after_a_loss(20, 0).key() == after_a_loss(13, 2).key()
+    assert after_a_loss(13, 2).key() == after_a_loss(13, 1).key()
+    assert after_a_loss(13, 3).key() != after_a_loss(13, 2).key()
+    assert left(after_a_loss(20, 0)) == (11, 2)
+
+
+@pytest.mark.parametrize(("foe", "wounds"), [(known("Storm of Cronos"), 3), (plain("Bolt"), 1)])
+def test_wounds_matter_of_a_wizard_whose_unit_may_be_struck(foe: Data, wounds: int) -> None:
+    """The enemy may cast a free spell at the unit, though none at the wizard in it."""
+    spent = wizard(1, plain("Bolt"), wounds=3, unit="Spears")
+    other = wizard(4, plain("Bolt"), name="Second")
+    own = army(spent, other, units=[unit()])
+    battle = game(own, army(wizard(4, foe)), **miscast({"kind": "free_spell", "limit": "any"}))
+    battle.works("Bolt", wizard=0)
+    assert battle.node == Node.NOMINATE
+    assert battle.state.wounds[0, 0] == wounds

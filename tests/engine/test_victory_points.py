@@ -1,0 +1,430 @@
+"""Victory points: what each loss is worth, and that all of them add up to the final tally."""
+
+import math
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from wfb_gym import solver
+from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import UNITS
+from wfb_gym.transcripts.narrator import NarratedBattle
+
+from .builders import Data, Game, aimed, army, game, known, miscast, spell, unit, wizard
+from .strategies import EFFECTS, OWN_ITEMS, armies, throw
+from .test_oracle import Minimax
+
+GENERAL = 100
+
+
+def battle_for(caster: Data, dispeller: Data, *effects: Data, **keys: Any) -> Game:
+    """A battle for victory points, without panic unless told; a miscast does these effects."""
+    house = miscast(*effects)
+    rules = {"panic": False, **house["rules"], **keys.pop("rules", {}), "scoring": "victory_points"}
+    return game(caster, dispeller, **{**house, **keys, "rules": rules})
+
+
+def bolts(*foes: Data, characters: tuple[Data, ...] = (), phases: int = 4) -> Game:
+    """A wizard with spells of many hits against units and heroes."""
+    hail = aimed("Hail", 3, damage={"hits": "2D6", "strength": 10})
+    dart = aimed("Dart", 3, target="enemy_model", damage={"hits": "2D6", "strength": 10})
+    again = [{**each, "name": f"{each['name']} again"} for each in (hail, dart)]
+    mage = wizard(4, hail, dart, *again)
+    enemy = army(units=list(foes), heroes=list(characters), dispel_dice=0)
+    return battle_for(army(mage, power_dice=8), enemy, phases=phases)
+
+
+def struck(battle: Game, name: str, target: str, wounds: int) -> float:
+    """Cast a spell that takes so many wounds; returns the points."""
+    battle.works(name, target)
+    assert battle.node == Node.ROLL_STRIKE
+    return battle.resolve(wounds)
+
+
+# --- units and characters ---------------------------------------------------------------------
+
+
+def test_a_unit_counts_nothing_down_to_half_of_its_models() -> None:
+    battle = bolts(unit("Spears", 10), unit("Bows"))
+    assert struck(battle, "Hail", "Spears", 5) == 0
+    assert battle.units_left(1)[0] == 5
+
+
+def test_a_unit_below_half_of_its_models_counts_half_of_its_points_rounded_up() -> None:
+    battle = bolts(unit("Spears", 9, points=7.0), unit("Bows"))
+    assert struck(battle, "Hail", "Spears", 4) == 0
+    assert struck(battle, "Hail again", "Spears", 1) == 32  # 63 / 2
+
+
+def test_a_unit_wiped_out_counts_what_is_not_counted_yet() -> None:
+    battle = bolts(unit("Spears", 9, points=7.0), unit("Bows"))
+    assert struck(battle, "Hail", "Spears", 6) == 32
+    assert struck(battle, "Hail again", "Spears", 3) == 63 - 32
+    battle = bolts(unit("Spears", 9, points=7.0), unit("Bows"))
+    assert struck(battle, "Hail", "Spears", 9) == 63
+
+
+def test_a_model_counts_until_its_last_wound() -> None:
+    battle = bolts(unit("Ogres", 4, wounds=3, points=40.0), unit("Bows"))
+    assert struck(battle, "Hail", "Ogres", 8) == 0  # two models are left of four
+    assert struck(battle, "Hail again", "Ogres", 1) == 80
+
+
+def test_a_lone_model_counts_by_its_wounds() -> None:
+    battle = bolts(unit("Giant", 1, wounds=5, points=205.0), unit("Bows"))
+    assert struck(battle, "Hail", "Giant", 2) == 0
+    assert struck(battle, "Hail again", "Giant", 1) == 103
+    assert struck(battle, "Dart", "Giant", 2) == 205 - 103
+
+
+def hero(wounds: int = 3, **keys: Any) -> Data:
+    """A hero of 85 points on his own."""
+    return {"name": "Captain", "wounds": wounds, "points": 85.0, **keys}
+
+
+def test_a_character_is_a_unit_of_its_own() -> None:
+    battle = bolts(unit("Bows"), characters=(hero(),))
+    assert struck(battle, "Hail", "Captain", 1) == 0
+    assert struck(battle, "Dart", "Captain", 1) == 43
+    assert struck(battle, "Hail again", "Captain", 1) == 85 - 43
+
+
+def test_half_of_the_wounds_are_not_below_half() -> None:
+    battle = bolts(unit("Bows"), characters=(hero(wounds=2),))
+    assert struck(battle, "Hail", "Captain", 1) == 0
+    assert struck(battle, "Dart", "Captain", 1) == 85
+
+
+def test_the_general_slain_counts_a_hundred_more() -> None:
+    battle = bolts(unit("Bows"), characters=(hero(general=True),))
+    assert struck(battle, "Hail", "Captain", 2) == 43
+    assert struck(battle, "Dart", "Captain", 1) == 85 - 43 + GENERAL
+
+
+def test_who_flees_from_the_beginning_is_counted_already() -> None:
+    foes = unit("Spears", 9, fleeing=True), unit("Bows")
+    captain = hero(general=True, unit="Spears", status="fleeing")
+    battle = bolts(*foes, characters=(captain, {**hero(), "name": "Other"}))
+    assert struck(battle, "Hail", "Spears", 9) == 0
+    assert struck(battle, "Hail again", "Captain", 3) == 0
+    assert struck(battle, "Dart", "Other", 3) == 85
+
+
+def test_the_dead_count_nothing() -> None:
+    battle = bolts(unit("Bows"), characters=(hero(general=True, status="dead"),))
+    assert battle.points == 0
+    assert struck(battle, "Hail", "Bows", 1) == 0
+
+
+def test_daemons_count_as_their_unit_and_their_general_as_such() -> None:
+    pink = unit("Horrors", 4, points=15.0, traits=["daemons"])
+    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors", "general": True}
+    hail = aimed("Hail", 3, damage={"hits": "2D6", "strength": 10})
+    foe = army({**focal, "spells": []}, units=[pink], dispel_dice=0)
+    battle = battle_for(army(wizard(4, hail, {**hail, "name": "More"})), foe, phases=3)
+    assert struck(battle, "Hail", "Horrors", 3) == 30
+    assert struck(battle, "More", "Horrors", 1) == 30 + GENERAL
+
+
+# --- losses of other causes, and what comes back ----------------------------------------------
+
+
+def test_what_is_healed_is_given_back() -> None:
+    priest = wizard(4, known("Healing Hand"), spell("Second"))
+    units = [unit("Giant", 1, wounds=6, points=200.0)]
+    battle = battle_for(army(priest, heroes=[hero()], units=units), army(), phases=4)
+    battle.state.wounds[0, 1] = 1
+    battle.state.unit_wounds[0, 0] = 2
+    healed = battle.copy()
+    assert battle.works("Healing Hand", "Captain") == 43
+    assert healed.works("Healing Hand", "Giant") == 100
+
+
+def test_wounds_above_half_bring_nothing_when_they_are_healed() -> None:
+    priest = wizard(4, known("Healing Hand"), spell("Second"))
+    battle = battle_for(army(priest, heroes=[hero()]), army(), phases=4)
+    battle.state.wounds[0, 1] = 2
+    assert battle.works("Healing Hand", "Captain") == 0
+
+
+def test_a_stolen_wound_may_lift_its_thief_above_half() -> None:
+    thief = wizard(4, known("Steal Soul"), spell("Second"), wounds=3, points=100.0)
+    battle = battle_for(army(thief), army(units=[unit()]), phases=4)
+    battle.state.wounds[0, 0] = 1
+    assert struck(battle, "Steal Soul", "Spears", 1) == 50
+
+
+def test_a_miscast_counts_as_any_loss() -> None:
+    lord = wizard(4, spell("Bolt"), spell("Second"), wounds=3, points=255.0, general=True)
+    battle = battle_for(
+        army(lord, power_dice=8), army(), {"kind": "caster_hit", "strength": 10}, phases=3
+    )
+    costs = []
+    for name in ("Bolt", "Bolt", "Second"):
+        before = battle.points
+        battle.cast(name, 2)
+        battle.roll(1, 1)
+        battle.roll(3, 4)
+        battle.roll(2, 1, 1)
+        costs.append(battle.points - before)
+        battle.state.open |= 3
+    assert costs == [0, -128, -(255 - 128) - GENERAL]
+
+
+def test_points_that_a_miscast_names_are_lost_all_the_same() -> None:
+    battle = battle_for(army(wizard()), army(), {"kind": "points_lost", "points": 9.0})
+    assert battle.is_over
+    battle = battle_for(
+        army(wizard(4, spell("Bolt"))), army(), {"kind": "points_lost", "points": 9}
+    )
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    assert battle.roll(3, 4) == -9
+
+
+def test_models_in_contact_of_no_unit_count_nothing() -> None:
+    contact = [{"side": "own", "models": 3, "points": 5.0}]
+    mage = wizard(4, spell("Bolt"), spell("Second"), base_contact=contact)
+    battle = battle_for(army(mage), army(), {"kind": "base_contact_hit", "strength": 10})
+    battle.cast("Bolt", 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.roll(*(2, 1, 1) * 3) == 0
+    assert battle.state.contacts[0] == 0
+
+
+def test_worths_are_paid_all_the_same() -> None:
+    battle = battle_for(army(wizard(4, spell("Bolt", 5, 20.0), spell("Second"))), army())
+    assert battle.works("Bolt") == 20
+
+
+# --- the last phase ---------------------------------------------------------------------------
+
+
+def test_models_above_half_that_nobody_can_lose_are_one_position() -> None:
+    def after(models: int, wounds: int) -> Game:
+        ball = known("Fire Ball")
+        mages = wizard(4, ball, name="A"), wizard(4, ball, name="B")
+        battle = battle_for(army(*mages), army(units=[unit("Spears", models)]))
+        battle.works("Fire Ball", wizard=0)
+        battle.resolve(wounds)
+        return battle
+
+    # of forty models six may still fall, and twenty are half
+    assert after(40, 0).key() == after(40, 6).key()
+    # of twenty models ten are half: fifteen may come below, sixteen may not
+    assert after(20, 4).key() == after(20, 3).key()
+    assert after(20, 5).key() != after(20, 4).key()
+    # below half, models beyond any loss are one position as well
+    assert after(26, 0).units_left(1)[0] == 19
+
+
+def test_wounds_of_a_wizard_who_is_done_keep_what_they_count() -> None:
+    lord = wizard(1, spell("Bolt"), wounds=5, name="Lord")
+    left = {}
+    for wounds in range(1, 6):
+        battle = battle_for(army(lord, wizard(1, spell("Other"), name="Aide")), army())
+        battle.state.wounds[0, 0] = wounds
+        battle.works("Bolt")
+        left[wounds] = int(battle.state.wounds[0, 0])
+    assert left == {1: 1, 2: 1, 3: 3, 4: 3, 5: 3}
+
+
+FOE = army(dispel_dice=1, power_dice=0, units=[unit(models=9)])
+TWO_BALLS = army(wizard(2, known("Fire Ball"), known("Fiery Blast")), power_dice=3)
+SPARKS = army(wizard(2, spell("Bolt", 5), wounds=3, points=99.0, general=True), power_dice=4)
+
+
+@pytest.mark.parametrize(
+    ("caster", "dispeller", "effects"),
+    [
+        (TWO_BALLS, FOE, ()),
+        (TWO_BALLS, {**FOE, "units": [unit(models=3, wounds=2), unit("Giant", 1, wounds=5)]}, ()),
+        (SPARKS, army(dispel_dice=1, power_dice=0), ({"kind": "caster_hit", "strength": 10},)),
+        (
+            army(
+                wizard(2, known("Healing Hand"), known("Fire Ball"), name="Priest", points=50.0),
+                wizard(1, name="Idle", wounds=3, points=90.0),
+                power_dice=3,
+            ),
+            FOE,
+            ({"kind": "other_wizards_wounds", "dice": "D3"},),
+        ),
+    ],
+    ids=["missiles", "small units", "miscasts alone", "a healer"],
+)
+def test_what_is_tidied_in_the_last_phase_moves_no_value(
+    caster: Data, dispeller: Data, effects: tuple[Data, ...]
+) -> None:
+    last = battle_for(caster, dispeller, *effects)
+    other = battle_for(caster, dispeller, *effects, phases=2)
+    exact, brute = Minimax(last), Minimax(other)
+    value = exact.value()
+    assert value == pytest.approx(brute.value(), abs=1e-12)
+    assert len(exact.known) <= len(brute.known)
+    assert solver.solve(last.scenario).value == pytest.approx(value, abs=1e-9)
+
+
+# --- the tally of a whole battle --------------------------------------------------------------
+
+
+def tally(scenario: Scenario, state: Any) -> float:
+    """Victory points of a position, the first army's less the second's, from the scenario file."""
+    scores = []
+    for army_index, side in enumerate(scenario.armies):
+        fleeing = int(state.fleeing[army_index])
+        conceded = 0.0
+        for index, each in enumerate(side.units):
+            wounds = int(state.unit_wounds[army_index, index])
+            left, of = math.ceil(wounds / each.wounds), each.models
+            if of == 1:
+                left, of = wounds, each.wounds
+            points = each.points * each.models
+            if left == 0 or fleeing >> index & 1:
+                conceded += points
+            elif left < of / 2:
+                conceded += math.ceil(points / 2)
+        for index, who in enumerate(side.characters):
+            left = int(state.wounds[army_index, index])
+            lost = left == 0 or fleeing >> (UNITS + index) & 1
+            if lost and who.general:
+                conceded += GENERAL
+            if getattr(who, "daemon_unit", None) is None:
+                half = math.ceil(who.points / 2) if left < who.wounds / 2 else 0
+                conceded += who.points if lost else half
+        scores.append(conceded)
+    return scores[1] - scores[0]
+
+
+BOLT = aimed("Great Bolt", 4, damage={"hits": "2D6", "strength": 6, "flaming": True})
+HURTS = ("caster_hits", "caster_removed", "other_wizards_wounds", "base_contact_hit", "free_spell")
+WITHOUT_WORTH = (
+    "Fire Ball", "Burning Head", "Conflagration of Doom", "Rule of Burning Iron", "Great Bolt",
+    "Storm of Cronos", "The Comet of Casandora", "Healing Hand", "Steal Soul",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("panic", [False, True])
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(
+    caster=armies(1, True),
+    dispeller=armies(1, True),
+    phases=st.integers(1, 4),
+    seed=st.integers(0, 2**32),
+)
+def test_rewards_of_a_battle_add_up_to_the_final_tally(
+    panic: bool, caster: Data, dispeller: Data, phases: int, seed: int
+) -> None:
+    for side in (caster, dispeller):
+        for mage in side["wizards"]:
+            spells = mage.get("spells", [])
+            mage["spells"] = [each for each in spells if each["name"] in WITHOUT_WORTH]
+            mage.pop("lore", None)
+        lord = {"name": "Lord", "level": 4, "wounds": 3, "points": 255.0, "leadership": 6}
+        lord |= {"unit": "Guard", "general": True, "spells": [BOLT, known("Fire Ball")]}
+        side["wizards"].append(lord)
+        side["units"].append(unit("Guard", 7, points=7.0, leadership=4))
+        side.update(power_dice=6, dispel_dice=1)
+    effects = [each for each in EFFECTS if each["kind"] in HURTS]
+    keys: Data = {"phases": phases, "items": OWN_ITEMS, "rules": {"panic": panic}}
+    battle = battle_for(caster, dispeller, *effects, **keys)
+    for choose in map(random.Random, range(seed, seed + 4)):
+        check_tally(battle.scenario, choose)
+
+
+def check_tally(scenario: Scenario, choose: random.Random) -> None:
+    """Play at random; the points are those of the tally at every step, and at the end."""
+    narrated = NarratedBattle(scenario, pack(scenario))
+    begun = tally(scenario, narrated.visible.state)
+    while not narrated.battle.is_over:
+        if narrated.battle.is_decision():
+            legal = narrated.battle.legal_actions()
+            narrated.act(choose.choice(legal[1:] if choose.random() < 0.8 else legal))
+        else:
+            narrated.roll(*throw(narrated.battle, lambda: choose.choice([1, 4, 5, 6])))
+        found = tally(scenario, narrated.visible.state) - begun
+        assert narrated.battle.points == pytest.approx(found)
+
+
+# --- an enumeration of its own ----------------------------------------------------------------
+
+
+def wounds_of_a_bolt(chance: float, most: int) -> list[float]:
+    """Probabilities of 0, 1 ... wounds of D6 hits, all beyond `most` one."""
+    pmf = [0.0] * (most + 1)
+    for hits in range(1, 7):
+        for k in range(hits + 1):
+            ways = math.comb(hits, k) * chance**k * (1 - chance) ** (hits - k)
+            pmf[min(k, most)] += ways / 6
+    return pmf
+
+
+class Caster:
+    """A caster with bolts of 5+ that strike D6 times at units of 10 points a model.
+
+    Args:
+        of: models that the units begin with.
+        panic: whether they flee who fail a test against Leadership 7.
+        rallies: whether those may rally once, by such a test.
+    """
+
+    def __init__(self, of: tuple[int, ...], panic: bool, rallies: bool) -> None:
+        self.of = of
+        self.flees = 15 / 36 if panic else 0.0
+        self.stays = 15 / 36 if rallies else 1.0
+
+    def counted(self, unit: int, models: int) -> int:
+        """Points counted for a unit that does not flee."""
+        points = 10 * self.of[unit]
+        return points if models == 0 else (points + 1) // 2 if 2 * models < self.of[unit] else 0
+
+    def flight(self, left: tuple[int, ...]) -> float:
+        """Points that Panic tests bring on average."""
+        points = 0.0
+        for target, models in enumerate(left):
+            lost = self.of[target] - models
+            if models > 0 and lost > 0 and lost >= self.of[target] / 4:
+                stays = self.stays if models >= self.of[target] / 4 else 1.0
+                points += self.flees * stays * (10 * self.of[target] - self.counted(target, models))
+        return points
+
+    def value(self, dice: int, spells: int, left: tuple[int, ...]) -> float:
+        """Victory points to come."""
+        best = self.flight(left)
+        for thrown in range(1, min(dice, 2) + 1 if spells else 1):
+            rest = self.value(dice - thrown, spells - 1, left)
+            works = 2 / 6 if thrown == 1 else 30 / 36  # 5+, or 5+ on two dice
+            for target, models in enumerate(left):
+                if models == 0:
+                    continue
+                value = (1 - works) * rest
+                for wounds, chance in enumerate(wounds_of_a_bolt(2 / 3, models)):
+                    after = (*left[:target], models - wounds, *left[target + 1 :])
+                    gained = self.counted(target, models - wounds) - self.counted(target, models)
+                    coming = self.value(dice - thrown, spells - 1, after)
+                    value += works * chance * (gained + coming)
+                best = max(best, value)
+        return best
+
+
+@pytest.mark.parametrize(
+    ("panic", "phases"), [(False, 1), (True, 1), (True, 2)], ids=["steady", "panic", "rally"]
+)
+def test_the_solver_finds_the_value_of_an_enumeration_of_its_own(panic: bool, phases: int) -> None:
+    hit = {"hits": "D6", "strength": 4}  # a 3+ wounds Toughness 3
+    spells = [aimed(f"Bolt {k}", 5, damage=hit) for k in range(2)]
+    foes = [unit("A", 9, points=10.0), unit("B", 4, points=10.0)]
+    battle = battle_for(
+        army(wizard(1, *spells), power_dice=4),
+        army(units=foes, dispel_dice=0),
+        phases=phases,
+        rules={"panic": panic},
+    )
+    expected = Caster((9, 4), panic, phases > 1).value(4, 2, (9, 4))
+    assert expected > 0
+    assert solver.solve(battle.scenario).value == pytest.approx(expected, abs=1e-9)

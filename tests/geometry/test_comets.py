@@ -1,0 +1,138 @@
+"""Points that a Comet may be aimed at, and which of them are offered."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.geometry.stand_ins import Character, Unit, aim, comet, deployment
+from wfb_gym.geometry.comets import RADII, Comets
+from wfb_gym.geometry.formation import Floats
+
+KARL = Character(position=(70.0, 2.0))
+LEFT = Unit("Left", 5, 5, (30.0, 30.0), 180.0)
+RIGHT = Unit("Right", 5, 5, (40.0, 30.0), 180.0)  # five inches of ground between them
+LEFT_CODE, RIGHT_CODE = 16, 17
+
+
+def points(*theirs: Unit | Character, ours: tuple[Unit, ...] = ()) -> Comets:
+    return deployment((KARL, *ours), theirs).comets(0)
+
+
+def reaching(found: Comets, radius: float, *codes: int) -> Floats:
+    """Points from which all these pieces are within a radius."""
+    columns = [found.codes.index(code) for code in codes]
+    return found.places[(found.distances[:, columns] <= radius).all(axis=1)]
+
+
+def test_a_point_between_two_units_reaches_both() -> None:
+    found = points(LEFT, RIGHT)
+    assert not len(reaching(found, 2.0, LEFT_CODE, RIGHT_CODE))
+    both = reaching(found, 3.0, LEFT_CODE, RIGHT_CODE)
+    assert len(both)
+    assert ((both[:, 0] >= 32.5) & (both[:, 0] <= 37.5)).all()
+    middles = found.distances[:2]
+    assert middles.max(axis=1).min() > 6.0  # from no middle
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_no_point_reaches_a_set_of_enemies_that_none_of_the_points_reaches(seed: int) -> None:
+    choices = np.random.default_rng(seed)
+
+    def somewhere(name: str) -> Unit:
+        place = (float(choices.uniform(15, 45)), float(choices.uniform(15, 33)))
+        ranks = int(choices.integers(1, 20)), int(choices.integers(1, 8))
+        return Unit(name, *ranks, place, float(choices.uniform(0, 360)))
+
+    foes = [somewhere(f"foe {k}") for k in range(choices.integers(1, 7))]
+    own = tuple(somewhere(f"own {k}") for k in range(choices.integers(0, 3)))
+    where = deployment((KARL, *own), tuple(foes))
+    found = where.comets(0)
+    tried = choices.uniform(0, 1, (3000, 2)) * [72.0, 48.0]
+    assert where.polygons is not None
+    away = np.stack(
+        [where.polygons.distances_from(tried, code) for code in found.codes if code >= 16], axis=1
+    )
+    enemies = found.distances[:, [code >= 16 for code in found.codes]]
+    for radius in RADII:
+        reached = enemies <= radius
+        for wanted in np.unique(away <= radius - 1e-5, axis=0):
+            assert reached[:, wanted].all(axis=1).any()
+    assert (found.places >= 0.0).all()
+    assert (found.places <= [72.0, 48.0]).all()
+    for code, column in zip(found.codes, found.distances.T, strict=True):
+        assert column == pytest.approx(where.polygons.distances_from(found.places, code), abs=1e-9)
+
+
+def worth(found: Comets, **values: float) -> Floats:
+    """What points are worth: so much for each piece within three inches."""
+    codes = {"left": LEFT_CODE, "right": RIGHT_CODE, "own": 0}
+    total = np.zeros(len(found.places))
+    for name, value in values.items():
+        total += value * (found.distances[:, found.codes.index(codes[name])] <= 3.0)
+    return total
+
+
+def everywhere(found: Comets) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.ones(len(found.places), np.bool_)
+
+
+def test_the_best_point_bears_the_name_of_one_as_near_and_each_target_has_a_point() -> None:
+    found = points(LEFT, RIGHT)
+    codes = [LEFT_CODE, RIGHT_CODE]
+    chosen = found.choose(worth(found, left=9.0, right=4.0), everywhere(found), codes)
+    assert set(chosen) == set(codes)
+    (best, other) = (chosen[code] for code in codes)
+    assert any(np.array_equal(best, place) for place in reaching(found, 3.0, *codes))
+    assert other[0] > best[0]
+    # Of points worth something, none is offered where there is none.
+    assert found.choose(worth(found, left=1.0), ~everywhere(found), codes) == {}
+
+
+def test_a_friend_in_the_middle_is_spared_where_that_costs_more() -> None:
+    guard = Unit("Guard", 1, 1, (35.0, 30.5), 180.0)
+    found = points(LEFT, RIGHT, ours=(guard,))
+    codes = [LEFT_CODE, RIGHT_CODE]
+    chosen = found.choose(worth(found, left=3.0, right=2.0, own=-9.0), everywhere(found), codes)
+    own = found.codes.index(0)
+    for place in chosen.values():
+        (index,) = np.flatnonzero((found.places == place).all(axis=1))[:1]
+        assert found.distances[index, own] > 3.0
+
+
+def test_every_set_that_one_point_reaches_is_offered_while_names_are_left() -> None:
+    """Three units in a row: the middle one with either neighbour, and no point for all of them."""
+    third = Unit("Third", 5, 5, (50.0, 30.0), 180.0)
+    found = points(LEFT, RIGHT, third)
+    near = found.distances[:, [found.codes.index(code) for code in (16, 17, 18)]] <= 3.0
+    pairs = near.sum(axis=1) == 2
+    values = near.sum(axis=1) + 0.5 * pairs * near[:, 0]
+    chosen = found.choose(values, everywhere(found), [16, 17, 18])
+    reached = set()
+    for place in chosen.values():
+        (index,) = np.flatnonzero((found.places == place).all(axis=1))[:1]
+        reached.add(tuple(near[index].tolist()))
+    assert {(True, True, False), (False, True, True)} <= reached
+
+
+def test_points_are_within_range_of_the_caster() -> None:
+    near, far = Unit("Near", 5, 5, (36.0, 20.0), 180.0), Unit("Far", 5, 5, (36.0, 29.0), 180.0)
+    where = deployment((Character(position=(36.0, 10.0)),), (near, far))
+    spell = comet().model_copy(update={"range_inches": 12})
+
+    def both(found: Comets) -> Floats:
+        return np.asarray((found.distances[:, 1:] <= 5.0).sum(axis=1), np.float64)
+
+    for effect, reach in ((comet(), 99.0), (spell, 12.0)):
+        chosen = aim(where, 0, 0, effect).points(both)
+        assert LEFT_CODE in chosen
+        assert all(np.hypot(*(place - [36.0, 10.0])) <= reach + 0.5 for place in chosen.values())
+    assert max(place[1] for place in chosen.values()) <= 22.0
+
+
+def test_without_a_battlefield_there_are_no_points() -> None:
+    here = deployment((Character(),), (Unit("Foe"),), battlefield=False)
+    assert aim(here, 0, 0, comet()).points(lambda found: np.zeros(len(found.places))) == {}
+    with pytest.raises(ValueError, match="expected a battlefield"):
+        here.comets(0)

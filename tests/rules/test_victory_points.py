@@ -1,0 +1,39 @@
+"""Victory points of units and characters by what is left of them."""
+
+import pytest
+
+from wfb_gym.rules.victory_points import (
+    GENERAL_POINTS,
+    half_points,
+    is_below_half,
+    points_conceded,
+)
+
+
+@pytest.mark.parametrize(
+    ("left", "original", "below"),
+    [(10, 20, False), (9, 20, True), (11, 21, False), (10, 21, True), (1, 1, False)],
+)
+def test_half_of_the_models_are_not_below_half(left: int, original: int, below: bool) -> None:
+    assert is_below_half(left, original) == below
+
+
+@pytest.mark.parametrize(
+    ("points", "half"),
+    [(120.0, 60.0), (105.0, 53.0), (137.5, 69.0), (50 * 0.28, 7.0), (0.0, 0.0), (0.5, 0.5)],
+)
+def test_half_is_rounded_up(points: float, half: float) -> None:
+    assert half_points(points) == half
+
+
+@pytest.mark.parametrize(
+    ("left", "flees", "counted"),
+    [(20, False, 0.0), (10, False, 0.0), (9, False, 53.0), (1, False, 53.0), (0, False, 105.0)]
+    + [(left, True, 105.0) for left in (20, 9, 0)],
+)
+def test_points_by_what_is_left(left: int, flees: bool, counted: float) -> None:
+    assert points_conceded(105.0, left, 20, flees) == counted
+
+
+def test_a_general_brings_a_hundred_points_more() -> None:
+    assert GENERAL_POINTS == 100

@@ -1,0 +1,76 @@
+"""Solved values where hits are shared out, against an expectimax of its own."""
+
+from fractions import Fraction as F
+from functools import cache
+from itertools import product
+
+import pytest
+
+from tests.engine.builders import aimed, army, miscast, unit, wizard
+from tests.engine.test_shared_hits import Victim, expected, hero
+from tests.engine.test_spells_damage import D6
+from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.solver import solve
+
+WOUND = F(2, 3)
+VALUES = {"Bolt": 5, "Flash": 3, "Glare": 6}
+"""Casting values of spells of D6 hits at Strength 4."""
+
+
+def scenario(models: int, power: int) -> Scenario:
+    """A wizard of level 1 against a unit with a hero in it; nobody dispels, miscasts only fail."""
+    damage = {"hits": "D6", "strength": 4}
+    spells = [aimed(name, value, damage=damage) for name, value in VALUES.items()]
+    document = {
+        "name": "shared-hits",
+        "caster": army(wizard(1, *spells), power_dice=power),
+        "dispeller": army(units=[unit(models=models)], heroes=[hero()], dispel_dice=0),
+        **miscast(),
+    }
+    return scenario_from_dict(document)
+
+
+def works(dice: int, value: int) -> F:
+    """The chance to cast with so many dice."""
+    rolls = list(product(range(1, 7), repeat=dice))
+    cast = 0
+    for roll in rolls:
+        if roll.count(1) < 2:
+            cast += roll.count(6) > 1 or (sum(roll) > 2 and sum(roll) >= value)
+    return F(cast, len(rolls))
+
+
+@cache
+def struck(models: int, wounds: int) -> dict[tuple[int, ...], F]:
+    """What is left of the unit and the hero, who is a target once the unit is gone."""
+    if models == 0:
+        return {(0, left): p for (left,), p in expected(D6, 1, Victim(wounds, WOUND)).items()}
+    if wounds == 0 or models >= 5:
+        law = expected(D6, models, Victim(models, WOUND))
+        return {(left, wounds): p for (left,), p in law.items()}
+    return expected(D6, models, Victim(models, WOUND), Victim(wounds, WOUND))
+
+
+@cache
+def value(dice: int, spells: frozenset[str], models: int, wounds: int) -> F:
+    """Points that the wizard can expect with its best play."""
+    best = F(0)
+    if models + wounds == 0:
+        return best
+    for name in spells:
+        rest = spells - {name}
+        for thrown in range(1, min(2, dice) + 1):
+            chance = works(thrown, VALUES[name])
+            mean = (1 - chance) * value(dice - thrown, rest, models, wounds)
+            for (left, hurt), probability in struck(models, wounds).items():
+                gained = 6 * (models - left) + 50 * (wounds - hurt)
+                after = value(dice - thrown, rest, left, hurt)
+                mean += chance * probability * (gained + after)
+            best = max(best, mean)
+    return best
+
+
+@pytest.mark.parametrize(("models", "power"), [(3, 2), (5, 4), (7, 5)])
+def test_solved_values_are_those_of_an_expectimax(models: int, power: int) -> None:
+    exact = value(power, frozenset(VALUES), models, 2)
+    assert solve(scenario(models, power)).value == pytest.approx(float(exact), abs=1e-9)

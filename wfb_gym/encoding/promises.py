@@ -1,0 +1,117 @@
+"""Write what spells promise where they are aimed, or may be, and what resists them there."""
+
+from numpy import float32
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.encoding.layout import LayoutOffsets
+from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, first_spell, put
+from wfb_gym.engine.queries import bit, other
+from wfb_gym.engine.state import Node, State
+from wfb_gym.engine.targets import (
+    army_of,
+    can_aim,
+    index_of,
+    target_code,
+    target_resistance,
+    unit_stands,
+    worth_of_aim,
+)
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario import sizes
+from wfb_gym.scenario.sizes import UNITS, WIZARDS
+
+
+@jit(forceinline=False)
+def write_shared_resistance(
+    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
+) -> None:
+    """Write the Magic Resistance that characters and the units that they stand in share."""
+    in_unit, in_wizard = at.in_unit, at.in_wizard
+    for army in range(sizes.ARMIES):
+        first = at.own if army == seat else at.enemy
+        for w in range(packed.armies[army].n_wizards):
+            unit = int64(packed.armies[army].wizards[w].unit) - 1
+            if unit >= 0 and state.wounds[army, w] > 0 and unit_stands(state, army, unit):
+                shared = float32(target_resistance(packed, state, army, unit)) * DIE
+                unit_field = first.units + unit * in_unit.stride + in_unit.magic_resistance
+                field = first.wizards + w * in_wizard.stride + in_wizard.magic_resistance
+                put(row, unit_field, shared)
+                put(row, field, shared)
+
+
+@jit(forceinline=False)
+def write_choices(
+    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
+) -> None:
+    """Write what each spell to choose from promises against each target, while one is chosen."""
+    army = int64(state.mover)
+    if state.node == Node.NOMINATE:
+        spells = int64(state.open)
+    elif state.node == Node.FREE_SPELL:
+        spells = int64(state.known[army])
+    elif state.node == Node.SWAP_SPELL:
+        spells = int64(packed.armies[army].wizards[state.cursor % WIZARDS].spells)
+    else:
+        return
+    first = first_spell(at, seat, army)
+    stride, at_unit, at_wizard = at.in_spell.stride, at.in_spell.at_unit, at.in_spell.at_wizard
+    phases = int64(packed.phases - state.phase)
+    for s in range(packed.armies[army].n_spells):
+        if not spells & bit(s):
+            continue
+        for aim in range(packed.armies[army].spells[s].n_aims):
+            code = target_code(packed, army, s, aim)
+            if code and can_aim(packed, state, army, s, aim):
+                index = index_of(code)
+                place = at_unit + index if index < UNITS else at_wizard + index - UNITS
+                points = worth_of_aim(packed, army, s, aim, phases)
+                put(row, first + s * stride + place, float32(points * POINT))
+
+
+@jit(forceinline=False)
+def write_aims(
+    packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
+) -> None:
+    """Write where the pending spells are aimed, or what each aim open to the mover promises."""
+    if state.node == Node.TARGET:
+        army = int64(state.mover)
+        spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
+        for aim in range(packed.armies[army].spells[spell].n_aims):
+            if can_aim(packed, state, army, spell, aim):
+                _write_promise(packed, state, army, spell, aim, seat, at, row)
+    for side in range(sizes.ARMIES):
+        army = int64(state.active) if side == 0 else other(state.active)
+        spell = int64(state.spell - 1) if side == 0 else int64(state.free - 1)
+        aim = int64(state.aim - 1) if side == 0 else int64(state.free_aim - 1)
+        if aim >= 0:
+            aimed_at = _write_promise(packed, state, army, spell, aim, seat, at, row)
+            if aimed_at >= 0:
+                row[aimed_at] += ONE if side == 0 else float32(0.5)
+
+
+@jit
+def _write_promise(
+    packed: PackedScenario,
+    state: State,
+    army: int,
+    spell: int,
+    aim: int,
+    seat: int,
+    at: LayoutOffsets,
+    row: Row,
+) -> int:
+    """Write what an aim promises; returns where its target's "aimed at" stands, -1 without one."""
+    code = target_code(packed, army, spell, aim)
+    if code == 0:
+        return -1
+    first = at.own if army_of(army, code) == seat else at.enemy
+    index = index_of(code)
+    if index < UNITS:
+        field = first.units + index * at.in_unit.stride
+        aimed_at, promise = field + at.in_unit.aimed_at, field + at.in_unit.promise
+    else:
+        field = first.wizards + (index - UNITS) * at.in_wizard.stride
+        aimed_at, promise = field + at.in_wizard.aimed_at, field + at.in_wizard.promise
+    points = worth_of_aim(packed, army, spell, aim, packed.phases - state.phase)
+    put(row, promise, float32(points * POINT))
+    return int64(aimed_at)

@@ -1,0 +1,279 @@
+"""Morale: units that lost many models in a phase may flee, and rally before their own next one.
+
+Panic tests come when all else of a phase is done, rolls to rally before anything of the next one.
+So who flees is fixed for a phase, and so is what a phase began with. Flight that changes nothing
+is not rolled for (ours): nobody moves here, and without magic in it a unit is as good a target
+fleeing as standing.
+"""
+
+import numpy as np
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.canonical import most_loss_of_unit
+from wfb_gym.engine.queries import bit, gain, other, without
+from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
+from wfb_gym.engine.state import Node, State
+from wfb_gym.engine.targets import flees, is_enough_to_rally, models_left, unit_stands, wounds_left
+from wfb_gym.packing.records import UNBOUNDED, PackedScenario
+from wfb_gym.rules.morale import chance_to_pass, needs_panic_test
+from wfb_gym.scenario.sizes import ARMIES, TARGETS, UNITS
+
+MOST_LEADERSHIP = 10
+PASS_CHANCE = np.array([float(chance_to_pass(each)) for each in range(MOST_LEADERSHIP + 1)])
+"""Probability to pass a test against Leadership, by Leadership."""
+
+
+@jit
+def _is_in(packed: PackedScenario, state: State, army: int, wizard: int, index: int) -> bool:
+    """Whether a living character is the target or stands in it."""
+    unit = packed.armies[army].wizards[wizard].unit
+    return state.wounds[army, wizard] > 0 and (unit == index + 1 or index == UNITS + wizard)
+
+
+@jit
+def _is_leader(packed: PackedScenario, state: State, army: int, index: int) -> bool:
+    """Whether a target that is there flees by itself: a unit, or a character alone."""
+    if wounds_left(state, army, index) == 0:
+        return False
+    if index < UNITS:
+        return True
+    unit = packed.armies[army].wizards[index - UNITS].unit
+    return unit == 0 or not unit_stands(state, army, int64(unit - 1))
+
+
+@jit(forceinline=False)
+def leadership(packed: PackedScenario, state: State, army: int, index: int) -> int:
+    """Best Leadership in a unit, its own or that of a character in it (ours), or a character's."""
+    best = int64(0)
+    if index < UNITS:
+        best = int64(packed.armies[army].units[index].leadership)
+    for wizard in range(packed.armies[army].n_wizards):
+        if _is_in(packed, state, army, wizard, index):
+            best = max(best, int64(packed.armies[army].wizards[wizard].leadership))
+    return best
+
+
+@jit
+def tested_leadership(packed: PackedScenario, state: State) -> int:
+    """Leadership that the pending Panic test or roll to rally is against."""
+    return leadership(packed, state, int64(state.mover), int64(state.cursor) % TARGETS)
+
+
+@jit(forceinline=False)
+def set_flight(packed: PackedScenario, state: State, army: int, index: int, fled: bool) -> float:
+    """Let a unit with all characters in it, or a character alone, flee or rally.
+
+    Returns:
+        Points that change hands, as the first army sees them.
+    """
+    group = bit(index)
+    for wizard in range(packed.armies[army].n_wizards):
+        if _is_in(packed, state, army, wizard, index):
+            group |= bit(UNITS + wizard)
+    before = _points_of_group(packed, state, army, group)
+    others = without(state.fleeing[army], group)
+    state.fleeing[army] = others | group if fled else others
+    return gain(other(army), _points_of_group(packed, state, army, group) - before)
+
+
+@jit(forceinline=False)
+def _points_of_group(packed: PackedScenario, state: State, army: int, group: int) -> float:
+    """Victory points that the enemy counts for the targets of these bits; 0 without such points."""
+    points = 0.0
+    if packed.victory_points:
+        for index in range(TARGETS):
+            if group & bit(index):
+                if index < UNITS:
+                    points += points_for_unit(packed, state, army, index)
+                else:
+                    points += points_for_wizard(packed, state, army, index - UNITS)
+    return points
+
+
+# --- whether it matters --------------------------------------------------------------------
+
+
+@jit(forceinline=False)
+def flight_matters(
+    packed: PackedScenario, state: State, army: int, index: int, phases: int
+) -> bool:
+    """Whether it makes a difference that a unit or a character alone flees.
+
+    It does for victory points, where a character in it could bring dice, cast or use an item, and
+    where a spell asks for it.
+
+    Args:
+        packed: the scenario.
+        state: the position.
+        army: whose target it is.
+        index: of the target.
+        phases: whose dice are still to be generated.
+    """
+    if packed.victory_points:
+        return True
+    if phases == 0:
+        return False
+    if packed.armies[army].sought & bit(index):
+        return True
+    for wizard in range(packed.armies[army].n_wizards):
+        if _is_in(packed, state, army, wizard, index) and _has_magic(packed, state, army, wizard):
+            return True
+    return False
+
+
+@jit(forceinline=False)
+def _has_magic(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+    """Whether a character brings dice, casts or uses an item while it does not flee."""
+    entry = packed.armies[army].wizards[wizard]
+    if state.level[army, wizard] > 0 or (entry.rune and entry.dispel_dice > 0) or entry.bound:
+        return True
+    return _bears_item(packed, state, army, wizard)
+
+
+@jit(forceinline=False)
+def _bears_item(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
+    """Whether a character has an item that is not used up."""
+    for item in range(packed.armies[army].n_items):
+        entry = packed.armies[army].items[item]
+        if entry.bearer == wizard and (state.items[army, item] > 0 or entry.count == 0):
+            return True
+    return False
+
+
+# --- rallying ------------------------------------------------------------------------------
+
+
+@jit(forceinline=False)
+def next_rally(packed: PackedScenario, state: State) -> None:
+    """Go to the next of the active army's targets that may rally, or on with the phase (RE).
+
+    One with less than a quarter of its models may not.
+    """
+    army = int64(state.active)
+    while state.cursor < TARGETS:
+        index = int64(state.cursor)
+        if flees(state, army, index) and _is_leader(packed, state, army, index):
+            phases = int64(packed.phases - state.phase)
+            if is_enough_to_rally(packed, state, army, index) and flight_matters(
+                packed, state, army, index, phases
+            ):
+                state.mover = army
+                state.node = Node.ROLL_RALLY
+                return
+        state.cursor += 1
+    state.cursor = 0
+    state.node = Node.BEGIN_PHASE
+
+
+@jit
+def resolve_rally(packed: PackedScenario, state: State, rallies: bool) -> float:
+    """Rally the target under way, or let it flee on; returns points, as `set_flight` does."""
+    index = int64(state.cursor)
+    state.cursor += 1
+    state.node = Node.RALLY
+    return set_flight(packed, state, int64(state.active), index, False) if rallies else 0.0
+
+
+# --- panic ---------------------------------------------------------------------------------
+
+
+@jit(forceinline=False)
+def count_models(packed: PackedScenario, state: State) -> None:
+    """Note how many models the phase begins with, of units that may come to a Panic test."""
+    for army in range(ARMIES):
+        for unit in range(packed.armies[army].n_units):
+            if _may_panic(packed, state, army, unit):
+                state.phase_models[army, unit] = models_left(packed, state, army, unit)
+
+
+@jit(forceinline=False)
+def _may_panic(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
+    """Whether a unit could flee at the end of the phase, if it lost enough models.
+
+    Not one that is immune or flees already (REC), nor one in close combat (ours).
+    """
+    entry = packed.armies[army].units[unit]
+    if not entry.panics or entry.engaged or not unit_stands(state, army, unit):
+        return False
+    if flees(state, army, unit):
+        return False
+    phases = int64(packed.phases - state.phase - 1)
+    return flight_matters(packed, state, army, unit, phases)
+
+
+@jit(forceinline=False)
+def tidy_tests(packed: PackedScenario, state: State) -> None:
+    """Forget, between two casts, what the phase began with where it bears on no Panic test."""
+    for army in range(ARMIES):
+        for unit in range(packed.armies[army].n_units):
+            began = int64(state.phase_models[army, unit])
+            if began == 0:
+                continue
+            left = models_left(packed, state, army, unit)
+            if not _may_panic(packed, state, army, unit):
+                state.phase_models[army, unit] = 0
+            elif needs_panic_test(began, began - left):
+                state.phase_models[army, unit] = packed.armies[army].units[unit].models
+            else:
+                least = _least_left(packed, state, army, unit)
+                if not needs_panic_test(began, began - least):
+                    state.phase_models[army, unit] = 0
+
+
+@jit(forceinline=False)
+def _least_left(packed: PackedScenario, state: State, army: int, unit: int) -> int:
+    """Fewest models that this phase's spells and miscasts may leave of a unit."""
+    most = int64(most_loss_of_unit(packed, state, army, unit))
+    if most == UNBOUNDED:
+        return 0
+    each = int64(packed.armies[army].units[unit].wounds)
+    left = int64(state.unit_wounds[army, unit])
+    return max(0, (left - most + each - 1) // each)
+
+
+@jit(forceinline=False)
+def next_test(packed: PackedScenario, state: State) -> bool:
+    """Move on to the next unit that takes a Panic test; return whether there is one.
+
+    The first army's units are first; what is rolled for one bears on no other.
+    """
+    while state.cursor < ARMIES * TARGETS:
+        army = int64(state.cursor) // TARGETS
+        index = int64(state.cursor) % TARGETS
+        if index < UNITS and state.phase_models[army, index]:
+            state.mover = army
+            state.node = Node.ROLL_PANIC
+            return True
+        state.cursor += 1
+    state.cursor = 0
+    return False
+
+
+@jit
+def resolve_panic(packed: PackedScenario, state: State, passes: bool) -> float:
+    """Let the unit under way stand, or flee; returns points, as `set_flight` does."""
+    army = int64(state.mover)
+    unit = int64(state.cursor) % TARGETS
+    state.phase_models[army, unit] = 0
+    state.cursor += 1
+    state.node = Node.PANIC
+    return 0.0 if passes else set_flight(packed, state, army, unit, True)
+
+
+@jit(forceinline=False)
+def forget_flight(packed: PackedScenario, state: State) -> None:
+    """Forget who flees where it bears on nothing in what is left of the last phase."""
+    if packed.victory_points:
+        return
+    for army in range(ARMIES):
+        free = state.known[army] if army != state.active else 0
+        for index in range(TARGETS):
+            if not flees(state, army, index) or not _is_leader(packed, state, army, index):
+                continue
+            matters = (packed.armies[army].sought & bit(index)) != 0
+            for wizard in range(packed.armies[army].n_wizards):
+                if _is_in(packed, state, army, wizard, index):
+                    spells = packed.armies[army].wizards[wizard].spells & free
+                    matters |= spells != 0 or _bears_item(packed, state, army, wizard)
+            if not matters:
+                set_flight(packed, state, army, index, False)

@@ -1,0 +1,120 @@
+"""Hits on a small unit that characters have joined: rolled, then shared out member by member.
+
+While the unit is small and one of the characters lives, the number of hits is rolled first
+(`Node.ROLL_HITS`) and kept in `State.hits`. Each character in turn takes its even share of the hits
+that are left, and one of the odd ones by chance (`Node.ROLL_SHARE`); what is left in the end is
+the unit's. How hits are shared is `wfb_gym.rules.sharing`'s.
+"""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.state import Node, Share, State, WorkSpace
+from wfb_gym.engine.targets import models_left, wounds_left
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.rules.sharing import hits_each, odd_hits, spares_characters
+from wfb_gym.scenario.sizes import TARGETS
+
+
+@jit
+def _lives(packed: PackedScenario, state: State, unit: int, member: int) -> bool:
+    """Whether a character that may share the hits of a strike on a unit is alive."""
+    victim = int64(packed.strikes[packed.strikes[unit].first_member + member].victim)
+    return wounds_left(state, victim // TARGETS, victim % TARGETS) > 0
+
+
+@jit(forceinline=False)
+def members_left(packed: PackedScenario, state: State, unit: int) -> int:
+    """Members of a unit, by the strike on it, that have no share of its hits yet.
+
+    They are its models, and the living characters from the next one on.
+    """
+    victim = int64(packed.strikes[unit].victim)
+    members = int(models_left(packed, state, victim // TARGETS, victim % TARGETS))
+    for member in range(int64(state.member), packed.strikes[unit].n_members):
+        members += _lives(packed, state, unit, member)
+    return members
+
+
+@jit
+def row_of_victim(packed: PackedScenario, state: State, unit: int) -> int:
+    """Row of the strikes with what hits do to the next member; the unit's, where it shares none."""
+    if state.hits > 0 and state.member < packed.strikes[unit].n_members:
+        return int64(packed.strikes[unit].first_member) + int64(state.member)
+    return unit
+
+
+@jit
+def hits_on_victim(packed: PackedScenario, state: State, unit: int) -> int:
+    """Hits of those shared out that the next member takes: a character, or all models."""
+    if state.member >= packed.strikes[unit].n_members:
+        return int64(state.hits)
+    each = hits_each(int64(state.hits), members_left(packed, state, unit))
+    return each + 1 if state.share == Share.STRUCK else each
+
+
+@jit(forceinline=False)
+def next_member(packed: PackedScenario, state: State, unit: int) -> int:
+    """Go on to the next member of a unit that is hit; return the node of its roll.
+
+    That is a `Node.ROLL_STRIKE` with the spell's own dice where nothing is shared.
+    """
+    if state.hits == 0:
+        victim = int64(packed.strikes[unit].victim)
+        models = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
+        if spares_characters(models) or members_left(packed, state, unit) == models:
+            return Node.ROLL_STRIKE.value
+        return Node.ROLL_HITS.value
+    while state.member < packed.strikes[unit].n_members:
+        if _lives(packed, state, unit, int64(state.member)):
+            odd = odd_hits(int64(state.hits), members_left(packed, state, unit))
+            if state.share == Share.OPEN and odd > 0:
+                return Node.ROLL_SHARE.value
+            if hits_on_victim(packed, state, unit) > 0:
+                return Node.ROLL_STRIKE.value
+            state.share = Share.OPEN
+        state.member += 1
+    return Node.ROLL_STRIKE.value
+
+
+@jit(forceinline=False)
+def take_hits(packed: PackedScenario, state: State, unit: int) -> bool:
+    """Take the next member's hits from those that are shared out; return whether none are left."""
+    state.hits -= hits_on_victim(packed, state, unit)
+    state.share = Share.OPEN
+    state.member += 1
+    if state.hits > 0:
+        return False
+    state.member = 0
+    return True
+
+
+@jit(forceinline=False)
+def hits_pmf(packed: PackedScenario, unit: int, work: WorkSpace) -> int:
+    """Write the probabilities of 0, 1, 2 ... hits to `work.pmf`; return how many there are."""
+    member = packed.strikes[packed.strikes[unit].first_member]
+    size = int64(member.pmf_size)
+    for k in range(size):
+        work.pmf[k] = packed.pmfs[member.pmf + k]
+    return size
+
+
+@jit(forceinline=False)
+def share_pmf(packed: PackedScenario, state: State, unit: int, work: WorkSpace) -> int:
+    """Write the probabilities that no or one odd hit falls on the next one to `work.pmf`."""
+    members = members_left(packed, state, unit)
+    work.pmf[1] = odd_hits(int64(state.hits), members) / float(members)
+    work.pmf[0] = 1.0 - work.pmf[1]
+    return 2
+
+
+@jit
+def resolve_hits(state: State, hits: int) -> None:
+    """Keep the number of hits, and go on to share them out."""
+    state.hits = hits
+    state.node = Node.STRIKES
+
+
+@jit
+def resolve_share(state: State, struck: int) -> None:
+    """Keep whether an odd hit falls on the character, 1 or 0."""
+    state.share = Share.SPARED.value + struck
+    state.node = Node.STRIKES
