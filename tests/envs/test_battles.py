@@ -193,6 +193,6 @@ def test_all_points_that_change_hands_are_those_of_models_that_fall() -> None:
         )
         tidied = last["phases left"] <= 1 / 12 + 1e-6  # then wounds out of reach are cleared
         if not characters and not tidied:
-            assert won == pytest.approx(lost)
+            assert won == pytest.approx(lost, rel=1e-5)  # float32 numbers were multiplied
             fallen += abs(lost)
     assert fallen > 0.0
