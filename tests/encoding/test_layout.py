@@ -61,11 +61,13 @@ def test_names_and_bounds(limits: Limits) -> None:
 
 def placed(at: Any) -> dict[str, int]:
     """Offsets of rows and blocks by name, those of both armies among them."""
-    skipped = {*SIDES, *(f"in_{kind}" for kind in KINDS), "length", "n_contacts", "n_units"}
+    members = {f"in_{kind}" for kind in (*KINDS, "choice")}
+    skipped = {*SIDES, *members, "length", "n_contacts", "n_units"}
     found = {name: int(at[name]) for name in at.dtype.names if name not in skipped}
+    choices = found.pop("choices")
     for side in SIDES:
         found |= {f"{side} {name}": int(at[side][name]) for name in at[side].dtype.names}
-    return found
+    return found | {"own choices": choices}
 
 
 @pytest.mark.parametrize("limits", ALL)
@@ -101,6 +103,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
         sizes[f"{side} items"] = army.items * at.in_item.stride
         sizes[f"{side} units"] = army.units * at.in_unit.stride
         sizes[f"{side} mark"] = MARKS * limits.marks
+    sizes["own choices"] = own.spells * at.in_choice.stride
     offsets = placed(at)
     assert list(offsets) == list(sizes)
     place = 0
@@ -126,9 +129,9 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
                   **dict.fromkeys(("worth_per_phase", "remains_in_play", "lasts_one_turn",
                                    "in_play", "fresh", "tried"), limits.in_play),
                   "lands_later": limits.comets,
-                  "best_with_item": limits.exceptions, "for_friends": limits.targets,
-                  "at_unit": limits.targets * max(own.units, enemy.units),
-                  "at_wizard": limits.targets * max(own.wizards, enemy.wizards)},
+                  "best_with_item": limits.exceptions, "for_friends": limits.targets},
+        "in_choice": {"at_unit": limits.targets * max(own.units, enemy.units),
+                      "at_wizard": limits.targets * max(own.wizards, enemy.wizards)},
         "in_item": dict.fromkeys(powers, limits.exceptions),
         "in_unit": {**dict.fromkeys(
             ("flees", "leadership", "models_at_start", "models_until_test"), limits.panic),
@@ -159,24 +162,23 @@ def test_names_stand_where_the_offsets_say() -> None:
         "contact": "1", "own mark": "1", "enemy mark": "1",
     }  # fmt: skip
 
-    rows = ("at_unit", "at_wizard")
-
     def words(attribute: str) -> str:
         return spelled.get(attribute, attribute.replace("_", " "))
 
     for attribute, offset in placed(at).items():
         owner, _, block = attribute.partition(" ")
-        if block[:-1] not in KINDS:
+        if block[:-1] not in KINDS and block != "choices":
             end = ends.get(attribute)
             assert names[offset] == words(attribute) + (f" {end}" if end else "")
             continue
         kind = block[:-1]
         member = at[f"in_{kind}"]
-        for number in range(getattr(LARGEST, block)):
+        kind = kind.replace("choice", "spell")
+        for number in range(getattr(LARGEST, f"{kind}s")):
             for name in member.dtype.names:
                 if name != "stride":
                     found = names[offset + number * member.stride + member[name]]
-                    end = " 1" if name in rows else ""
+                    end = " 1" if block == "choices" else ""
                     assert found == f"{owner} {kind} {number + 1} {words(name)}{end}"
 
 
@@ -184,7 +186,7 @@ def test_offsets_that_are_constants_are_those_of_every_layout() -> None:
     fixed = FIXED_OFFSETS[0]
     for limits in ALL:
         at = layout(limits).offsets[0]
-        for kind in ("in_wizard", "in_spell", "in_item", "in_unit"):
+        for kind in ("in_wizard", "in_spell", "in_item", "in_unit", "in_choice"):
             for name in fixed[kind].dtype.names:
                 if name != "stride" and fixed[kind][name] >= 0:
                     assert at[kind][name] == fixed[kind][name]

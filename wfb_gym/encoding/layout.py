@@ -197,8 +197,6 @@ class SpellOffsets(Record):
         when="exceptions", may_lose=True,
     )  # fmt: skip
     for_friends: Int64 = number("1 if it is aimed at its owner's army", when="targets")
-    at_unit: Int64 = replace(_AT, each="most_units")
-    at_wizard: Int64 = replace(_AT, each="most_wizards")
     stride: Int64  # numbers from one to the next
 
 
@@ -259,6 +257,14 @@ class UnitOffsets(Record):
     stride: Int64  # numbers from one to the next
 
 
+class ChoiceOffsets(Record):
+    """Numbers of a spell that the observer may choose: what it promises at each target."""
+
+    at_unit: Int64 = replace(_AT, each="most_units")
+    at_wizard: Int64 = replace(_AT, each="most_wizards")
+    stride: Int64  # numbers from one to the next
+
+
 class ArmyOffsets(Record):
     """Where the first of an army's wizards, spells, items, units and marks stands."""
 
@@ -309,10 +315,12 @@ class LayoutOffsets(Record):
     rule_victory_points: Int64 = replace(_SWITCH, when="victory_points")
     own: ArmyOffsets
     enemy: ArmyOffsets
-    in_wizard: WizardOffsets  # within a wizard's numbers, from their first; so are the next three
+    choices: Int64  # of the observer's spells: nobody else's are chosen from while it decides
+    in_wizard: WizardOffsets  # within a wizard's numbers, from their first; so are the next four
     in_spell: SpellOffsets
     in_item: ItemOffsets
     in_unit: UnitOffsets
+    in_choice: ChoiceOffsets
     length: Int64  # of the observation
     n_contacts: Int64
     n_units: Int64  # of both armies
@@ -375,15 +383,23 @@ def _add_army(
     """Append an army's numbers: its wizards, spells, items, units, and what else it declares."""
     for kind, record in KINDS.items():
         offsets[side][f"{kind}s"] = len(fields)
-        members: list[Field] = []
-        _add_fields(record, limits, members, offsets[f"in_{kind}"])
-        offsets[f"in_{kind}"]["stride"] = len(members)
-        fields += [
-            replace(field, name=f"{side} {kind} {number} {field.name}")
-            for number in _numbers_to(getattr(army, f"{kind}s"))
-            for field in members
-        ]
+        count = getattr(army, f"{kind}s")
+        _add_members(record, count, limits, fields, offsets[f"in_{kind}"], f"{side} {kind}")
     _add_fields(ArmyOffsets, limits, fields, offsets[side], f"{side} ")
+
+
+def _add_members(
+    record: type, count: int, limits: Limits, fields: list[Field], offsets: Any, owner: str
+) -> None:
+    """Append the numbers of so many members of a kind, one member after the other."""
+    members: list[Field] = []
+    _add_fields(record, limits, members, offsets)
+    offsets["stride"] = len(members)
+    fields += [
+        replace(field, name=f"{owner} {number} {field.name}")
+        for number in _numbers_to(count)
+        for field in members
+    ]
 
 
 @lru_cache(maxsize=64)
@@ -394,6 +410,9 @@ def layout(limits: Limits) -> Layout:
     _add_fields(LayoutOffsets, limits, fields, np.asarray(offsets))
     for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True):
         _add_army(side, army, limits, fields, offsets)
+    offsets["choices"] = len(fields)
+    spells = limits.own.spells
+    _add_members(ChoiceOffsets, spells, limits, fields, offsets["in_choice"], "own spell")
     offsets["length"] = len(fields)
     offsets["n_contacts"] = limits.contacts
     offsets["n_units"] = limits.own.units + limits.opponent.units

@@ -4,7 +4,7 @@ from numpy import float32
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.layout import LayoutOffsets
-from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, first_spell, put
+from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, put
 from wfb_gym.engine.queries import bit, other
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import (
@@ -45,6 +45,8 @@ def write_choices(
 ) -> None:
     """Write what each spell to choose from promises against each target, while one is chosen."""
     army = int64(state.mover)
+    if army != seat:
+        return
     if state.node == Node.NOMINATE:
         spells = int64(state.open)
     elif state.node == Node.FREE_SPELL:
@@ -53,8 +55,8 @@ def write_choices(
         spells = int64(packed.armies[army].wizards[state.cursor % WIZARDS].spells)
     else:
         return
-    first = first_spell(at, seat, army)
-    stride, at_unit, at_wizard = at.in_spell.stride, at.in_spell.at_unit, at.in_spell.at_wizard
+    first, stride = at.choices, at.in_choice.stride
+    at_unit, at_wizard = at.in_choice.at_unit, at.in_choice.at_wizard
     phases = int64(packed.phases - state.phase)
     for s in range(packed.armies[army].n_spells):
         if not spells & bit(s):

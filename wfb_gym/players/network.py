@@ -187,6 +187,9 @@ class Entities(nn.Module):
             for side, army in zip(SIDES, (limits.own, limits.opponent), strict=True)
             for kind, size in sizes.items()
         }
+        self.blocks["own", "choice"] = (
+            int(at.choices), limits.own.spells, int(at.in_choice.stride)
+        )  # fmt: skip
         in_blocks = [range(k, k + count * size) for k, count, size in self.blocks.values()]
         common = sorted(set(range(features)).difference(*in_blocks))
         self.register_buffer("common", _indices(common), persistent=False)
@@ -195,7 +198,8 @@ class Entities(nn.Module):
         self.wizard = _linear(sizes["wizard"] + 1, half)
         self.item = _linear(sizes["item"] + 1, half)
         self.unit = _linear(sizes["unit"] + 1, half)
-        self.spell = _linear(sizes["spell"] + sizes["wizard"] + 1, width)
+        spell = sizes["spell"] + int(at.in_choice.stride) + sizes["wizard"]
+        self.spell = _linear(spell + 1, width)
         self.spell_whole = _linear(len(common), width)
         self.spell_out = _linear(width, width)
         inputs = len(common) + 2 * 3 * half + 2 * 2 * width + width
@@ -230,7 +234,11 @@ class Entities(nn.Module):
             casters = wizards.gather(1, places) * there
         else:
             casters = features.new_zeros(*spells.shape[:2], wizards.shape[2])
-        inputs = self._with_side(torch.cat([spells, casters], 2), side)
+        if side == "own":
+            choices = self._members(features, side, "choice")
+        else:
+            choices = features.new_zeros(*spells.shape[:2], self.blocks["own", "choice"][2])
+        inputs = self._with_side(torch.cat([spells, choices, casters], 2), side)
         hidden = torch.relu(self.spell(inputs) + whole[:, None])
         return torch.relu(self.spell_out(hidden)) * there
 
