@@ -37,7 +37,7 @@ from wfb_gym.encoding.tally import write_static_tally, write_tally
 from wfb_gym.engine.miscast_costs import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
-from wfb_gym.engine.queries import bit, caster_of, declared_uses, dice_cap, other, serves_cast
+from wfb_gym.engine.queries import bit, declared_uses, dice_cap, other, serves_cast
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import target_code, worth_in_play, worth_now
@@ -289,6 +289,9 @@ def _write_castable_spells(
         dice = min(most, int(state.power) + int(state.own_dice[w]))
         shown = float32(dice) * DIE
         bonus = int(side.wizards[w].cast_bonus)
+        items = int64(0)
+        if at.in_spell.best_with_item >= 0:
+            items = _items_for_casts(packed, state, army, w)
         for s in range(side.n_spells):
             if spells & bit(s):
                 spell = side.spells[s]
@@ -298,27 +301,38 @@ def _write_castable_spells(
                 else:
                     points = spell.worth + spell.worth_per_phase * phases
                 field = first + s * stride
-                best = float32(BEST_CAST_CHANCE[need, dice] * points * POINT)
+                chance = float(BEST_CAST_CHANCE[need, dice])
+                best = float32(chance * points * POINT)
                 put(row, field + fixed.most_dice, shown)
                 put(row, field + fixed.open, ONE)
                 put(row, field + fixed.best, best)
                 if at.in_spell.best_with_item >= 0:
-                    chance = _best_chance_with_item(packed, state, s, dice)
-                    best_with_item = float32(chance * points * POINT)
-                    put(row, field + at.in_spell.best_with_item, best_with_item)
+                    if items:
+                        value = int(spell.casting_value) - bonus
+                        chance = max(chance, _best_chance_with(packed, army, items, value, dice))
+                        best = float32(chance * points * POINT)
+                    put(row, field + at.in_spell.best_with_item, best)
 
 
 @jit(forceinline=False)
-def _best_chance_with_item(packed: PackedScenario, state: State, spell: int, dice: int) -> float:
-    """Chance to cast with the best dice, up to so many, and the best item or none declared."""
-    army = int64(state.active)
-    wizard = caster_of(packed, army, spell)
-    value = int(packed.armies[army].spells[spell].casting_value)
-    value -= int(packed.armies[army].wizards[wizard].cast_bonus)
-    best = float(BEST_CAST_CHANCE[cast_need(value, 0), dice])
+def _items_for_casts(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
+    """Items, as bits, that a wizard may declare with a cast."""
+    found = int64(0)
     for i in range(packed.armies[army].n_items):
-        item = packed.armies[army].items[i]
-        if item.cast_use and serves_cast(packed, state, army, i, wizard):
+        if packed.armies[army].items[i].cast_use and serves_cast(packed, state, army, i, wizard):
+            found |= bit(i)
+    return found
+
+
+@jit(forceinline=False)
+def _best_chance_with(
+    packed: PackedScenario, army: int, items: int, value: int, dice: int
+) -> float:
+    """Chance to cast at a value with the best dice, up to so many, and the best of some items."""
+    best = 0.0
+    for i in range(packed.armies[army].n_items):
+        if items & bit(i):
+            item = packed.armies[army].items[i]
             need = cast_need(value, int(item.cast_use_bonus))
             irresistible = int(item.cast_not_irresistible == 0)
             for n in range(1, dice + 1):
@@ -333,16 +347,22 @@ def _write_spells_in_play(
 ) -> None:
     """Write what is known, in play, fresh and tried."""
     stride = at.in_spell.stride
-    known = at.in_spell.known
+    n_spells = packed.armies[army].n_spells
+    if at.in_spell.known >= 0:
+        field = first + at.in_spell.known
+        known = int64(state.known[army])
+        for s in range(n_spells):
+            put(row, field, float32((known >> s) & 1))
+            field += stride
+    if at.in_spell.in_play < 0 or state.in_play[army] == 0:
+        return
     in_play = at.in_spell.in_play
     fresh = at.in_spell.fresh
     tried = at.in_spell.tried
     field = first
-    for s in range(packed.armies[army].n_spells):
+    for s in range(n_spells):
         mask = bit(s)
-        if known >= 0 and state.known[army] & mask:
-            put(row, field + known, ONE)
-        if in_play >= 0 and state.in_play[army] & mask:
+        if state.in_play[army] & mask:
             put(row, field + in_play, ONE)
             put(row, field + fresh, float32((state.new_in_play[army] & mask) != 0))
             put(row, field + tried, float32((state.attempted[army] & mask) != 0))
