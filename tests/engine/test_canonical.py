@@ -14,7 +14,7 @@ from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import CHANCE
 
 from ..solver.small import SMALL, everywhere, explored, small, start
-from .builders import Data, army, spell, unit, wizard
+from .builders import Data, aimed, army, miscast, spell, unit, wizard
 from .strategies import EFFECTS
 
 BUNDLED = ("apprentice", "archmage-duel", "orc-shaman-hunt")
@@ -133,6 +133,35 @@ def test_nothing_is_merged_before_the_last_phase_or_where_spells_are_aimed() -> 
         assert seen > 5
 
 
+def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
+    """Of five models the first of two spells may leave four, who spare no hero; of six, five."""
+    spells = [aimed(name, 5, damage={"hits": "1", "strength": 4}) for name in ("Bolt", "Beam")]
+    hero = {"name": "Hero", "wounds": 2, "points": 100.0, "unit": "Spears"}
+
+    def left(models: int, *heroes: Data) -> int:
+        foe = army(units=[unit(models=models)], heroes=list(heroes), dispel_dice=2)
+        document = {"name": "few", "caster": army(wizard(2, *spells), power_dice=3)}
+        battle = start(scenario_from_dict({**document, "dispeller": foe, **miscast()}))
+        return int(battle.state.unit_wounds[1, 0])
+
+    assert [left(models, hero) for models in (4, 5, 6, 7)] == [4, 5, 6, 6]
+    assert [left(models) for models in (2, 3, 4)] == [2, 3, 3]
+
+
+def test_units_matter_as_far_as_free_spells_may_still_hurt_them() -> None:
+    """Two casts may be miscast, and each bring two free spells of up to 6 wounds."""
+    bolt = aimed("Bolt", 3, damage={"hits": "D6", "strength": 4})
+    own = army(wizard(2, bolt, spell("Beam")), units=[unit(models=60)], power_dice=4)
+    free: Data = {"kind": "free_spell", "limit": "any"}
+
+    def left(*effects: Data) -> int:
+        foe = army(wizard(1, bolt), units=[unit(models=60)])
+        document = {"name": "free", "caster": own, "dispeller": foe, **miscast(*effects)}
+        return int(start(scenario_from_dict(document)).state.unit_wounds[0, 0])
+
+    assert [left(), left(free), left(free, free)] == [1, 13, 25]
+
+
 def test_a_level_that_caps_a_cast_matters() -> None:
     battle = start(small("a duel"))
     twin = battle.copy()
@@ -209,6 +238,50 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     )
 
 
+@st.composite
+def strikes(draw: st.DrawFn, name: str) -> Data:
+    hits = draw(st.sampled_from(["1", "D6", "D6", "2D6"]))
+    damage = {"hits": hits, "strength": draw(st.integers(3, 5))}
+    return aimed(name, draw(st.integers(3, 7)), damage=damage)
+
+
+@st.composite
+def companies(draw: st.DrawFn, most_spells: int) -> Data:
+    """Two units with a wizard and a hero in or beside them, whose spells strike."""
+    units = [
+        unit(
+            name,
+            draw(st.integers(1, 14)),
+            wounds=draw(st.sampled_from([1, 1, 2])),
+            leadership=draw(st.integers(5, 9)),
+        )
+        for name in ("Spears", "Bows")[: draw(st.integers(1, 2))]
+    ]
+    among = st.sampled_from([Data(), *[Data(unit=each["name"]) for each in units]])
+    known = [draw(strikes(name)) for name in ("Bolt", "Beam")[:most_spells]]
+    side = draw(st.sampled_from(["own", "enemy"]))
+    touching = [{"side": side, "models": 2, "points": 4.0}] if draw(st.booleans()) else []
+    mage = wizard(draw(st.integers(1, 2)), *known, wounds=2, points=60.0, base_contact=touching)
+    mage |= draw(among)
+    hero = {"name": "Hero", "wounds": draw(st.integers(1, 2)), "points": 50.0} | draw(among)
+    heroes = [hero] if draw(st.booleans()) else []
+    return army(mage, units=units, heroes=heroes, dispel_dice=draw(st.integers(0, 1)))
+
+
+@st.composite
+def aimed_scenarios(draw: st.DrawFn) -> Scenario:
+    caster, dispeller = draw(companies(2)), draw(companies(1))
+    caster["power_dice"], dispeller["power_dice"] = draw(st.integers(2, 3)), 2
+    effects = st.sampled_from([*EFFECTS, {"kind": "free_spell", "limit": "any"}])
+    made = miscast(*draw(st.lists(effects, max_size=3)))
+    made["rules"] |= {
+        "panic": draw(st.booleans()),
+        "scoring": draw(st.sampled_from(["points", "victory_points"])),
+    }
+    document = {"name": "aimed", "phases": draw(st.sampled_from([1, 1, 1, 2])), **made}
+    return scenario_from_dict({**document, "caster": caster, "dispeller": dispeller})
+
+
 def is_small(made: Scenario) -> bool:
     """Whether its positions are few enough to look at each of them."""
     battle = start(made)
@@ -231,6 +304,12 @@ ANY = settings(
 )
 
 
+@settings(ANY, max_examples=25)
+@given(aimed_scenarios())
+def test_merging_holds_where_spells_are_aimed(made: Scenario) -> None:
+    checked(made)
+
+
 @settings(ANY, max_examples=40)
 @given(scenarios())
 def test_merging_holds_in_any_small_scenario(made: Scenario) -> None:
@@ -241,6 +320,13 @@ def test_merging_holds_in_any_small_scenario(made: Scenario) -> None:
 @settings(ANY, max_examples=1500)
 @given(scenarios())
 def test_merging_holds_in_very_many_small_scenarios(made: Scenario) -> None:
+    checked(made)
+
+
+@pytest.mark.slow
+@settings(ANY, max_examples=500)
+@given(aimed_scenarios())
+def test_merging_holds_in_very_many_scenarios_where_spells_are_aimed(made: Scenario) -> None:
     checked(made)
 
 

@@ -149,3 +149,12 @@ def test_each_wizard_miscasts_on_his_own_table() -> None:
     battle.roll(1, 1)
     battle.roll(1, 2)
     assert battle.node == Node.ROLL_HIT
+
+
+def test_daemons_whom_a_miscast_of_another_wizard_may_wound_are_not_forgotten() -> None:
+    effect: Data = {"kind": "other_wizards_wounds", "dice": "D3"}
+    horror = {"name": "Horror", "level": 2, "daemon_unit": "Imps", "spells": []}
+    imps = [unit("Imps", 3, traits=["daemons"])]
+    mage = wizard(1, spell("Bolt"), known("Fire Ball"))
+    own = army(mage, horror, units=imps, power_dice=2)
+    assert game(own, army(), **miscast(effect)).state.unit_wounds[0, 0] == 3

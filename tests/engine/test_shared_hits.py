@@ -15,7 +15,7 @@ from wfb_gym.rules.sharing import shared_pmfs
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.potential import potentials
 
-from .builders import PASS, Data, Game, army, game, known, miscast, unit, wizard
+from .builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
 from .builders import spell as plain
 from .test_laws import check_battle, in_array, positions
 from .test_spells_damage import D6, TWO_D6, WOUND
@@ -348,24 +348,25 @@ def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
     assert landings
 
 
-# In the last phase models beyond any possible loss are forgotten, but not those who spare a hero.
+# In the last phase models beyond any possible loss are forgotten, but not those who spare a hero
+# from a spell after the next.
 
 
 def after_a_loss(models: int, wounds: int) -> Game:
-    """A Fire Ball has wounded a unit with a hero in it; another is to come."""
-    caster = army(wizard(4, known("Fire Ball")), wizard(4, known("Fire Ball"), name="Second"))
-    battle = game(caster, army(units=[unit(models=models)], heroes=[hero()]))
-    battle.works("Fire Ball", "Spears", wizard=0)
+    """Of three bolts of one hit one has been cast at a unit with a hero in it."""
+    bolts = [aimed(name, 5, damage={"hits": "1", "strength": 4}) for name in ("A", "B", "C")]
+    battle = game(army(wizard(4, *bolts)), army(units=[unit(models=models)], heroes=[hero()]))
+    battle.works("A", "Spears")
     battle.resolve(wounds)
     return battle
 
 
 def test_models_who_spare_a_hero_are_not_forgotten() -> None:
-    # Six may still fall: five must be left of them.
-    assert after_a_loss(20, 0).key() == after_a_loss(13, 2).key()
-    assert after_a_loss(13, 2).key() == after_a_loss(13, 1).key()
-    assert after_a_loss(13, 3).key() != after_a_loss(13, 2).key()
-    assert left(after_a_loss(20, 0)) == (11, 2)
+    # One may fall before the last bolt: five must be left then.
+    assert after_a_loss(20, 0).key() == after_a_loss(7, 1).key()
+    assert after_a_loss(7, 1).key() == after_a_loss(6, 0).key()
+    assert after_a_loss(6, 1).key() != after_a_loss(6, 0).key()
+    assert left(after_a_loss(20, 0)) == (6, 2)
 
 
 @pytest.mark.parametrize(("foe", "wounds"), [(known("Storm of Cronos"), 3), (plain("Bolt"), 1)])
@@ -373,7 +374,7 @@ def test_wounds_matter_of_a_wizard_whose_unit_may_be_struck(foe: Data, wounds: i
     """The enemy may cast a free spell at the unit, though none at the wizard in it."""
     spent = wizard(1, plain("Bolt"), wounds=3, unit="Spears")
     other = wizard(4, plain("Bolt"), name="Second")
-    own = army(spent, other, units=[unit()])
+    own = army(spent, other, units=[unit(models=4)])
     battle = game(own, army(wizard(4, foe)), **miscast({"kind": "free_spell", "limit": "any"}))
     battle.works("Bolt", wizard=0)
     assert battle.node == Node.NOMINATE

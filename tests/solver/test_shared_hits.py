@@ -74,3 +74,16 @@ def value(dice: int, spells: frozenset[str], models: int, wounds: int) -> F:
 def test_solved_values_are_those_of_an_expectimax(models: int, power: int) -> None:
     exact = value(power, frozenset(VALUES), models, 2)
     assert solve(scenario(models, power)).value == pytest.approx(float(exact), abs=1e-9)
+
+
+def test_models_that_cannot_be_wounded_still_take_their_share() -> None:
+    bolt = aimed("Bolt", 3, damage={"hits": "1", "strength": 4})
+    foe = army(units=[unit(models=4, toughness=9)], heroes=[hero()], dispel_dice=0)
+    document = {
+        "name": "wall-of-stone",
+        "caster": army(wizard(1, bolt), power_dice=1),
+        "dispeller": foe,
+        **miscast(),
+    }
+    exact = works(1, 3) * F(1, 5) * WOUND * 50
+    assert solve(scenario_from_dict(document)).value == pytest.approx(float(exact), abs=1e-9)

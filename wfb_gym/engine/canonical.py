@@ -18,7 +18,7 @@ from wfb_gym.engine.effects import (
 )
 from wfb_gym.engine.queries import bit, caster_of, last_phase, without
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
-from wfb_gym.engine.state import DispelAttempt, Node, State
+from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
 from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.packing.records import UNBOUNDED, Duration, PackedScenario
 from wfb_gym.rules.morale import needs_panic_test
@@ -204,62 +204,100 @@ def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
 def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> int:
     """Most wounds that spells may still cost a target in this phase, or `UNBOUNDED`.
 
-    A free spell may come with every miscast, so while any may come the other army's spells count
-    as unbounded.
-    `index` counts units first, then characters.
+    `index` counts units first, then characters. To be asked between two casts.
     """
     victim = army * TARGETS + index
     active = int64(state.active)
-    most = 0
+    most = int64(0)
     for spell in range(packed.armies[active].n_spells):
         if state.open & bit(spell):
             reach = int64(packed.armies[active].reach[spell, victim])
             if reach == UNBOUNDED:
                 return UNBOUNDED
             most += reach
-    enemy = int64(1 - active)
-    if state.known[enemy] and without(state.open, packed.armies[active].bound):
-        for spell in range(packed.armies[enemy].n_spells):
-            if state.known[enemy] & bit(spell) and packed.armies[enemy].reach[spell, victim] != 0:
-                return UNBOUNDED
+    free = _most_loss_to_one_free(packed, state, victim)
+    if free == UNBOUNDED:
+        return UNBOUNDED
+    casts = without(state.open, packed.armies[active].bound)  # each may be miscast, once
+    for spell in range(packed.armies[active].n_spells):
+        if casts & bit(spell):
+            most += free * int64(packed.miscast_spells)
     return most
 
 
 @jit(forceinline=False)
-def _can_share_hits(packed: PackedScenario, state: State, army: int, index: int) -> bool:
-    """Whether a character may still come to share the hits on its unit in this phase."""
-    unit = int64(packed.armies[army].wizards[index - UNITS].unit - 1)
-    if unit < 0 or packed.armies[army].units[unit].shares == 0:
-        return False
-    return bool(most_loss(packed, state, army, unit) != 0)
+def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) -> int:
+    """Most wounds that one free spell, if any may come, costs a target, or `UNBOUNDED`."""
+    enemy = int64(1 - state.active)
+    most = int64(0)
+    if packed.miscast_spells and without(state.open, packed.armies[state.active].bound):
+        for spell in range(packed.armies[enemy].n_spells):
+            if state.known[enemy] & bit(spell):
+                reach = int64(packed.armies[enemy].reach[spell, victim])
+                if reach == UNBOUNDED:
+                    return UNBOUNDED
+                most = max(most, reach)
+    return most
 
 
-@jit
-def _small_unit(packed: PackedScenario, army: int, unit: int) -> int:
-    """Most wounds left of a unit that does not spare the characters in it."""
-    return (SPARES_CHARACTERS - 1) * int64(packed.armies[army].units[unit].wounds)
+@jit(forceinline=False)
+def _wounds_at_last(packed: PackedScenario, state: State, army: int, unit: int) -> int:
+    """Most wounds left of a unit whose hits may be shared, less those lost before the last spell.
+
+    What that spell leaves of the unit bears on no other hits. Below 0 where nothing is shared.
+    """
+    if not _is_joined(packed, state, army, unit):
+        return -1
+    least = int64(MAX_PMF)
+    for owner in range(ARMIES):
+        spells = state.open if owner == state.active else state.known[owner]
+        for spell in range(packed.armies[owner].n_spells):
+            reach = int64(packed.armies[owner].reach[spell, army * TARGETS + unit])
+            if spells & bit(spell) and reach > 0:
+                least = min(least, reach)
+    return (SPARES_CHARACTERS - 1) * int64(packed.armies[army].units[unit].wounds) - least
+
+
+@jit(forceinline=False)
+def _is_joined(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
+    """Whether a living character in the unit may share the hits of some spell on it."""
+    if packed.armies[army].units[unit].shares:
+        for wizard in range(packed.armies[army].n_wizards):
+            if packed.armies[army].wizards[wizard].unit == unit + 1:
+                if state.wounds[army, wizard] > 0:
+                    return True
+    return False
 
 
 @jit
 def can_still_be_hurt(packed: PackedScenario, state: State, army: int, index: int) -> bool:
-    """Whether a spell may still cost the target a wound in this phase."""
+    """Whether a spell may still cost a character a wound in this phase."""
     if packed.targets == 0:
         return False
     if most_loss(packed, state, army, index) != 0:
         return True
-    return index >= UNITS and _can_share_hits(packed, state, army, index)
+    unit = int64(packed.armies[army].wizards[index - UNITS].unit - 1)
+    if unit < 0 or not _is_joined(packed, state, army, unit):
+        return False
+    most = int64(most_loss(packed, state, army, unit))
+    if most == UNBOUNDED:
+        return True
+    left = int64(state.unit_wounds[army, unit])
+    return 0 < left <= most + _wounds_at_last(packed, state, army, unit)
 
 
 @jit(forceinline=False)
 def _miscasts_can_hurt(packed: PackedScenario, state: State, army: int, unit: int) -> bool:
     """Whether a miscast may still cost the unit models.
 
-    It may where the unit touches a caster (`Cost.CONTACT_WOUNDS`) or is one that may still cast
-    (`Cost.CASTER_WOUNDS`, `Cost.CASTER`).
+    It may where the unit touches a caster (`Cost.CONTACT_WOUNDS`), is one that may still cast
+    (`Cost.CASTER_WOUNDS`, `Cost.CASTER`), or another wizard may (`Cost.OTHER_WIZARDS_WOUNDS`).
     """
     if army == state.active and packed.armies[army].units[unit].caster:
         wizard = int64(packed.armies[army].units[unit].caster - 1)
         if state.open & packed.armies[army].wizards[wizard].spells:
+            return True
+        if packed.wounds_others and without(state.open, packed.armies[army].bound):
             return True
     for group in range(packed.n_contacts):
         contact = packed.contacts[group]
@@ -307,8 +345,6 @@ def tidy_targets(packed: PackedScenario, state: State) -> None:
                 continue
             each = int64(packed.armies[army].units[unit].wounds)
             kept = int64(unit_threshold(packed, state, army, unit))
-            if packed.armies[army].units[unit].shares:  # how many are left of few, others share in
-                kept = max(kept, _small_unit(packed, army, unit))
-            most += kept
+            most += max(kept, _wounds_at_last(packed, state, army, unit))
             if left > most:  # whole models less, never down to what may still be lost
                 state.unit_wounds[army, unit] = left - (left - most - 1) // each * each

@@ -366,6 +366,7 @@ class _SpellAims:
             longest = len(pmf) - 1
             members = self._members(strike)
             if members:
+                longest = max(1, longest)  # how many are struck matters if none is wounded
                 on_models, on_one = shared_pmfs(hits, victim.models, len(members))
                 shared = self._fill_members(row, damage, members, hits, on_one)
             if members and not spares_characters(victim.models):

@@ -241,6 +241,7 @@ def _pack_miscasts(packed: PackedScenario, scenario: Scenario) -> None:
     kinds = [[effect.kind for effect in row] for row in rows]
     packed.wounds_others = any("other_wizards_wounds" in row for row in kinds)
     packed.miscast_levels = max((row.count("level_lost") for row in kinds), default=0)
+    packed.miscast_spells = max((row.count("free_spell") for row in kinds), default=0)
     wounds = [
         sum(int(effect.dice[1:]) for effect in row if isinstance(effect, Hits | Wounds))
         + sum(effect.kind == "caster_hit" for effect in row)

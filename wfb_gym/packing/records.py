@@ -347,6 +347,7 @@ class PackedScenario(Record):
     wounds_others: Int8  # 1: some miscast wounds the other wizards
     miscast_wounds: Int8  # most that a miscast costs one wizard; UNBOUNDED: its life
     miscast_levels: Int8  # most that a miscast costs the caster
+    miscast_spells: Int8  # most free spells after a miscast
     n_contacts: Int64
     n_miscast_tables: Int64
     n_miscast_rows: Int64
