@@ -6,8 +6,9 @@ import pytest
 
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
+from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_aim
 from wfb_gym.engine.state import Node
-from wfb_gym.engine.targets import aim_at, worth_in_play, worth_now, worth_of_aim
+from wfb_gym.engine.targets import aim_at
 
 from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
 from .test_spells_damage import TWO_D6, WOUND, Foe, mean_points, wound_chance
@@ -142,8 +143,7 @@ def brought(battle: Game) -> float:
 
 
 def in_play(battle: Game) -> float:
-    phases = battle.packed.phases - battle.state.phase
-    return worth_in_play(battle.packed, battle.state, 0, battle.spell(COMET, 0), phases)
+    return worth_in_play(battle.packed, battle.state, 0, battle.spell(COMET, 0), 0.0)
 
 
 @pytest.mark.parametrize("phases", [1, 2, 4])
@@ -152,9 +152,9 @@ def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(phases: int
     for target in ("Foe 0", "Foe 1"):
         battle = field(4.0, own=1.5, phases=phases, cast=False)
         spell = battle.spell(COMET, 0)
-        best = worth_now(battle.packed, battle.state, 0, spell, phases)
+        best = worth_now(battle.packed, battle.state, 0, spell, 0.0)
         aim = aim_at(battle.packed, 0, spell, battle.code(target) - FIRST_TARGET)
-        promises.append(worth_of_aim(battle.packed, 0, spell, aim, phases))
+        promises.append(worth_of_aim(battle.packed, battle.state, 0, spell, aim, 0.0))
         battle.works(COMET, target)
         assert promises[-1] == pytest.approx(brought(battle))
         assert promises[-1] == in_play(battle) or phases == 1

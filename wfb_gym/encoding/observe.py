@@ -37,10 +37,11 @@ from wfb_gym.encoding.tally import write_static_tally, write_tally
 from wfb_gym.engine.miscast_costs import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
+from wfb_gym.engine.promises import worth_in_play, worth_now
 from wfb_gym.engine.queries import bit, declared_uses, dice_cap, other, serves_cast
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
-from wfb_gym.engine.targets import target_code, worth_in_play, worth_now
+from wfb_gym.engine.targets import target_code
 from wfb_gym.packing.records import DispelUse, Duration, PackedItem, PackedScenario, Reroll
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import sizes
@@ -297,7 +298,7 @@ def _write_castable_spells(
                 spell = side.spells[s]
                 need = cast_need(int(spell.casting_value), bonus)
                 if spell.targeted:
-                    points = worth_now(packed, state, army, s, packed.phases - state.phase)
+                    points = worth_now(packed, state, army, s, 0.0)
                 else:
                     points = spell.worth + spell.worth_per_phase * phases
                 field = first + s * stride
@@ -401,7 +402,7 @@ def _write_whole_battle(
     for s in range(packed.armies[active].n_spells):
         if bound & bit(s):
             field = first_spell(at, seat, active) + s * at.in_spell.stride
-            points = worth_now(packed, state, active, s, packed.phases - state.phase)
+            points = worth_now(packed, state, active, s, 0.0)
             put(row, field + at.in_spell.open, ONE)
             put(row, field + at.in_spell.best, float32(points * POINT))
     mover = int64(state.mover)
@@ -424,13 +425,12 @@ def _write_comets(
     for w in range(packed.armies[army].n_wizards):
         field = first.wizards + w * at.in_wizard.stride + at.in_wizard.markers
         put(row, field, float32(state.markers[army, w]) * MARKER)
-    phases = int64(packed.phases - state.phase)
     for s in range(packed.armies[army].n_spells):
         if packed.armies[army].spells[s].duration == Duration.DELAYED:
             if state.in_play[army] & bit(s):
-                points = worth_in_play(packed, state, army, s, phases)
+                points = worth_in_play(packed, state, army, s, 0.0)
             else:
-                points = worth_now(packed, state, army, s, phases)
+                points = worth_now(packed, state, army, s, 0.0)
             field = first.spells + s * at.in_spell.stride + at.in_spell.worth
             put(row, field, float32(points * POINT))
 

@@ -5,6 +5,7 @@ from numpy import float32
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.layout import LayoutOffsets
 from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, put
+from wfb_gym.engine.promises import worth_of_aim
 from wfb_gym.engine.queries import bit, other
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import (
@@ -14,7 +15,6 @@ from wfb_gym.engine.targets import (
     target_code,
     target_resistance,
     unit_stands,
-    worth_of_aim,
 )
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import sizes
@@ -57,7 +57,6 @@ def write_choices(
         return
     first, stride = at.choices, at.in_choice.stride
     at_unit, at_wizard = at.in_choice.at_unit, at.in_choice.at_wizard
-    phases = int64(packed.phases - state.phase)
     for s in range(packed.armies[army].n_spells):
         if not spells & bit(s):
             continue
@@ -66,7 +65,7 @@ def write_choices(
             if code and can_aim(packed, state, army, s, aim):
                 index = index_of(code)
                 place = at_unit + index if index < UNITS else at_wizard + index - UNITS
-                points = worth_of_aim(packed, army, s, aim, phases)
+                points = worth_of_aim(packed, state, army, s, aim, 0.0)
                 put(row, first + s * stride + place, float32(points * POINT))
 
 
@@ -114,6 +113,6 @@ def _write_promise(
     else:
         field = first.wizards + (index - UNITS) * at.in_wizard.stride
         aimed_at, promise = field + at.in_wizard.aimed_at, field + at.in_wizard.promise
-    points = worth_of_aim(packed, army, spell, aim, packed.phases - state.phase)
+    points = worth_of_aim(packed, state, army, spell, aim, 0.0)
     put(row, promise, float32(points * POINT))
     return int64(aimed_at)

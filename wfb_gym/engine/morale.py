@@ -24,7 +24,7 @@ PASS_CHANCE = np.array([float(chance_to_pass(each)) for each in range(MOST_LEADE
 
 
 @jit
-def _is_in(packed: PackedScenario, state: State, army: int, wizard: int, index: int) -> bool:
+def is_in(packed: PackedScenario, state: State, army: int, wizard: int, index: int) -> bool:
     """Whether a living character is the target or stands in it."""
     unit = packed.armies[army].wizards[wizard].unit
     return state.wounds[army, wizard] > 0 and (unit == index + 1 or index == UNITS + wizard)
@@ -48,7 +48,7 @@ def leadership(packed: PackedScenario, state: State, army: int, index: int) -> i
     if index < UNITS:
         best = int64(packed.armies[army].units[index].leadership)
     for wizard in range(packed.armies[army].n_wizards):
-        if _is_in(packed, state, army, wizard, index):
+        if is_in(packed, state, army, wizard, index):
             best = max(best, int64(packed.armies[army].wizards[wizard].leadership))
     return best
 
@@ -68,7 +68,7 @@ def set_flight(packed: PackedScenario, state: State, army: int, index: int, fled
     """
     group = bit(index)
     for wizard in range(packed.armies[army].n_wizards):
-        if _is_in(packed, state, army, wizard, index):
+        if is_in(packed, state, army, wizard, index):
             group |= bit(UNITS + wizard)
     before = _points_of_group(packed, state, army, group)
     others = without(state.fleeing[army], group)
@@ -116,7 +116,7 @@ def flight_matters(
     if packed.armies[army].sought & bit(index):
         return True
     for wizard in range(packed.armies[army].n_wizards):
-        if _is_in(packed, state, army, wizard, index) and _has_magic(packed, state, army, wizard):
+        if is_in(packed, state, army, wizard, index) and _has_magic(packed, state, army, wizard):
             return True
     return False
 
@@ -231,6 +231,15 @@ def _least_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
     return max(0, (left - most + each - 1) // each)
 
 
+@jit
+def would_test(packed: PackedScenario, state: State, army: int, unit: int, left: int) -> bool:
+    """Whether a unit takes a Panic test if the phase ends with so many of its wounds left."""
+    began = int64(state.phase_models[army, unit])
+    each = int64(packed.armies[army].units[unit].wounds)
+    models = (left + each - 1) // each
+    return began > 0 and left > 0 and needs_panic_test(began, began - models)
+
+
 @jit(forceinline=False)
 def next_test(packed: PackedScenario, state: State) -> bool:
     """Move on to the next unit that takes a Panic test; return whether there is one.
@@ -272,7 +281,7 @@ def forget_flight(packed: PackedScenario, state: State) -> None:
                 continue
             matters = (packed.armies[army].sought & bit(index)) != 0
             for wizard in range(packed.armies[army].n_wizards):
-                if _is_in(packed, state, army, wizard, index):
+                if is_in(packed, state, army, wizard, index):
                     spells = packed.armies[army].wizards[wizard].spells & free
                     matters |= spells != 0 or _bears_item(packed, state, army, wizard)
             if not matters:

@@ -15,7 +15,7 @@ from wfb_gym.scenario.sizes import TARGETS
 
 
 @jit
-def _lives(packed: PackedScenario, state: State, unit: int, member: int) -> bool:
+def lives(packed: PackedScenario, state: State, unit: int, member: int) -> bool:
     """Whether a character that may share the hits of a strike on a unit is alive."""
     victim = int64(packed.strikes[packed.strikes[unit].first_member + member].victim)
     return wounds_left(state, victim // TARGETS, victim % TARGETS) > 0
@@ -30,7 +30,7 @@ def members_left(packed: PackedScenario, state: State, unit: int) -> int:
     victim = int64(packed.strikes[unit].victim)
     members = int(models_left(packed, state, victim // TARGETS, victim % TARGETS))
     for member in range(int64(state.member), packed.strikes[unit].n_members):
-        members += _lives(packed, state, unit, member)
+        members += lives(packed, state, unit, member)
     return members
 
 
@@ -51,6 +51,14 @@ def hits_on_victim(packed: PackedScenario, state: State, unit: int) -> int:
     return each + 1 if state.share == Share.STRUCK else each
 
 
+@jit
+def shares_hits(packed: PackedScenario, state: State, unit: int) -> bool:
+    """Whether the hits of a strike on a unit, before any is dealt, go to characters in it too."""
+    victim = int64(packed.strikes[unit].victim)
+    models = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
+    return not spares_characters(models) and members_left(packed, state, unit) > models
+
+
 @jit(forceinline=False)
 def next_member(packed: PackedScenario, state: State, unit: int) -> int:
     """Go on to the next member of a unit that is hit; return the node of its roll.
@@ -58,13 +66,9 @@ def next_member(packed: PackedScenario, state: State, unit: int) -> int:
     That is a `Node.ROLL_STRIKE` with the spell's own dice where nothing is shared.
     """
     if state.hits == 0:
-        victim = int64(packed.strikes[unit].victim)
-        models = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
-        if spares_characters(models) or members_left(packed, state, unit) == models:
-            return Node.ROLL_STRIKE.value
-        return Node.ROLL_HITS.value
+        return Node.ROLL_HITS.value if shares_hits(packed, state, unit) else Node.ROLL_STRIKE.value
     while state.member < packed.strikes[unit].n_members:
-        if _lives(packed, state, unit, int64(state.member)):
+        if lives(packed, state, unit, int64(state.member)):
             odd = odd_hits(int64(state.hits), members_left(packed, state, unit))
             if state.share == Share.OPEN and odd > 0:
                 return Node.ROLL_SHARE.value

@@ -8,6 +8,9 @@ A Comet of Casandora lies in play from its casting until it lands, whatever beco
 caster, and can be dispelled like any spell in play.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.casualties import gain_wound, wound_target
 from wfb_gym.engine.queries import bit
@@ -17,6 +20,9 @@ from wfb_gym.engine.state import Node, ReturnTo, State, WorkSpace
 from wfb_gym.engine.targets import can_strike, models_left, wounds_left
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
+
+OWN_HITS = -1
+"""In place of a number of hits: those of the spell, none of which are shared."""
 
 
 @jit
@@ -70,30 +76,37 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
 @jit
 def most_of_strike(packed: PackedScenario, state: State) -> int:
     """Most wounds that the victim under way can take: those left, and those of its distribution."""
-    strike = packed.strikes[strike_on_victim(packed, state)]
+    row = strike_on_victim(packed, state)
+    return _most_wounds(packed, state, row, int64(state.hits) if state.hits > 0 else OWN_HITS)
+
+
+@jit
+def _most_wounds(packed: PackedScenario, state: State, row: int, hits: int) -> int:
+    """Return the same for a row of the strikes; `hits` as `pmf_of_strike` takes them."""
+    strike = packed.strikes[row]
     victim = int64(strike.victim)
     left = int64(wounds_left(state, victim // TARGETS, victim % TARGETS))
-    if strike.hits >= 0 or state.hits > 0:
+    if strike.hits >= 0 or hits >= 0:
         return left
     return min(left, int64(strike.pmf_size) - 1)
 
 
 @jit(forceinline=False)
 def _binomial(
-    work: WorkSpace, count: int, hits: int, probability: float, each: int, most: int
+    pmf: NDArray[np.float64], count: int, hits: int, probability: float, each: int, most: int
 ) -> int:
-    """Add `hits` more hits to the `count` probabilities in `work.pmf`; return how many there are.
+    """Add `hits` more hits to the `count` probabilities in `pmf`; return how many there are.
 
     Each wounds with this probability and takes `each` wounds; beyond `most` all is one.
     """
     for _ in range(hits):
         grown = min(most + 1, count + each)
         for k in range(count, grown):
-            work.pmf[k] = 0.0
+            pmf[k] = 0.0
         for k in range(count - 1, -1, -1):
-            moved = work.pmf[k] * probability
-            work.pmf[k] -= moved
-            work.pmf[min(most, k + each)] += moved
+            moved = pmf[k] * probability
+            pmf[k] -= moved
+            pmf[min(most, k + each)] += moved
         count = grown
     return count
 
@@ -105,32 +118,52 @@ def strike_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     Returns:
         How many there are; the last is that of all wounds that are left, or more.
     """
-    strike = packed.strikes[strike_on_victim(packed, state)]
+    hits = OWN_HITS
+    if state.hits > 0:
+        hits = int64(hits_on_victim(packed, state, current_strike(packed, state)))
+    return pmf_of_strike(packed, state, strike_on_victim(packed, state), hits, work.pmf)
+
+
+@jit(forceinline=False)
+def pmf_of_strike(
+    packed: PackedScenario, state: State, row: int, hits: int, pmf: NDArray[np.float64]
+) -> int:
+    """Write the probabilities of 0, 1, 2 ... wounds of a victim as it is to `pmf`.
+
+    Args:
+        packed: the scenario.
+        state: the position.
+        row: of the strikes, with the victim.
+        hits: that it has been dealt of those shared out, or `OWN_HITS` where the spell says.
+        pmf: overwritten from the front.
+
+    Returns:
+        How many there are; the last is that of all wounds that are left, or more.
+    """
+    strike = packed.strikes[row]
     victim = int64(strike.victim)
     side = victim // TARGETS
     index = victim % TARGETS
-    most = int64(most_of_strike(packed, state))
-    if state.hits > 0:
-        work.pmf[0] = 1.0
-        hits = int64(hits_on_victim(packed, state, current_strike(packed, state)))
-        each = int64(strike.wounds_per_hit)
-        return _binomial(work, int64(1), hits, float(strike.chance), each, most)
+    most = int64(_most_wounds(packed, state, row, hits))
+    each = int64(strike.wounds_per_hit)
+    if hits >= 0:
+        pmf[0] = 1.0
+        return _binomial(pmf, int64(1), hits, float(strike.chance), each, most)
     if strike.hits < 0:
         size = int64(strike.pmf_size)
         count = most + 1
         for k in range(count):
-            work.pmf[k] = packed.pmfs[strike.pmf + k]
+            pmf[k] = packed.pmfs[strike.pmf + k]
         for k in range(count, size):
-            work.pmf[most] += packed.pmfs[strike.pmf + k]
+            pmf[most] += packed.pmfs[strike.pmf + k]
         return count
     left = models_left(packed, state, side, index) if index < UNITS else int64(1)
-    work.pmf[0] = 1.0
-    each = int64(strike.wounds_per_hit)
-    hits = int64(packed.hits[strike.hits + left])
-    count = _binomial(work, int64(1), hits, float(strike.chance), each, most)
+    pmf[0] = 1.0
+    struck = int64(packed.hits[strike.hits + left])
+    count = _binomial(pmf, int64(1), struck, float(strike.chance), each, most)
     if strike.touched >= 0:
-        hits = int64(packed.hits[strike.touched + left])
-        count = _binomial(work, count, hits, float(strike.touched_chance), each, most)
+        struck = int64(packed.hits[strike.touched + left])
+        count = _binomial(pmf, count, struck, float(strike.touched_chance), each, most)
     return count
 
 

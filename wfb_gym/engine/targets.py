@@ -5,16 +5,11 @@ play: which targets are alive, stand alone or bear a mark. Codes of targets
 are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions`).
 """
 
-import numpy as np
-
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.state import DispelAttempt, Node, State
+from wfb_gym.engine.state import DispelAttempt, State
 from wfb_gym.packing.records import Duration, Opening, PackedScenario
-from wfb_gym.rules.comets import landing_chances
 from wfb_gym.rules.morale import may_rally
-from wfb_gym.scenario.sizes import MARKS_PER_WORD, PHASES, SPELLS, TARGETS, UNITS
-
-_LANDING_CHANCES = np.array(landing_chances(PHASES))
+from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
 
 @jit
@@ -155,31 +150,19 @@ def can_strike(packed: PackedScenario, state: State, strike: int) -> bool:
 @jit
 def has_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Whether a spell has anything to be cast at; one of fixed worth needs nothing."""
-    entry = packed.armies[army].spells[spell]
-    if not entry.targeted:
+    if not packed.armies[army].spells[spell].targeted:
         return True
-    return best_aim(packed, state, army, spell, int64(0)) >= 0
+    return _has_open_aim(packed, state, army, spell)
 
 
 @jit(forceinline=False)
-def best_aim(packed: PackedScenario, state: State, army: int, spell: int, phases: int) -> int:
-    """Return the open aim of most expected points against whole units; -1 where none is.
-
-    Which aim of a Comet is the best depends on how many phases are left.
-    """
+def _has_open_aim(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     entry = packed.armies[army].spells[spell]
-    best = int64(-1)
-    most = 0.0
     for k in range(entry.n_aims):
         aim = int64(packed.armies[army].aims[entry.first_aim + k].ranked)
         if can_aim(packed, state, army, spell, aim):
-            if entry.duration != Duration.DELAYED:
-                return aim
-            worth = worth_of_aim(packed, army, spell, aim, phases)
-            if best < 0 or worth > most:
-                best = aim
-                most = worth
-    return best
+            return True
+    return False
 
 
 @jit(forceinline=False)
@@ -197,90 +180,6 @@ def target_code(packed: PackedScenario, army: int, spell: int, aim: int) -> int:
     """Return the target code of one of a spell's aims."""
     entry = packed.armies[army].spells[spell]
     return int64(packed.armies[army].aims[entry.first_aim + aim].target)
-
-
-@jit
-def worth_now(packed: PackedScenario, state: State, army: int, spell: int, phases: int) -> float:
-    """Points that a spell promises its owner with its best aim, if it takes effect now.
-
-    It pays for each of the phases that end while it is in play. A Comet promises what it brings
-    if it lands at the start of one of the phases after this one.
-    """
-    aim = int64(-1)
-    if packed.armies[army].spells[spell].targeted:
-        aim = best_aim(packed, state, army, spell, phases)
-        if aim < 0:
-            return 0.0
-    return worth_of_pending(packed, army, spell, aim + 1, phases)
-
-
-@jit
-def worth_of_aim(packed: PackedScenario, army: int, spell: int, aim: int, phases: int) -> float:
-    """`worth_now` of one aim."""
-    entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    lasting = way.worth_per_phase * phases
-    if way.landing >= 0:
-        mean = _mean_when_landing(packed, int64(way.landing), int64(phases - 1))
-        return float(way.worth + mean + lasting)
-    return float(way.promise + lasting)
-
-
-@jit(forceinline=False)
-def _mean_when_landing(packed: PackedScenario, landing: int, starts: int) -> float:
-    """Points that a Comet brings within the next starts of phases, unless it is dispelled.
-
-    `landing` is where those stand that it brings with its markers of now.
-    """
-    mean = 0.0
-    for k in range(starts):
-        mean += _LANDING_CHANCES[k] * packed.landings[landing + k]
-    return mean
-
-
-@jit
-def worth_of_pending(
-    packed: PackedScenario, army: int, spell: int, aim_plus_one: int, phases: int
-) -> float:
-    """`worth_now` of a spell as it has been aimed."""
-    if aim_plus_one == 0:
-        entry = packed.armies[army].spells[spell]
-        return float(entry.worth + entry.worth_per_phase * phases)
-    return worth_of_aim(packed, army, spell, aim_plus_one - 1, phases)
-
-
-@jit
-def worth_in_play(
-    packed: PackedScenario, state: State, army: int, spell: int, phases: int
-) -> float:
-    """Points that a spell in play still promises its owner, if nobody ends it."""
-    paid = int64(state.node == Node.ROLL_PANIC)  # for this phase
-    lasting = worth_per_phase(packed, state, army, spell) * (phases - paid)
-    if packed.armies[army].spells[spell].duration == Duration.DELAYED:
-        return lasting + _worth_of_comet(packed, state, army, spell, phases)
-    return lasting
-
-
-@jit(forceinline=False)
-def _worth_of_comet(
-    packed: PackedScenario, state: State, army: int, spell: int, phases: int
-) -> float:
-    """Points that a Comet in play brings in the phases left, with the markers that it has.
-
-    One that is striking counts for nothing.
-    """
-    if state.striking == army * SPELLS + spell + 1:
-        return 0.0
-    entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + state.aims[army, spell] - 1]
-    landing = int64(way.landing) + int64(state.markers[army, entry.wizard]) - 1
-    if state.node == Node.ROLL_RADIUS and state.cursor == army * SPELLS + spell:
-        return float(packed.landings[landing])
-    # Units rally and locks are rolled for before Comets, and these in the order of their spells.
-    due = state.node in (Node.ROLL_RALLY, Node.ROLL_LOCK) or (
-        state.node == Node.ROLL_COMET and state.cursor <= army * SPELLS + spell
-    )
-    return _mean_when_landing(packed, landing, int64(phases - 1 + due))
 
 
 @jit

@@ -46,6 +46,13 @@ from wfb_gym.engine.outcomes import OUTCOME_FAIL
 from wfb_gym.engine.roll_results import outcome_if_kept
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace, new_work_spaces
 from wfb_gym.opponents.move_tables import NO_MOVE, MoveTable, MoveTables, look_up_move
+from wfb_gym.opponents.worths import (
+    greatest_open_threat,
+    later_worth,
+    pending_threat,
+    value_if_cast,
+    worth_of_aim,
+)
 from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.scenario.sizes import DICE, ITEMS, SPELLS, WIZARDS
 
@@ -118,19 +125,7 @@ def find_scripted(name: str) -> int | None:
     return with_epsilon(SCRIPTED[plain], epsilon)
 
 
-# --- what a spell is worth, and how likely a roll is --------------------------------------------
-
-
-@jit
-def phases_left(packed: PackedScenario, state: State) -> int:
-    """Phases that end from now on, this one included."""
-    return int(packed.phases) - int(state.phase)
-
-
-@jit
-def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points that a spell brings its owner, if nobody ends it early."""
-    return float(targets.worth_now(packed, state, army, spell, phases_left(packed, state)))
+# --- how likely a roll is -----------------------------------------------------------------------
 
 
 @jit
@@ -175,37 +170,6 @@ def pending_dispel_chance(packed: PackedScenario, state: State, dice: int) -> fl
     """Chance that the pending dispel works with so many dice."""
     thrown = min(DICE, dice + targets.resistance(packed, state))
     return float(dispel_probability_of(packed, state, thrown))
-
-
-@jit
-def pending_threat(packed: PackedScenario, state: State) -> float:
-    """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
-    army, phases = int64(state.active), phases_left(packed, state)
-    if state.attempt == DispelAttempt.CAST:
-        return float(targets.worth_of_pending(packed, army, state.spell - 1, state.aim, phases))
-    if state.attempt == DispelAttempt.FREE:
-        enemy, spell = queries.other(army), state.free - 1
-        return float(targets.worth_of_pending(packed, enemy, spell, state.free_aim, phases))
-    target = state.target - 1
-    return later_worth(packed, state, target // SPELLS, target % SPELLS)
-
-
-@jit
-def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
-    worth = float(targets.worth_in_play(packed, state, army, spell, phases_left(packed, state)))
-    return worth if army != state.mover else -worth
-
-
-@jit
-def greatest_open_threat(packed: PackedScenario, state: State) -> float:
-    """Largest worth among the spells that the active army may still attempt this phase."""
-    most = 0.0
-    army = int64(state.active)
-    for spell in range(packed.armies[army].n_spells):
-        if queries.can_nominate(packed, state, spell):
-            most = max(most, value_if_cast(packed, state, army, spell))
-    return most
 
 
 # --- the rules of thumb --------------------------------------------------------------------------
@@ -347,7 +311,7 @@ def _value_of(packed: PackedScenario, state: State, action: int) -> float:
         return later_worth(packed, state, owner, index % SPELLS)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     aim = targets.aim_at(packed, army, spell, action - actions.FIRST_TARGET)
-    return float(targets.worth_of_aim(packed, army, spell, aim, phases_left(packed, state)))
+    return float(worth_of_aim(packed, state, army, spell, aim))
 
 
 @jit(forceinline=False)

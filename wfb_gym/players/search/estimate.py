@@ -17,16 +17,9 @@ from numpy.typing import NDArray
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine import queries
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, dispel_need
+from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_pending
 from wfb_gym.engine.state import DispelAttempt, Node, State, WorkSpace
-from wfb_gym.engine.targets import worth_of_pending
-from wfb_gym.opponents.scripted import (
-    POINTS_PER_DIE,
-    later_worth,
-    need_of,
-    pending_threat,
-    phases_left,
-    value_if_cast,
-)
+from wfb_gym.opponents.scripted import POINTS_PER_DIE, need_of
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import ARMIES, DICE, SPELLS
 
@@ -51,8 +44,8 @@ def estimate_phase(packed: PackedScenario, state: State, phase: int, work: WorkS
     for army in range(ARMIES):  # what is in play, if nobody ends it
         for spell in range(packed.armies[army].n_spells):
             if state.in_play[army] & queries.bit(spell):
-                worth = later_worth(packed, state, army, spell)
-                points += queries.gain(army, worth if army != state.mover else -worth)
+                worth = worth_in_play(packed, state, army, spell, 0.0)
+                points += queries.gain(army, worth)
     if state.phase != phase:
         return points
     plan = work.pmf
@@ -73,7 +66,8 @@ def _plan_casts(packed: PackedScenario, state: State, plan: NDArray[np.float64])
         dice += int64(state.own_dice[wizard])
     already_cast = 0
     if state.attempt == DispelAttempt.CAST:
-        plan[EXPECTED] = pending_threat(packed, state)
+        pending = int64(state.spell - 1)
+        plan[EXPECTED] = worth_of_pending(packed, state, army, pending, int64(state.aim), 0.0)
         plan[TO_MATCH] = state.number
         already_cast = 1
     count = already_cast
@@ -105,10 +99,10 @@ def _worth_of_cast(packed: PackedScenario, state: State, spell: int) -> float:
     army = int64(state.active)
     if state.spell - 1 == spell and state.attempt == DispelAttempt.NONE and state.row == 0:
         if state.aim or not packed.armies[army].spells[spell].targeted:
-            return worth_of_pending(packed, army, spell, state.aim, phases_left(packed, state))
-        return value_if_cast(packed, state, army, spell)
+            return worth_of_pending(packed, state, army, spell, int64(state.aim), 0.0)
+        return worth_now(packed, state, army, spell, 0.0)
     if queries.can_nominate(packed, state, spell):
-        return value_if_cast(packed, state, army, spell)
+        return worth_now(packed, state, army, spell, 0.0)
     return 0.0
 
 

@@ -1,0 +1,375 @@
+"""What a spell can be expected to change of the tally by the end of the phase, from the position.
+
+The wounds of each victim are spread as its roll spreads them (`strikes.pmf_of_strike`). With so
+many wounds left, what the enemy will count for a unit is what he counts for it then, or, as likely
+as its Panic test fails, what he counts for it and the characters in it once they flee. Whether
+they rally before the battle ends is left out, and where hits are shared, so is what they do to the
+characters in the unit if it flees.
+
+Where points are those of models nobody counts who flees. There the same sums tell what flight is
+likely to take away, by a rough measure: of each character in the unit its dearest spell, if the
+unit does not rally before its next phase. Dice and items count nothing beside that.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine.morale import PASS_CHANCE, is_in, leadership, would_test
+from wfb_gym.engine.queries import bit
+from wfb_gym.engine.scoring import (
+    points_for_unit,
+    points_for_wizard,
+    points_of_unit,
+    points_of_wizard,
+)
+from wfb_gym.engine.shared_hits import lives, shares_hits
+from wfb_gym.engine.state import MAX_PMF, State
+from wfb_gym.engine.strikes import OWN_HITS, pmf_of_strike
+from wfb_gym.engine.targets import army_of, can_strike, flees, index_of, models_left, wounds_left
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.sharing import hits_each, odd_hits
+from wfb_gym.scenario.sizes import ARMIES, TARGETS, UNITS
+
+
+@jit(forceinline=False)
+def change_by_aim(
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int, wear: float
+) -> float:
+    """Return the victory points that the army can expect of its spell's taking effect now.
+
+    Args:
+        packed: the scenario, with victory points.
+        state: the position.
+        army: the spell's owner.
+        spell: one of its spells, no Comet.
+        aim: one of the spell's aims.
+        wear: part of the points of wounds that counts where the tally changes by less.
+    """
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
+    points = 0.0
+    if way.target and (entry.heals or entry.rallies):
+        side, index = army_of(army, int64(way.target)), index_of(int64(way.target))
+        rallies = bool(entry.rallies and packed.panic)
+        points += _change_by_care(packed, state, side, index, entry.heals != 0, rallies)
+    for k in range(way.n_strikes):
+        strike = int64(way.first_strike + k)
+        if can_strike(packed, state, strike):
+            lost = _change_by_strike(packed, state, strike, wear, True)
+            points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
+            if entry.gains_wound:
+                points += _change_by_gain(packed, state, army, int64(entry.wizard), strike)
+    return points
+
+
+@jit(forceinline=False)
+def change_by_landing(
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int, markers: int, wear: float
+) -> float:
+    """Return the victory points that a Comet brings on average if it lands with so many markers.
+
+    Those that it reaches are taken as they are now; flight is left out, as the phase is another.
+    """
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
+    points = 0.0
+    for k in range(way.n_strikes):
+        strike = int64(way.first_strike + k)
+        faces = 0
+        for die in range(1, FACES + 1):
+            faces += packed.strikes[strike].distance <= die * markers
+        if faces and can_strike(packed, state, strike):
+            lost = _change_by_strike(packed, state, strike, wear, False) * faces / FACES
+            points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
+    return points
+
+
+@jit
+def flight_may_pay(packed: PackedScenario, state: State) -> bool:
+    """Whether points are those of models, and some unit may yet come to a Panic test."""
+    if not packed.panic or packed.victory_points:
+        return False
+    for army in range(ARMIES):
+        for unit in range(packed.armies[army].n_units):
+            if state.phase_models[army, unit]:
+                return True
+    return False
+
+
+@jit(forceinline=False)
+def flight_by_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
+    """Return the magic that the flight of those struck can be expected to cost the army's enemy.
+
+    Arguments are those of `change_by_aim`; points are those of models.
+    """
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
+    if way.landing >= 0:
+        return 0.0
+    points = 0.0
+    for k in range(way.n_strikes):
+        strike = int64(way.first_strike + k)
+        side = int64(packed.strikes[strike].victim) // TARGETS
+        index = int64(packed.strikes[strike].victim) % TARGETS
+        if index < UNITS and state.phase_models[side, index]:
+            if can_strike(packed, state, strike):
+                lost = _change_by_strike(packed, state, strike, 0.0, True)
+                points += lost if side != army else -lost
+    return points
+
+
+# --- one victim ----------------------------------------------------------------------------
+
+
+@jit(_nrt=True, forceinline=False)
+def _change_by_strike(
+    packed: PackedScenario, state: State, strike: int, wear: float, panic: bool
+) -> float:
+    """Points that a strike is expected to cost its victim, and those who share its hits."""
+    pmf = np.empty(MAX_PMF)
+    if packed.strikes[strike].n_members and shares_hits(packed, state, strike):
+        hits = np.empty(MAX_PMF)
+        dealt = np.empty(MAX_PMF)
+        return _change_by_shared_hits(packed, state, strike, wear, panic, pmf, hits, dealt)
+    count = pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
+    victim = int64(packed.strikes[strike].victim)
+    return _mean_change(packed, state, victim, pmf, count, wear, panic)
+
+
+@jit(forceinline=False)
+def _change_by_shared_hits(
+    packed: PackedScenario,
+    state: State,
+    unit: int,
+    wear: float,
+    panic: bool,
+    pmf: NDArray[np.float64],
+    hits: NDArray[np.float64],
+    dealt: NDArray[np.float64],
+) -> float:
+    """Points that a strike costs a small unit and the characters in it, dealt to as in the game.
+
+    The arrays are scratch.
+    """
+    row = packed.strikes[unit]
+    first = packed.strikes[row.first_member]
+    size = int64(first.pmf_size)
+    for k in range(size):
+        hits[k] = packed.pmfs[first.pmf + k]
+    victim = int64(row.victim)
+    members = int64(models_left(packed, state, victim // TARGETS, victim % TARGETS))
+    for member in range(row.n_members):
+        members += lives(packed, state, unit, member)
+    points = 0.0
+    for member in range(row.n_members):
+        if lives(packed, state, unit, member):
+            _deal(hits, dealt, size, members)
+            members -= 1
+            points += _mean_of_hits(
+                packed, state, int64(row.first_member) + member, dealt, size, wear, panic, pmf
+            )
+    return points + _mean_of_hits(packed, state, unit, hits, size, wear, panic, pmf)
+
+
+@jit(forceinline=False)
+def _deal(hits: NDArray[np.float64], dealt: NDArray[np.float64], size: int, members: int) -> None:
+    """Take the share of the first of so many members from the `size` chances of hits."""
+    for k in range(size):
+        dealt[k] = 0.0
+    for number in range(size):
+        chance = hits[number]
+        hits[number] = 0.0
+        each = hits_each(number, members)
+        struck = chance * odd_hits(number, members) / members
+        dealt[each] += chance - struck
+        hits[number - each] += chance - struck
+        if struck > 0.0:
+            dealt[each + 1] += struck
+            hits[number - each - 1] += struck
+
+
+@jit(forceinline=False)
+def _mean_of_hits(
+    packed: PackedScenario,
+    state: State,
+    row: int,
+    dealt: NDArray[np.float64],
+    size: int,
+    wear: float,
+    panic: bool,
+    pmf: NDArray[np.float64],
+) -> float:
+    """Points that the victim of a row of the strikes loses on average by the hits dealt to it."""
+    points = 0.0
+    for hits in range(1, size):
+        if dealt[hits] > 0.0:
+            count = pmf_of_strike(packed, state, row, hits, pmf)
+            victim = int64(packed.strikes[row].victim)
+            mean = _mean_change(packed, state, victim, pmf, count, wear, panic)
+            points += dealt[hits] * mean
+    return points
+
+
+@jit(forceinline=False)
+def _mean_change(
+    packed: PackedScenario,
+    state: State,
+    victim: int,
+    pmf: NDArray[np.float64],
+    count: int,
+    wear: float,
+    panic: bool,
+) -> float:
+    """Points that a victim loses on average by 0, 1, 2 ... wounds of these `count` chances."""
+    side = victim // TARGETS
+    index = victim % TARGETS
+    if index >= UNITS and packed.armies[side].wizards[index - UNITS].daemons:
+        index = int64(packed.armies[side].wizards[index - UNITS].unit) - 1
+    left = int64(wounds_left(state, side, index))
+    flight = 0.0
+    company = 0.0
+    if panic and index < UNITS and state.phase_models[side, index]:
+        flight = 1.0 - float(PASS_CHANCE[leadership(packed, state, side, index)])
+        if packed.victory_points:
+            company = _cost_of_company(packed, state, side, index)
+        else:  # until its next phase, if it does not rally before
+            company = flight * _magic_in(packed, state, side, index)
+            if company == 0.0:
+                return 0.0
+    each = 0.0
+    if not flees(state, side, index):  # else all of it is counted already
+        each = wear * _points_per_wound(packed, side, index)
+    now = _expected_count(packed, state, side, index, left, flight, company)
+    mean = 0.0
+    for wounds in range(1, count):
+        if pmf[wounds] > 0.0:
+            after = max(int64(0), left - wounds)
+            change = _expected_count(packed, state, side, index, after, flight, company) - now
+            if each > 0.0:
+                change = max(change, each * (left - after))
+            mean += pmf[wounds] * change
+    return mean
+
+
+@jit(forceinline=False)
+def _expected_count(
+    packed: PackedScenario,
+    state: State,
+    side: int,
+    index: int,
+    left: int,
+    flight: float,
+    company: float,
+) -> float:
+    """Points expected to be counted for a target at the end of the phase with so many wounds left.
+
+    `flight` is the chance that its Panic test fails if it takes one, and `company` what the
+    flight of the characters in it costs then.
+    """
+    points = 0.0
+    coming = company
+    if packed.victory_points:
+        fled = bool(flees(state, side, index))
+        if index >= UNITS:
+            return float(points_of_wizard(packed, side, index - UNITS, left, fled))
+        points = float(points_of_unit(packed, side, index, left, fled))
+        coming += points_of_unit(packed, side, index, left, True) - points
+        caster = int64(packed.armies[side].units[index].caster)
+        if caster:  # the focal model of Daemons
+            points += points_of_wizard(packed, side, caster - 1, left, fled)
+    if flight > 0.0 and would_test(packed, state, side, index, left):
+        points += flight * coming
+    return points
+
+
+@jit
+def _points_per_wound(packed: PackedScenario, side: int, index: int) -> float:
+    """Share of a wound in the points of the model that loses it."""
+    if index >= UNITS:
+        return float(packed.armies[side].wizards[index - UNITS].points_per_wound)
+    entry = packed.armies[side].units[index]
+    return float(entry.points / entry.wounds)
+
+
+# --- flight --------------------------------------------------------------------------------
+
+
+@jit(forceinline=False)
+def _cost_of_company(packed: PackedScenario, state: State, side: int, unit: int) -> float:
+    """Victory points that the enemy counts for characters in a unit only while they flee."""
+    points = 0.0
+    for wizard in range(packed.armies[side].n_wizards):
+        if is_in(packed, state, side, wizard, unit):
+            left = int64(state.wounds[side, wizard])
+            points += points_of_wizard(packed, side, wizard, left, True)
+            points -= points_of_wizard(packed, side, wizard, left, False)
+    return points
+
+
+@jit(forceinline=False)
+def _magic_in(packed: PackedScenario, state: State, side: int, unit: int) -> float:
+    """Points of the dearest spells that the characters in a unit could cast, one for each."""
+    points = 0.0
+    for wizard in range(packed.armies[side].n_wizards):
+        if is_in(packed, state, side, wizard, unit):
+            points += _dearest_spell(packed, state, side, wizard)
+    return points
+
+
+@jit(forceinline=False)
+def _dearest_spell(packed: PackedScenario, state: State, side: int, wizard: int) -> float:
+    entry = packed.armies[side].wizards[wizard]
+    spells = int64(entry.bound)
+    if state.level[side, wizard] > 0:
+        spells |= int64(entry.spells & state.known[side])
+    most = 0.0
+    for spell in range(packed.armies[side].n_spells):
+        if spells & bit(spell):
+            promised = packed.armies[side].spells[spell]
+            most = max(most, float(promised.worth + promised.worth_per_phase))
+    return most
+
+
+# --- what comes back -----------------------------------------------------------------------
+
+
+@jit(forceinline=False)
+def _change_by_care(
+    packed: PackedScenario, state: State, side: int, index: int, heals: bool, rallies: bool
+) -> float:
+    """Points that the enemy counts no longer for a target that is healed, or rallies."""
+    left = int64(wounds_left(state, side, index))
+    fled = bool(flees(state, side, index))
+    stays = fled and not rallies
+    if index >= UNITS:
+        wizard = int64(index - UNITS)
+        if heals:
+            left = max(left, int64(packed.armies[side].wizards[wizard].wounds))
+        now = points_for_wizard(packed, state, side, wizard)
+        return float(now - points_of_wizard(packed, side, wizard, left, stays))
+    if heals:
+        each = int64(packed.armies[side].units[index].wounds)
+        left = (left + each - 1) // each * each
+    points = points_for_unit(packed, state, side, index)
+    points -= points_of_unit(packed, side, index, left, stays)
+    if fled and rallies:
+        points += _cost_of_company(packed, state, side, index)
+    return float(points)
+
+
+@jit(_nrt=True, forceinline=False)
+def _change_by_gain(
+    packed: PackedScenario, state: State, army: int, wizard: int, strike: int
+) -> float:
+    """Points that the enemy counts no longer if a strike wounds and its caster gains a wound."""
+    left = int64(state.wounds[army, wizard])
+    fled = bool(flees(state, army, UNITS + wizard))
+    gained = points_for_wizard(packed, state, army, wizard)
+    gained -= points_of_wizard(packed, army, wizard, left + 1, fled)
+    if left == 0 or gained == 0.0:
+        return 0.0
+    pmf = np.empty(MAX_PMF)
+    pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
+    return float((1.0 - pmf[0]) * gained)

@@ -1,0 +1,87 @@
+"""What a spell is worth to the scripted players: what it promises, and whom it makes flee."""
+
+from wfb_gym._jit import int64, jit
+from wfb_gym.engine import promises, queries
+from wfb_gym.engine.expected_tally import flight_by_aim, flight_may_pay
+from wfb_gym.engine.state import DispelAttempt, State
+from wfb_gym.engine.targets import can_aim
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario.sizes import SPELLS
+
+WEAR = 0.5
+"""Part of the points of wounds that counts where it is more than the change of the tally.
+
+Under victory points most spells pass no threshold by themselves: by the tally alone nobody would
+begin to cast.
+"""
+
+
+@jit
+def worth_of_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
+    """Points that a spell brings its owner aimed so, the flight of those struck in it."""
+    worth = promises.worth_of_aim(packed, state, army, spell, aim, WEAR)
+    if flight_may_pay(packed, state):
+        worth += flight_by_aim(packed, state, army, spell, aim)
+    return float(worth)
+
+
+@jit
+def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """Points that a spell brings its owner with its best aim, if nobody ends it early."""
+    if packed.armies[army].spells[spell].targeted and flight_may_pay(packed, state):
+        return _most_with_flight(packed, state, army, spell)
+    return float(promises.worth_now(packed, state, army, spell, WEAR))
+
+
+@jit(forceinline=False)
+def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """`worth_of_aim` of the best open aim; 0 where none is open."""
+    found = False
+    most = 0.0
+    for aim in range(packed.armies[army].spells[spell].n_aims):
+        if can_aim(packed, state, army, spell, aim):
+            worth = worth_of_aim(packed, state, army, spell, aim)
+            if not found or worth > most:
+                most = worth
+            found = True
+    return most
+
+
+@jit
+def pending_threat(packed: PackedScenario, state: State) -> float:
+    """Points that the mover stands to lose if the pending dispel fails (or its owner to keep)."""
+    army = int64(state.active)
+    if state.attempt == DispelAttempt.CAST:
+        return _worth_of_pending(packed, state, army, int64(state.spell - 1), int64(state.aim))
+    if state.attempt == DispelAttempt.FREE:
+        enemy = queries.other(army)
+        return _worth_of_pending(packed, state, enemy, int64(state.free - 1), int64(state.free_aim))
+    target = state.target - 1
+    return later_worth(packed, state, target // SPELLS, target % SPELLS)
+
+
+@jit
+def _worth_of_pending(
+    packed: PackedScenario, state: State, army: int, spell: int, aim_plus_one: int
+) -> float:
+    if aim_plus_one:
+        return worth_of_aim(packed, state, army, spell, aim_plus_one - 1)
+    return float(promises.worth_of_pending(packed, state, army, spell, int64(0), WEAR))
+
+
+@jit
+def later_worth(packed: PackedScenario, state: State, army: int, spell: int) -> float:
+    """Points that a spell in play still pays, a threat from the mover's view if the enemy's."""
+    worth = float(promises.worth_in_play(packed, state, army, spell, WEAR))
+    return worth if army != state.mover else -worth
+
+
+@jit
+def greatest_open_threat(packed: PackedScenario, state: State) -> float:
+    """Largest worth among the spells that the active army may still attempt this phase."""
+    most = 0.0
+    army = int64(state.active)
+    for spell in range(packed.armies[army].n_spells):
+        if queries.can_nominate(packed, state, spell):
+            most = max(most, value_if_cast(packed, state, army, spell))
+    return most
