@@ -632,6 +632,26 @@ def test_best_with_an_item_counts_its_dice_its_bonus_and_what_it_forbids() -> No
     }
 
 
+def test_promises_are_victory_points_where_these_are_counted() -> None:
+    """Five of ten Spears are left: one less is half of their 60 points, none the rest."""
+    rules = {"scoring": "victory_points", "panic": False}
+    battle = new_game(
+        army(wizard(4, STRIKE), power_dice=12),
+        army(units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)], dispel_dice=0),
+        rules=rules,
+    )
+    battle.state.unit_wounds[1, 0] = 5
+    none = sum((1 / 3) ** hits for hits in range(1, 7)) / 6
+    five = (2 / 3) ** 5 / 6  # 5 or 6 of as many hits
+    five += ((2 / 3) ** 6 + 6 * (2 / 3) ** 5 / 3) / 6
+    wanted = pytest.approx((30 * (1 - none) + 30 * five) / 100), pytest.approx(36 * five / 100)
+    seen = shown(battle, 0)
+    assert (seen["own spell 1 at unit 1"], seen["own spell 1 at unit 2"]) == wanted
+    battle.nominate("Strike")
+    seen = shown(battle, 0)
+    assert (seen["enemy unit 1 promise"], seen["enemy unit 2 promise"]) == wanted
+
+
 def test_victory_points_are_seen_with_what_is_lost_until_half() -> None:
     battle = new_game(
         army(

@@ -70,7 +70,9 @@ def test_a_comet_hits_what_it_was_aimed_at_and_is_gone() -> None:
     assert battle.state.markers[0, 0] == battle.state.aims[0].sum() == 0
 
 
-def field(*distances: float, own: float = 0.0, phases: int = 6, cast: bool = True) -> Game:
+def field(
+    *distances: float, own: float = 0.0, phases: int = 6, cast: bool = True, **rules: Any
+) -> Game:
     """The Comet on a model, others so many inches from its middle on one side; one may be own.
 
     It is so dear beside others that the Comet falls an inch from it, on the side towards them.
@@ -85,7 +87,7 @@ def field(*distances: float, own: float = 0.0, phases: int = 6, cast: bool = Tru
     units = [unit("Own", 1, position=[10.0 - own - depth / 2, 30.0 + depth / 2])] if own else []
     packed = {"width": 72.0, "depth": 48.0}
     side = army(mage, units=units)
-    battle = game(side, army(units=foes), battlefield=packed, phases=phases)
+    battle = game(side, army(units=foes), battlefield=packed, phases=phases, rules=rules)
     if not cast:
         return battle
     battle.works(COMET, "Foe 0")
@@ -146,11 +148,14 @@ def in_play(battle: Game) -> float:
     return worth_in_play(battle.packed, battle.state, 0, battle.spell(COMET, 0), 0.0)
 
 
+@pytest.mark.parametrize("scoring", ["points", "victory_points"])
 @pytest.mark.parametrize("phases", [1, 2, 4])
-def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(phases: int) -> None:
+def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(
+    phases: int, scoring: str
+) -> None:
     promises = []
     for target in ("Foe 0", "Foe 1"):
-        battle = field(4.0, own=1.5, phases=phases, cast=False)
+        battle = field(4.0, own=1.5, phases=phases, cast=False, scoring=scoring)
         spell = battle.spell(COMET, 0)
         best = worth_now(battle.packed, battle.state, 0, spell, 0.0)
         aim = aim_at(battle.packed, 0, spell, battle.code(target) - FIRST_TARGET)
@@ -162,15 +167,16 @@ def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(phases: int
     assert (best > 0.0) == (phases > 1)
 
 
-def test_a_comet_in_play_promises_what_its_markers_bring_in_the_phases_left() -> None:
-    battle = field(4.0, 9.0, phases=4)
+@pytest.mark.parametrize("scoring", ["points", "victory_points"])
+def test_a_comet_in_play_promises_what_its_markers_bring_in_the_phases_left(scoring: str) -> None:
+    battle = field(4.0, 9.0, phases=4, scoring=scoring)
     seen = set()
     while not battle.is_over:
         assert in_play(battle) == pytest.approx(brought(battle))
         seen.add(battle.node)
         battle.roll(1) if battle.node == Node.ROLL_COMET else battle.act(PASS)
     assert in_play(battle) == 0.0
-    battle = field(4.0, 9.0, phases=3)
+    battle = field(4.0, 9.0, phases=3, scoring=scoring)
     battle.roll(1)
     wait(battle)
     battle.roll(6)

@@ -1,0 +1,169 @@
+"""What spells are worth to scripted players: flight, and wounds that pass no threshold."""
+
+from collections.abc import Callable
+from math import comb
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wfb_gym
+from wfb_gym.engine.actions import FIRST_CAST, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.engine.targets import can_aim
+from wfb_gym.opponents.worths import WEAR, value_if_cast, worth_of_aim
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
+
+from ..engine.builders import Data, Game, aimed, army, spell, unit, wizard
+from ..engine.builders import game as new_game
+from ..envs.playing import throw
+from .test_scripted import greedy, veteran
+
+HAIL = aimed("Hail", 5, damage={"hits": "2D6", "strength": 4})
+PLAYERS = pytest.mark.parametrize("player", [veteran, greedy])
+
+
+def fight(*foes: Data, spells: tuple[Data, ...] = (HAIL,), wizards: Any = (), **keys: Any) -> Game:
+    """A wizard against an army of these units, with wizards in them."""
+    rules = keys.pop("rules", {"panic": True})
+    foe = army(*wizards, units=list(foes), dispel_dice=keys.pop("dispel", 4))
+    mage = army(wizard(4, *spells), power_dice=8)
+    return new_game(mage, foe, rules=rules, **{"phases": 4, **keys})
+
+
+# --- flight -------------------------------------------------------------------------------------
+
+
+def led(worth: float = 60.0) -> Data:
+    """A wizard in the Spears whose spell is worth so much."""
+    return wizard(2, spell("Doom", worth=worth), name="Seer", unit="Spears", leadership=5)
+
+
+def two_units(worth: float = 60.0, **keys: Any) -> Game:
+    """The Guard is dearer than the Spears, who are led by a wizard."""
+    spears = unit("Spears", 16, leadership=5, points=6.0)
+    return fight(spears, unit("Guard", 16, points=6.5), wizards=[led(worth)], **keys)
+
+
+@PLAYERS
+@pytest.mark.parametrize(
+    ("keys", "target"),
+    [
+        ({}, "Spears"),
+        ({"rules": {"panic": False}}, "Guard"),
+        ({"phases": 1}, "Guard"),
+        ({"worth": 1.0}, "Guard"),
+    ],
+)
+def test_a_spell_is_aimed_where_flight_pays(
+    player: Callable[[Battle], int], keys: Data, target: str
+) -> None:
+    battle = two_units(**keys)
+    battle.nominate("Hail")
+    assert battle.node == Node.TARGET
+    assert player(battle) == battle.code(target)
+
+
+def test_the_chance_of_flight_times_the_magic_that_it_takes_away() -> None:
+    """2D6 hits that wound on 3 or more; Leadership 5 fails in 26 of 36, twice."""
+    law = np.zeros(13)
+    for hits, ways in zip(range(2, 13), (1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1), strict=True):
+        for k in range(hits + 1):
+            law[k] += ways / 36 * wounds(hits, k)
+    battle = two_units()
+    aims = battle.packed.armies[0].aims[:2]
+    flight = law[4:].sum() * (26 / 36) ** 2 * 60.0
+    told = [worth_of_aim(battle.packed, battle.state, 0, 0, k) for k in range(2)]
+    assert told == pytest.approx([aims[0].promise + flight, aims[1].promise], abs=1e-9)
+    assert value_if_cast(battle.packed, battle.state, 0, 0) == max(told)
+    battle.works("Hail", "Spears")
+    battle.resolve(4)  # the test is certain: no blow adds to it
+    assert worth_of_aim(battle.packed, battle.state, 0, 0, 0) == pytest.approx(
+        told[0] - flight, 1e-3
+    )
+
+
+def wounds(hits: int, k: int) -> float:
+    """Chance that so many of the hits wound."""
+    return comb(hits, k) * (2 / 3) ** k * (1 / 3) ** (hits - k)
+
+
+@pytest.mark.parametrize("panic", [False, True])
+def test_veteran_dispels_what_would_make_its_wizards_flee(panic: bool) -> None:
+    """Less than half of what is to come is let through, unless wizards flee by it."""
+    dart = aimed("Dart", 4, damage={"hits": "2D6", "strength": 4})
+    spears = unit("Spears", 16, leadership=5, points=3.0)
+    great = spell("Great", 10, 50.0)
+    battle = fight(spears, spells=(dart, great), wizards=[led()], rules={"panic": panic}, dispel=3)
+    battle.cast("Dart", 2)
+    battle.roll(4, 5)
+    assert battle.node == Node.DISPEL
+    assert (veteran(battle) != PASS) == panic
+
+
+# --- victory points -----------------------------------------------------------------------------
+
+TALLY = {"scoring": "victory_points", "panic": False}
+
+
+@PLAYERS
+def test_wounds_that_pass_no_threshold_are_worth_a_cast(player: Callable[[Battle], int]) -> None:
+    battle = fight(unit("Spears", 40), rules=TALLY)
+    assert value_if_cast(battle.packed, battle.state, 0, 0) == pytest.approx(WEAR * 7 * 2 / 3 * 6)
+    assert player(battle) == FIRST_CAST
+
+
+@PLAYERS
+def test_a_unit_about_to_fall_below_half_is_struck_first(player: Callable[[Battle], int]) -> None:
+    """The Guard is dearer, but of ten Spears five are left."""
+    battle = fight(unit("Spears", 10), unit("Guard", 20, points=9.0), rules=TALLY)
+    battle.state.unit_wounds[1, 0] = 5
+    battle.nominate("Hail")
+    assert player(battle) == battle.code("Spears")
+
+
+def test_who_flees_is_worth_nothing_more() -> None:
+    battle = fight(unit("Spears", 10, fleeing=True), rules=TALLY)
+    assert value_if_cast(battle.packed, battle.state, 0, 0) == 0.0
+
+
+# --- where nothing changes ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", wfb_gym.bundled_scenarios())
+def test_without_panic_and_victory_points_worths_are_those_of_the_packed_aims(name: str) -> None:
+    scenario = load_scenario(name)
+    rules = scenario.rules.model_copy(update={"panic": False})
+    battle = Battle(pack(scenario.model_copy(update={"rules": rules})))
+    rng = np.random.default_rng(7)
+    for _ in range(60):
+        if battle.is_over:
+            break
+        if battle.is_chance():
+            throw(battle, rng)
+            continue
+        phases = battle.packed.phases - battle.state.phase
+        for side in range(2):
+            for index in range(battle.packed.armies[side].n_spells):
+                told = value_if_cast(battle.packed, battle.state, side, index)
+                wanted = plain_worth(battle, side, index, phases)
+                assert told == wanted or wanted is None
+        battle.act(int(rng.choice(battle.legal_actions())))
+
+
+def plain_worth(battle: Battle, side: int, index: int, phases: int) -> float | None:
+    """Points of the first open aim in order of promise; None of a Comet."""
+    army_of = battle.packed.armies[side]
+    entry = army_of.spells[index]
+    if not entry.targeted:
+        return float(entry.worth + entry.worth_per_phase * phases)
+    aims = army_of.aims[entry.first_aim : entry.first_aim + entry.n_aims]
+    for row in aims:
+        if row.landing >= 0:
+            return None
+        if can_aim(battle.packed, battle.state, side, index, int(row.ranked)):
+            best = aims[row.ranked]
+            return float(best.promise + best.worth_per_phase * phases)
+    return 0.0
