@@ -18,7 +18,8 @@ everything with the dice that make that likeliest, and reads a scroll whenever i
 - *Spells in play*: the enemy's dearest first, with the same 60 % rule.
 
 Both aim where a spell promises most, swap their least promising spell for the first of its
-lore where that promises more, and keep all the dice that an item can keep.
+lore where that promises more, and keep all the dice that an item can keep. What a spell is worth
+to them, the flight of those struck in it, is `wfb_gym.opponents.worths`'s.
 
 **optimal** plays the exact optimum of a solved scenario, move by move from a table
 (`wfb_gym.opponents.move_tables`); at a position that is not in it, veteran takes over.
