@@ -11,13 +11,17 @@ likely to take away, by a rough measure: of each character in the unit its deare
 unit does not rally before its next phase. Dice and items count nothing beside that.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.morale import PASS_CHANCE, is_in, leadership, would_test
+from wfb_gym.engine.morale import PASS_CHANCE, is_in, leadership, most_for_test
 from wfb_gym.engine.queries import bit
 from wfb_gym.engine.scoring import (
+    half_of_unit,
+    half_of_wizard,
     points_for_unit,
     points_for_wizard,
     points_of_unit,
@@ -25,12 +29,32 @@ from wfb_gym.engine.scoring import (
 )
 from wfb_gym.engine.shared_hits import lives, shares_hits
 from wfb_gym.engine.state import MAX_PMF, State
-from wfb_gym.engine.strikes import OWN_HITS, pmf_of_strike
+from wfb_gym.engine.strikes import OWN_HITS, most_wounds, pmf_of_strike
 from wfb_gym.engine.targets import army_of, can_strike, flees, index_of, models_left, wounds_left
 from wfb_gym.packing.records import PackedScenario
+from wfb_gym.rules.comets import landing_chances
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import hits_each, odd_hits
-from wfb_gym.scenario.sizes import ARMIES, TARGETS, UNITS
+from wfb_gym.scenario.sizes import ARMIES, PHASES, TARGETS, UNITS
+
+LANDS_NOW = -1
+"""In place of the starts of phases in which a Comet may land: it does."""
+_LANDING_CHANCES = np.array(landing_chances(PHASES))
+
+
+class _Counts(NamedTuple):
+    """What the enemy counts for a victim by its wounds left."""
+
+    matters: bool  # whether what it may lose changes anything
+    left: int  # wounds that it has now
+    half: int  # most wounds with which it is below half
+    test: int  # most wounds with which it takes a Panic test
+    above: float  # points above half, below half, gone and fleeing, the characters in it then
+    below: float
+    gone: float
+    fled: float
+    flight: float  # chance that the test fails
+    wear: float  # points of a wound that count where the tally changes by less
 
 
 @jit(forceinline=False)
@@ -66,10 +90,18 @@ def change_by_aim(
 
 @jit(forceinline=False)
 def change_by_landing(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, markers: int, wear: float
+    packed: PackedScenario,
+    state: State,
+    army: int,
+    spell: int,
+    aim: int,
+    markers: int,
+    starts: int,
+    wear: float,
 ) -> float:
-    """Return the victory points that a Comet brings on average if it lands with so many markers.
+    """Return the victory points that a Comet brings on average in so many starts of phases.
 
+    It has `markers` at the first of them; with no `starts` but `LANDS_NOW` it lands with these.
     Those that it reaches are taken as they are now; flight is left out, as the phase is another.
     """
     entry = packed.armies[army].spells[spell]
@@ -77,13 +109,31 @@ def change_by_landing(
     points = 0.0
     for k in range(way.n_strikes):
         strike = int64(way.first_strike + k)
-        faces = 0
-        for die in range(1, FACES + 1):
-            faces += packed.strikes[strike].distance <= die * markers
-        if faces and can_strike(packed, state, strike):
-            lost = _change_by_strike(packed, state, strike, wear, False) * faces / FACES
+        reached = _chance_to_reach(packed.strikes[strike].distance, markers, starts)
+        if reached > 0.0 and can_strike(packed, state, strike):
+            lost = reached * _change_by_strike(packed, state, strike, wear, False)
             points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
     return points
+
+
+@jit
+def _chance_to_reach(distance: float, markers: int, starts: int) -> float:
+    """Chance that a Comet reaches so many inches far; arguments as above."""
+    if starts == LANDS_NOW:
+        return _reaching_faces(distance, markers) / FACES
+    chance = 0.0
+    for k in range(starts):
+        chance += _LANDING_CHANCES[k] * (_reaching_faces(distance, markers + k) / FACES)
+    return chance
+
+
+@jit
+def _reaching_faces(distance: float, markers: int) -> int:
+    """Faces of the D6 of inches a marker that reach so far."""
+    faces = 0
+    for die in range(1, FACES + 1):
+        faces += distance <= die * markers
+    return faces
 
 
 @jit
@@ -123,19 +173,39 @@ def flight_by_aim(packed: PackedScenario, state: State, army: int, spell: int, a
 # --- one victim ----------------------------------------------------------------------------
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def _change_by_strike(
     packed: PackedScenario, state: State, strike: int, wear: float, panic: bool
 ) -> float:
     """Points that a strike is expected to cost its victim, and those who share its hits."""
-    pmf = np.empty(MAX_PMF)
     if packed.strikes[strike].n_members and shares_hits(packed, state, strike):
-        hits = np.empty(MAX_PMF)
-        dealt = np.empty(MAX_PMF)
-        return _change_by_shared_hits(packed, state, strike, wear, panic, pmf, hits, dealt)
-    count = pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
+        return _change_with_members(packed, state, strike, wear, panic)
     victim = int64(packed.strikes[strike].victim)
-    return _mean_change(packed, state, victim, pmf, count, wear, panic)
+    most = int64(most_wounds(packed, state, strike, OWN_HITS))
+    counts = _counts(packed, state, victim, most, wear, panic)
+    if not counts.matters:
+        return 0.0
+    if packed.strikes[strike].hits < 0:
+        first, size = int64(packed.strikes[strike].pmf), int64(packed.strikes[strike].pmf_size)
+        return _mean_change(counts, packed.pmfs, first, size)
+    return _change_by_models(packed, state, strike, counts)
+
+
+@jit(_nrt=True, forceinline=False)
+def _change_by_models(packed: PackedScenario, state: State, strike: int, counts: _Counts) -> float:
+    """Points that a strike on so many models is expected to cost."""
+    pmf = np.empty(MAX_PMF)
+    count = pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
+    return _mean_change(counts, pmf, int64(0), count)
+
+
+@jit(_nrt=True, forceinline=False)
+def _change_with_members(
+    packed: PackedScenario, state: State, strike: int, wear: float, panic: bool
+) -> float:
+    """Points that a strike is expected to cost a small unit and the characters in it."""
+    hits, dealt, pmf = np.empty(MAX_PMF), np.empty(MAX_PMF), np.empty(MAX_PMF)
+    return _change_by_shared_hits(packed, state, strike, wear, panic, pmf, hits, dealt)
 
 
 @jit(forceinline=False)
@@ -202,86 +272,95 @@ def _mean_of_hits(
     pmf: NDArray[np.float64],
 ) -> float:
     """Points that the victim of a row of the strikes loses on average by the hits dealt to it."""
+    victim = int64(packed.strikes[row].victim)
+    most = int64(most_wounds(packed, state, row, size))
+    counts = _counts(packed, state, victim, most, wear, panic)
     points = 0.0
-    for hits in range(1, size):
-        if dealt[hits] > 0.0:
-            count = pmf_of_strike(packed, state, row, hits, pmf)
-            victim = int64(packed.strikes[row].victim)
-            mean = _mean_change(packed, state, victim, pmf, count, wear, panic)
-            points += dealt[hits] * mean
+    if counts.matters:
+        for hits in range(1, size):
+            if dealt[hits] > 0.0:
+                count = pmf_of_strike(packed, state, row, hits, pmf)
+                points += dealt[hits] * _mean_change(counts, pmf, int64(0), count)
     return points
 
 
 @jit(forceinline=False)
-def _mean_change(
-    packed: PackedScenario,
-    state: State,
-    victim: int,
-    pmf: NDArray[np.float64],
-    count: int,
-    wear: float,
-    panic: bool,
-) -> float:
-    """Points that a victim loses on average by 0, 1, 2 ... wounds of these `count` chances."""
+def _counts(
+    packed: PackedScenario, state: State, victim: int, most: int, wear: float, panic: bool
+) -> _Counts:
+    """Tell what the enemy counts for a victim that may lose so many wounds at the most."""
     side = victim // TARGETS
     index = victim % TARGETS
     if index >= UNITS and packed.armies[side].wizards[index - UNITS].daemons:
         index = int64(packed.armies[side].wizards[index - UNITS].unit) - 1
     left = int64(wounds_left(state, side, index))
+    if flees(state, side, index):  # all of it is counted already
+        return _Counts(False, left, int64(0), int64(0), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    least = max(int64(0), left - most)
+    test = int64(0)
+    if panic and index < UNITS and state.phase_models[side, index]:
+        test = int64(most_for_test(packed, state, side, index))
+    tested = test > 0 and least <= test
     flight = 0.0
     company = 0.0
-    if panic and index < UNITS and state.phase_models[side, index]:
+    if tested:
         flight = 1.0 - float(PASS_CHANCE[leadership(packed, state, side, index)])
-        if packed.victory_points:
-            company = _cost_of_company(packed, state, side, index)
-        else:  # until its next phase, if it does not rally before
+    if not packed.victory_points:
+        if tested:  # until its next phase, if it does not rally before
             company = flight * _magic_in(packed, state, side, index)
-            if company == 0.0:
-                return 0.0
-    each = 0.0
-    if not flees(state, side, index):  # else all of it is counted already
-        each = wear * _points_per_wound(packed, side, index)
-    now = _expected_count(packed, state, side, index, left, flight, company)
-    mean = 0.0
-    for wounds in range(1, count):
-        if pmf[wounds] > 0.0:
-            after = max(int64(0), left - wounds)
-            change = _expected_count(packed, state, side, index, after, flight, company) - now
-            if each > 0.0:
-                change = max(change, each * (left - after))
-            mean += pmf[wounds] * change
-    return mean
+        matters = company > 0.0
+        return _Counts(matters, left, int64(0), test, 0.0, 0.0, 0.0, company, flight, 0.0)
+    if index >= UNITS:
+        half = int64(half_of_wizard(packed, side, index - UNITS))
+    else:
+        half = int64(half_of_unit(packed, side, index))
+    matters = tested or wear > 0.0 or least == 0 or (least <= half < left)
+    if not matters:
+        return _Counts(False, left, half, test, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    gone = _points_with(packed, side, index, int64(0), False)
+    below = _points_with(packed, side, index, half, False) if half else gone
+    if tested:
+        company = _points_with(packed, side, index, left, True)
+        company += _cost_of_company(packed, state, side, index)
+    each = wear * _points_per_wound(packed, side, index)
+    return _Counts(True, left, half, test, 0.0, below, gone, company, flight, each)
+
+
+@jit
+def _points_with(packed: PackedScenario, side: int, index: int, left: int, fled: bool) -> float:
+    """Victory points for a target with so many wounds left; of Daemons with their focal model."""
+    if index >= UNITS:
+        return float(points_of_wizard(packed, side, index - UNITS, left, fled))
+    points = float(points_of_unit(packed, side, index, left, fled))
+    caster = int64(packed.armies[side].units[index].caster)
+    if caster and left == 0:  # who flees is counted with the characters in it
+        points += points_of_wizard(packed, side, caster - 1, left, fled)
+    return points
+
+
+@jit
+def _expected_count(counts: _Counts, left: int) -> float:
+    """Points expected to be counted at the end of the phase with so many wounds left."""
+    if left == 0:
+        return float(counts.gone)
+    points = counts.below if left <= counts.half else counts.above
+    if left <= counts.test:
+        points += counts.flight * (counts.fled - points)
+    return float(points)
 
 
 @jit(forceinline=False)
-def _expected_count(
-    packed: PackedScenario,
-    state: State,
-    side: int,
-    index: int,
-    left: int,
-    flight: float,
-    company: float,
-) -> float:
-    """Points expected to be counted for a target at the end of the phase with so many wounds left.
-
-    `flight` is the chance that its Panic test fails if it takes one, and `company` what the
-    flight of the characters in it costs then.
-    """
-    points = 0.0
-    coming = company
-    if packed.victory_points:
-        fled = bool(flees(state, side, index))
-        if index >= UNITS:
-            return float(points_of_wizard(packed, side, index - UNITS, left, fled))
-        points = float(points_of_unit(packed, side, index, left, fled))
-        coming += points_of_unit(packed, side, index, left, True) - points
-        caster = int64(packed.armies[side].units[index].caster)
-        if caster:  # the focal model of Daemons
-            points += points_of_wizard(packed, side, caster - 1, left, fled)
-    if flight > 0.0 and would_test(packed, state, side, index, left):
-        points += flight * coming
-    return points
+def _mean_change(counts: _Counts, pmf: NDArray[np.float64], first: int, count: int) -> float:
+    """Points that a victim loses on average by 0, 1, 2 ... wounds; chances begin at `first`."""
+    now = _expected_count(counts, counts.left)
+    mean = 0.0
+    for wounds in range(1, count):
+        after = max(int64(0), counts.left - wounds)
+        change = _expected_count(counts, after) - now
+        if counts.wear > 0.0:
+            change = max(change, counts.wear * (counts.left - after))
+        mean += pmf[first + wounds] * change
+    return mean
 
 
 @jit

@@ -15,7 +15,7 @@ from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import flees, is_enough_to_rally, models_left, unit_stands, wounds_left
 from wfb_gym.packing.records import UNBOUNDED, PackedScenario
-from wfb_gym.rules.morale import chance_to_pass, needs_panic_test
+from wfb_gym.rules.morale import chance_to_pass, models_until_test, needs_panic_test
 from wfb_gym.scenario.sizes import ARMIES, TARGETS, UNITS
 
 MOST_LEADERSHIP = 10
@@ -232,12 +232,11 @@ def _least_left(packed: PackedScenario, state: State, army: int, unit: int) -> i
 
 
 @jit
-def would_test(packed: PackedScenario, state: State, army: int, unit: int, left: int) -> bool:
-    """Whether a unit takes a Panic test if the phase ends with so many of its wounds left."""
+def most_for_test(packed: PackedScenario, state: State, army: int, unit: int) -> int:
+    """Most wounds left of a unit with which it takes a Panic test; 0 where none can come."""
     began = int64(state.phase_models[army, unit])
     each = int64(packed.armies[army].units[unit].wounds)
-    models = (left + each - 1) // each
-    return began > 0 and left > 0 and needs_panic_test(began, began - models)
+    return (began - models_until_test(began, int64(0))) * each
 
 
 @jit(forceinline=False)

@@ -9,7 +9,7 @@ wounds that counts where the tally changes by less: 0 but for players who want t
 import numpy as np
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.expected_tally import change_by_aim, change_by_landing
+from wfb_gym.engine.expected_tally import LANDS_NOW, change_by_aim, change_by_landing
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import can_aim, worth_per_phase
 from wfb_gym.packing.records import Duration, PackedScenario
@@ -117,7 +117,7 @@ def _worth_of_comet(
     aim = int64(state.aims[army, spell] - 1)
     markers = int64(state.markers[army, packed.armies[army].spells[spell].wizard])
     if state.node == Node.ROLL_RADIUS and state.cursor == army * SPELLS + spell:
-        return _worth_when_landing(packed, state, army, spell, aim, markers, wear)
+        return _mean_when_landing(packed, state, army, spell, aim, markers, LANDS_NOW, wear)
     # Units rally and locks are rolled for before Comets, and these in the order of their spells.
     due = state.node in (Node.ROLL_RALLY, Node.ROLL_LOCK) or (
         state.node == Node.ROLL_COMET and state.cursor <= army * SPELLS + spell
@@ -138,20 +138,13 @@ def _mean_when_landing(
     wear: float,
 ) -> float:
     """Points that a Comet brings within the next starts of phases, unless it is dispelled."""
+    if packed.victory_points:
+        return change_by_landing(packed, state, army, spell, aim, markers, starts, wear)
+    entry = packed.armies[army].spells[spell]
+    landing = int64(packed.armies[army].aims[entry.first_aim + aim].landing) + markers - 1
+    if starts == LANDS_NOW:
+        return float(packed.landings[landing])
     mean = 0.0
     for k in range(starts):
-        brought = _worth_when_landing(packed, state, army, spell, aim, markers + k, wear)
-        mean += _LANDING_CHANCES[k] * brought
+        mean += _LANDING_CHANCES[k] * packed.landings[landing + k]
     return mean
-
-
-@jit
-def _worth_when_landing(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, markers: int, wear: float
-) -> float:
-    """Points that a Comet brings if it lands with so many markers."""
-    if packed.victory_points:
-        return change_by_landing(packed, state, army, spell, aim, markers, wear)
-    entry = packed.armies[army].spells[spell]
-    way = packed.armies[army].aims[entry.first_aim + aim]
-    return float(packed.landings[way.landing + markers - 1])

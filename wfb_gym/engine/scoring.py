@@ -76,14 +76,26 @@ def points_of_models(packed: PackedScenario, models: int, points: float) -> floa
 
 
 @jit
+def half_of_unit(packed: PackedScenario, army: int, unit: int) -> int:
+    """Most wounds left with which a unit is below half; 0 where it is gone then."""
+    entry = packed.armies[army].units[unit]
+    each = int(entry.wounds)
+    return (each - 1) // 2 if entry.models == 1 else (int(entry.models) - 1) // 2 * each
+
+
+@jit
+def half_of_wizard(packed: PackedScenario, army: int, wizard: int) -> int:
+    """Return the same for a character."""
+    return (int(packed.armies[army].wizards[wizard].wounds) - 1) // 2
+
+
+@jit
 def unit_threshold(packed: PackedScenario, state: State, army: int, unit: int) -> int:
     """Most wounds left with which a unit above half would be below it; 0 if that is no matter.
 
     How many it has above that matters only where they may be lost.
     """
-    entry = packed.armies[army].units[unit]
-    each = int(entry.wounds)
-    threshold = (each - 1) // 2 if entry.models == 1 else (int(entry.models) - 1) // 2 * each
+    threshold = half_of_unit(packed, army, unit)
     if packed.victory_points and state.unit_wounds[army, unit] > threshold:
         return threshold
     return 0
@@ -92,7 +104,7 @@ def unit_threshold(packed: PackedScenario, state: State, army: int, unit: int) -
 @jit
 def wizard_threshold(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
     """Return the same for a character."""
-    threshold = (int(packed.armies[army].wizards[wizard].wounds) - 1) // 2
+    threshold = half_of_wizard(packed, army, wizard)
     if packed.victory_points and state.wounds[army, wizard] > threshold:
         return threshold
     return 0

@@ -77,12 +77,12 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
 def most_of_strike(packed: PackedScenario, state: State) -> int:
     """Most wounds that the victim under way can take: those left, and those of its distribution."""
     row = strike_on_victim(packed, state)
-    return _most_wounds(packed, state, row, int64(state.hits) if state.hits > 0 else OWN_HITS)
+    return most_wounds(packed, state, row, int64(state.hits) if state.hits > 0 else OWN_HITS)
 
 
 @jit
-def _most_wounds(packed: PackedScenario, state: State, row: int, hits: int) -> int:
-    """Return the same for a row of the strikes; `hits` as `pmf_of_strike` takes them."""
+def most_wounds(packed: PackedScenario, state: State, row: int, hits: int) -> int:
+    """Most wounds that the victim of a row can take; `hits` as `pmf_of_strike` takes them."""
     strike = packed.strikes[row]
     victim = int64(strike.victim)
     left = int64(wounds_left(state, victim // TARGETS, victim % TARGETS))
@@ -144,7 +144,7 @@ def pmf_of_strike(
     victim = int64(strike.victim)
     side = victim // TARGETS
     index = victim % TARGETS
-    most = int64(_most_wounds(packed, state, row, hits))
+    most = int64(most_wounds(packed, state, row, hits))
     each = int64(strike.wounds_per_hit)
     if hits >= 0:
         pmf[0] = 1.0

@@ -35,15 +35,16 @@ def value_if_cast(packed: PackedScenario, state: State, army: int, spell: int) -
 
 @jit(forceinline=False)
 def _most_with_flight(packed: PackedScenario, state: State, army: int, spell: int) -> float:
-    """`worth_of_aim` of the best open aim; 0 where none is open."""
-    found = False
-    most = 0.0
+    """`worth_of_aim` of the best open aim; 0 where none is open.
+
+    Only aims at which somebody may flee can be better than the first open one.
+    """
+    most = float(promises.worth_now(packed, state, army, spell, WEAR))
     for aim in range(packed.armies[army].spells[spell].n_aims):
-        if can_aim(packed, state, army, spell, aim):
-            worth = worth_of_aim(packed, state, army, spell, aim)
-            if not found or worth > most:
-                most = worth
-            found = True
+        flight = flight_by_aim(packed, state, army, spell, aim)
+        if flight > 0.0 and can_aim(packed, state, army, spell, aim):
+            worth = promises.worth_of_aim(packed, state, army, spell, aim, WEAR) + flight
+            most = max(most, worth)
     return most
 
 
