@@ -270,7 +270,9 @@ def _dispel(
         return scroll
     dice = _fewest_dice(packed, state, work, count, veteran)
     likely = dice >= 0 and pending_dispel_chance(packed, state, dice - actions.FIRST_DICE) >= LIKELY
-    to_come = greatest_open_threat(packed, state) if state.attempt == DispelAttempt.CAST else 0.0
+    to_come = 0.0
+    if veteran and state.attempt == DispelAttempt.CAST:
+        to_come = greatest_open_threat(packed, state)
     if scroll >= 0 and not likely and threat >= to_come:
         return scroll
     if veteran and work.legal[0] == actions.PASS and threat < 0.5 * to_come:
