@@ -504,6 +504,18 @@ def test_the_oxen_stands_rallies_a_unit_and_its_wizard_casts_and_dispels_again()
     assert battle.state.dispel == 2 + 2 + 1
 
 
+def test_whom_a_spell_rallies_casts_and_brings_dice_from_the_next_phase_on() -> None:
+    battle = oxen()
+    stop(battle)
+    battle.roll(6, 6)
+    assert battle.state.power == 2 + 4
+    battle.works("The Oxen Stands", SPEARS)
+    assert battle.state.phase == 2  # with dice left, but nobody may cast
+    until(battle, 3)
+    assert battle.state.power == 2 + 4 + 2
+    assert battle.can_cast("Dart")
+
+
 def test_the_oxen_stands_does_nothing_for_a_unit_below_a_quarter() -> None:
     for lost, works in ((12, True), (13, False)):
         battle = oxen()

@@ -110,6 +110,22 @@ def test_targets_are_explained_for_people() -> None:
     ]
 
 
+def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:
+    document = written()
+    wizards = document["caster"]["wizards"]  # type: ignore[index]
+    wizards[0]["spells"] = [{"name": "The Oxen Stands"}]
+    units = document["caster"]["units"]  # type: ignore[index]
+    units.append({**units[0], "name": "Guard", "position": [60.0, 6.0], "traits": []})
+    why = "is not fleeing"
+    for phases, switch, later in ((1, True, ""), (3, False, ""), (3, True, "; once it flees")):
+        rules = {"panic": switch}
+        here = scenario_from_dict({**document, "phases": phases, "rules": rules})
+        rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}
+        assert rows["Horrors"].reason == rows["Karl"].reason == why  # no daemon, nor one alone
+        told = f"{why}{later} the spell may be cast at it" if later else why
+        assert rows["Guard"] == TargetRow("Guard", False, told)
+
+
 def test_a_spell_of_fixed_worth_needs_no_target() -> None:
     document = written()
     wizards = document["caster"]["wizards"]  # type: ignore[index]

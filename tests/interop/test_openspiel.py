@@ -32,6 +32,8 @@ from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario
 
+from ..engine.builders import aimed, army, miscast, wizard
+from ..engine.builders import game as new_game
 from ..solver.spiel import Atlas, ByPosition, Choices, seen_policy
 
 ONE_SPELL = """
@@ -248,6 +250,20 @@ def test_points_are_the_engines() -> None:
     assert state.returns() == [battle.points / 100, -battle.points / 100]
     assert state.returns()[0] != 0
     assert abs(state.returns()[0]) < game.max_utility()
+
+
+def test_no_utility_is_beyond_the_bounds_where_a_general_counts_a_hundred_more() -> None:
+    strike = aimed(target="enemy_model", damage={"hits": "1", "strength": 10})
+    general = wizard(1, name="General", points=1.0, wounds=1, general=True)
+    tallied = miscast()
+    tallied["rules"]["scoring"] = "victory_points"
+    battle = new_game(army(wizard(4, strike, points=1.0)), army(general), **tallied)
+    game = load_battle(battle.scenario)
+    battle.works("Strike")
+    while not battle.is_over:
+        battle.resolve(max(battle.outcomes()))
+    assert battle.points == 101
+    assert game.max_utility() >= battle.points / 100
 
 
 def test_copies_go_their_own_way() -> None:

@@ -12,15 +12,16 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from tests.engine.builders import aimed, army, known, unit, wizard
 from tests.envs.playing import IDS, pick, raw
-from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.envs.battles import BattleEnv
 from wfb_gym.envs.single import CasterEnv, DispellerEnv
 from wfb_gym.envs.vector import CasterVectorEnv
 from wfb_gym.envs.watching import RENDER_MODES
 from wfb_gym.render.ansi import frame
-from wfb_gym.scenario import bundled_scenarios, load_scenario
-from wfb_gym.scenario.sizes import UNITS
+from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.transcripts import NarratedBattle, record
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
@@ -72,6 +73,24 @@ def test_what_is_used_up_and_tried() -> None:
     assert "The caster, you to decide  ■■■■ 4 power dice" in lines
     narrated.act(PASS)
     assert frame_lines(narrated)[0] == "archmage-duel, over: nobody is ahead"
+
+
+def test_spells_in_play_say_where_they_lie_and_a_comet_how_many_markers_it_has() -> None:
+    hex_ = aimed("Hex", duration="remains_in_play", worth={"points": 5.0})
+    caster = army(wizard(4, known("The Comet of Casandora"), hex_), power_dice=4)
+    foes = army(units=[unit("Left"), unit("Right")])
+    document = {"name": "test", "phases": 4, "caster": caster, "dispeller": foes}
+    narrated = NarratedBattle(scenario_from_dict(document))
+    for spell, target in ((0, 1), (1, 0)):
+        narrated.act(FIRST_CAST + spell)
+        narrated.act(FIRST_TARGET + 1 + TARGETS + target)
+        narrated.act(FIRST_DICE + 2), narrated.roll(6, 6)
+    lines = frame_lines(narrated)
+    assert "    11+ The Comet of Casandora       in play on Right, 1 marker" in lines
+    assert "     5+ Hex                          in play on Left" in lines
+    narrated.visible.state.markers[0, 0] = 2
+    narrated.visible.state.wounds[0, 0] = 0  # it outlives its caster
+    assert any(line.endswith("in play on Right, 2 markers") for line in frame_lines(narrated))
 
 
 def test_units_and_their_losses() -> None:

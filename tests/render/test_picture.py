@@ -15,7 +15,7 @@ from tests.envs.playing import table_of
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node
-from wfb_gym.packing.records import Lock
+from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.render import colours
 from wfb_gym.render import picture as drawing
 from wfb_gym.render.canvas import Align, Box, Canvas, fit_text, text_width, to_ascii, wrap_text
@@ -23,6 +23,7 @@ from wfb_gym.render.colours import Colour
 from wfb_gym.render.picture import LEAST_SIZE, SIZE, picture
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
+from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.narrator import Event
 
 from .battles import random_positions
@@ -245,6 +246,19 @@ def test_spells_in_play_and_whom_they_lie_on() -> None:
             break
     else:
         pytest.fail("no spell was in play")
+
+
+def test_a_comet_in_play_says_where_it_is_and_how_many_markers_it_has() -> None:
+    name = "tower-of-the-nine-panes"
+    battle = start_of(name)
+    army = battle.packed.armies[0]
+    (spell,) = np.flatnonzero(army.spells["duration"] == Duration.DELAYED)
+    entry = army.spells[spell]
+    battle.state.in_play[0] = 1 << spell
+    battle.state.aims[0, spell] = 1
+    battle.state.markers[0, entry.wizard] = 2
+    target = ScenarioNames(scenario(name)).target(0, int(army.aims[entry.first_aim].target))
+    assert f"2 markers near {target}" in lines_on(battle, name=name)
 
 
 def test_losses_at_the_end_of_a_battle() -> None:

@@ -26,6 +26,7 @@ from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import words_of
 from wfb_gym.engine.state import STATE, Node, State
 from wfb_gym.packing import pack
+from wfb_gym.rules.victory_points import GENERAL_POINTS
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import DICE
 
@@ -155,6 +156,8 @@ class _PositionStore:
         lives = sum(float((each["models"] * each["points"]).sum()) for each in units)
         lives += sum(float((each["wounds"] * each["points_per_wound"]).sum()) for each in wizards)
         lives += float((contacts["models"] * contacts["points"]).sum())
+        if packed.victory_points:
+            lives += GENERAL_POINTS * sum(int(each["general"].sum()) for each in wizards)
         wound = max(float(each["points_per_wound"].max(initial=0.0)) for each in wizards)
         aimed = spells + aims
         lasting = sum(float(np.abs(each["worth_per_phase"]).sum()) for each in aimed)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.scoring import points_for_unit
-from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt
+from wfb_gym.engine.state import BARS_ITEMS
 from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.packing.records import Lock
 from wfb_gym.render.facts import FLEES
@@ -122,17 +122,22 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
             if slot.wizard == index:
                 status = _spell_status(names, battle, army, spell)
                 row = f"    {slot.casting_value:>2}+ {slot.spell.name:<28} {status}".rstrip()
-                yield row if status in ("ready", "being cast", "in play") else style(row, _DIM)
+                lively = status in ("ready", "being cast") or status.startswith("in play")
+                yield row if lively else style(row, _DIM)
 
 
 def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
     state, bit = battle.state, 1 << spell
-    if battle.is_over or not state.wounds[army, names.spells[army][spell].wizard]:
+    if battle.is_over:
         return ""
-    if names.pending(battle) == (army, spell) and state.attempt != DispelAttempt.IN_PLAY:
+    if int(state.in_play[army]) & bit:  # a Comet outlives its caster
+        target = names.in_play_target(battle, army, spell)
+        markers = names.markers(battle, army, spell)
+        return "in play" + (f" on {target}" if target else "") + (f", {markers}" if markers else "")
+    if not state.wounds[army, names.spells[army][spell].wizard]:
+        return ""
+    if names.pending(battle) == (army, spell):
         return "being cast"
-    if int(state.in_play[army]) & bit:
-        return "in play"
     if not int(state.known[army]) & bit:
         return "not known"
     fled = flees(state, army, UNITS + names.spells[army][spell].wizard)

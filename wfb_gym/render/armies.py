@@ -200,11 +200,11 @@ def _draw_spell(canvas: Canvas, box: Box, spell: facts.SpellFacts) -> None:
     wide = text_width("PL 10" if spell.value.startswith("PL") else "12+", size)
     canvas.text(inner._replace(right=inner.left + wide), spell.value, size, ink)
     inner = inner._replace(left=inner.left + wide + round(size / 2))
-    note = f"on {spell.target}" if spell.target else status.value
+    note = spell.place or status.value
     if status == SpellStatus.UNKNOWN:
         note = ""
     room = text_width(spell.name, size) + text_width(note, size * 0.85) + round(size * 0.6)
-    if note and (room <= inner.width or spell.target):
+    if note and (room <= inner.width or spell.place):
         place = inner._replace(left=max(inner.left, inner.right - inner.width * 9 // 20))
         covered = canvas.text(place, note, size * 0.85, ink, "right")
         inner = inner._replace(right=covered.left - round(size * 0.4))

@@ -14,7 +14,7 @@ from wfb_gym.engine.morale import tested_leadership
 from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
-from wfb_gym.engine.targets import flees, models_left
+from wfb_gym.engine.targets import flees, models_left, target_code
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
@@ -39,12 +39,12 @@ class SpellStatus(Enum):
 
 
 class SpellFacts(NamedTuple):
-    """A spell: its name, its casting value in words, its status, and the target it lies on."""
+    """A spell: its name, its casting value in words, its status, and where it lies in play."""
 
     name: str
     value: str
     status: SpellStatus
-    target: str = ""
+    place: str = ""
 
 
 class ItemFacts(NamedTuple):
@@ -217,8 +217,19 @@ def _spell(
     value = f"{slot.casting_value}+" if slot.item is None else f"PL {slot.casting_value}"
     name = "a spell" if slot.spell.name == value else slot.spell.name
     status = _spell_status(battle, army, spell, slot, forgotten)
-    target = names.in_play_target(battle, army, spell) if status == SpellStatus.IN_PLAY else ""
-    return SpellFacts(name, value, status, target)
+    place = _place_in_play(names, battle, army, spell) if status == SpellStatus.IN_PLAY else ""
+    return SpellFacts(name, value, status, place)
+
+
+def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
+    """Describe where a spell in play lies, in few words: a Comet near whose name it bears."""
+    markers = names.markers(battle, army, spell)
+    if markers:
+        aim = int(battle.state.aims[army, spell]) - 1
+        code = int(target_code(battle.packed, army, spell, aim))
+        return f"{markers} near {names.target(army, code)}"
+    target = names.in_play_target(battle, army, spell)
+    return f"on {target}" if target else ""
 
 
 def _spell_status(
@@ -335,7 +346,8 @@ def _at_target(names: ScenarioNames, battle: Battle, army: int, spell: int) -> s
     being_cast = (active, int(state.spell) - 1), (1 - active, int(state.free) - 1)
     if (army, spell) not in being_cast:
         target = names.in_play_target(battle, army, spell)
-        return f" on {target}" if target else ""
+        markers = names.markers(battle, army, spell)
+        return (f" on {target}" if target else "") + (f" with {markers}" if markers else "")
     aim = int(state.aim if (army, spell) == being_cast[0] else state.free_aim)
     target = names.target_of_aim(battle, army, spell, aim)
     return f" at {target}" if target else ""

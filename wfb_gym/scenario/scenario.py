@@ -5,6 +5,7 @@ Each part checks by itself what it can; whether the packed arrays have room is c
 
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field
@@ -26,7 +27,7 @@ from wfb_gym.scenario.fields import (
     one_of,
 )
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
-from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, UNITS
+from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
@@ -252,13 +253,28 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
     effect = spells[spell].effect
     if effect is None:
         return [TargetRow("nobody", True, "its worth is fixed, so that it needs no target")]
+    aim, pieces = scenario.aim(army, index, effect), scenario.deployment.pieces
+    once_fled = replace(aim, flight_moves=True).verdicts()
     rows = []
-    for target, legal, reason, alone in scenario.aim(army, index, effect).verdicts():
-        pieces = scenario.deployment.pieces
+    for verdict, fled in zip(aim.verdicts(), once_fled, strict=True):
+        target, reason = verdict.target, verdict.reason
         name = _WITHOUT_TARGET[effect.target] if target is None else pieces[target].name
-        later = "; once it stands alone the spell may be cast at it" if alone else ""
-        rows.append(TargetRow(name, legal, reason + later))
+        if verdict.alone:
+            reason += "; once it stands alone the spell may be cast at it"
+        elif fled.legal and not verdict.legal and _may_come_to_flee(scenario, target):
+            reason += "; once it flees the spell may be cast at it"
+        rows.append(TargetRow(name, verdict.legal, reason))
     return rows
+
+
+def _may_come_to_flee(scenario: Scenario, target: int | None) -> bool:
+    """Whether the target of that code is a unit that a Panic test may put to flight."""
+    if not scenario.rules_in_force.panic or scenario.phases == 1 or target is None:
+        return False
+    side, index = divmod(target, TARGETS)
+    if index >= UNITS:
+        return False
+    return scenario.armies[side].units[index].takes_panic_tests
 
 
 def _miscast_table_problems(scenario: Scenario) -> Iterator[Problem]:

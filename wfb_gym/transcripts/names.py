@@ -86,6 +86,13 @@ class ScenarioNames:
         """Return the target that a spell in play lies on; "" for none."""
         return self.target_of_aim(battle, army, spell, int(battle.state.aims[army, spell]))
 
+    def markers(self, battle: Battle, army: int, spell: int) -> str:
+        """Return the markers of a Comet in play in words; "" for any other spell."""
+        entry = battle.packed.armies[army].spells[spell]
+        if entry.duration != Duration.DELAYED or not battle.state.aims[army, spell]:
+            return ""
+        return plural(int(battle.state.markers[army, entry.wizard]), "marker")
+
     def pending(self, battle: Battle) -> tuple[int, int] | None:
         """Return army and slot of the spell that is being cast or dispelled; None without one."""
         state = battle.state
