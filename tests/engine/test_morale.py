@@ -540,6 +540,19 @@ def test_the_oxen_stands_rallies_who_panicked_and_is_paid_for_nobody_else() -> N
     assert not flees(battle, 1, SPEARS)
 
 
+def test_spells_that_change_leadership_or_psychology_in_print_stay_estimates() -> None:
+    sage = wizard(4, known("Guardian Light", in_play=True), name="Sage")
+    mage = wizard(4, known("Doom and Darkness!"), strike(), name="Doomsayer")
+    battle = fight(own=army(mage), foe=host(sage, seer()))
+    battle.works("Doom and Darkness!", SPEARS)
+    lose(battle, 4)
+    stop(battle)
+    assert battle.node == Node.ROLL_PANIC
+    assert battle.outcomes()[OUTCOME_WORKS] == pytest.approx(21 / 36)  # 7 or less
+    battle.roll(6, 6)
+    assert flees(battle, 1, SPEARS)
+
+
 # --- what changes nothing --------------------------------------------------------------------
 
 
