@@ -275,7 +275,7 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
         exec(code, names)
     told = capsys.readouterr().out.splitlines()
     mean, bold, miser = (float(line) for line in told[:3])
-    assert told[3].startswith("python -m experiments.")
+    assert told[3] == "python -m agents.distil --seat dispeller"
     assert told[4].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100

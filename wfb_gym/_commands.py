@@ -13,8 +13,8 @@ import signal
 import sys
 from functools import partial
 from traceback import walk_tb
-from types import TracebackType
-from typing import IO
+from types import FrameType, TracebackType
+from typing import IO, NoReturn
 
 from wfb_gym.files import describe_error
 
@@ -36,6 +36,22 @@ def end_in_one_line() -> None:
     if module.split(".")[0] in _PACKAGES and sys.excepthook is sys.__excepthook__:
         sys.excepthook = partial(_end, f"python -m {module}")
         atexit.register(_finish, f"python -m {module}")
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
+            signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End at once while a command's modules are loaded: some swallow Ctrl-C, or tell another error.
+
+    Once the command runs, Ctrl-C is a `KeyboardInterrupt` as ever.
+    """
+    callee = None
+    while frame is not None and frame.f_globals.get("__name__") != "__main__":
+        callee, frame = frame, frame.f_back
+    if frame is None or (callee and "importlib" in callee.f_globals.get("__name__", "")):
+        _say("interrupted")
+        _end_now()
+    signal.default_int_handler(number, frame)
 
 
 def _end(
@@ -46,9 +62,7 @@ def _end(
     if isinstance(error, KeyboardInterrupt):
         _say("interrupted")
         if _is_importing(traceback):  # Python may crash when it takes half a module down
-            with contextlib.suppress(Exception):
-                atexit._run_exitfuncs()  # noqa: SLF001
-            os._exit(INTERRUPTED)
+            _end_now()
         raise SystemExit(INTERRUPTED)
     if isinstance(error, BrokenPipeError) and _is_closed(sys.stdout):
         os._exit(READER_GONE)
@@ -57,6 +71,14 @@ def _end(
         _say(f"{command}: {named}{describe_error(error)}")
         raise SystemExit(FAILED)
     sys.__excepthook__(kind, error, traceback)
+
+
+def _end_now() -> NoReturn:
+    """End after Ctrl-C without taking modules down."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(Exception):
+        atexit._run_exitfuncs()  # noqa: SLF001
+    os._exit(INTERRUPTED)
 
 
 def _is_importing(traceback: TracebackType | None) -> bool:
