@@ -246,7 +246,8 @@ def test_characters_are_seen_as_targets() -> None:
     assert shown(battle, 0)["enemy wizard 1 aimed at"] == 1.0
 
 
-def test_the_target_of_a_free_spell_is_half_one() -> None:
+def free_spell() -> Game:
+    """The Foe chooses the free spell of a miscast."""
     battle = new_game(
         army(wizard(4, STRIKE), units=[unit("Guard", 5), unit("Cooks", 3)], power_dice=9),
         army(wizard(4, STRIKE, name="Foe"), units=[unit("Spears"), unit("Boyz")], dispel_dice=3),
@@ -256,6 +257,11 @@ def test_the_target_of_a_free_spell_is_half_one() -> None:
     battle.aim("Spears")
     battle.play([FIRST_DICE + 2, (1, 1), (3, 4)])
     assert battle.node == Node.FREE_SPELL
+    return battle
+
+
+def test_the_target_of_a_free_spell_is_half_one() -> None:
+    battle = free_spell()
     battle.act(FIRST_CAST)
     assert battle.node == Node.TARGET
     seen = shown(battle, 1)
@@ -786,15 +792,7 @@ def test_a_target_that_is_gone_is_promised_nothing() -> None:
 
 
 def test_free_spells_and_drawn_ones_say_what_they_promise_too() -> None:
-    battle = new_game(
-        army(wizard(4, STRIKE), units=[unit("Guard", 5), unit("Cooks", 3)], power_dice=9),
-        army(wizard(4, STRIKE, name="Foe"), units=[unit("Spears"), unit("Boyz")], dispel_dice=3),
-        **FREE,
-    )
-    battle.nominate("Strike")
-    battle.aim("Spears")
-    battle.play([FIRST_DICE + 2, (1, 1), (3, 4)])
-    assert battle.node == Node.FREE_SPELL
+    battle = free_spell()
     seen = shown(battle, 1)
     assert 0.0 < seen["own spell 1 at unit 2"] < seen["own spell 1 at unit 1"]
     drawing = new_game(

@@ -240,3 +240,25 @@ def wander(battle: Game, seed: int) -> Iterator[Game]:
         else:
             battle.roll(*throw(battle, lambda: choose.randint(1, 6)))
     yield battle
+
+
+WITHOUT_WORTH = (
+    "Fire Ball",
+    "Burning Head",
+    "Conflagration of Doom",
+    "Rule of Burning Iron",
+    "Storm of Cronos",
+    "The Comet of Casandora",
+    "Healing Hand",
+    "Steal Soul",
+    "Great Bolt",
+)
+"""Spells of the random armies that bring no points but by wounds."""
+
+
+def drop_worths(side: Data) -> None:
+    """Take from an army's wizards all spells but those."""
+    for mage in side["wizards"]:
+        spells = mage.get("spells", [])
+        mage["spells"] = [each for each in spells if each["name"] in WITHOUT_WORTH]
+        mage.pop("lore", None)

@@ -46,24 +46,13 @@ from .strategies import (
     OWN_ITEMS,
     armies,
     bundled,
+    drop_worths,
     scenarios,
     wander,
 )
 
 MERGED = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 """Nodes whose outcomes, handfuls apart, lead to different positions or points."""
-WITHOUT_WORTH = (
-    "Fire Ball",
-    "Burning Head",
-    "Conflagration of Doom",
-    "Rule of Burning Iron",
-    "Storm of Cronos",
-    "The Comet of Casandora",
-    "Healing Hand",
-    "Steal Soul",
-    "Great Bolt",
-)
-"""Spells of the random armies that bring no points but by wounds."""
 SEEDS = st.integers(0, 2**32)
 FEW_OR_MANY = pytest.mark.parametrize("seeds", [1, pytest.param(12, marks=pytest.mark.slow)])
 BUNDLED = pytest.mark.parametrize("scenario", bundled(), ids=lambda scenario: scenario.name)
@@ -238,10 +227,7 @@ def test_points_are_what_wounds_and_models_have_cost(
     caster: Data, dispeller: Data, seed: int
 ) -> None:
     for side in (caster, dispeller):
-        for mage in side["wizards"]:
-            spells = mage.get("spells", [])
-            mage["spells"] = [each for each in spells if each["name"] in WITHOUT_WORTH]
-            mage.pop("lore", None)
+        drop_worths(side)
     hurts = ["caster_hits", "other_wizards_wounds", "base_contact_hit", "free_spell"]
     effects = [each for each in EFFECTS if each["kind"] in hurts]
     battle = game(caster, dispeller, phases=3, items=OWN_ITEMS, **miscast(*effects))

@@ -53,6 +53,15 @@ def lose(battle: Game, models: int, spell: str = "Strike", target: str = SPEARS)
     battle.resolve(models)
 
 
+def miscast_strike(battle: Game) -> None:
+    """Miscast at the Spears with two 1s, and roll two more on the table."""
+    battle.nominate("Strike")
+    battle.aim(SPEARS)
+    battle.act(FIRST_DICE + 2)
+    battle.roll(1, 1)
+    battle.roll(1, 1)
+
+
 def stop(battle: Game) -> None:
     """Nobody does anything any more in this phase."""
     phase = int(battle.state.phase)
@@ -174,11 +183,7 @@ def test_what_a_miscast_costs_counts() -> None:
     own = army(wizard(4, strike(), strike("Blast"), unit="Guard", leadership=6), units=[guard])
     effect = {"kind": "base_contact_hit", "strength": 10}
     battle = game(own, host(), phases=4, **miscast(effect))
-    battle.nominate("Strike")
-    battle.aim(SPEARS)
-    battle.act(FIRST_DICE + 2)
-    battle.roll(1, 1)
-    battle.roll(1, 1)
+    miscast_strike(battle)
     assert battle.node == Node.ROLL_HIT
     battle.resolve(2)
     stop(battle)
@@ -206,11 +211,7 @@ def test_both_armies_test_in_one_phase_the_active_army_of_the_first_phase_first(
     own = army(wizard(4, strike(), unit="Guard"), units=[guard])
     row: list[Data] = [{"kind": "base_contact_hit", "strength": 10}, {"kind": "spell_succeeds"}]
     battle = game(own, host(), phases=4, **miscast(*row))
-    battle.nominate("Strike")
-    battle.aim(SPEARS)
-    battle.act(FIRST_DICE + 2)
-    for faces in ((1, 1), (1, 1)):
-        battle.roll(*faces)
+    miscast_strike(battle)
     battle.resolve(3)
     battle.resolve(4)
     stop(battle)
@@ -253,11 +254,7 @@ def test_a_dead_character_leads_nobody() -> None:
     )
     own = army(*mages, units=[unit("Guard", 8, leadership=7)])
     battle = game(own, host(), phases=4, **miscast(*row))
-    battle.nominate("Strike")
-    battle.aim(SPEARS)
-    battle.act(FIRST_DICE + 2)
-    for faces in ((1, 1), (1, 1)):
-        battle.roll(*faces)
+    miscast_strike(battle)
     battle.resolve(3)
     battle.resolve(1)
     stop(battle)
@@ -362,11 +359,7 @@ def test_a_free_spell_is_not_cast_by_who_flees() -> None:
         battle = fled(**miscast({"kind": "free_spell"}))
         battle.roll(*faces)
         until(battle, 2)
-        battle.nominate("Strike")
-        battle.aim(SPEARS)
-        battle.act(FIRST_DICE + 2)
-        battle.roll(1, 1)
-        battle.roll(1, 1)
+        miscast_strike(battle)
         assert battle.node == node
 
 

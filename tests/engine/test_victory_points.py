@@ -16,7 +16,7 @@ from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.transcripts.narrator import NarratedBattle
 
 from .builders import Data, Game, aimed, army, game, known, miscast, spell, unit, wizard
-from .strategies import EFFECTS, OWN_ITEMS, armies, throw
+from .strategies import EFFECTS, OWN_ITEMS, armies, drop_worths, throw
 from .test_oracle import Minimax
 
 GENERAL = 100
@@ -303,10 +303,6 @@ def tally(scenario: Scenario, state: Any) -> float:
 
 BOLT = aimed("Great Bolt", 4, damage={"hits": "2D6", "strength": 6, "flaming": True})
 HURTS = ("caster_hits", "caster_removed", "other_wizards_wounds", "base_contact_hit", "free_spell")
-WITHOUT_WORTH = (
-    "Fire Ball", "Burning Head", "Conflagration of Doom", "Rule of Burning Iron", "Great Bolt",
-    "Storm of Cronos", "The Comet of Casandora", "Healing Hand", "Steal Soul",
-)  # fmt: skip
 
 
 @pytest.mark.parametrize("panic", [False, True])
@@ -321,10 +317,7 @@ def test_rewards_of_a_battle_add_up_to_the_final_tally(
     panic: bool, caster: Data, dispeller: Data, phases: int, seed: int
 ) -> None:
     for side in (caster, dispeller):
-        for mage in side["wizards"]:
-            spells = mage.get("spells", [])
-            mage["spells"] = [each for each in spells if each["name"] in WITHOUT_WORTH]
-            mage.pop("lore", None)
+        drop_worths(side)
         lord = {"name": "Lord", "level": 4, "wounds": 3, "points": 255.0, "leadership": 6}
         lord |= {"unit": "Guard", "general": True, "spells": [BOLT, known("Fire Ball")]}
         side["wizards"].append(lord)
