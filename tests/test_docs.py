@@ -122,7 +122,7 @@ def test_the_table_of_ranges() -> None:
     assert meanings == [row[0] for row in rows if row[0] != "n"]
 
 
-SIZE = ArmyLimits(1, 1, 1, 1)
+SIZE = ArmyLimits(1, 1, 1, 1, 1)
 OPTIONS = tuple(field.name for field in fields(Limits) if field.type in (bool, "bool"))
 FULL = Limits(SIZE, SIZE, dice=5, contacts=1, **dict.fromkeys(OPTIONS, True))
 FIELD_TABLES = ("The position", "Optional blocks", "Armies")
@@ -165,7 +165,7 @@ def test_optional_fields_are_present_where_the_page_says(kept: tuple[str, ...]) 
     for name, cells in page_fields().items():
         said = cells[3] if len(cells) > 3 else ""
         options = re.findall(r"`(\w+)`", said)
-        many = options in (["contacts"], ["units"])
+        many = options in (["contacts"], ["units"], ["comet_points"])
         enough = all if " and " in said else any
         wanted = not options or many or enough(option in kept for option in options)
         assert (name in there) == wanted, name
@@ -174,7 +174,8 @@ def test_optional_fields_are_present_where_the_page_says(kept: tuple[str, ...]) 
 def test_fields_of_units_and_contacts_are_as_many_as_there_are() -> None:
     none = general_fields(Limits(ArmyLimits(1), ArmyLimits(1), dice=1))
     for name, cells in page_fields().items():
-        if len(cells) > 3 and cells[3] in ("`units` of them", "`contacts` of them"):
+        said = cells[3] if len(cells) > 3 else ""
+        if said.startswith(("`units` of", "`contacts` of", "`comet_points` of")):
             assert name not in none
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.cli.position import PositionRequest, RequestedPosition
+from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -143,6 +144,53 @@ def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
         assert real.node == Node.DISPEL
         request = PositionRequest(name, cast="Fire Ball", total=9, power=before - 2, at=target)
         assert RequestedPosition(request).battle.key() == real.key(), target
+
+
+UNDER_THE_COMET = """
+name = "under-the-comet"
+phases = 2
+battlefield = { width = 48.0, depth = 48.0 }
+
+[[caster.wizards]]
+name = "Astromancer"
+level = 4
+spells = [{ name = "The Comet of Casandora" }]
+position = [24.0, 4.0]
+
+[[dispeller.units]]
+name = "Boyz"
+toughness = 4
+models = 20
+points = 5.0
+position = [20.0, 30.0]
+facing = 180.0
+
+[[dispeller.units]]
+name = "Mob"
+models = 20
+toughness = 4
+points = 4.0
+position = [32.0, 34.0]
+facing = 180.0
+"""
+
+
+def test_a_comet_at_a_point_by_its_number_or_in_full(tmp_path: Path) -> None:
+    file = tmp_path / "comet.toml"
+    file.write_text(UNDER_THE_COMET)
+    name, comet = str(file), "The Comet of Casandora"
+    keys = []
+    for at in ("point 3", "point 2"):
+        request = PositionRequest(name, nominated=comet, at=at)
+        keys.append(RequestedPosition(request).battle.key())
+    assert keys[0] != keys[1]
+    with pytest.raises(
+        PositionError, match=r"point 1 \(.*\) or point 2 \(.*\) or .*nowhere"
+    ) as told:
+        RequestedPosition(PositionRequest(name, nominated=comet, at="nowhere"))
+    full = re.findall(r"point 3 \([^)]*\)", str(told.value))[0]
+    request = PositionRequest(name, nominated=comet, at=full)
+    assert RequestedPosition(request).battle.key() == keys[0]
 
 
 def test_later_phases_generate_their_dice() -> None:

@@ -8,6 +8,7 @@ from wfb_gym.encoding.actions import ArmyNames, action_codec, action_meanings
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.engine import actions as codes
 from wfb_gym.engine.battle import Battle
+from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
 from ..envs.playing import play_randomly, some, table_of
@@ -50,6 +51,7 @@ def test_ranges_split_the_space(limits: Limits) -> None:
         "no target": aimed,
         "own targets": (limits.own.units + limits.own.wizards) * aimed,
         "enemy targets": (limits.opponent.units + limits.opponent.wizards) * aimed,
+        "points": limits.own.comet_points,
     }
 
 
@@ -61,7 +63,7 @@ def test_the_largest_space_holds_every_code() -> None:
 
 def test_ranges_hold_what_they_say() -> None:
     codec = action_codec(
-        Limits(ArmyLimits(2, 3, 2, 2), ArmyLimits(1, 2, 0, 3), 4, own_dice=True, rerolls=True,
+        Limits(ArmyLimits(2, 3, 2, 2, 4), ArmyLimits(1, 2, 0, 3, 9), 4, own_dice=True, rerolls=True,
                in_play=True, targets=True)
     )  # fmt: skip
 
@@ -80,6 +82,7 @@ def test_ranges_hold_what_they_say() -> None:
     own, enemy = codes.FIRST_TARGET + 1, codes.FIRST_TARGET + 1 + TARGETS
     assert members("own targets") == [own + t for t in (0, 1, UNITS, UNITS + 1)]
     assert members("enemy targets") == [enemy + t for t in (0, 1, 2, UNITS)]
+    assert members("points") == [codes.FIRST_TARGET + FIRST_POINT + k for k in range(4)]
 
 
 @pytest.mark.parametrize("switch", ["own_dice", "resistance", "stored_dice"])

@@ -22,7 +22,8 @@ FLAGS = OLD_FLAGS + NEW_FLAGS
 
 def built(*flags: str) -> Limits:
     """Limits of small armies with these switches on."""
-    own, enemy = ArmyLimits(2, 3, 2, 3), ArmyLimits(1, 2, 1, 2)
+    points = (5, 4) if "comets" in flags else (0, 0)
+    own, enemy = ArmyLimits(2, 3, 2, 3, points[0]), ArmyLimits(1, 2, 1, 2, points[1])
     return Limits(own, enemy, 6, 2, **dict.fromkeys(flags, True))
 
 
@@ -37,9 +38,9 @@ BATTLES = [
     *(built(*two) for two in combinations(NEW_FLAGS, 2)),
     *(built(*(flag for flag in FLAGS if flag != left_out)) for left_out in FLAGS),
 ]
-SAMPLE = (*PHASES, "border-skirmish", "horrors-in-the-mist", "the-iron-tide")
+SAMPLE = (*PHASES, "border-skirmish", "horrors-in-the-mist", "the-iron-tide", "the-winds-unbound")
 FITTED = [fit(table_of(name), seat) for name in SAMPLE for seat in (0, 1)]
-LARGEST = ArmyLimits(6, 24, 8, 10)
+LARGEST = ArmyLimits(6, 24, 8, 10, 64)
 MOST = Limits(LARGEST, LARGEST, 24, 16, **dict.fromkeys(FLAGS, True))
 LEAST = Limits(ArmyLimits(0, 0, 0), ArmyLimits(0, 0, 0), 1)
 ALL = [*BUILT, *BATTLES, *FITTED, MOST, LEAST]
@@ -96,6 +97,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
         "contact": limits.contacts,
         "rule_panic": 1 * limits.panic,
         "rule_victory_points": 1 * limits.victory_points,
+        "comet_at_point": own.comet_points,
     }
     for side, army in zip(SIDES, (own, enemy), strict=True):
         sizes[f"{side} wizards"] = army.wizards * at.in_wizard.stride
@@ -124,6 +126,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
                    "markers": limits.comets, "flees": limits.panic,
                    **dict.fromkeys(tally, limits.victory_points),
                    "magic_resistance": limits.resistance,
+                   "comet_point": bool(own.comet_points or enemy.comet_points),
                    "cast_bonus": limits.exceptions, "any_double": limits.exceptions},
         "in_spell": {"known": known, "lies_on": limits.in_play and limits.targets,
                   **dict.fromkeys(("worth_per_phase", "remains_in_play", "lasts_one_turn",
@@ -159,7 +162,7 @@ def test_names_stand_where_the_offsets_say() -> None:
     }  # fmt: skip
     ends = {
         "node": "nominate", "rare_node": "target", "dispelling": "cast", "faces": "1", "held": "1",
-        "contact": "1", "own mark": "1", "enemy mark": "1",
+        "contact": "1", "own mark": "1", "enemy mark": "1", "comet_at_point": "1",
     }  # fmt: skip
 
     def words(attribute: str) -> str:

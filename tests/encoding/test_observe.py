@@ -149,7 +149,8 @@ def custom() -> dict[str, Game]:
 
 CUSTOM = (
     "free spells", "re-rolls", "charms", "7e duel", "7e battle", "miscasts", "powers of items",
-    "aims", "marks", "victory points", "Comets", "healing", "bound spells", "Daemons",
+    "aims", "marks", "victory points", "Comets", "points of Comets", "healing", "bound spells",
+    "Daemons",
     "other wizards", "kept dice", "drawn spells",
 )  # fmt: skip
 """Names of the scenarios of `custom`: battles are made, and the engine compiled, only in tests."""
@@ -181,6 +182,20 @@ def of_units() -> dict[str, Game]:
             army(wizard(4, known("The Comet of Casandora"), strike), units=[spears], power_dice=9),
             army(wizard(2, known("The Comet of Casandora")), units=[boyz], dispel_dice=2),
             phases=5,
+        ),
+        "points of Comets": new_game(
+            army(
+                wizard(4, known("The Comet of Casandora"), strike, position=[10.0, 6.0]),
+                units=[{**spears, "position": [20.0, 6.0]}],
+                power_dice=9,
+            ),
+            army(
+                wizard(3, known("The Comet of Casandora"), position=[20.0, 24.0], facing=180.0),
+                units=[{**boyz, "position": [10.0, 24.0], "facing": 180.0}],
+                dispel_dice=2,
+            ),
+            phases=5,
+            battlefield={"width": 30.0, "depth": 30.0},
         ),
         "healing": new_game(
             army(wizard(4, known("Healing Hand"), known("Steal Soul"), wounds=3), power_dice=9),

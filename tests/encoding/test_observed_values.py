@@ -462,6 +462,44 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
     assert [n for n in seen if n.endswith("known")] == [f"own spell {k} known" for k in (1, 4, 6)]
 
 
+def test_the_points_of_a_comet_and_what_it_promises_there() -> None:
+    battle = new_game(
+        army(
+            wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0], points=0.0),
+            power_dice=9,
+        ),
+        army(
+            units=[
+                unit("Boyz", 20, position=[16.0, 30.0], facing=180.0, points=9.0),
+                unit("Mob", 20, position=[28.0, 30.0], facing=180.0),
+            ]
+        ),
+        battlefield={"width": 48.0, "depth": 48.0},
+        phases=3,
+    )
+    aims = battle.packed.armies[0].aims
+    count = int(battle.packed.armies[0].n_points)
+    assert count > 3
+    promises = [float(aims[k].promise) / 100 for k in range(count)]
+    for nominated in (False, True):
+        if nominated:
+            battle.nominate("The Comet of Casandora")
+        seen = shown(battle, 0)
+        assert [seen[f"comet at point {k + 1}"] for k in range(count)] == pytest.approx(promises)
+        assert "own wizard 1 comet point" not in seen
+        assert not any("comet" in name for name in shown(battle, 1))
+    battle.act(battle.legal_actions()[2])
+    for node in (Node.POOL_DICE, Node.ROLL_COMET):
+        assert battle.node == node
+        for seat, owner in ((0, "own"), (1, "enemy")):
+            seen = shown(battle, seat)
+            assert seen[f"{owner} wizard 1 comet point"] == 3 / 64
+            assert seen[f"{owner} spell 1 worth"] == pytest.approx(promises[2])
+            assert not any(name.startswith("comet at") for name in seen)
+        if node == Node.POOL_DICE:
+            battle.play([FIRST_DICE + 2, (6, 6)])
+
+
 def test_a_loss_is_seen_as_a_loss() -> None:
     """A Comet that one's own regiment cannot escape promises a loss, within the bounds."""
     field = {"width": 10.0, "depth": 10.0}

@@ -7,6 +7,7 @@ from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
+from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import item_slots, spell_slots
@@ -180,9 +181,18 @@ class Game(Battle):
         return {name for name in names if self.can(self.code(name))}
 
     def aim(self, name: str) -> None:
-        """Pick the target, where there is more than one."""
+        """Pick the target, where there is more than one; of points, the best near it."""
         if self.node == Node.TARGET:
-            self.act(self.code(name))
+            code = self.code(name)
+            self.act(code if self.can(code) else self.point_near(code - actions.FIRST_TARGET))
+
+    def point_near(self, target: int) -> int:
+        """Action that aims at the best of the mover's points that are nearest to a target code."""
+        victim = target - 1 if self.mover == 0 else (target - 1 + TARGETS) % (2 * TARGETS)
+        away = self.packed.armies[self.mover].inches[:, victim]
+        points = [code - actions.FIRST_TARGET - FIRST_POINT for code in self.legal_actions()]
+        nearest = min(points, key=lambda point: int(away[point]))
+        return actions.FIRST_TARGET + FIRST_POINT + nearest
 
     def works(self, name: str, target: str = "", *, wizard: int | None = None) -> float:
         """Cast the spell with two 6s; returns the points that it brings at once."""

@@ -2,13 +2,15 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from wfb_gym.engine.actions import FIRST_TARGET
+from wfb_gym.engine.actions import FIRST_DICE, FIRST_TARGET
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
-from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_aim
+from wfb_gym.engine.promises import worth_in_play, worth_now, worth_of_aim, worths_of_points
 from wfb_gym.engine.state import Node
-from wfb_gym.engine.targets import aim_at
+from wfb_gym.engine.targets import can_aim, target_code
+from wfb_gym.scenario.sizes import POINTS
 
 from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
 from .test_spells_damage import TWO_D6, WOUND, Foe, mean_points, wound_chance
@@ -75,7 +77,7 @@ def field(
 ) -> Game:
     """The Comet on a model, others so many inches from its middle on one side; one may be own.
 
-    It is so dear beside others that the Comet falls an inch from it, on the side towards them.
+    It is so dear beside others that the best point is an inch from it, on the side towards them.
     """
     depth = 20 / 25.4
     foes = []
@@ -153,18 +155,41 @@ def in_play(battle: Game) -> float:
 def test_a_comet_promises_what_its_dice_bring_before_the_battle_ends(
     phases: int, scoring: str
 ) -> None:
+    battle = field(4.0, own=1.5, phases=phases, cast=False, scoring=scoring)
+    spell = battle.spell(COMET, 0)
+    best = worth_now(battle.packed, battle.state, 0, spell, 0.0)
+    battle.nominate(COMET)
     promises = []
-    for target in ("Foe 0", "Foe 1"):
-        battle = field(4.0, own=1.5, phases=phases, cast=False, scoring=scoring)
-        spell = battle.spell(COMET, 0)
-        best = worth_now(battle.packed, battle.state, 0, spell, 0.0)
-        aim = aim_at(battle.packed, 0, spell, battle.code(target) - FIRST_TARGET)
+    worths = np.zeros(POINTS)
+    aims = range(int(battle.packed.armies[0].spells[spell].n_aims))
+    for aim in aims:
+        twin = battle.copy()
+        if twin.node == Node.TARGET:
+            twin.act(FIRST_TARGET + int(target_code(battle.packed, 0, spell, aim)))
         promises.append(worth_of_aim(battle.packed, battle.state, 0, spell, aim, 0.0))
-        battle.works(COMET, target)
-        assert promises[-1] == pytest.approx(brought(battle))
-        assert promises[-1] == in_play(battle) or phases == 1
-    assert best == max(promises)
+        twin.act(FIRST_DICE + 2)
+        twin.roll(6, 6)
+        assert promises[-1] == pytest.approx(brought(twin))
+        assert phases == 1 or promises[-1] == pytest.approx(
+            worth_in_play(twin.packed, twin.state, 0, spell, 0.0)
+        )
+    assert best == pytest.approx(max(promises))
     assert (best > 0.0) == (phases > 1)
+    assert (len(promises) == 1) == (phases == 1)
+    if phases > 1:
+        count = worths_of_points(battle.packed, battle.state, 0, spell, 0.0, worths)
+        assert worths[:count] == pytest.approx(promises)
+
+
+def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left() -> None:
+    battle = field(4.0, 30.0, cast=False)
+    spell = battle.spell(COMET, 0)
+    aims = range(int(battle.packed.armies[0].spells[spell].n_aims))
+    assert len(aims) > 3
+    battle.state.unit_wounds[1, :2] = 0
+    assert all(can_aim(battle.packed, battle.state, 0, spell, aim) for aim in aims)
+    battle.state.unit_wounds[1, 2] = 0
+    assert not any(can_aim(battle.packed, battle.state, 0, spell, aim) for aim in aims)
 
 
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])

@@ -223,11 +223,11 @@ def test_any_seed_and_any_options_make_a_legal_scenario(seed: int, options: Gene
     check(generate(seed, options), options)
 
 
-def test_no_battle_asks_for_more_units_struck_than_there_is_room_for() -> None:
-    # Two Comets among ten units a side would: each strikes everybody, wherever it is aimed.
+def test_no_battle_asks_for_more_aims_than_there_is_room_for() -> None:
+    # Six Comets and six other spells might, each Comet at up to 64 points.
     options = Generation(
         points=2000, units=10, characters=6, wizards=6, spells=12, items=8,
-        lores=("Heavens",), armies=("empire", "high-elves"), battlefield=False,
+        lores=("Heavens",), armies=("empire", "high-elves"),
         opposition="wizards",
     )  # fmt: skip
     for seed in range(20):

@@ -15,6 +15,7 @@ from wfb_gym.generating import (
     seeds,
 )
 from wfb_gym.scenario import ScenarioError
+from wfb_gym.scenario.sizes import POINTS
 
 FIRST = "seeds: first: expected seeds below 2147483648, as the split"
 
@@ -86,8 +87,10 @@ def test_scenarios_are_those_of_the_seeds() -> None:
 
 def test_sizes_are_those_of_the_options() -> None:
     options = Generation(characters=4, units=6, spells=10, items=5)
-    assert Generated(options=options).sizes == Sizes(4, 6, 10, 5)
-    assert Generated().sizes == Sizes(characters=3, units=5, spells=9, items=4)
+    assert Generated(options=options).sizes == Sizes(4, 6, 10, 5, POINTS)
+    assert Generated().sizes == Sizes(3, 5, 9, 4, POINTS)
+    for without in ({"phases": 1}, {"battlefield": False}):  # no Comet falls on any point
+        assert Generated(options=Generation(**without)).sizes == Sizes(3, 5, 9, 4, 0)
 
 
 def test_progress_is_told_only_where_it_takes_long(

@@ -78,42 +78,60 @@ def everywhere(found: Comets) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.ones(len(found.places), np.bool_)
 
 
-def test_the_best_point_bears_the_name_of_one_as_near_and_each_target_has_a_point() -> None:
+def test_the_best_point_comes_first_and_each_target_has_a_point_on_it() -> None:
     found = points(LEFT, RIGHT)
     codes = [LEFT_CODE, RIGHT_CODE]
-    chosen = found.choose(worth(found, left=9.0, right=4.0), everywhere(found), codes)
-    assert set(chosen) == set(codes)
-    (best, other) = (chosen[code] for code in codes)
-    assert any(np.array_equal(best, place) for place in reaching(found, 3.0, *codes))
-    assert other[0] > best[0]
-    # Of points worth something, none is offered where there is none.
-    assert found.choose(worth(found, left=1.0), ~everywhere(found), codes) == {}
+    values = worth(found, left=9.0, right=4.0)
+    chosen = found.choose(values, everywhere(found), codes)
+    assert values[chosen[0]] == values.max() == 13.0
+    assert (np.diff(values[chosen]) <= 0.0).all()
+    for code in codes:
+        assert found.distances[chosen, found.codes.index(code)].min() <= 1.0
+    # Where none is allowed, none is offered; nor where nobody is to be reached.
+    assert not len(found.choose(worth(found, left=1.0), ~everywhere(found), codes))
+    assert not len(found.choose(worth(found, left=1.0), everywhere(found), []))
 
 
 def test_a_friend_in_the_middle_is_spared_where_that_costs_more() -> None:
     guard = Unit("Guard", 1, 1, (35.0, 30.5), 180.0)
     found = points(LEFT, RIGHT, ours=(guard,))
     codes = [LEFT_CODE, RIGHT_CODE]
-    chosen = found.choose(worth(found, left=3.0, right=2.0, own=-9.0), everywhere(found), codes)
-    own = found.codes.index(0)
-    for place in chosen.values():
-        (index,) = np.flatnonzero((found.places == place).all(axis=1))[:1]
-        assert found.distances[index, own] > 3.0
+    values = worth(found, left=3.0, right=2.0, own=-9.0)
+    best = found.choose(values, everywhere(found), codes)[0]
+    assert values[best] == 3.0
+    assert found.distances[best, found.codes.index(0)] > 3.0
 
 
-def test_every_set_that_one_point_reaches_is_offered_while_names_are_left() -> None:
-    """Three units in a row: the middle one with either neighbour, and no point for all of them."""
-    third = Unit("Third", 5, 5, (50.0, 30.0), 180.0)
-    found = points(LEFT, RIGHT, third)
-    near = found.distances[:, [found.codes.index(code) for code in (16, 17, 18)]] <= 3.0
-    pairs = near.sum(axis=1) == 2
-    values = near.sum(axis=1) + 0.5 * pairs * near[:, 0]
-    chosen = found.choose(values, everywhere(found), [16, 17, 18])
-    reached = set()
-    for place in chosen.values():
-        (index,) = np.flatnonzero((found.places == place).all(axis=1))[:1]
-        reached.add(tuple(near[index].tolist()))
-    assert {(True, True, False), (False, True, True)} <= reached
+def largest_sets(reached: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> set[frozenset[int]]:
+    """Sets of columns that some row has, and that are part of no larger such set."""
+    sets = {frozenset(np.flatnonzero(row).tolist()) for row in reached}
+    return {one for one in sets if one and not any(one < other for other in sets)}
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_every_largest_set_that_one_point_reaches_is_offered_with_its_best_point(seed: int) -> None:
+    choices = np.random.default_rng(seed)
+    foes = [
+        Unit(f"foe {k}", int(choices.integers(1, 20)), 5,
+             (float(choices.uniform(15, 45)), float(choices.uniform(15, 33))), 180.0)
+        for k in range(choices.integers(1, 8))
+    ]  # fmt: skip
+    found = points(*foes)
+    values = choices.uniform(-1.0, 5.0, len(found.places))
+    codes = [16 + k for k in range(len(foes))]
+    enemies = found.distances[:, [found.codes.index(code) for code in codes]]
+    chosen = found.choose(values, everywhere(found), codes)
+    assert len(set(chosen.tolist())) == len(chosen)
+    needed = {int(values.argmax())}
+    for radius in RADII:
+        reached = enemies <= radius
+        wanted = largest_sets(reached)
+        assert wanted
+        for one in wanted:
+            serving = (reached == [k in one for k in range(len(codes))]).all(axis=1)
+            needed.add(int(np.where(serving, values, -np.inf).argmax()))
+    assert set(chosen.tolist()) == needed
 
 
 def test_points_are_within_range_of_the_caster() -> None:
@@ -124,15 +142,16 @@ def test_points_are_within_range_of_the_caster() -> None:
     def both(found: Comets) -> Floats:
         return np.asarray((found.distances[:, 1:] <= 5.0).sum(axis=1), np.float64)
 
-    for effect, reach in ((comet(), 99.0), (spell, 12.0)):
+    for effect, reach, most in ((comet(), 99.0, 2), (spell, 12.0, 1)):
         chosen = aim(where, 0, 0, effect).points(both)
-        assert LEFT_CODE in chosen
-        assert all(np.hypot(*(place - [36.0, 10.0])) <= reach + 0.5 for place in chosen.values())
-    assert max(place[1] for place in chosen.values()) <= 22.0
+        found = where.comets(0)
+        assert len(chosen)
+        away = np.hypot(*(found.places[chosen] - [36.0, 10.0]).T)
+        assert (away <= reach + 0.5).all()
+        assert (found.distances[chosen, 1:] <= 1.0).any(axis=0).sum() == most
 
 
 def test_without_a_battlefield_there_are_no_points() -> None:
     here = deployment((Character(),), (Unit("Foe"),), battlefield=False)
-    assert aim(here, 0, 0, comet()).points(lambda found: np.zeros(len(found.places))) == {}
     with pytest.raises(ValueError, match="expected a battlefield"):
         here.comets(0)

@@ -120,7 +120,7 @@ def test_the_focal_model_of_daemons_is_struck_as_one_of_its_unit() -> None:
 def test_without_a_battlefield_a_line_strikes_one_model_of_each_rank() -> None:
     here = deployment((Character(),), (Unit("Foe", 12, 5), Unit("More")), battlefield=False)
     (strike,) = strikes(here, 0, 0, line(), 16)
-    assert strike == (16, (0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3), None, 0.0, False)
+    assert strike == (16, (0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3), None, False)
 
 
 def test_without_a_battlefield_no_line_has_a_direction() -> None:

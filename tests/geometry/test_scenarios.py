@@ -110,6 +110,19 @@ def test_targets_are_explained_for_people() -> None:
     ]
 
 
+def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
+    document = written()
+    document["caster"]["wizards"][0]["spells"] = [  # type: ignore[index]
+        {"name": "The Comet of Casandora"}
+    ]
+    rows = explain_targets(scenario_from_dict(document), 0, "Karl", "The Comet of Casandora")
+    assert rows == [
+        TargetRow("Boyz", True, "by the points that reach it"),
+        TargetRow("Mob", True, "by the points that reach it"),
+        TargetRow("Hans", False, "stands in Boyz"),
+    ]
+
+
 def test_who_may_come_to_flee_is_told_for_a_spell_that_asks_for_it() -> None:
     document = written()
     wizards = document["caster"]["wizards"]  # type: ignore[index]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wfb_gym.packing import pack
-from wfb_gym.packing.records import UNBOUNDED, Duration, HitDice, Opening
+from wfb_gym.packing.records import FIRST_POINT, UNBOUNDED, Duration, HitDice, Opening
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, NO_SAVE, TARGETS, UNITS
 
@@ -296,59 +296,103 @@ def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
     assert aim.promise == pytest.approx((under + touched / 2) * 2 / 3 * 6.0)
 
 
-def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
-    """It lands with k markers in one of 2 ** k cases, and reaches D6 inches a marker.
+COMET = {"name": "The Comet of Casandora"}
 
-    Five phases follow the first.
+
+def promised(record: Any, aim: Any, starts: int = 5) -> float:
+    """Points by hand: it lands with k markers in one of 2 ** k cases, and reaches D6 inches each.
+
+    Wounds of the Guard bring 6 points, of the Boyz 5; the caster's own cost 30.
     """
+    points = {TARGETS: 6.0, TARGETS + 1: 5.0, UNITS: -30.0}
+    inches = record.armies[0].inches[int(aim.target) - FIRST_POINT]
+    promise = 0.0
+    for s in strikes(record, aim):
+        away = int(inches[int(s.victim)])
+        wounds = float(np.dot(pmf(record, s), range(int(s.pmf_size))))
+        for k in range(1, starts + 1):
+            reached = sum(die * k >= away for die in range(1, 7)) / 6
+            promise += reached / 2**k * wounds * points[int(s.victim)]
+    return promise
+
+
+def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
+    """Five phases follow the first."""
     field = {"width": 48.0, "depth": 48.0}
-    comet = {"name": "The Comet of Casandora"}
-    mage = wizard(comet, position=[24.0, 4.0], points=60.0, wounds=2)
+    mage = wizard(COMET, position=[24.0, 4.0], points=60.0, wounds=2)
     near = {**GUARD, "position": [24.0, 30.0], "facing": 180.0}
     far = {**BOYZ, "position": [10.0, 42.0], "facing": 180.0}
     record = packed(army(mage), army(units=[near, far]), battlefield=field, phases=6)
     entry = record.armies[0].spells[0]
     assert (entry.duration, record.delayed) == (Duration.DELAYED, 1)
     assert not record.armies[0].reach[0].any()
-    for aim in aims(record):
-        struck = {int(s.victim): float(s.distance) for s in strikes(record, aim)}
-        own = TARGETS + int(aim.target) - ENEMY
-        assert struck[own] == min(away for victim, away in struck.items() if victim >= TARGETS)
-    (only,) = (aim for aim in aims(record) if aim.target == ENEMY)
-    points = {TARGETS: 6.0, TARGETS + 1: 5.0, UNITS: -30.0}  # by the wound; its own are lost
-    promise = 0.0
-    for s in strikes(record, only):
-        reached = [sum(die * k >= s.distance for die in range(1, 7)) / 6 for k in range(1, 6)]
-        wounds = float(np.dot(pmf(record, s), range(int(s.pmf_size))))
-        promise += (
-            sum(r / 2**k for k, r in enumerate(reached, 1)) * wounds * points.pop(int(s.victim))
-        )
-    assert not points
-    assert only.promise == pytest.approx(promise)
+    found = aims(record)
+    assert [int(aim.target) for aim in found] == [FIRST_POINT + k for k in range(len(found))]
+    assert record.armies[0].n_points == len(found) > 2
+    promises = [float(aim.promise) for aim in found]
+    assert promises == sorted(promises, reverse=True)
+    for aim in found:
+        assert {int(s.victim) for s in strikes(record, aim)} == {TARGETS, TARGETS + 1, UNITS}
+        assert aim.promise == pytest.approx(promised(record, aim))
+        by_starts = record.landings[int(aim.landing) : int(aim.landing) + 6]
+        assert by_starts == pytest.approx([promised(record, aim, starts) for starts in range(6)])
+    best = record.landings[int(entry.landing) : int(entry.landing) + 6]
+    assert best[5] == found[0].promise
+    assert best[1] == pytest.approx(max(promised(record, aim, 1) for aim in found))
 
 
 def test_a_comet_may_fall_between_two_units() -> None:
     """They stand 6 inches apart: within 6 inches of each middle is only one of them."""
     field = {"width": 48.0, "depth": 48.0}
-    mage = wizard({"name": "The Comet of Casandora"}, position=[24.0, 4.0], points=0.0)
+    mage = wizard(COMET, position=[24.0, 4.0], points=0.0)
     left = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
     right = {**BOYZ, "name": "Others", "position": [26.0, 30.0], "facing": 180.0}
     record = packed(army(mage), army(units=[left, right]), battlefield=field, phases=6)
-    found = []
-    for aim in aims(record):
-        away = [s.distance for s in strikes(record, aim) if s.victim in (TARGETS, TARGETS + 1)]
-        assert away[int(aim.target) - ENEMY] == pytest.approx(min(away), abs=1e-5)
-        found.append(max(away))
-    assert max(found) <= 4.0
+    inches = record.armies[0].inches
+    foes = [tuple(inches[k, TARGETS : TARGETS + 2]) for k in range(len(aims(record)))]
+    assert inches[len(foes) :].max() == 0
+    assert {(1, 6), (6, 1), (2, 5), (5, 2), (3, 4), (4, 3)} & set(foes)
+    assert min(max(away) for away in foes) <= 4
     # Half of them at the first start with one marker, a quarter at the second with two.
-    best = max(aims(record), key=lambda aim: aim.promise)
-    near, far = sorted(float(s.distance) for s in strikes(record, best) if s.victim >= TARGETS)
     alone = packed(army(mage), army(units=[left]), battlefield=field, phases=6)
     mean = aims(alone)[0].promise / sum(0.5**k for k in range(1, 6))
     dice = [(0.5**k / 6, k * die) for k in range(1, 6) for die in range(1, 7)]
-    struck = sum(chance * ((inches >= near) + (inches >= far)) for chance, inches in dice)
-    assert best.promise == pytest.approx(mean * struck)
+    near, far = foes[0]
+    struck = sum(chance * (int(reach >= near) + int(reach >= far)) for chance, reach in dice)
+    assert aims(record)[0].promise == pytest.approx(mean * struck)
     assert struck > 1.2
+
+
+def test_a_comet_that_cannot_land_is_aimed_nowhere() -> None:
+    field = {"width": 48.0, "depth": 48.0}
+    mage = wizard(COMET, position=[24.0, 4.0])
+    foe = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
+    record = packed(army(mage), army(units=[foe]), battlefield=field, phases=1)
+    (aim,) = aims(record)
+    assert (aim.target, aim.promise, record.armies[0].n_points) == (0, 0.0, 0)
+
+
+def test_two_comets_of_an_army_share_their_points_and_one_of_less_range_has_fewer() -> None:
+    field = {"width": 48.0, "depth": 48.0}
+    short = spell("Short", target="point", range_inches=20,
+                  damage={"hits": "2D6", "strength": 4, "delayed": True,
+                          "radius": "D6 per marker"})  # fmt: skip
+    mages = [
+        wizard(each, name=str(k), position=[20.0 + 4 * k, 4.0], points=0.0)
+        for k, each in enumerate((COMET, COMET, short))
+    ]
+    near = {**GUARD, "position": [24.0, 20.0], "facing": 180.0}
+    far = {**BOYZ, "position": [24.0, 42.0], "facing": 180.0}
+    record = packed(army(*mages), army(units=[near, far]), battlefield=field, phases=4)
+    first, second, third = (
+        {int(aim.target) for aim in aims(record, 0, index)} for index in range(3)
+    )
+    assert first == second
+    known = first | third
+    assert known == {FIRST_POINT + k for k in range(len(known))}
+    inches = record.armies[0].inches
+    assert all(inches[code - FIRST_POINT, TARGETS + 1] > 1 for code in third)
+    assert any(inches[code - FIRST_POINT, TARGETS + 1] <= 1 for code in first)
 
 
 def test_equal_strikes_stand_once() -> None:
@@ -495,20 +539,27 @@ def test_a_unit_of_daemons_is_its_own_caster() -> None:
 # --- what has no room ----------------------------------------------------------------------
 
 
-def refused(caster: dict[str, Any], dispeller: dict[str, Any]) -> str:
+def refused(caster: dict[str, Any], dispeller: dict[str, Any], **keys: Any) -> str:
     with pytest.raises(ScenarioError) as caught:
-        packed(caster, dispeller)
+        packed(caster, dispeller, **keys)
     assert len(caught.value.problems) == 1
     return str(caught.value)
 
 
 def test_too_many_pairs_of_spell_and_target() -> None:
-    spells = [{**curse(), "name": str(i)} for i in range(23)]
-    units = [{**BOYZ, "name": str(i)} for i in range(10)]
-    full = army(wizard(*spells[:22]))
-    assert packed(full, army(units=units)).armies[0].n_aims == 220
-    told = refused(army(wizard(*spells)), army(units=units))
-    assert "caster.wizards: expected at most 224 pairs of a spell and a target" in told
+    spells = [{**curse(), "name": str(i)} for i in range(19)]
+    units = [
+        {**BOYZ, "name": str(i), "position": [8.0 + 6.0 * i, 30.0], "facing": 180.0}
+        for i in range(10)
+    ]
+    mages = [wizard(COMET, name=f"Mage {i}", position=[8.0 + 6.0 * i, 4.0]) for i in range(5)]
+    field = {"width": 72.0, "depth": 48.0}
+    full = army(*mages, wizard(*spells[:1], position=[50.0, 4.0]), power_dice=9)
+    record = packed(full, army(units=units), battlefield=field, phases=2)
+    assert record.armies[0].n_aims == 5 * record.armies[0].n_points + 10
+    full["wizards"][-1] = wizard(*spells, position=[50.0, 4.0])
+    told = refused(full, army(units=units), battlefield=field, phases=2)
+    assert "caster.wizards: expected at most 384 pairs of a spell and a target" in told
 
 
 def test_too_many_marks() -> None:

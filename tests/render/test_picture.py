@@ -257,8 +257,9 @@ def test_a_comet_in_play_says_where_it_is_and_how_many_markers_it_has() -> None:
     battle.state.in_play[0] = 1 << spell
     battle.state.aims[0, spell] = 1
     battle.state.markers[0, entry.wizard] = 2
-    target = ScenarioNames(scenario(name)).target(0, int(army.aims[entry.first_aim].target))
-    assert f"2 markers near {target}" in lines_on(battle, name=name)
+    code = int(army.aims[entry.first_aim].target)
+    nearest = ScenarioNames(scenario(name)).nearest_to_point(battle.packed, 0, code)
+    assert f"2 markers near {nearest}" in lines_on(battle, name=name)
 
 
 def test_losses_at_the_end_of_a_battle() -> None:

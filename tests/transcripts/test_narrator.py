@@ -1,5 +1,6 @@
 """Descriptions of what happens, and the visible position."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -232,15 +233,7 @@ def test_a_spell_that_remains_in_play_comes_and_goes() -> None:
     assert "Ward is in play no more" in narrated.act(FIRST_CAST + 1).words
 
 
-@pytest.mark.parametrize(
-    ("target", "words"),
-    [
-        (0, "a point between Left and Right"),
-        (1, "a point between Right and Left"),
-        (2, "Far"),
-    ],
-)
-def test_where_a_comet_falls_is_told(target: int, words: str) -> None:
+def test_where_a_comet_falls_is_told() -> None:
     places = {"Left": [20.0, 30.0], "Right": [28.0, 30.0], "Far": [60.0, 44.0]}
     narrated = narrate(
         army(wizard(4, known("The Comet of Casandora"), position=[40.0, 4.0]), power_dice=6),
@@ -248,10 +241,19 @@ def test_where_a_comet_falls_is_told(target: int, words: str) -> None:
         battlefield={"width": 72.0, "depth": 48.0},
         phases=2,
     )
-    aim = FIRST_TARGET + 1 + TARGETS + target
-    told = words_of(narrated, FIRST_CAST, aim, FIRST_DICE + 2, (6, 6))
-    assert told[1:3] == [f"Mage aims at {words}.", f"Mage throws 2 dice at {words}."]
-    assert f"The Comet of Casandora is on its way to {words}." in told[3]
+    narrated.act(FIRST_CAST)
+    names, battle = narrated.names, narrated.battle
+    told = [names.aimed_at(battle.packed, 0, a - FIRST_TARGET) for a in battle.legal_actions()]
+    assert len(set(told)) == len(told)
+    assert all(words.startswith(f"point {k} (") for k, words in enumerate(told, 1))
+    words = next(each for each in told if "Left" in each and "Right" in each)
+    side = r"\d inch(es)? from (Left|Right)"
+    assert re.fullmatch(rf"point \d+ \({side}, {side}\)", words)
+    assert any(re.fullmatch(r"point \d+ \((1 inch from|on) Far\)", each) for each in told)
+    action = battle.legal_actions()[told.index(words)]
+    said = words_of(narrated, action, FIRST_DICE + 2, (6, 6))
+    assert said[:2] == [f"Mage aims at {words}.", f"Mage throws 2 dice at {words}."]
+    assert f"The Comet of Casandora is on its way to {words}." in said[2]
 
 
 def test_without_a_battlefield_a_comet_falls_on_its_target() -> None:

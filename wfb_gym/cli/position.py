@@ -179,7 +179,7 @@ class RequestedPosition:
         else:  # there is one target at most, which the engine has taken
             names = {-1: self.names.pending_target(battle) or NO_TARGET}
         for code, name in names.items():
-            if name.casefold() == at.casefold():
+            if at.casefold() in (name.casefold(), _short(name).casefold()):
                 if code >= 0:
                     battle.act(code)
                 return spell
@@ -188,7 +188,8 @@ class RequestedPosition:
     def _targets(self) -> dict[int, str]:
         """Return the names of the targets that may be chosen, by action."""
         codes = self.battle.legal_actions()
-        return {code: self.names.target(0, code - FIRST_TARGET) for code in codes}
+        packed = self.battle.packed
+        return {code: self.names.aimed_at(packed, 0, code - FIRST_TARGET) for code in codes}
 
     def _to_dice(self, option: str, text: str, at: str | None) -> int:
         """Nominate a spell and go on to the shared dice, without items or own dice."""
@@ -229,6 +230,11 @@ class RequestedPosition:
             "short of irresistible force"
         )
         raise PositionError("--total", expected, total)
+
+
+def _short(target: str) -> str:
+    """Return the name of a point without whom it reaches; any other target as it is."""
+    return target.partition(" (")[0] if target.startswith("point ") else target
 
 
 def _check(request: PositionRequest) -> None:

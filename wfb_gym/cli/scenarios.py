@@ -88,8 +88,9 @@ def _show_targets(options: argparse.Namespace) -> None:
         print(f"{entry['spell']}, {entry['wizard']} ({entry['side']})")
         width = max((len(row["target"]) for row in entry["targets"]), default=0)
         for row in entry["targets"]:
-            why = "yes" if row["legal"] else f"no: {row['reason']}"
-            print(f"  {row['target']:<{width}}  {why}")
+            verdict = "yes" if row["legal"] else "no"
+            why = f": {row['reason']}" if row["reason"] else ""
+            print(f"  {row['target']:<{width}}  {verdict}{why}")
 
 
 def _explain_targets(options: argparse.Namespace) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@
 | spells | nominate own spell s, take it as the free spell, or swap it for the lore's first |
 | in play | own spell s in play, then the opponent's: end it, or try to dispel it |
 | targets | no target but the spell's own; own units and characters; the opponent's |
+| points | points of the battlefield that own Comets may be aimed at |
 """
 
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.encoding.limits import SIDES, Limits
 from wfb_gym.engine import actions as codes
+from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import item_slots, spell_slots
@@ -95,6 +97,8 @@ def _ranges(limits: Limits, own: ArmyNames, enemy: ArmyNames) -> dict[str, dict[
         first = codes.FIRST_TARGET + 1 + k * TARGETS
         table.append((f"{side} targets", limits.targets, first, units))
         table.append((f"{side} targets", limits.targets, first + UNITS, wizards))
+    points = [f"at point {k + 1}" for k in range(limits.own.comet_points)]
+    table.append(("points", True, codes.FIRST_TARGET + FIRST_POINT, points))
     ranges: dict[str, dict[int, str]] = {}
     for name, shown, first, meanings in table:
         ranges.setdefault(name, {}).update(enumerate(meanings, first) if shown else ())

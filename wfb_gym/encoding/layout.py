@@ -48,6 +48,7 @@ CODE = Quantity("target code", float(1 + sizes.ARMIES * TARGETS))
 MARK = Quantity("mark", float((1 << TARGETS) - 1))
 MARKER = Quantity("markers", 12.0)
 LEADERSHIP = Quantity("Leadership", 10.0)
+COMET_POINT = Quantity("point of the battlefield", float(sizes.POINTS))
 MODELS = Quantity("models of a unit", 20.0)
 
 _MOST_LOSS = 1000 * MAX_POINTS
@@ -132,9 +133,7 @@ _UNTIL_HALF = number(
     "wounds to lose until it is below half", 2000, UNIT_WOUNDS, when="victory_points",
     note="0 where it is, or is gone then",
 )  # fmt: skip
-_AT = number(
-    "points when it takes effect there", _MOST_LOSS, POINTS, low=-_MOST_LOSS, when="targets"
-)
+_AT = number("points that it promises there", _MOST_LOSS, POINTS, low=-_MOST_LOSS, when="targets")
 _RESISTANCE = number("dice that it adds to a dispel", MOST_DICE, DICE, when="resistance")
 
 
@@ -158,6 +157,10 @@ class WizardOffsets(Record):
     counted_if_lost: Int64 = _IF_LOST
     wounds_until_half: Int64 = replace(_UNTIL_HALF, high=255, quantity=WOUNDS)
     magic_resistance: Int64 = _RESISTANCE
+    comet_point: Int64 = number(
+        "number of the point that its Comet is aimed at or lies at, from 1,",
+        sizes.POINTS, COMET_POINT, when="comets_at_points",
+    )  # fmt: skip
     cast_bonus: Int64 = number(
         "what items add to its casts", _MOST_BONUS, BONUS, low=-_MOST_BONUS, when="exceptions"
     )
@@ -313,6 +316,10 @@ class LayoutOffsets(Record):
     contact: Int64 = number("models left in base contact", CONTACT_MODELS, CONTACT, each="contacts")
     rule_panic: Int64 = replace(_SWITCH, when="panic")
     rule_victory_points: Int64 = replace(_SWITCH, when="victory_points")
+    comet_at_point: Int64 = number(
+        "points that the observer's Comet to be aimed next promises there", _MOST_LOSS, POINTS,
+        low=-_MOST_LOSS, each="comet_points",
+    )  # fmt: skip
     own: ArmyOffsets
     enemy: ArmyOffsets
     choices: Int64  # of the observer's spells: nobody else's are chosen from while it decides

@@ -29,18 +29,21 @@ class ArmyLimits:
         spells: spells of them all, bound ones among them, 0 to 24.
         items: kinds of item by bearer, 0 to 8.
         units: units whose models matter, 0 to 10.
+        comet_points: points of the battlefield that its Comets may be aimed at, 0 to 64.
     """
 
     wizards: int = 1
     spells: int = 0
     items: int = 0
     units: int = 0
+    comet_points: int = 0
 
     def __post_init__(self) -> None:
         _check("wizards", self.wizards, sizes.WIZARDS)
         _check("spells", self.spells, sizes.SPELLS)
         _check("items", self.items, sizes.ITEMS)
         _check("units", self.units, sizes.UNITS)
+        _check("comet_points", self.comet_points, sizes.POINTS)
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,16 @@ class Limits:
         return self.targets and self.in_play
 
     @property
+    def comets_at_points(self) -> bool:
+        """Whether Comets may be aimed at points of a battlefield."""
+        return self.own.comet_points > 0 or self.opponent.comet_points > 0
+
+    @property
+    def comet_points(self) -> int:
+        """Points of a battlefield that the learner's Comets may be aimed at."""
+        return self.own.comet_points
+
+    @property
     def most_units(self) -> int:
         """Units of the army that may have more of them."""
         return max(self.own.units, self.opponent.units)
@@ -147,6 +160,7 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
             spells=int(army.n_spells),
             items=int(army.n_items),
             units=int(army.n_units) if units_matter else 0,
+            comet_points=int(army.n_points),
         )
         for army in (scenario.armies[seat], scenario.armies[1 - seat])
     )

@@ -8,6 +8,7 @@ observations is a policy of states.
 from numpy import float32
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.encoding.comets import write_comets, write_points
 from wfb_gym.encoding.layout import FIXED_OFFSETS, ArmyOffsets, ItemOffsets, LayoutOffsets
 from wfb_gym.encoding.morale import write_morale
 from wfb_gym.encoding.promises import write_aims, write_choices, write_shared_resistance
@@ -19,7 +20,6 @@ from wfb_gym.encoding.rows import (
     LEVEL,
     LOCK,
     MARK,
-    MARKER,
     NATURAL_RESULT,
     NUMBER,
     ONE,
@@ -37,12 +37,19 @@ from wfb_gym.encoding.tally import write_static_tally, write_tally
 from wfb_gym.engine.miscast_costs import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
-from wfb_gym.engine.promises import worth_in_play, worth_now
+from wfb_gym.engine.promises import worth_now
 from wfb_gym.engine.queries import bit, declared_uses, dice_cap, other, serves_cast
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import target_code
-from wfb_gym.packing.records import DispelUse, Duration, PackedItem, PackedScenario, Reroll
+from wfb_gym.packing.records import (
+    FIRST_POINT,
+    DispelUse,
+    Duration,
+    PackedItem,
+    PackedScenario,
+    Reroll,
+)
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import sizes
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
@@ -389,14 +396,17 @@ def _write_whole_battle(
                 if state.aims[army, s]:
                     code = target_code(packed, army, s, int64(state.aims[army, s] - 1))
                     field = first.spells + s * at.in_spell.stride + at.in_spell.lies_on
-                    put(row, field, float32(code) * CODE)
+                    if code < FIRST_POINT:
+                        put(row, field, float32(code) * CODE)
         if packed.delayed:
-            _write_comets(packed, state, army, at, first, row)
+            write_comets(packed, state, army, at, first, row)
     if at.in_unit.magic_resistance >= 0:
         write_shared_resistance(packed, state, seat, at, row)
     if at.in_wizard.aimed_at >= 0:
         write_aims(packed, state, seat, at, row)
         write_choices(packed, state, seat, at, row)
+    if packed.armies[seat].n_points:
+        write_points(packed, state, seat, at, row)
     active = int64(state.active)
     bound = packed.armies[active].bound & state.open  # they need no dice
     for s in range(packed.armies[active].n_spells):
@@ -415,24 +425,6 @@ def _write_whole_battle(
     if state.node == Node.STORE_DICE:
         first_item = at.own.items if mover == seat else at.enemy.items
         put(row, first_item + storing_item(state) * at.in_item.stride + at.in_item.declared, ONE)
-
-
-@jit(forceinline=False)
-def _write_comets(
-    packed: PackedScenario, state: State, army: int, at: LayoutOffsets, first: ArmyOffsets, row: Row
-) -> None:
-    """Write the markers of an army's Comets, and what they promise in the phases left."""
-    for w in range(packed.armies[army].n_wizards):
-        field = first.wizards + w * at.in_wizard.stride + at.in_wizard.markers
-        put(row, field, float32(state.markers[army, w]) * MARKER)
-    for s in range(packed.armies[army].n_spells):
-        if packed.armies[army].spells[s].duration == Duration.DELAYED:
-            if state.in_play[army] & bit(s):
-                points = worth_in_play(packed, state, army, s, 0.0)
-            else:
-                points = worth_now(packed, state, army, s, 0.0)
-            field = first.spells + s * at.in_spell.stride + at.in_spell.worth
-            put(row, field, float32(points * POINT))
 
 
 @jit(forceinline=False)

@@ -16,7 +16,7 @@ from wfb_gym.engine.targets import (
     target_resistance,
     unit_stands,
 )
-from wfb_gym.packing.records import PackedScenario
+from wfb_gym.packing.records import FIRST_POINT, PackedScenario
 from wfb_gym.scenario import sizes
 from wfb_gym.scenario.sizes import UNITS, WIZARDS
 
@@ -39,6 +39,18 @@ def write_shared_resistance(
                 put(row, field, shared)
 
 
+@jit
+def spells_to_choose(packed: PackedScenario, state: State) -> int:
+    """Return the spells, as bits, that the mover chooses one of; 0 at another decision."""
+    if state.node == Node.NOMINATE:
+        return int64(state.open)
+    if state.node == Node.FREE_SPELL:
+        return int64(state.known[state.mover])
+    if state.node == Node.SWAP_SPELL:
+        return int64(packed.armies[state.mover].wizards[state.cursor % WIZARDS].spells)
+    return int64(0)
+
+
 @jit(forceinline=False)
 def write_choices(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
@@ -47,18 +59,11 @@ def write_choices(
     army = int64(state.mover)
     if army != seat:
         return
-    if state.node == Node.NOMINATE:
-        spells = int64(state.open)
-    elif state.node == Node.FREE_SPELL:
-        spells = int64(state.known[army])
-    elif state.node == Node.SWAP_SPELL:
-        spells = int64(packed.armies[army].wizards[state.cursor % WIZARDS].spells)
-    else:
-        return
+    spells = spells_to_choose(packed, state)
     first, stride = at.choices, at.in_choice.stride
     at_unit, at_wizard = at.in_choice.at_unit, at.in_choice.at_wizard
     for s in range(packed.armies[army].n_spells):
-        if not spells & bit(s):
+        if not spells & bit(s) or packed.armies[army].spells[s].landing >= 0:
             continue
         for aim in range(packed.armies[army].spells[s].n_aims):
             code = target_code(packed, army, s, aim)
@@ -103,7 +108,7 @@ def _write_promise(
 ) -> int:
     """Write what an aim promises; returns where its target's "aimed at" stands, -1 without one."""
     code = target_code(packed, army, spell, aim)
-    if code == 0:
+    if code == 0 or code >= FIRST_POINT:
         return -1
     first = at.own if army_of(army, code) == seat else at.enemy
     index = index_of(code)

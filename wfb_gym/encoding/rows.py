@@ -26,6 +26,7 @@ UNIT_WOUND = float32(1.0 / layout.UNIT_WOUNDS.scale)
 CODE = float32(1.0 / layout.CODE.scale)
 MARK = 1.0 / layout.MARK.scale
 MARKER = float32(1.0 / layout.MARKER.scale)
+COMET_POINT = float32(1.0 / layout.COMET_POINT.scale)
 NATURAL_RESULT = float32(1.0 / 3.0)
 ONE = float32(1.0)
 

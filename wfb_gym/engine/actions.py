@@ -4,7 +4,8 @@ Codes are relative to the player to move: its own spells and items come first. E
 show only the part of the range that their limits admit (`wfb_gym.encoding`).
 """
 
-from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, SPELLS, TARGETS, WIZARDS
+from wfb_gym.packing.records import FIRST_POINT
+from wfb_gym.scenario.sizes import DICE, ITEMS, POINTS, SPELLS, WIZARDS
 
 PASS = 0
 """Stop casting, use no item, keep the roll, let the spell through, decline, be done."""
@@ -25,5 +26,6 @@ FIRST_IN_PLAY = FIRST_CAST + SPELLS
 caster nominates; try to dispel it, at the end of the phase."""
 FIRST_TARGET = FIRST_IN_PLAY + 2 * SPELLS
 """FIRST_TARGET: no target but the spell's own; + 1 + t: own target t; + 1 + TARGETS + t: the
-enemy's. Units come first, then characters."""
-ACTIONS = FIRST_TARGET + 1 + ARMIES * TARGETS
+enemy's. Units come first, then characters. + FIRST_POINT + p: point p of the battlefield, of those
+that the own army's Comets may be aimed at."""
+ACTIONS = FIRST_TARGET + FIRST_POINT + POINTS

@@ -30,16 +30,39 @@ from wfb_gym.engine.scoring import (
 from wfb_gym.engine.shared_hits import lives, shares_hits
 from wfb_gym.engine.state import MAX_PMF, State
 from wfb_gym.engine.strikes import OWN_HITS, most_wounds, pmf_of_strike
-from wfb_gym.engine.targets import army_of, can_strike, flees, index_of, models_left, wounds_left
-from wfb_gym.packing.records import PackedScenario
-from wfb_gym.rules.comets import landing_chances
+from wfb_gym.engine.targets import (
+    army_of,
+    can_strike,
+    flees,
+    inches_to_victim,
+    index_of,
+    models_left,
+    wounds_left,
+)
+from wfb_gym.packing.records import OUT_OF_REACH, PackedScenario
+from wfb_gym.rules.comets import landing_chances, reach_chances
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import hits_each, odd_hits
 from wfb_gym.scenario.sizes import ARMIES, PHASES, TARGETS, UNITS
 
 LANDS_NOW = -1
 """In place of the starts of phases in which a Comet may land: it does."""
-_LANDING_CHANCES = np.array(landing_chances(PHASES))
+
+
+def _reach_chances() -> NDArray[np.float64]:
+    inches = np.arange(FACES * PHASES + 1)
+    chances = np.zeros((PHASES + 2, PHASES + 1, len(inches)))
+    for markers in range(1, PHASES + 1):
+        by_start = [reach_chances(inches, markers + k) for k in range(PHASES)]
+        chances[0, markers] = by_start[0]
+        for k, lands in enumerate(landing_chances(PHASES)):
+            chances[k + 2, markers] = chances[k + 1, markers] + lands * by_start[k]
+    return chances
+
+
+_REACH_CHANCES = _reach_chances()
+"""Chances that a Comet reaches a victim, by the starts of phases less `LANDS_NOW`, the markers at
+the first of them, and inches."""
 
 
 class _Counts(NamedTuple):
@@ -89,51 +112,64 @@ def change_by_aim(
 
 
 @jit(forceinline=False)
-def change_by_landing(
+def changes_by_victim(
     packed: PackedScenario,
     state: State,
     army: int,
     spell: int,
     aim: int,
+    wear: float,
+    changes: NDArray[np.float64],
+) -> int:
+    """Write what striking each victim of a Comet brings its owner: victory points, shape (n,).
+
+    They are taken as they are now; flight is left out, as the phase is another.
+
+    Returns:
+        How many there are.
+    """
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
+    for k in range(way.n_strikes):
+        strike = int64(way.first_strike + k)
+        changes[k] = 0.0
+        if can_strike(packed, state, strike):
+            lost = _change_by_strike(packed, state, strike, wear, False)
+            changes[k] = lost if packed.strikes[strike].victim // TARGETS != army else -lost
+    return int64(way.n_strikes)
+
+
+@jit(forceinline=False)
+def change_by_landing(
+    packed: PackedScenario,
+    army: int,
+    spell: int,
+    aim: int,
     markers: int,
     starts: int,
-    wear: float,
+    changes: NDArray[np.float64],
 ) -> float:
     """Return the victory points that a Comet brings on average in so many starts of phases.
 
-    It has `markers` at the first of them; with no `starts` but `LANDS_NOW` it lands with these.
-    Those that it reaches are taken as they are now; flight is left out, as the phase is another.
+    Args:
+        packed: the scenario, with victory points.
+        army: the Comet's owner.
+        spell: the Comet.
+        aim: one of its aims.
+        markers: that it has at the first of the starts.
+        starts: of phases; `LANDS_NOW` where it lands with these markers.
+        changes: by `changes_by_victim`.
     """
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     points = 0.0
     for k in range(way.n_strikes):
-        strike = int64(way.first_strike + k)
-        reached = _chance_to_reach(packed.strikes[strike].distance, markers, starts)
-        if reached > 0.0 and can_strike(packed, state, strike):
-            lost = reached * _change_by_strike(packed, state, strike, wear, False)
-            points += lost if packed.strikes[strike].victim // TARGETS != army else -lost
+        if changes[k] != 0.0:
+            strike = int64(way.first_strike + k)
+            inches = inches_to_victim(packed, army, spell, aim, strike)
+            if inches != OUT_OF_REACH:
+                points += _REACH_CHANCES[starts - LANDS_NOW, markers, inches] * changes[k]
     return points
-
-
-@jit
-def _chance_to_reach(distance: float, markers: int, starts: int) -> float:
-    """Chance that a Comet reaches so many inches far; arguments as above."""
-    if starts == LANDS_NOW:
-        return _reaching_faces(distance, markers) / FACES
-    chance = 0.0
-    for k in range(starts):
-        chance += _LANDING_CHANCES[k] * (_reaching_faces(distance, markers + k) / FACES)
-    return chance
-
-
-@jit
-def _reaching_faces(distance: float, markers: int) -> int:
-    """Faces of the D6 of inches a marker that reach so far."""
-    faces = 0
-    for die in range(1, FACES + 1):
-        faces += distance <= die * markers
-    return faces
 
 
 @jit

@@ -12,7 +12,7 @@ from wfb_gym.engine.queries import bit, caster_of, gain, other, without
 from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import army_of, index_of, mark_bit
-from wfb_gym.packing.records import Duration, PackedScenario
+from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, SPELLS, UNITS
 
 
@@ -44,7 +44,7 @@ def _take_aimed_effect(
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     points = gain(army, way.worth)
-    if entry.mark:
+    if entry.mark and 0 < way.target < FIRST_POINT:
         mark = int64(entry.mark - 1)
         state.marks[army, mark // MARKS_PER_WORD] |= mark_bit(mark, index_of(int64(way.target)))
     if entry.heals and way.target != 0:

@@ -17,7 +17,7 @@ from wfb_gym.engine.queries import bit
 from wfb_gym.engine.shared_hits import hits_on_victim, next_member, row_of_victim, take_hits
 from wfb_gym.engine.spells import end_spells
 from wfb_gym.engine.state import Node, ReturnTo, State, WorkSpace
-from wfb_gym.engine.targets import can_strike, models_left, wounds_left
+from wfb_gym.engine.targets import can_strike, inches_to_victim, models_left, wounds_left
 from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
@@ -26,14 +26,20 @@ OWN_HITS = -1
 
 
 @jit
+def _aim_under_way(packed: PackedScenario, state: State) -> int:
+    """Which of its aims the spell that is striking was aimed at."""
+    army = int64(state.striking - 1) // SPELLS
+    if state.return_to == ReturnTo.COMETS:
+        return int64(state.aims[army, int64(state.striking - 1) % SPELLS] - 1)
+    return int64(state.aim - 1) if army == state.active else int64(state.free_aim - 1)
+
+
+@jit
 def _aim_of_strikes(packed: PackedScenario, state: State) -> tuple[int, int]:
     """First strike and number of strikes of the aim under way."""
     army = int64(state.striking - 1) // SPELLS
-    spell = int64(state.striking - 1) % SPELLS
-    aim = int64(state.aims[army, spell])
-    if state.return_to != ReturnTo.COMETS:
-        aim = int64(state.aim) if army == state.active else int64(state.free_aim)
-    way = packed.armies[army].aims[packed.armies[army].spells[spell].first_aim + aim - 1]
+    entry = packed.armies[army].spells[int64(state.striking - 1) % SPELLS]
+    way = packed.armies[army].aims[entry.first_aim + _aim_under_way(packed, state)]
     return int64(way.first_strike), int64(way.n_strikes)
 
 
@@ -56,8 +62,7 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
     first, count = _aim_of_strikes(packed, state)
     while state.strike < count:
         strike = first + int64(state.strike)
-        near = state.radius == 0 or packed.strikes[strike].distance <= state.radius
-        if near and can_strike(packed, state, strike):
+        if _reaches(packed, state, strike) and can_strike(packed, state, strike):
             state.mover = int64(state.striking - 1) // SPELLS
             state.node = Node.ROLL_STRIKE
             if packed.strikes[strike].n_members:
@@ -71,6 +76,17 @@ def next_strike(packed: PackedScenario, state: State) -> bool:
     state.strike = 0
     state.radius = 0
     return False
+
+
+@jit(forceinline=False)
+def _reaches(packed: PackedScenario, state: State, strike: int) -> bool:
+    """Whether a victim is near enough to the spell that is striking; only a Comet's may not be."""
+    if state.radius == 0:
+        return True
+    army = int64(state.striking - 1) // SPELLS
+    spell = int64(state.striking - 1) % SPELLS
+    aim = _aim_under_way(packed, state)
+    return bool(inches_to_victim(packed, army, spell, aim, strike) <= state.radius)
 
 
 @jit

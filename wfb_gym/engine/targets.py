@@ -7,7 +7,7 @@ are relative to the spell's owner, as actions have them (`wfb_gym.engine.actions
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import DispelAttempt, State
-from wfb_gym.packing.records import Duration, Opening, PackedScenario
+from wfb_gym.packing.records import FIRST_POINT, Duration, Opening, PackedScenario
 from wfb_gym.rules.morale import may_rally
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
@@ -76,7 +76,7 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     code = int64(way.target)
-    if code == 0:
+    if code == 0 or code >= FIRST_POINT:
         return way.n_strikes == 0 or _strikes_anybody(packed, state, army, spell, aim)
     side = army_of(army, code)
     index = index_of(code)
@@ -125,12 +125,26 @@ def mark_bit(mark: int, index: int) -> int:
 
 @jit
 def _strikes_anybody(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
+    """Whether an aim without a target strikes somebody: of a Comet, an enemy wherever he is."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
+    delayed = entry.duration == Duration.DELAYED
     found = 0
     for k in range(way.n_strikes):
-        found += can_strike(packed, state, way.first_strike + k)
+        strike = way.first_strike + k
+        if not delayed or packed.strikes[strike].victim // TARGETS != army:
+            found += can_strike(packed, state, strike)
     return found > 0
+
+
+@jit
+def inches_to_victim(packed: PackedScenario, army: int, spell: int, aim: int, strike: int) -> int:
+    """Whole inches from where an army's Comet falls to a victim; 0 without a battlefield."""
+    code = target_code(packed, army, spell, aim)
+    if code < FIRST_POINT:
+        return int64(0)
+    victim = int64(packed.strikes[strike].victim)
+    return int64(packed.armies[army].inches[code - FIRST_POINT, victim])
 
 
 @jit

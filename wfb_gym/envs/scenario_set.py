@@ -83,6 +83,6 @@ def pack_all(scenarios: Iterable[Scenario]) -> Records[PackedScenario]:
 
 def generated_limits(sizes: Any) -> Limits:
     """Limits that hold for all generated scenarios of those sizes, whatever the seeds."""
-    army = ArmyLimits(sizes.characters, sizes.spells, sizes.items, sizes.units)
+    army = ArmyLimits(sizes.characters, sizes.spells, sizes.items, sizes.units, sizes.comet_points)
     contacts = min(CONTACTS, 2 * sizes.characters)
     return Limits(army, army, DICE, contacts, **dict.fromkeys(SWITCHES, True))

@@ -12,7 +12,7 @@ from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.fields import one_of
 from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, bundled_armies
 from wfb_gym.scenario.rulesets import Edition
-from wfb_gym.scenario.sizes import ITEMS, PHASES, UNITS, WIZARDS
+from wfb_gym.scenario.sizes import ITEMS, PHASES, POINTS, UNITS, WIZARDS
 from wfb_gym.scenario.spells import lore_names
 
 _RANGES = {
@@ -51,6 +51,7 @@ class Sizes(NamedTuple):
     units: int
     spells: int  # six for a wizard who rolls its spells, bound ones among them
     items: int  # kinds of item, counted by bearer
+    comet_points: int  # of the battlefield, that its Comets may be aimed at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,9 @@ class Generation:
     @property
     def sizes(self) -> Sizes:
         """The sizes that every scenario of these options keeps to, in both armies."""
-        return Sizes(self.characters, self.units, self.spells, self.items)
+        comets_fall = self.battlefield and self.phases > 1
+        points = POINTS if comets_fall else 0
+        return Sizes(self.characters, self.units, self.spells, self.items, points)
 
 
 class Slots(NamedTuple):

@@ -27,7 +27,7 @@ from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.loading import scenario_from_dict
 from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.sizes import MARKS, STRIKES
+from wfb_gym.scenario.sizes import AIMS, MARKS, POINTS
 from wfb_gym.scenario.slots import identities_to_mark
 from wfb_gym.scenario.spells import Spell, spells_of_lore
 
@@ -43,9 +43,6 @@ _WORD = "generated"
 _PROGRESS_SECONDS = 2.0
 """Seconds between two lines about progress, and before the first."""
 _MAX_ATTEMPTS = 1000
-_OTHER_STRIKES = 200
-"""Units struck that are kept for spells at anything but a point (ours: half as many again as large
-battles were seen to need)."""
 _OPPOSITIONS: dict[Opposition, int] = {"wizards": 55, "dwarfs": 15, "daemons": 15, "none": 15}
 """What a second army of any kind brings, with weights."""
 
@@ -146,18 +143,17 @@ def _fits_packed_sizes(armies: Sequence[ArmyDraft]) -> bool:
     """Whether a packed scenario has room for all that the spells of both armies bring.
 
     The options keep most sizes. Two depend on the spells: the marks of spells that do not stack on
-    one target, and the units struck, of which a spell at a point has very many.
+    one target, and the ways to aim, of which a spell at a point has very many.
     """
-    known = [[s for who in army.characters for s in _known_spells(who)] for army in armies]
-    if any(len(identities_to_mark(spells)) > MARKS for spells in known):
-        return False
-    pieces = [len(army.units) + len(army.characters) for army in armies]
-    struck = sum(
-        enemies * sum(pieces)
-        for spells, enemies in zip(known, reversed(pieces), strict=True)
-        if any(spell.effect and spell.effect.target == "point" for spell in spells)
-    )
-    return struck <= STRIKES - _OTHER_STRIKES
+    most = max(len(army.units) + len(army.characters) for army in armies)
+    for army in armies:
+        known = [spell for who in army.characters for spell in _known_spells(who)]
+        if len(identities_to_mark(known)) > MARKS:
+            return False
+        effects = [spell.effect for spell in known if spell.effect is not None]
+        if sum(POINTS if each.target == "point" else most for each in effects) > AIMS:
+            return False
+    return True
 
 
 def _may_find_a_target(who: CharacterDraft, has_combats: bool) -> bool:

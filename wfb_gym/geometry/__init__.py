@@ -9,7 +9,7 @@ shapely is imported when there is a battlefield to measure on.
 from wfb_gym.geometry.aim import Aim
 from wfb_gym.geometry.comets import Comets
 from wfb_gym.geometry.deployment import Deployment
-from wfb_gym.geometry.formation import Floats
+from wfb_gym.geometry.formation import ROUNDING, Floats
 from wfb_gym.geometry.pieces import (
     INCH,
     AimRules,
@@ -23,6 +23,7 @@ from wfb_gym.geometry.pieces import (
 
 __all__ = [
     "INCH",
+    "ROUNDING",
     "Aim",
     "AimRules",
     "Comets",

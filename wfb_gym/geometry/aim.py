@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfb_gym.geometry.comets import Comets
 from wfb_gym.geometry.deployment import Deployment
@@ -103,39 +104,42 @@ class Aim:
         reason = self._reason_against(target, host)
         return reason, alone and bool(reason)
 
-    def points(self, worth: Callable[[Comets], Floats]) -> dict[int, Floats]:
-        """Where on the battlefield a Comet may be aimed beside the middles of its targets.
+    @property
+    def falls_on_point(self) -> bool:
+        """Whether it is a Comet that is aimed at a point of the battlefield, at nobody himself."""
+        return self.rules.target == "point" and self.deployment.polygons is not None
+
+    def points(self, worth: Callable[[Comets], Floats]) -> NDArray[np.int64]:
+        """Points of the battlefield that a Comet may be aimed at.
 
         Args:
             worth: what each point that the army's Comets may fall on is worth, shape (k,).
 
         Returns:
-            Points, in inches, by the target whose name they bear: those that `Comets.choose`
-            offers for the targets that `verdicts` allows; none without a battlefield.
+            Those that `Comets.choose` offers for the targets that `verdicts` allows, by their
+            numbers in `Deployment.comets`, shape (n,).
         """
         polygons = self.deployment.polygons
-        if polygons is None or self.rules.target != "point":
-            return {}
-        targets = [verdict.target for verdict in self.verdicts() if verdict.legal]
         comets = self.deployment.comets(self.caster.army)
         allowed = np.ones(len(comets.places), np.bool_)
-        if self.rules.range_inches is not None:
+        if polygons is not None and self.rules.range_inches is not None:
             away = polygons.distances_from(comets.places, self.caster.code)
             allowed = away <= self.rules.range_inches + ROUNDING
-        named = [target for target in targets if target is not None]
-        return comets.choose(worth(comets), allowed, named)
+        near = [verdict.target for verdict in self.verdicts() if verdict.legal]
+        return comets.choose(
+            worth(comets), allowed, [target for target in near if target is not None]
+        )
 
-    def strikes(self, target: int | None, point: Floats | None = None) -> list[Strike]:
+    def strikes(self, target: int | None) -> list[Strike]:
         """Whom the spell strikes.
 
         Args:
             target: one that `verdicts` allows, or allows once it stands alone; None where the
-                verdict names none.
-            point: where a Comet aimed at the target falls, one of `points`; None for its middle.
+                verdict names none, and for a Comet at a point of the battlefield.
 
         Returns:
             A strike for each victim, by code: the caster for a spell on itself, nobody for one
-            on its player, or for a caster that cannot cast.
+            on its player, or for a caster that cannot cast; all that a Comet may come to reach.
 
         Raises:
             ValueError: the spell needs a target.
@@ -151,11 +155,12 @@ class Aim:
                 for piece in self._candidates()
                 if piece.is_targetable and not self._reason_against(piece, piece)
             ]
+        if self.falls_on_point:
+            around = self.deployment.comets(self.caster.army).codes
+            return [self._strike(self.deployment.pieces[code]) for code in around]
         if target is None:
             raise ValueError(f"expected a target for a spell at {rules.target}, found none")
         piece = self.deployment.pieces[target]
-        if rules.target == "point":
-            return self._strikes_around(piece, point)
         if rules.target == "line":
             return self._strikes_on_line(piece)
         if rules.hits == "template":
@@ -323,22 +328,6 @@ class Aim:
         found = [self._strike(target)._replace(hits=hits)]
         for code in target.joined:
             found.append(self._strike(self.deployment.pieces[code])._replace(hits=(0, 1)))
-        return found
-
-    def _strikes_around(self, target: Piece, point: Floats | None) -> list[Strike]:
-        """All units and lone characters, and the target, with their distances from the point."""
-        polygons = self.deployment.polygons
-        if polygons is None:
-            point = None
-        elif point is None:
-            point = polygons.middle(target.code)
-        found = []
-        for code, piece in self.deployment.pieces.items():
-            if piece is target or piece.is_targetable:
-                away = 0.0 if piece is target else inf
-                if polygons is not None and point is not None:
-                    away = float(polygons.distances_from(point, code))
-                found.append(self._strike(piece)._replace(distance=away))
         return found
 
     def _strikes_on_line(self, target: Piece) -> list[Strike]:

@@ -1,8 +1,8 @@
 """Points that a Comet may be aimed at.
 
 A battlefield has too many points to list them all. What matters of one is which units it reaches
-and from how far: so there is one for every set of enemies that a point can reach. What each is
-worth is `wfb_gym.packing`'s to say.
+and from how far: so there is one for every set of enemies that a point can reach and that is part
+of no larger one. What each is worth is `wfb_gym.packing`'s to say.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,8 +23,6 @@ RADII = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)
 """Inches that a Comet can reach which lands with one or two markers."""
 _INSIDE = 1e-6
 """Inches by which a point lies within a radius of enemies, and outside that of friends."""
-_AS_NEAR = 1e-5
-"""Inches by which a piece may be farther from a point than another, and count as just as near."""
 _ON = 1e-8
 """Inches by which a point may miss the boundary that it lies on."""
 _DIGITS = 9
@@ -88,14 +86,11 @@ class Comets:
 
     def choose(
         self, values: Floats, allowed: NDArray[np.bool_], targets: Sequence[int]
-    ) -> dict[int, Floats]:
-        """Choose the points to offer: one at most for each target, whose name it bears.
+    ) -> NDArray[np.int64]:
+        """Choose the points to offer, so that every set of targets within reach of one is reached.
 
-        A point bears the name of the target nearest to it, or of one as near. The best point of
-        all is offered; then, for each of `RADII`, the best point for each set of targets that is
-        within reach of one point and in no larger such set. If better points have the names that
-        it could bear, or it is worth nothing, it is not offered. Targets whose names are left over
-        have the best of the points that they are nearest to.
+        For each of `RADII` these are the sets that lie within it of one point and in no larger
+        such set. The best point of each is offered, and the best of all.
 
         Args:
             values: what each point is worth, shape (k,).
@@ -103,36 +98,21 @@ class Comets:
             targets: codes of enemies.
 
         Returns:
-            The point, shape (2,), by target; without those that are nearest to no point.
+            The points by their numbers, shape (n,), the best first.
         """
-        distances = self.distances[:, [self.codes.index(code) for code in targets]]
-        ranked = np.argsort(-values.round(_DIGITS), kind="stable")
+        ranked: NDArray[np.int64] = np.argsort(-values.round(_DIGITS), kind="stable")
         ranked = ranked[allowed[ranked]]
-        if not len(ranked) or not targets:
-            return {}
-        reached = [(distances <= radius) @ (1 << np.arange(len(targets))) for radius in RADII]
-        missing = []  # sets that no chosen point reaches: the radius, the set, its best point
-        for sets in reached:
-            there = np.unique(sets[ranked]).tolist()
-            for one in there:
-                if one and not any(one & ~other == 0 for other in there if other != one):
-                    missing.append((sets, one, int(np.argmax(sets[ranked] == one))))
-        chosen: dict[int, int] = {}
-        for point in ranked[[0, *sorted(rank for _, _, rank in missing)]]:
-            served = [one for sets, one, _ in missing if sets[point] == one]
-            if chosen and (not served or values[point] <= 0.0):
-                continue
-            near = np.flatnonzero(distances[point] <= distances[point].min() + _AS_NEAR).tolist()
-            free = [target for target in near if target not in chosen]
-            if free:
-                chosen[free[0]] = point
-                missing = [each for each in missing if each[0][point] != each[1]]
-        nearest = distances[ranked].argmin(axis=1)
-        for target in range(len(targets)):
-            own = ranked[nearest == target]
-            if target not in chosen and len(own):
-                chosen[target] = own[0]
-        return {targets[k]: self.places[point] for k, point in sorted(chosen.items())}
+        columns = [self.codes.index(code) for code in targets]
+        distances = self.distances[ranked][:, columns]
+        if not distances.size:
+            return np.empty(0, np.int64)
+        chosen = {0}
+        for radius in RADII:
+            sets, best = np.unique(distances <= radius, axis=0, return_index=True)
+            sizes = sets.astype(np.int64)
+            within = sizes @ (1 - sizes).T == 0  # [i, j]: set i has nothing that set j lacks
+            chosen.update(best[sets.any(axis=1) & (within.sum(axis=1) == 1)].tolist())
+        return ranked[sorted(chosen)]
 
     def _find_grounds(self, polygons: "Polygons") -> _Grounds:
         owners, centres, axes, halves = [], [], [], []

@@ -100,7 +100,6 @@ class Strike(NamedTuple):
     # number of hits. Likewise the models that a template only touches; None where those are safe.
     hits: tuple[int, ...] | None = None
     partial: tuple[int, ...] | None = None
-    distance: float = 0.0  # inches from the point aimed at, for a spell that strikes there later
     touches: bool = False  # it touches the terrain that the spell's range is measured from
 
 

@@ -11,11 +11,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._records import new_records
+from wfb_gym._records import Records, new_records
 from wfb_gym.geometry import Comets, Floats, Strike
 from wfb_gym.packing import records
-from wfb_gym.packing.comets import points_until, points_when_landing
-from wfb_gym.packing.records import HIT_DICE, UNBOUNDED, HitDice, Opening, packed_save
+from wfb_gym.packing.comets import inches_of, points_by_starts
+from wfb_gym.packing.records import (
+    FIRST_POINT,
+    HIT_DICE,
+    UNBOUNDED,
+    HitDice,
+    Opening,
+    packed_save,
+)
 from wfb_gym.rules.damage import (
     Hit,
     Pmf,
@@ -34,7 +41,15 @@ from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.effects import PICKED, Damage, SpellEffect
 from wfb_gym.scenario.errors import Problem, ScenarioError
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.sizes import AIMS, MARKS, MARKS_PER_WORD, MAX_WOUNDS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import (
+    AIMS,
+    MARKS,
+    MARKS_PER_WORD,
+    MAX_WOUNDS,
+    POINTS,
+    TARGETS,
+    UNITS,
+)
 from wfb_gym.scenario.slots import SpellSlot, identities_to_mark, spell_slots
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
@@ -98,7 +113,7 @@ class _OpenAim(NamedTuple):
 
     packed_target: int
     opening: Opening
-    target: int | None
+    target: int | None  # code of a unit or character
 
 
 class AimPacker:
@@ -112,6 +127,7 @@ class AimPacker:
         self.hits = _Pool(packed["hits"], "numbers of models struck in all")
         self.strikes = _Pool(packed["strikes"], "units struck by all spells together")
         self.landings = _Pool(packed["landings"], "aims of Comets, each for every phase")
+        self._points: list[list[int]] = [[] for _ in scenario.armies]
 
     def pack(self) -> None:
         """Fill the packed scenario's aims, strikes, distributions and marks."""
@@ -125,10 +141,11 @@ class AimPacker:
             used = 0
             for index, slot in enumerate(slots):
                 effect = slot.spell.effect
+                spell = packed.spells[index]
+                spell.landing = -1
                 if effect is None:
                     continue
                 self.packed.targets = True
-                spell = packed.spells[index]
                 spell.targeted = True
                 spell.gains_wound = effect.gains_wound
                 spell.heals = effect.heals
@@ -151,6 +168,21 @@ class AimPacker:
             expected = f"at most {most} models of a unit struck at once"
             raise ScenarioError("scenario", [Problem("", expected, str(max(models)))])
         return self.hits.add(models)
+
+    def add_points(self, army: int, points: Sequence[int], comets: Comets) -> list[int]:
+        """Add points that an army's Comets may be aimed at; return their numbers.
+
+        Where there is no more room, the last are left out (ours).
+        """
+        known, packed = self._points[army], self.packed.armies[army]
+        for point in points:
+            if point not in known and len(known) < POINTS:
+                packed.inches[len(known)] = records.OUT_OF_REACH
+                columns = list(comets.codes)
+                packed.inches[len(known), columns] = inches_of(comets.distances[point])
+                known.append(point)
+        packed.n_points = len(known)
+        return [known.index(point) for point in points if point in known]
 
     def mark_sharing(self, unit: int) -> None:
         """Note that characters in the unit of that code may share the hits of some spell."""
@@ -183,12 +215,10 @@ class _SpellAims:
         self._panic = bool(packer.packed.panic)
         aim = self._scenario.aim(army, slot.wizard, effect)
         self._aim = replace(aim, flight_moves=self._panic)
-        self._points: dict[int, Floats] = {}
 
     def pack(self, packed: records.PackedArmy, used: int) -> int:
         """Fill the spell's aims from row `used` on; return the row behind the last."""
         spell = packed.spells[self._index]
-        self._points = self._aim.points(self._worth_of_points)
         lying = self._target_in_play()
         aims = sorted(self._open_aims(lying))
         if used + len(aims) > AIMS:
@@ -220,6 +250,8 @@ class _SpellAims:
             best = next((k for k in ranked if aims[k].opening == Opening.ALWAYS), ranked[0])
             spell.worth = packed.aims[used + best].promise
             spell.worth_per_phase = packed.aims[used + best].worth_per_phase
+            if packed.aims[used].target >= FIRST_POINT:
+                spell.landing = self._best_landing(packed.aims[used : used + len(aims)])
         return used + len(aims)
 
     def _open_aims(self, lying: int | None) -> Iterator[_OpenAim]:
@@ -228,6 +260,10 @@ class _SpellAims:
         Args:
             lying: code of the target that the spell lies on when the battle begins.
         """
+        if self._aim.falls_on_point:
+            for number in self._find_points():
+                yield _OpenAim(number, Opening.ALWAYS, None)
+            return
         for target, legal, _, alone in self._aim.verdicts():
             if target is None and self._is_on_area and self._effect.damage is not None:
                 if not self._strikes(None):
@@ -246,6 +282,20 @@ class _SpellAims:
                 packed_target = 1 + index + (0 if side == self._army else TARGETS)
             yield _OpenAim(packed_target, opening, target)
 
+    def _find_points(self) -> list[int]:
+        """Return the codes of the points that a Comet may be aimed at.
+
+        In a battle of one phase none lands, so that it is aimed nowhere.
+        """
+        if not any(verdict.legal for verdict in self._aim.verdicts()):
+            return []
+        if self._scenario.phases == 1:
+            return [0]
+        points = self._aim.points(self._worth_of_points).tolist()
+        comets = self._aim.deployment.comets(self._army)
+        numbers = self._packer.add_points(self._army, points, comets)
+        return [FIRST_POINT + number for number in numbers]
+
     def _target_in_play(self) -> int | None:
         """Code of the target that the spell lies on when the battle begins."""
         name = self._slot.spell.in_play_on
@@ -263,7 +313,7 @@ class _SpellAims:
         """Return what the spell strikes, where that matters."""
         if self._effect.damage is None and not self._is_on_area:
             return []
-        return self._aim.strikes(target, None if target is None else self._points.get(target))
+        return self._aim.strikes(target)
 
     def _fill_aim(
         self, row: records.PackedAim, reach: NDArray[np.int16], target: int | None
@@ -296,10 +346,25 @@ class _SpellAims:
         if not damage.delayed:
             row.promise += float(won.sum())
             return
-        distances = [strike.distance for strike in strikes]
-        landings = points_when_landing(won, distances, self._scenario.phases)
-        row.landing = self._packer.landings.add(landings)
-        row.promise += float(points_until(landings, self._scenario.phases - 1))
+        inches = self._inches(int(row.target), [strike.victim for strike in strikes])
+        by_starts = points_by_starts(won, inches, self._scenario.phases - 1)
+        row.landing = self._packer.landings.add(by_starts)
+        row.promise += float(by_starts[-1])
+
+    def _best_landing(self, aims: Records[records.PackedAim]) -> int:
+        """Add what a Comet brings at the best of its points, by starts of phases."""
+        starts = np.arange(self._scenario.phases)
+        by_point = self._packer.packed.landings[aims["landing"][:, None] + starts]
+        return self._packer.landings.add(by_point.max(axis=0))
+
+    def _inches(self, packed_target: int, victims: list[int]) -> NDArray[np.int8]:
+        """(k,) inches to victims from where a Comet falls; without a battlefield on its target."""
+        if packed_target >= FIRST_POINT:
+            army = self._packer.packed.armies[self._army]
+            inches: NDArray[np.int8] = army.inches[packed_target - FIRST_POINT, victims]
+            return inches
+        away = 0 if packed_target else records.OUT_OF_REACH
+        return np.full(len(victims), away, np.int8)
 
     def _worth_of_points(self, comets: Comets) -> Floats:
         """(k,) points that a Comet wins on average at each place that it may fall on."""
@@ -308,8 +373,9 @@ class _SpellAims:
         (row,) = new_records(records.PackedStrike, 1)
         reach = np.zeros(2 * TARGETS, np.int16)
         won = [self._fill_strike(row, reach, damage, Strike(code)) for code in comets.codes]
-        starts = max(1, self._scenario.phases - 1)
-        return points_until(points_when_landing(won, comets.distances, starts), starts)
+        starts = self._scenario.phases - 1
+        promised: Floats = points_by_starts(won, inches_of(comets.distances), starts)[:, -1]
+        return promised
 
     def _pays_for_rallying(self, target: int | None) -> bool:
         """Whether a target that rallies brings the spell's worth.
@@ -349,7 +415,6 @@ class _SpellAims:
         chance, per_hit = float(row.chance), int(row.wounds_per_hit)
         total = victim.wounds * victim.models
         row.alone = index >= UNITS and effect.target in ("enemy_area", "point")
-        row.distance = strike.distance
         shared = 0.0
         if strike.hits is None:
             most = victim.wounds if effect.target == "enemy_model" and index < UNITS else total

@@ -15,12 +15,24 @@ from numpy.typing import NDArray
 
 from wfb_gym._records import Float64, Int8, Int16, Int32, Int64, Record, Records, dtype_of
 from wfb_gym.scenario import sizes
-from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, MISCAST_TABLES, SPELLS, TARGETS, UNITS
+from wfb_gym.scenario.sizes import (
+    ARMIES,
+    MARK_WORDS,
+    MISCAST_TABLES,
+    POINTS,
+    SPELLS,
+    TARGETS,
+    UNITS,
+)
 
 UNBOUNDED = -1
 """Reach of a spell whose casualties follow the models left."""
 GENERATED = -1
 """Mark of a dice pool that the rules generate, as against a fixed one."""
+FIRST_POINT = 1 + ARMIES * TARGETS
+"""Target code of the first point that a Comet may be aimed at."""
+OUT_OF_REACH = np.iinfo(np.int8).max
+"""Inches farther than any Comet reaches."""
 
 
 class Duration(IntEnum):
@@ -178,12 +190,14 @@ class PackedSpell(Record):
     n_aims: Int64
     worth: Float64  # points when it takes effect; of an aimed one, with its best aim
     worth_per_phase: Float64  # points, at each end of phase while in play, likewise
+    landing: Int64  # of a Comet at points of the battlefield: as an aim's, at the best; else -1
 
 
 class PackedAim(Record):
     """One spell at one target."""
 
-    target: Int8  # 0 for none; 1 + t: own target t; 1 + TARGETS + t: the enemy's
+    # 0 for none; 1 + t: own target t; 1 + TARGETS + t: the enemy's; FIRST_POINT + p: a point
+    target: Int8
     open: Int8  # Opening
     ranked: Int8  # of the spell's aims, the one that stands here by promise
     first_strike: Int64
@@ -193,7 +207,8 @@ class PackedAim(Record):
     # expected points when it takes effect, casualties of whole units in it; of a Comet, those that
     # it brings until the battle ends if it is cast in the first phase
     promise: Float64
-    # of a Comet, first of the expected points when it lands with 1, 2 ... markers; else -1
+    # of a Comet, first of the points that it brings on average if it is cast, and lands within 0,
+    # 1, 2 ... starts of phases; else -1
     landing: Int64
 
 
@@ -213,7 +228,6 @@ class PackedStrike(Record):
     n_members: Int64
     chance: Float64  # that a hit wounds
     touched_chance: Float64  # that a model only touched is hit and wounded
-    distance: Float64  # inches from the point of a Comet
     # what the dice of the hits are read by, where they are thrown one by one
     dice: Int8  # HitDice
     extra_dice: Int8  # HitDice
@@ -285,6 +299,9 @@ class PackedArmy(Record):
     staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
     n_units: Int64
     n_aims: Int64
+    n_points: Int64  # that its Comets may be aimed at
+    # from each of them to each target of both armies, rounded up; OUT_OF_REACH for none
+    inches: Annotated[NDArray[np.int8], POINTS, ARMIES * TARGETS]
     wizards: Annotated[Records[PackedWizard], sizes.WIZARDS]
     spells: Annotated[Records[PackedSpell], SPELLS]
     items: Annotated[Records[PackedItem], sizes.ITEMS]

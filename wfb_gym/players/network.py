@@ -190,6 +190,9 @@ class Entities(nn.Module):
         self.blocks["own", "choice"] = (
             int(at.choices), limits.own.spells, int(at.in_choice.stride)
         )  # fmt: skip
+        self.n_points = limits.own.comet_points
+        if self.n_points:
+            self.blocks["own", "point"] = int(at.comet_at_point), self.n_points, 1
         in_blocks = [range(k, k + count * size) for k, count, size in self.blocks.values()]
         common = sorted(set(range(features)).difference(*in_blocks))
         self.register_buffer("common", _indices(common), persistent=False)
@@ -213,6 +216,8 @@ class Entities(nn.Module):
             self.pointers[name] = Pointer(width if kind == "spell" else half, whole, width)
         self.at_units = Pointer(half, whole, width)
         self.at_wizards = Pointer(half, whole, width)
+        if self.n_points:
+            self.at_points = Pointer(1, whole, width)
 
     def _members(self, features: Tensor, side: str, kind: str) -> Tensor:
         """Return an army's members of a kind, (k, members, numbers)."""
@@ -264,6 +269,8 @@ class Entities(nn.Module):
             encoded_members[side, "spell"] = encoded
             parts += [encoded.sum(1), encoded.amax(1)]
             pending = pending + (encoded * spells[..., self.spell_pending, None]).sum(1)
+        if self.n_points:
+            encoded_members["own", "point"] = self._members(features, "own", "point")
         hidden = self.trunk(torch.cat([*parts, pending], 1))
         return self._logits(encoded_members, hidden), self.value(hidden)[:, 0]
 
@@ -280,6 +287,8 @@ class Entities(nn.Module):
             elif key in _POINTED:
                 name, side, kind = _POINTED[key]
                 out.append(self.pointers[name](members[side, kind], hidden))
+            elif key == "points":
+                out.append(self.at_points(members["own", "point"], hidden))
             else:
                 side = key.split()[0]
                 out.append(self.at_units(members[side, "unit"], hidden))

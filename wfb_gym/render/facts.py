@@ -15,7 +15,7 @@ from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS, DispelAttempt, Node
 from wfb_gym.engine.strikes import strike_on_victim
 from wfb_gym.engine.targets import flees, models_left, target_code
-from wfb_gym.packing.records import Lock
+from wfb_gym.packing.records import FIRST_POINT, Lock
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot
@@ -222,12 +222,14 @@ def _spell(
 
 
 def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
-    """Describe where a spell in play lies, in few words: a Comet near whose name it bears."""
+    """Describe where a spell in play lies, in few words: of a Comet, near whom."""
     markers = names.markers(battle, army, spell)
     if markers:
         aim = int(battle.state.aims[army, spell]) - 1
         code = int(target_code(battle.packed, army, spell, aim))
-        return f"{markers} near {names.target(army, code)}"
+        if code >= FIRST_POINT:
+            return f"{markers} near {names.nearest_to_point(battle.packed, army, code)}"
+        return f"{markers} on {names.target(army, code)}" if code else markers
     target = names.in_play_target(battle, army, spell)
     return f"on {target}" if target else ""
 

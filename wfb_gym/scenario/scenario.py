@@ -46,7 +46,7 @@ class TargetRow(NamedTuple):
     Attributes:
         target: its name, or what the spell reaches.
         legal: whether the spell may be cast at it.
-        reason: why not; empty where it may.
+        reason: why not; or how, where there is something to say.
     """
 
     target: str
@@ -259,7 +259,9 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
     for verdict, fled in zip(aim.verdicts(), once_fled, strict=True):
         target, reason = verdict.target, verdict.reason
         name = _WITHOUT_TARGET[effect.target] if target is None else pieces[target].name
-        if verdict.alone:
+        if aim.falls_on_point:
+            reason = reason or "by the points that reach it"
+        elif verdict.alone:
             reason += "; once it stands alone the spell may be cast at it"
         elif fled.legal and not verdict.legal and _may_come_to_flee(scenario, target):
             reason += "; once it flees the spell may be cast at it"

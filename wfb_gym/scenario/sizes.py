@@ -16,16 +16,18 @@ SPELLS = 24
 """Spells in one army, all its wizards and bound items together."""
 LORE_SPELLS = 6
 """Spells of one lore."""
-AIMS = 224
-"""Ways to aim in one army: each spell with each of its possible targets."""
+POINTS = 64
+"""Points of the battlefield that the Comets of one army may be aimed at."""
+AIMS = 384
+"""Ways to aim in one army: each spell with each of its possible targets or points."""
 STRIKES = 640
 """Units struck by all the aims of both armies."""
 PMFS = 1024
 """Probabilities of casualties, all strikes together."""
 HITS = 2048
 """Numbers of models struck by how many are left, all strikes together."""
-LANDINGS = 768
-"""What Comets bring when they land, by aim and markers, both armies together."""
+LANDINGS = 1792
+"""What Comets bring by the phase in which they land, all aims of both armies together."""
 MARK_WORDS = 2
 MARKS_PER_WORD = 3
 MARKS = MARK_WORDS * MARKS_PER_WORD

@@ -3,9 +3,12 @@
 What is decided, rolled and lost is described in `decisions`, `rolls` and `changes`.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.targets import target_code
-from wfb_gym.packing.records import Duration, PackedAim, PackedScenario
+from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, UNITS
@@ -34,41 +37,36 @@ class ScenarioNames:
         self.point = "victory point" if by_tally else "point"
 
     def target(self, mover: int, code: int) -> str:
-        """Name of a target by the code (an action less `FIRST_TARGET`) of the army that aims."""
-        if code == 0:
-            return NO_TARGET
+        """Name of a unit or character by its target code, of the army that aims."""
         side, index = divmod(code - 1, TARGETS)
         army = mover if side == 0 else 1 - mover
         return self.units[army][index] if index < UNITS else self.characters[army][index - UNITS]
 
+    def aimed_at(self, packed: PackedScenario, mover: int, code: int) -> str:
+        """Return what an army aims at by the code (an action less `FIRST_TARGET`), or where."""
+        if code == 0:
+            return NO_TARGET
+        if code < FIRST_POINT:
+            return self.target(mover, code)
+        return self._point(packed.armies[mover].inches[code - FIRST_POINT], code - FIRST_POINT)
+
+    def _point(self, inches: NDArray[np.int8], point: int) -> str:
+        """Return a point of the battlefield by its number, and whom one marker reaches from it."""
+        within = np.flatnonzero(inches <= max(FACES, int(inches.min())))
+        words = []
+        for victim in sorted(within.tolist(), key=lambda victim: int(inches[victim])):
+            away, name = int(inches[victim]), self.target(0, victim + 1)
+            words.append(f"{plural(away, 'inch', 'inches')} from {name}" if away else f"on {name}")
+        return f"point {point + 1} ({', '.join(words)})"
+
+    def nearest_to_point(self, packed: PackedScenario, mover: int, code: int) -> str:
+        """Name of the unit or character nearest to the point of that target code."""
+        return self.target(0, int(packed.armies[mover].inches[code - FIRST_POINT].argmin()) + 1)
+
     def target_of_aim(self, battle: Battle, army: int, spell: int, aim: int) -> str:
         """Return the target of an aim, counted from 1; "" for 0 and where there is none."""
-        packed = battle.packed
-        code = int(target_code(packed, army, spell, aim - 1)) if aim else 0
-        if not code:
-            return ""
-        entry = packed.armies[army].spells[spell]
-        if entry.duration == Duration.DELAYED and self.scenario.battlefield is not None:
-            return self._point(packed, army, packed.armies[army].aims[entry.first_aim + aim - 1])
-        return self.target(army, code)
-
-    def _point(self, packed: PackedScenario, army: int, aim: PackedAim) -> str:
-        """Return where a Comet falls: on an enemy, near it, or between it and another."""
-        strikes = packed.strikes[aim.first_strike : aim.first_strike + aim.n_strikes]
-        # Targets are coded from the seat that aims, the enemy's behind its own.
-        enemies = sorted(
-            (float(strike.distance), 1 + TARGETS + int(strike.victim) % TARGETS)
-            for strike in strikes
-            if int(strike.victim) // TARGETS != army
-        )
-        away = {code: distance for distance, code in enemies}
-        name = self.target(army, int(aim.target))
-        if away[int(aim.target)] == 0.0:
-            return name
-        for distance, code in enemies:
-            if code != aim.target and distance <= FACES:
-                return f"a point between {name} and {self.target(army, code)}"
-        return f"a point near {name}"
+        code = int(target_code(battle.packed, army, spell, aim - 1)) if aim else 0
+        return self.aimed_at(battle.packed, army, code) if code else ""
 
     def pending_target(self, battle: Battle) -> str:
         """Return the target of the spell that is being cast, a free spell first; "" for none."""
@@ -145,9 +143,9 @@ class ScenarioNames:
         return "only the spell fails"
 
 
-def plural(number: int, noun: str) -> str:
-    """Return a number and what it counts."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def plural(number: int, noun: str, many: str = "") -> str:
+    """Return a number and what it counts; `many` is its plural where an s does not make it."""
+    return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
 def dice_phrase(dice: int, kind: str = "") -> str:
