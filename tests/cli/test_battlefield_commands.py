@@ -4,9 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from wfb_gym.cli import draw, main
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import OUT_OF_REACH
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 Capture = pytest.CaptureFixture[str]
@@ -94,6 +97,26 @@ def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
         named += [unit.name for unit in army.units]
         named += [each.name for each in army.characters]
     assert [name for name in named if name not in texts] == []
+
+
+def test_the_points_that_comets_may_be_aimed_at_are_numbered_where_they_lie() -> None:
+    scenario = load_scenario("the-shattered-gate")
+    (axes,) = draw.draw_battlefield(scenario).axes
+    numbers = [text.get_text() for text in axes.texts if text.get_text().isdigit()]
+    packed = pack(scenario)[0]
+    army = packed.armies[1]
+    assert packed.armies[0].n_points == 0
+    assert numbers == [str(k + 1) for k in range(int(army.n_points))]
+    polygons = scenario.deployment.polygons
+    assert polygons is not None
+    for line, inches in zip(axes.lines, army.inches, strict=False):
+        place = np.asarray(line.get_xydata(), np.float64)[0]
+        for code, away in enumerate(inches):
+            if away != OUT_OF_REACH:
+                assert away - 1 < polygons.distances_from(place, code) + 1e-6 <= away + 2e-6
+    (axes,) = draw.draw_battlefield(load_scenario(SKIRMISH)).axes
+    assert not axes.lines
+    assert "Comets" not in axes.get_title()
 
 
 ODD = "$\\odd{$ [/red] :smile:"

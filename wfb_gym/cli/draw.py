@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wfb_gym.scenario import Scenario
 
 _COLOURS = {"caster": "tab:blue", "dispeller": "tab:red"}
+_COMET = {"caster": "navy", "dispeller": "darkred"}
 _TERRAIN = {
     "wood": "forestgreen",
     "hill": "tan",
@@ -29,7 +30,8 @@ def add_to(commands: Commands) -> None:
     parser = commands.add_parser(
         "draw",
         help="draw a scenario's battlefield",
-        description="Draw the battlefield of a scenario: units, characters, terrain.",
+        description="Draw the battlefield of a scenario: units, characters, terrain, and the "
+        "numbered points that Comets may be aimed at.",
     )
     parser.add_argument("scenario", help="bundled name or file")
     parser.add_argument("--out", type=Path, help="the picture (default: SCENARIO.png)")
@@ -60,6 +62,8 @@ def _run(options: argparse.Namespace) -> None:
 def draw_battlefield(scenario: "Scenario") -> "Figure":
     """Draw the battlefield, which there must be; `ImportError` without matplotlib."""
     from matplotlib.figure import Figure
+
+    from wfb_gym.packing.aims import comet_points
 
     field = scenario.battlefield
     assert field is not None
@@ -93,9 +97,16 @@ def draw_battlefield(scenario: "Scenario") -> "Figure":
             companions = [] if unit is None else [each.name for each in army.companions(unit)]
             label = f"{name}\nwith {', '.join(companions)}" if companions else name
             _label(axes, shape, label, "black", below=side == "caster")
+    points = comet_points(scenario)
+    for side, places in zip(_COLOURS, points, strict=True):
+        for number, (x, y) in enumerate(places, 1):
+            axes.plot(x, y, marker="+", markersize=4, markeredgewidth=0.6, color=_COMET[side])
+            look: dict[str, Any] = {"fontsize": 5, "color": _COMET[side], "va": "bottom"}
+            axes.text(x + 0.1, y + 0.1, str(number), **look)
     axes.set_title(
         f"{scenario.name}: {scenario.caster.name or 'caster'} (blue) against "
-        f"{scenario.dispeller.name or 'dispeller'} (red), wizards in gold, close combat hatched",
+        f"{scenario.dispeller.name or 'dispeller'} (red), wizards in gold, close combat hatched"
+        + (", points for Comets numbered" if any(map(len, points)) else ""),
         fontsize=10,
         parse_math=False,
     )

@@ -184,6 +184,11 @@ class AimPacker:
         packed.n_points = len(known)
         return [known.index(point) for point in points if point in known]
 
+    def places(self, army: int) -> Floats:
+        """Return where the points lie that an army's Comets may be aimed at, shape (n, 2)."""
+        known = self._points[army]
+        return self.scenario.deployment.comets(army).places[known] if known else np.empty((0, 2))
+
     def mark_sharing(self, unit: int) -> None:
         """Note that characters in the unit of that code may share the hits of some spell."""
         self.packed.armies[unit // TARGETS].units[unit % TARGETS].shares = 1
@@ -196,6 +201,17 @@ class AimPacker:
             and slot.spell.effect.gains_wound
             for slot in self._slots[army]
         )
+
+
+def comet_points(scenario: Scenario) -> tuple[Floats, ...]:
+    """Return where the points lie that each army's Comets may be aimed at, in inches.
+
+    Returns:
+        An array of shape (n, 2) for each army, in the order of its actions.
+    """
+    packer = AimPacker(new_records(records.PackedScenario, 1)[0], scenario)
+    packer.pack()
+    return tuple(packer.places(army) for army in range(len(scenario.armies)))
 
 
 class _SpellAims:
