@@ -34,6 +34,7 @@ from wfb_gym.packing.records import (
     STRIKE,
     UNIT,
     WIZARD,
+    Duration,
 )
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS
@@ -66,13 +67,22 @@ def positions(scenario: Scenario, seed: int) -> list[Game]:
     return [battle.copy() for battle in wander(Game(scenario), seed)]
 
 
+def casts_in_vain(battle: Game) -> bool:
+    """Whether a Comet is being cast that cannot land any more: cast or not, nothing comes of it."""
+    state, packed = battle.state, battle.packed
+    if not state.spell or int(state.phase) + 1 < int(packed.phases):
+        return False
+    spell = packed.armies[int(state.active)].spells[int(state.spell) - 1]
+    return bool(spell.duration == Duration.DELAYED)
+
+
 def check_chances(battle: Game) -> None:
     outcomes = battle.chance_outcomes()
     codes = [code for code, _ in outcomes]
     assert len(set(codes)) == len(codes)
     assert all(chance > 0 for _, chance in outcomes)
     assert sum(chance for _, chance in outcomes) == pytest.approx(1, abs=1e-12)
-    if battle.node not in MERGED:
+    if battle.node not in MERGED or casts_in_vain(battle):
         return
     successors = set()
     plain = [code for code in codes if not has_faces(code)]
