@@ -202,6 +202,7 @@ def test_commands_leave_the_former_file_on_a_full_disk(line: str, tmp_path: Path
     assert [each for each in tmp_path.iterdir() if each.name != ".lock"] == [path]
 
 
+@pytest.mark.slow
 def test_a_tournament_goes_on_after_its_disk_was_full(tmp_path: Path) -> None:
     played = "random greedy veteran --scenario apprentice --battles 64"
     line = f"experiments.tournament {played} --out {{out}}"

@@ -142,6 +142,7 @@ def test_damaged_targets_are_refused(source: TargetSource) -> None:
             load()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="asks Linux for processes")
 def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
     places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
@@ -205,6 +206,7 @@ def test_a_run_goes_on_with_its_own_settings_alone(
     assert not has_checkpoint(tmp_path / "run")
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_learns_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,13 +120,10 @@ def changes_by_victim(
     aim: int,
     wear: float,
     changes: NDArray[np.float64],
-) -> int:
+) -> None:
     """Write what striking each victim of a Comet brings its owner: victory points, shape (n,).
 
     They are taken as they are now; flight is left out, as the phase is another.
-
-    Returns:
-        How many there are.
     """
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
@@ -136,7 +133,6 @@ def changes_by_victim(
         if can_strike(packed, state, strike):
             lost = _change_by_strike(packed, state, strike, wear, False)
             changes[k] = lost if packed.strikes[strike].victim // TARGETS != army else -lost
-    return int64(way.n_strikes)
 
 
 @jit(forceinline=False)

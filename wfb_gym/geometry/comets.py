@@ -106,12 +106,12 @@ class Comets:
         distances = self.distances[ranked][:, columns]
         if not distances.size:
             return np.empty(0, np.int64)
+        bits = 1 << np.arange(len(targets))
         chosen = {0}
         for radius in RADII:
-            sets, best = np.unique(distances <= radius, axis=0, return_index=True)
-            sizes = sets.astype(np.int64)
-            within = sizes @ (1 - sizes).T == 0  # [i, j]: set i has nothing that set j lacks
-            chosen.update(best[sets.any(axis=1) & (within.sum(axis=1) == 1)].tolist())
+            sets, best = np.unique((distances <= radius) @ bits, return_index=True)
+            within = sets[:, None] & ~sets == 0  # [i, j]: set i has nothing that set j lacks
+            chosen.update(best[(sets != 0) & (within.sum(axis=1) == 1)].tolist())
         return ranked[sorted(chosen)]
 
     def _find_grounds(self, polygons: "Polygons") -> _Grounds:

@@ -69,7 +69,7 @@ def test_room_decides_only_how_far_it_looks(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(tight._graph.nodes) > 4
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_mcts_beats_the_scripted_players(seat: int) -> None:
     found = np.mean([scored(MctsAgent(400, seed=seed), seat) for seed in range(2)])
     assert found > 70.0
