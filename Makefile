@@ -1,4 +1,4 @@
-# `make setup` builds .venv; every other target does so first where it must.
+# `make setup` builds .venv and compiles ahead; every other target builds .venv where it must.
 #   make train ARGS="--help"        arguments go to the script
 #   make test PYTEST_ARGS="-k cli"  arguments go to pytest
 #   make setup PYTHON=python3.12    another Python, 3.11 or newer
@@ -16,12 +16,13 @@ ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup train train-fast tournament report test test-slow fuzz solve benchmark docs record rllib lint format constraints clean
+.PHONY: help setup wheel train train-fast tournament report test test-slow fuzz solve benchmark docs record rllib lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(STAMP) ## build .venv from constraints.txt, or find it up to date
+setup: $(STAMP) ## build .venv from constraints.txt, or find it up to date, and compile what is not
+	@$(BIN)/python -m wfb_gym compile
 
 $(STAMP): pyproject.toml constraints.txt
 	@rm -f $@
@@ -45,38 +46,43 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 	@echo 'setup: .venv is ready'
 
-train: setup ## train an agent: agents/train.py
+wheel: $(STAMP) ## a wheel with compiled code for this platform, in dist/
+	$(BIN)/python -m wfb_gym compile --into wfb_gym/_compiled
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || (rm -rf wfb_gym/_compiled; exit 1)
+	rm -rf wfb_gym/_compiled
+
+train: $(STAMP) ## train an agent: agents/train.py
 	$(BIN)/python -m agents.train $(ARGS)
 
-train-fast: setup ## train both seats in half a minute: agents/train_fast.py
+train-fast: $(STAMP) ## train both seats in half a minute: agents/train_fast.py
 	$(BIN)/python -m agents.train_fast $(ARGS)
 
-tournament: setup ## everybody against everybody: experiments/tournament.py
+tournament: $(STAMP) ## everybody against everybody: experiments/tournament.py
 	$(BIN)/python -m experiments.tournament $(ARGS)
 
-report: setup ## tables and figures of README and docs: tools/report.py
+report: $(STAMP) ## tables and figures of README and docs: tools/report.py
 	$(BIN)/python -m tools.report $(ARGS)
 
 test: lint ## lint, then the tests but for the slow ones, on all cores
 	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
-test-slow: setup ## the slow tests, on all cores
+test-slow: $(STAMP) ## the slow tests, on all cores
 	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
 
-fuzz: setup ## random attacks on every loader and environment, five minutes unless told
+fuzz: $(STAMP) ## random attacks on every loader and environment, five minutes unless told
 	$(BIN)/python -m tests.fuzzing $(ARGS)
 
-solve: setup ## exact values: experiments/solve.py
+solve: $(STAMP) ## exact values: experiments/solve.py
 	$(BIN)/python -m experiments.solve $(or $(ARGS),--all)
 
-benchmark: setup ## measure speed: experiments/benchmark.py
+benchmark: $(STAMP) ## measure speed: experiments/benchmark.py
 	$(BIN)/python -m experiments.benchmark $(ARGS)
 
-docs: setup ## the documentation as a site in site/; a broken link fails
+docs: $(STAMP) ## the documentation as a site in site/; a broken link fails
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs site
 	@echo 'docs: open site/index.html'
 
-record: setup ## a data set of battles in Minari's format: agents/record.py
+record: $(STAMP) ## a data set of battles in Minari's format: agents/record.py
 	$(BIN)/python -m agents.record $(ARGS)
 
 rllib: $(RLLIB)/.installed ## build .venv-rllib and run the tests of agents/rllib there
@@ -94,17 +100,17 @@ $(RLLIB)/.installed: agents/rllib/constraints.txt pyproject.toml
 	@touch $@
 	@echo 'rllib: .venv-rllib is ready'
 
-lint: setup ## ruff, the layers of the package, mypy
+lint: $(STAMP) ## ruff, the layers of the package, mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	@PYTHONPATH=. $(BIN)/lint-imports --no-logo > .venv/layers.txt || { cat .venv/layers.txt; exit 1; }
 	$(BIN)/mypy
 
-format: setup ## bring the sources into shape
+format: $(STAMP) ## bring the sources into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-constraints: setup ## write constraints.txt anew from what .venv holds
+constraints: $(STAMP) ## write constraints.txt anew from what .venv holds
 	@{ sed '/^[^#]/,$$d' constraints.txt; \
 		$(BIN)/python -m pip freeze --exclude-editable --exclude pip --exclude setuptools \
 			| sed 's/+[^+]*$$//'; } > .venv/constraints.new

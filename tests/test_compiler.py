@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -270,11 +271,22 @@ def test_a_shared_folder_that_somebody_else_made_is_not_used(
     assert list(_jit._cache_roots())[-1] == tmp_path / f"wfb_gym-{os.getuid()}"
 
 
-def test_that_it_compiles_is_said_once(tmp_path: Path) -> None:
-    _, errors = report_of_a_process(
-        tmp_path,
-        "from tests import compiled_sample as sample; from wfb_gym._jit import announce_compiling\n"
-        "announce_compiling(sample.sum_of_squares); announce_compiling(sample.difference)",
+def test_what_takes_long_to_compile_is_counted(tmp_path: Path) -> None:
+    long = (
+        "from wfb_gym import _jit\n"
+        "_jit._LONG = {f'tests.compiled_sample.{name}': name for name in\n"
+        "              ('sum_of_squares', 'difference', 'square')}"
     )
-    assert errors.count("compiling the rules") == 1
-    assert f"the result is kept in {tmp_path}" in errors
+    _, errors = report_of_a_process(tmp_path, long)
+    first, second = errors.splitlines()
+    assert first.startswith("wfb_gym: compiling 1 of 3: ")
+    assert f"; the result is kept in {tmp_path}" in first
+    assert second.startswith("wfb_gym: compiling 2 of 3: ")
+    _, errors = report_of_a_process(tmp_path, long)  # nothing is compiled any more
+    assert errors == ""
+
+
+def test_every_function_that_takes_long_is_one_of_the_package() -> None:
+    for name in _jit._LONG:
+        module, _, function = f"wfb_gym.{name}".rpartition(".")
+        assert hasattr(getattr(import_module(module), function), "py_func"), name

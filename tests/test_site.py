@@ -69,6 +69,7 @@ def test_the_versions_page_lists_every_id() -> None:
         assert f"| `{name}` |" in page("versioning.md")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("furo", "myst_parser", "sphinx")),
     reason="needs the extra docs",

@@ -9,8 +9,9 @@ that it reaches. An inner function that Python calls later is compiled anew, as 
 The classes extend Numba's and nothing of it is patched, so other users of Numba notice nothing.
 Releases that were not tested compile as stock Numba does, with one warning.
 
-Processes that need the same entry at once wait for the first of them to compile it. A cache that
-is damaged, full or read-only is no error: what it lacks is compiled.
+Entries that a wheel brings (`wfb_gym._shipped`) are looked for first. Processes that need the same
+entry at once wait for the first of them to compile it. A cache that is damaged, full or read-only
+is no error: what it lacks is compiled.
 """
 
 import contextlib
@@ -75,6 +76,21 @@ def njit_cached(function: Callable[..., Any], **options: Any) -> Any:
     )
     dispatcher.enable_caching()
     return _with_one_signature(dispatcher)
+
+
+def use_entries(shipped: Path | None, on_compiling: Callable[[Callable[..., Any]], None]) -> None:
+    """Look for entries in a folder first, and tell of each function before it is compiled.
+
+    Args:
+        shipped: a folder that `ship_entries_into` filled, from the same sources.
+        on_compiling: called with each function that is compiled as an entry.
+    """
+    _EntryCache.shipped, _EntryCache.on_compiling = shipped, staticmethod(on_compiling)
+
+
+def ship_entries_into(folder: Path) -> None:
+    """Put every entry that is compiled from now on into a folder, too."""
+    _EntryCache.ship_into = folder
 
 
 def entries(dispatcher: Any) -> list[Callable[..., Any]]:
@@ -207,6 +223,13 @@ class _EntryCache(FunctionCache):
 
     _impl_class = _CacheImpl
 
+    shipped: Path | None = None
+    """Folder of entries that a wheel brings."""
+    ship_into: Path | None = None
+    """Folder that entries are put into for a wheel."""
+    on_compiling: Callable[[Callable[..., Any]], None] | None = None
+    """Told of each function that is compiled as an entry, before it is."""
+
     def __init__(self, py_func: Callable[..., Any]) -> None:
         super().__init__(py_func)
         locator, name = self._impl.locator, self._impl.filename_base
@@ -217,13 +240,34 @@ class _EntryCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return what is kept; if there is nothing, the caller may compile it alone."""
         found = self._load_undamaged(sig, target_context)
-        if found is None and not _Dispatcher.compiles_inner() and self._lock_out_others():
-            found = self._load_undamaged(sig, target_context)  # of the process that was waited for
+        if found is None and not _Dispatcher.compiles_inner():
+            if self._lock_out_others():  # look for what the process that was waited for has made
+                found = self._load_undamaged(sig, target_context)
+            if found is None and self.on_compiling is not None:
+                self.on_compiling(self._py_func)
         return found
 
     def _load_undamaged(self, sig: Any, target_context: Any) -> Any:
         with contextlib.suppress(DamagedFileError), _refuse_damage(self._cache_path):
-            return super().load_overload(sig, target_context)
+            found = self._load_shipped(sig, target_context)
+            return super().load_overload(sig, target_context) if found is None else found
+
+    def _load_shipped(self, sig: Any, target_context: Any) -> Any:
+        if self.shipped is None:
+            return None
+        target_context.refresh()
+        key = self._shipped_key(sig, target_context.codegen())
+        data = self._shipped_files(self.shipped).load(key)
+        return None if data is None else self._impl.rebuild(target_context, data)
+
+    def _shipped_files(self, folder: Path) -> "_CacheFiles":
+        name = f"{self._py_func.__module__}.{self._py_func.__qualname__}"
+        return _CacheFiles(str(folder), name, source_stamp=None)  # the manifest has the sources'
+
+    def _shipped_key(self, sig: Any, codegen: Any) -> tuple[Any, Any]:
+        """Return the key of an entry without its processor, for which the manifest answers."""
+        _, _, code = self._index_key(sig, codegen)
+        return sig, code
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep an entry, if the disk can take it."""
@@ -231,6 +275,9 @@ class _EntryCache(FunctionCache):
             with contextlib.suppress(OSError):
                 Path(self._cache_path).mkdir(parents=True, exist_ok=True)
                 super().save_overload(sig, data)
+            if self.ship_into is not None and self._impl.check_cachable(data):
+                key = self._shipped_key(sig, data.codegen)
+                self._shipped_files(self.ship_into).save(key, self._impl.reduce(data))
 
     def _lock_out_others(self) -> bool:
         """Wait until no other process compiles this function; False where nothing can be locked.

@@ -13,16 +13,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
 from numba.core import config
-from numba.core.dispatcher import Dispatcher
 
-from wfb_gym._compiler import entries, njit_cached
+from wfb_gym import _shipped
+from wfb_gym._compiler import entries, njit_cached, use_entries
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,15 +34,24 @@ _NEVER_COMPILED = frozenset(
 )
 """Folders without compiled code, but for the sizes and records in `_SHARED`."""
 _SHARED = frozenset(("_records.py", "records.py", "sizes.py"))
+_LONG = {
+    "envs.kernel.drive": "the environments, which takes about half a minute",
+    "engine.transition.begin": "the beginning of a battle",
+    "engine.transition.act": "decisions",
+    "engine.transition.resolve": "dice",
+    "solver.backward_induction.run": "the solver",
+    "opponents.scripted.choose_actions": "the scripted players",
+    "players.search.expectimax._search": "expectimax",
+    "players.search.mcts._search": "mcts",
+}
+"""Functions that take seconds to compile, and what they are for."""
 _KEEP_SECONDS = 14 * 24 * 3600
 
 
 def _sources_digest() -> str:
-    """Hash of every source that compiled code may come from, and of the compiler's version."""
+    """Hash of every source that compiled code may come from."""
     root = Path(__file__).parent
-    folders = {path.parent.name for path in root.rglob("*.py")} - _NEVER_COMPILED
-    versions = f"{numba.__version__} {sys.version}"
-    return hashlib.sha256(f"{versions} {_digest_of(folders)}".encode()).hexdigest()[:16]
+    return _digest_of({path.parent.name for path in root.rglob("*.py")} - _NEVER_COMPILED)
 
 
 def rules_digest() -> str:
@@ -101,7 +109,8 @@ def _delete_disused(root: Path, own: Path) -> None:
 
 def _open_cache_folder() -> Path:
     """Return this version's folder and delete those of other versions unused for weeks."""
-    name = f"numba-{_sources_digest()}"
+    versions = f"{numba.__version__} {sys.version} {SOURCES}"
+    name = f"numba-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"
     for root in _cache_roots():
         folder = root / name
         if _is_usable(folder):
@@ -113,30 +122,30 @@ def _open_cache_folder() -> Path:
     )
 
 
+SOURCES = _sources_digest()
 CACHE_FOLDER = _open_cache_folder()
 
 
-def announce_compiling(dispatcher: Any) -> None:
-    """Say once on stderr that a function's first call compiles it, if the cache lacks it."""
-    if not isinstance(dispatcher, Dispatcher) or entries(dispatcher):
+def _announce(function: Callable[..., Any]) -> None:
+    """Say on stderr that a function is compiled, if that takes seconds, and how many there are."""
+    name = f"{function.__module__}.{function.__qualname__}".removeprefix("wfb_gym.")
+    if name not in _LONG:
         return
-    function = dispatcher.py_func
-    module = function.__module__.rpartition(".")[2]
-    if not any(CACHE_FOLDER.rglob(f"{module}.{function.__qualname__}-*.nbi")):
-        _announce()
-
-
-@cache
-def _announce() -> None:
-    """Say once that something is compiled."""
-    kept = f"the result is kept in {CACHE_FOLDER}"
+    number = max(1, sum(map(_is_begun, _LONG)))  # where nothing can be locked, none is begun
+    where = f"; the result is kept in {CACHE_FOLDER}" if number == 1 else ""
     if not os.access(CACHE_FOLDER, os.W_OK | os.X_OK):
-        kept = f"the result is not kept, as {CACHE_FOLDER} cannot be written"
-    sys.stderr.write(
-        "wfb_gym: compiling the rules for the first time, which takes about half a minute; "
-        f"{kept}\n"
-    )
+        where = f"; the result is not kept, as {CACHE_FOLDER} cannot be written"
+    sys.stderr.write(f"wfb_gym: compiling {number} of {len(_LONG)}: {_LONG[name]}{where}\n")
     sys.stderr.flush()
+
+
+def _is_begun(name: str) -> bool:
+    """Whether some process has compiled a function, or is about to."""
+    own = ".".join(name.split(".")[-2:])  # module and function, as the cache's files begin
+    return any(CACHE_FOLDER.rglob(f"{own}-*.*"))
+
+
+use_entries(_shipped.find(SOURCES), _announce)
 
 
 @overload

@@ -50,6 +50,7 @@ def test_many_cases_keep_every_promise(area: str) -> None:
     assert not outcome.findings, outcome.findings
 
 
+@pytest.mark.slow
 def test_cases_that_fail_crash_or_hang_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     outcome = run_apart([sys.executable, "-c", ODD], "odd", range(7), limit=10.0)

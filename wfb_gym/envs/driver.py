@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._jit import announce_compiling, entry_point
+from wfb_gym._jit import entry_point
 from wfb_gym._records import Records, as_records, new_records
 from wfb_gym.encoding.foreign_states import Fields, check_states
 from wfb_gym.encoding.positions import Positions, copy_states
@@ -105,7 +105,6 @@ class EpisodeDriver:
         self._final = np.empty((num_envs, view.layout.size), np.float32)
         self._arrays = view.arrays
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
-        announce_compiling(kernel.drive)
         self._kernel: Any = kernel.drive
         self._drive(Operation.PREPARE.value, np.arange(count), _NO_ACTIONS, out)
         self._kernel = entry_point(kernel.drive)

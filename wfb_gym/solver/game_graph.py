@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym._jit import announce_compiling
 from wfb_gym._records import Records, new_records
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.keys import new_plan, words_of
@@ -126,7 +125,6 @@ class GameGraph:
         self._state = new_states(1)
         self._key = np.zeros(STATE_WORDS, np.uint64)
         self._optimal = _lanes([(Play.OPTIMAL, Play.OPTIMAL)])
-        announce_compiling(run)
 
     @classmethod
     def from_saved(cls, packed: Records[PackedScenario], max_bytes: int, saved: SavedGraph) -> Self:

@@ -1,0 +1,170 @@
+"""Compiled code that a wheel brings: where it is used, and that it does the same."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+import pytest
+
+from tests.compiled_sample import difference
+from tests.test_compiler import RESULTS, report_of_a_process
+from wfb_gym import _jit, _shipped
+from wfb_gym.files import write_text_whole
+
+ROOT = Path(__file__).parents[1]
+COMPILED = "wfb_gym: compiling"
+
+pytestmark = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="nothing is compiled"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a manifest that fits this process."""
+    monkeypatch.setattr(_shipped, "FOLDER", tmp_path / "shipped")
+    _shipped.FOLDER.mkdir()
+    _shipped.write_manifest(_shipped.FOLDER, "0123")
+    return _shipped.FOLDER
+
+
+def change(folder: Path, **values: Any) -> None:
+    path = folder / "manifest.json"
+    document = json.loads(path.read_text(encoding="utf-8")) | values
+    write_text_whole(path, json.dumps(document))
+
+
+def has_features() -> bool:
+    features = llvm.get_host_cpu_features()
+    return all(features.get(each, False) for each in _shipped.target()[1])
+
+
+@pytest.mark.skipif(not has_features(), reason="an old processor")
+def test_code_is_used_where_all_that_it_was_made_for_is_the_same(folder: Path) -> None:
+    assert _shipped.find("0123") == folder
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("sources", "4567"),
+        ("python", "cpython-399"),
+        ("numba", "0.1.0"),
+        ("system", "vax-dec-ultrix"),
+        ("features", ["no-such-feature"]),
+        ("more", "than is known"),
+    ],
+)
+def test_code_for_anything_else_is_not_used(folder: Path, key: str, value: Any) -> None:
+    change(folder, **{key: value})
+    assert _shipped.find("0123") is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null"])
+def test_a_manifest_that_is_none_is_no_error(folder: Path, text: str) -> None:
+    write_text_whole(folder / "manifest.json", text)
+    assert _shipped.find("0123") is None
+    (folder / "manifest.json").unlink()
+    assert _shipped.find("0123") is None
+
+
+def test_who_asks_for_another_processor_gets_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
+    assert _shipped.find("0123") is None
+
+
+def test_no_folder_with_anything_else_is_emptied(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("all of it")
+    (tmp_path / "old.nbc").write_text("")
+    command = [sys.executable, "-m", "wfb_gym", "compile", "--into", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.endswith("expected an empty folder, found thesis.txt\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old.nbc", "thesis.txt"]
+
+
+FILL = (
+    "from pathlib import Path; from wfb_gym import _compiler\n"
+    "_compiler.ship_entries_into(Path({folder!r}))"
+)
+USE = (
+    "import sys; from pathlib import Path; from wfb_gym import _compiler, _jit\n"
+    "_compiler.use_entries(Path({folder!r}), lambda f: sys.stderr.write(f.__name__))"
+)
+
+
+def shipped_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Entries of `compiled_sample`, made for the processor that code is shipped for."""
+    folder = tmp_path / "shipped"
+    folder.mkdir()
+    with monkeypatch.context() as patched:
+        for name, value in _shipped.environment().items():
+            patched.setenv(name, value)
+        found, _ = report_of_a_process(tmp_path / "first", FILL.format(folder=str(folder)))
+    assert found["results"] == RESULTS
+    names = {path.name for path in folder.glob("*.nbi")}
+    module = difference.__module__
+    assert names == {f"{module}.difference.nbi", f"{module}.sum_of_squares.nbi"}
+    return folder
+
+
+def test_what_is_shipped_is_not_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shipped_sample(tmp_path, monkeypatch)
+    for path in folder.iterdir():
+        path.chmod(0o444)
+    found, compiled = report_of_a_process(tmp_path / "second", USE.format(folder=str(folder)))
+    assert (found["results"], found["kept"], compiled) == (RESULTS, [], "")
+
+
+def test_damaged_code_is_compiled_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = shipped_sample(tmp_path, monkeypatch)
+    for path in folder.glob("*.nbc"):
+        path.write_bytes(path.read_bytes()[:-100])
+    found, compiled = report_of_a_process(tmp_path / "second", USE.format(folder=str(folder)))
+    assert found["results"] == RESULTS
+    assert "difference" in compiled
+    assert "sum_of_squares" in compiled
+
+
+@pytest.mark.slow
+def test_a_wheel_brings_all_that_is_compiled(tmp_path: Path) -> None:
+    """Environments, solver and players start from it without compiling, and play the same."""
+    folder = tmp_path / "shipped"
+    play = (
+        "import sys, numpy as np, gymnasium as gym, wfb_gym; from pathlib import Path\n"
+        "from wfb_gym import _jit, _compiler, _shipped\n"
+        "if sys.argv[1]: _compiler.use_entries(Path(sys.argv[1]), _jit._announce)\n"
+        "env = gym.make_vec('wfb_gym/Battle-v0', num_envs=8, opponent='veteran')\n"
+        "seen, info = env.reset(seed=1)\n"
+        "for _ in range(200):\n"
+        "    seen, *_, info = env.step(info['action_mask'].argmax(1))\n"
+        "print(seen.tobytes().hex(), wfb_gym.solver.solve('archmage-duel').value)\n"
+        "from wfb_gym.cli.compiling import compile_everything; compile_everything()\n"
+    )
+
+    def run(code: str, *arguments: str) -> tuple[str, str]:
+        cache = {"WFB_GYM_CACHE_DIR": str(tmp_path / f"cache-{len(list(tmp_path.iterdir()))}")}
+        done = subprocess.run(
+            [sys.executable, *arguments] if not code else [sys.executable, "-c", code, *arguments],
+            cwd=ROOT, env=os.environ | cache, check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.stdout, done.stderr
+
+    run("", "-m", "wfb_gym", "compile", "--into", str(folder))
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["sources"] == _jit.SOURCES
+    assert manifest["numba"] == numba.__version__
+    results, said = run(play, str(folder))
+    assert COMPILED not in said
+    compiled, said = run(play, "")
+    assert COMPILED in said
+    assert results == compiled

@@ -1,0 +1,140 @@
+"""``compile``: all that is compiled, ahead of its first use."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from wfb_gym.cli.parser import Commands
+
+_SCENARIO = "apprentice"
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "compile",
+        help="compile everything now",
+        description="Compile everything that environments, solver and players need, and keep it. "
+        "What is kept already is not compiled again.",
+    )
+    parser.add_argument(
+        "--into",
+        type=Path,
+        metavar="FOLDER",
+        help="make it anew for any processor of its kind and put it there, for a wheel",
+    )
+    parser.set_defaults(run=_run, parser=parser)
+
+
+def _run(options: argparse.Namespace) -> None:
+    try:
+        if options.into is None:
+            _compile_side_by_side()
+        else:
+            _ship(options.into)
+    except OSError as error:
+        options.parser.error(f"--into: {error}")
+
+
+def compile_everything() -> None:
+    """Call all that is compiled once, from the most used on."""
+    for part in _PARTS:
+        part()
+
+
+def _compile_side_by_side() -> None:
+    """Have every part compiled in a process of its own; what two need, one of them compiles."""
+    code = "from wfb_gym.cli import compiling; compiling._PARTS[{}]()"
+    commands = [[sys.executable, "-c", code.format(k)] for k in range(len(_PARTS))]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        failed = [run.returncode for run in pool.map(subprocess.run, commands) if run.returncode]
+    if failed:
+        raise SystemExit(failed[0])
+
+
+def _ship(folder: Path) -> None:
+    """Compile all in a process of its own, for a common processor and without the cache."""
+    from wfb_gym import _shipped
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _empty(folder)
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, **_shipped.environment(), "WFB_GYM_CACHE_DIR": cache}
+        code = f"from wfb_gym.cli.compiling import fill; fill({str(folder.absolute())!r})"
+        done = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    if done.returncode:
+        raise SystemExit(done.returncode)
+
+
+def _empty(folder: Path) -> None:
+    """Delete what an earlier build left there, and nothing else.
+
+    Raises:
+        FileExistsError: something else lies there.
+    """
+    found = list(folder.iterdir())
+    ours = (".nbi", ".nbc")
+    others = [
+        each.name for each in found if each.suffix not in ours and each.name != "manifest.json"
+    ]
+    if others:
+        raise FileExistsError(f"{folder}: expected an empty folder, found {min(others)}")
+    for each in found:
+        each.unlink()
+
+
+def fill(folder: str) -> None:
+    """Compile everything and put it into a folder, and last the manifest."""
+    from wfb_gym import _compiler, _jit, _shipped
+
+    _compiler.ship_entries_into(Path(folder))
+    compile_everything()
+    _shipped.write_manifest(Path(folder), _jit.SOURCES)
+
+
+def _environments() -> None:
+    import gymnasium as gym
+
+    envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=2, scenario=_SCENARIO, opponent="random")
+    _, info = envs.reset(seed=0)
+    envs.step(info["action_mask"].argmax(1))
+    env = gym.make("wfb_gym/Dispeller-v0", scenario=_SCENARIO, opponent="greedy")
+    _, info = env.reset(seed=0)
+    env.step(info["action_mask"].argmax())
+
+
+def _solver() -> None:
+    from wfb_gym import solver
+
+    solution = solver.solve(_SCENARIO)
+    solver.evaluate(solution, "greedy", "veteran")
+    solver.exploitability(solution, "greedy")
+
+
+def _battles() -> None:
+    from wfb_gym.scenario import load_scenario
+    from wfb_gym.transcripts import NarratedBattle
+
+    narrated = NarratedBattle(load_scenario(_SCENARIO))
+    while not narrated.battle.is_over:
+        battle = narrated.battle
+        if battle.is_chance():
+            dice = battle.dice_to_roll
+            narrated.roll(*[1 + die % 6 for die in range(dice or 1)])
+        else:
+            narrated.act(battle.legal_actions()[-1])
+
+
+def _players() -> None:
+    import gymnasium as gym
+
+    for opponent in ("expectimax:1", "mcts:2"):
+        gym.make("wfb_gym/Dispeller-v0", scenario=_SCENARIO, opponent=opponent).reset(seed=0)
+
+
+_PARTS: tuple[Callable[[], None], ...] = (_environments, _solver, _battles, _players)
