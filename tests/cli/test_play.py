@@ -117,6 +117,7 @@ def test_the_seed_is_an_environments_seed() -> None:
     assert game.transcript().events == expected.events
 
 
+@pytest.mark.slow
 def test_agents_may_play() -> None:
     game, _ = play_in_console(DUEL, always("2"), opponent="expectimax:1")
     assert game.transcript().over

@@ -24,6 +24,7 @@ def play(env: Any, seed: int) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_an_episode_becomes_a_film(tmp_path: Path) -> None:
     from moviepy import VideoFileClip
 

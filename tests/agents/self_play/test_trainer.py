@@ -95,6 +95,7 @@ def test_exploratory_actions_teach_as_much_as_their_weight(tmp_path: Path, weigh
     assert all(same) == (weight == 0.0)
 
 
+@pytest.mark.slow
 def test_training_comes_close_to_the_optimum(tmp_path: Path) -> None:
     settings = Settings(
         scenario=("apprentice",), steps=150_000, num_envs=256, width=32, out=tmp_path
