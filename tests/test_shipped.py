@@ -142,7 +142,7 @@ def test_a_wheel_brings_all_that_is_compiled(tmp_path: Path) -> None:
     play = (
         "import sys, numpy as np, gymnasium as gym, wfb_gym; from pathlib import Path\n"
         "from wfb_gym import _jit, _compiler, _shipped\n"
-        "if sys.argv[1]: _compiler.use_entries(Path(sys.argv[1]), _jit._announce)\n"
+        "if sys.argv[1]: _compiler.use_entries(Path(sys.argv[1]), _jit.announce_compiling)\n"
         "env = gym.make_vec('wfb_gym/Battle-v0', num_envs=8, opponent='veteran')\n"
         "seen, info = env.reset(seed=1)\n"
         "for _ in range(200):\n"

@@ -126,13 +126,18 @@ SOURCES = _sources_digest()
 CACHE_FOLDER = _open_cache_folder()
 
 
-def _announce(function: Callable[..., Any]) -> None:
-    """Say on stderr that a function is compiled, if that takes seconds, and how many there are."""
+def announce_compiling(function: Callable[..., Any], *, is_kept: bool = True) -> None:
+    """Say on stderr that a function is compiled, if that takes seconds, and how many there are.
+
+    Args:
+        function: as it is written.
+        is_kept: whether anybody finds the result in the cache later.
+    """
     name = f"{function.__module__}.{function.__qualname__}".removeprefix("wfb_gym.")
     if name not in _LONG:
         return
     number = max(1, sum(map(_is_begun, _LONG)))  # where nothing can be locked, none is begun
-    where = f"; the result is kept in {CACHE_FOLDER}" if number == 1 else ""
+    where = f"; the result is kept in {CACHE_FOLDER}" if number == 1 and is_kept else ""
     if not os.access(CACHE_FOLDER, os.W_OK | os.X_OK):
         where = f"; the result is not kept, as {CACHE_FOLDER} cannot be written"
     sys.stderr.write(f"wfb_gym: compiling {number} of {len(_LONG)}: {_LONG[name]}{where}\n")
@@ -145,7 +150,7 @@ def _is_begun(name: str) -> bool:
     return any(CACHE_FOLDER.rglob(f"{own}-*.*"))
 
 
-use_entries(_shipped.find(SOURCES), _announce)
+use_entries(_shipped.find(SOURCES), announce_compiling)
 
 
 @overload

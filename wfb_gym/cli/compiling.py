@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from wfb_gym.cli.parser import Commands
@@ -32,11 +33,11 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    if options.into is None:
+        _compile_side_by_side()
+        return
     try:
-        if options.into is None:
-            _compile_side_by_side()
-        else:
-            _ship(options.into)
+        _ship(options.into)
     except OSError as error:
         options.parser.error(f"--into: {error}")
 
@@ -92,6 +93,7 @@ def fill(folder: str) -> None:
     """Compile everything and put it into a folder, and last the manifest."""
     from wfb_gym import _compiler, _jit, _shipped
 
+    _compiler.use_entries(None, partial(_jit.announce_compiling, is_kept=False))
     _compiler.ship_entries_into(Path(folder))
     compile_everything()
     _shipped.write_manifest(Path(folder), _jit.SOURCES)

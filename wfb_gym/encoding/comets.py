@@ -58,11 +58,9 @@ def write_points(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
     """Write what the seat's Comet to be aimed or chosen next promises at each of its points."""
-    army = int64(state.mover)
-    if army != seat:
-        return
-    spells = spells_to_choose(packed, state)
-    if state.node == Node.TARGET:
+    army = int64(seat)
+    spells = spells_to_choose(packed, state, army)
+    if state.node == Node.TARGET and state.mover == seat:
         spells = bit(int64(state.free - 1) if state.free else int64(state.spell - 1))
     worths = np.empty(POINTS)
     for s in range(packed.armies[army].n_spells):

@@ -40,14 +40,16 @@ def write_shared_resistance(
 
 
 @jit
-def spells_to_choose(packed: PackedScenario, state: State) -> int:
-    """Return the spells, as bits, that the mover chooses one of; 0 at another decision."""
+def spells_to_choose(packed: PackedScenario, state: State, seat: int) -> int:
+    """Return the spells, as bits, that the seat chooses one of; 0 while it does not."""
+    if state.mover != seat:
+        return int64(0)
     if state.node == Node.NOMINATE:
         return int64(state.open)
     if state.node == Node.FREE_SPELL:
-        return int64(state.known[state.mover])
+        return int64(state.known[seat])
     if state.node == Node.SWAP_SPELL:
-        return int64(packed.armies[state.mover].wizards[state.cursor % WIZARDS].spells)
+        return int64(packed.armies[seat].wizards[state.cursor % WIZARDS].spells)
     return int64(0)
 
 
@@ -56,10 +58,10 @@ def write_choices(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
     """Write what each spell to choose from promises against each target, while one is chosen."""
-    army = int64(state.mover)
-    if army != seat:
+    army = int64(seat)
+    spells = spells_to_choose(packed, state, army)
+    if not spells:
         return
-    spells = spells_to_choose(packed, state)
     first, stride = at.choices, at.in_choice.stride
     at_unit, at_wizard = at.in_choice.at_unit, at.in_choice.at_wizard
     for s in range(packed.armies[army].n_spells):
