@@ -137,29 +137,40 @@ class Batch(EpisodeDriver):
                 f"expected one of {legal}"
             )
 
-    def validated_actions(self, actions: Any, strict: bool = False) -> NDArray[np.int64]:
-        """Return a caller's actions as `step` takes them; raise a ValueError if they are none."""
+    def as_actions(self, actions: Any) -> NDArray[np.int64]:
+        """Return a caller's actions as `step` takes them.
+
+        Raises:
+            ValueError: they are no integers, or not one for each environment.
+        """
+        if type(actions) is np.ndarray and actions.dtype == np.int64:  # spares most of the time
+            if actions.shape == self._members.shape and actions.flags.c_contiguous:
+                return actions
         array = np.asarray(actions)
         if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
             raise ValueError(
                 f"actions: expected integers of shape ({self.num_envs},), "
                 f"found {array.dtype} of shape {array.shape}"
             )
-        array = np.ascontiguousarray(array, np.int64)
-        self.check_actions(array, strict)
-        return array
+        return np.ascontiguousarray(array, np.int64)
 
     def step(self, actions: NDArray[np.int64]) -> Step:
-        """Play one action of the learner, inside the action space, in every environment."""
+        """Play one action of the learner in every environment.
+
+        Raises:
+            ValueError: an action is outside the action space.
+        """
         out = self.new_step()
         self.step_into(actions, out)
         return out
 
     def step_into(self, actions: NDArray[np.int64], out: Step) -> None:
         """`step` into arrays that `new_step` gave."""
-        if not self._policies and self.watcher is None:  # nothing that could fail
-            self._step(actions, out)
+        if not self._policies and self.watcher is None:  # nothing else that could fail
+            if self._step(actions, out) < 0:
+                self.check_actions(actions, strict=False)
             return
+        self.check_actions(actions, strict=False)
         with self.unchanged_on_failure():
             if self.watcher is not None:
                 self.watcher.begin_step(self)

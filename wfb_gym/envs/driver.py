@@ -1,7 +1,8 @@
 """The arrays of a batch and the compiled driver that plays them, for one learner or both seats."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, TypeVar
@@ -19,19 +20,21 @@ from wfb_gym.engine.state import Node, new_work_spaces
 from wfb_gym.envs import kernel
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioSet
-from wfb_gym.envs.thread_pool import THREAD_POOL
+from wfb_gym.envs.thread_pool import ALONE, THREAD_POOL
 from wfb_gym.opponents.move_tables import MoveTables
 
-MIN_CHUNK = 512
-"""Fewest environments that a thread takes at a time; a batch of four such chunks is the smallest
-that gains more by a second thread than the hand-over costs (measured)."""
-CHUNKS_PER_THREAD = 4
-"""Chunks that each thread would take if all were alike: room to even out a busy core."""
+MIN_SHARED = 128
+"""Fewest environments whose step several threads share: fewer gain less than it costs."""
+CHUNKS_PER_THREAD, MAX_CHUNK = 8, 256
+"""Chunks that each thread would take if all were alike, and environments of one at most: room to
+even out a busy core."""
 _NO_ACTIONS = np.zeros(0, np.int64)
 LEAST_POINTS_PER_REWARD, MOST_POINTS_PER_REWARD = 1e-9, 1e9
 """Rewards stay finite in single precision too, and not all of them are 0."""
 _Part = TypeVar("_Part")
 _STEP = Operation.STEP.value  # asking the enumeration takes a twentieth of a step
+_HELP = Operation.HELP.value
+_SAME_STEP = Autoreset.SAME_STEP.value
 
 
 def validated_points_per_reward(points_per_reward: Any) -> float:
@@ -68,6 +71,37 @@ def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
     return part
 
 
+class RecycledArrays:
+    """Arrays of one shape, handed out again once nobody else refers to them.
+
+    Memory that the system gives anew costs as much to touch as a step of a large battle takes.
+
+    Args:
+        shape: of each array.
+        dtype: of their elements.
+        is_shared: whether the same array is handed out each time, whoever has it.
+    """
+
+    def __init__(self, shape: tuple[int, ...], dtype: Any, *, is_shared: bool = False) -> None:
+        self._shape, self._dtype, self._is_shared = shape, dtype, is_shared
+        self._arrays: list[NDArray[Any]] = []
+
+    def take(self) -> NDArray[Any]:
+        """Return an array whose content is undefined."""
+        for array in self._arrays:
+            if self._is_shared or sys.getrefcount(array) == _UNUSED:
+                return array
+        new = np.empty(self._shape, self._dtype)
+        self._arrays = [*self._arrays[1 - _RECYCLED :], new]
+        return new
+
+
+_RECYCLED = 2
+"""Arrays that are remembered: whoever steps holds one while the next is written."""
+_UNUSED = 3
+"""References to an array that nobody else has: from the list, a variable and an argument."""
+
+
 class EpisodeDriver:
     """Environments that are driven together.
 
@@ -100,9 +134,11 @@ class EpisodeDriver:
             self.envs, self.packed_scenarios, new_records(kernel.FirstPosition, count),
             bool(self.redraw), np.array(pool, np.int64), move_tables, int(mode), float(scale),
         )  # fmt: skip
-        self._scratch = new_work_spaces(THREAD_POOL.size)
+        self._scratch = new_work_spaces()
         self._members = np.arange(num_envs)
-        self._final = np.empty((num_envs, view.layout.size), np.float32)
+        even = num_envs // (CHUNKS_PER_THREAD * THREAD_POOL.size)
+        self._chunk = min(MAX_CHUNK, max(MIN_SHARED // 4, even))
+        self.share_outputs(False)
         self._arrays = view.arrays
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
         self._kernel: Any = kernel.drive
@@ -138,12 +174,20 @@ class EpisodeDriver:
             self.envs[:] = before
             raise
 
+    def share_outputs(self, is_shared: bool) -> None:
+        """Say whether every step writes its observations into the arrays of the step before."""
+        shape = self.num_envs, self.view.layout.size
+        self._observations = RecycledArrays(shape, np.float32, is_shared=is_shared)
+        self._finals = RecycledArrays(shape, np.float32, is_shared=is_shared)
+
     def _new_step(self, masks: NDArray[np.bool_]) -> Step:
-        """Allocate what a step gives, but for the masks."""
+        """Return arrays for what a step gives; the masks are those."""
         count = self.num_envs
+        observations = self._observations.take()
+        final = self._finals.take() if self.mode == _SAME_STEP else observations[:0]
         return Step(
-            np.empty((count, self.view.layout.size), np.float32), masks, np.empty(count),
-            np.empty(count, np.bool_), np.empty(count, np.bool_), self._final,
+            observations, masks, np.empty(count), np.empty(count, np.bool_),
+            np.empty(count, np.bool_), final,
         )  # fmt: skip
 
     def _drive(
@@ -151,26 +195,25 @@ class EpisodeDriver:
     ) -> int:
         """Drive some environments; returns how many wait for an external opponent."""
         waiting: int = self._kernel(
-            operation, 0, len(members), (members, actions), self.game, self._arrays, out,
-            self._scratch,
+            operation, (members, actions), self.game, self._arrays, out, self._scratch, ALONE, 0
         )  # fmt: skip
         return waiting
 
     def _step(self, actions: NDArray[np.int64], out: Step) -> int:
-        """Play the learner's actions, on several threads where that pays."""
-        if self.num_envs < 4 * MIN_CHUNK or THREAD_POOL.size == 1:
+        """Play the learner's actions, on several threads where that pays; as `drive` otherwise."""
+        if self.num_envs < MIN_SHARED:
             return self._drive(_STEP, self._members, actions, out)
-        moves = self._members, actions
+        kernel, moves, scratch = self._kernel, (self._members, actions), self._scratch
+        task = moves, self.game, self._arrays, out
+        return THREAD_POOL.run(
+            lambda team: kernel(_STEP, *task, scratch, team, self._chunk),
+            lambda: self._helper(task),
+        )
 
-        def task(low: int, high: int, thread: int) -> int:
-            scratch = self._scratch[thread : thread + 1]
-            waiting: int = self._kernel(
-                _STEP, low, high, moves, self.game, self._arrays, out, scratch
-            )
-            return waiting
-
-        chunk = max(MIN_CHUNK, self.num_envs // (CHUNKS_PER_THREAD * THREAD_POOL.size))
-        return THREAD_POOL.run(task, self.num_envs, chunk)
+    def _helper(self, task: tuple[Any, ...]) -> Callable[[int], None]:
+        """Return what helpers call; it keeps nothing of this batch."""
+        kernel, nothing = self._kernel, _without_rows(task)
+        return lambda team: kernel(_HELP, *nothing, new_work_spaces(), team, 0)
 
     def observe(
         self, members: NDArray[np.int64], view: View
@@ -179,10 +222,10 @@ class EpisodeDriver:
         observations = np.empty((len(members), view.layout.size), np.float32)
         masks = np.empty((len(members), view.codec.n), np.bool_)
         none = np.zeros(0, np.bool_)
-        out = Step(observations, masks, np.zeros(0), none, none, self._final[:0])
+        out = Step(observations, masks, np.zeros(0), none, none, observations[:0])
         self._kernel(
-            Operation.OBSERVE.value, 0, len(members), (members, _NO_ACTIONS), self.game,
-            view.arrays, out, self._scratch,
+            Operation.OBSERVE.value, (members, _NO_ACTIONS), self.game, view.arrays, out,
+            self._scratch, ALONE, 0,
         )  # fmt: skip
         return observations, masks
 
@@ -226,3 +269,11 @@ class EpisodeDriver:
         fields.check(good, "status", "that of a battle between two steps")
         turn = np.ones(len(envs), np.bool_) if seat is None else over | (states["mover"] == seat)
         fields.check(turn, "state", f"a decision of seat {seat}")
+
+
+def _without_rows(value: Any) -> Any:
+    """Return arguments of the same types, with nothing in their arrays."""
+    if isinstance(value, tuple):
+        parts = map(_without_rows, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value[:0].copy() if isinstance(value, np.ndarray) else value

@@ -20,6 +20,15 @@ from wfb_gym.engine.generator import Rng, next_choice
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import FIRST_CHANCE, LAST_CHANCE, Node, State, WorkSpace
 from wfb_gym.engine.transition import act_and_list, begin, resolve_and_list
+from wfb_gym.envs.thread_pool import (
+    ALONE,
+    close_task,
+    join_task,
+    leave_task,
+    next_chunk,
+    open_task,
+    task_arguments,
+)
 from wfb_gym.opponents.move_tables import MoveTables
 from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action
 from wfb_gym.packing.records import PackedScenario
@@ -41,6 +50,7 @@ class Operation(IntEnum):
     STEP = 2  # play the learner's actions
     ANSWER = 3  # play an external opponent's actions
     OBSERVE = 4  # only write observations and masks
+    HELP = 5  # share the work of teams; other arguments only say of what types theirs are
 
 
 class Status(IntEnum):
@@ -199,8 +209,8 @@ def first_invalid(
     return outside, illegal
 
 
-@jit(nogil=True, forceinline=False)
-def drive(
+@jit(forceinline=False)
+def _drive_chunk(
     operation: int,
     low: int,
     high: int,
@@ -208,31 +218,11 @@ def drive(
     game: Game,
     view: ViewArrays,
     out: Step,
-    scratch: Records[WorkSpace],
+    work: WorkSpace,
 ) -> int:
-    """Do one operation for `members[low:high]`; every output is written once.
-
-    Outputs stand in the rows of their environments, but OBSERVE fills rows from `low` on. In
-    SAME_STEP mode the last observation of an ended episode goes to `out.final`. Environments that
-    wait for an external opponent have no observation yet.
-
-    Args:
-        operation: a member of `Operation`.
-        low: first member.
-        high: behind the last one.
-        moves: the members, int64 (k,): environments, or scenarios to PREPARE; and the actions,
-            int64: for STEP indices of the action space, one for each environment of the batch,
-            for ANSWER engine codes, one for each member.
-        game: what is played, and against whom.
-        view: the learner's; of OBSERVE, any seat's.
-        out: overwritten.
-        scratch: shape (1,).
-
-    Returns:
-        How many environments wait for an external opponent.
-    """
+    """Do one operation for `members[low:high]`, as `drive` says; returns how many wait."""
     members, actions = moves
-    work, at, seat = scratch[0], view.offsets[0], view.seat
+    at, seat = view.offsets[0], view.seat
     waiting = 0
     if operation == Operation.PREPARE:
         for j in range(low, high):
@@ -302,3 +292,70 @@ def drive(
         observe(packed, state, seat, at, view.static[env.scenario], out.observations[row])
         write_mask(row, count, work, view.indices, out.masks)
     return waiting
+
+
+@jit
+def _are_in_space(actions: NDArray[np.int64], size: int) -> bool:
+    inside = True
+    for k in range(actions.shape[0]):
+        inside &= 0 <= actions[k] < size
+    return inside
+
+
+@jit(nogil=True, forceinline=False)
+def drive(
+    operation: int,
+    moves: tuple[NDArray[np.int64], NDArray[np.int64]],
+    game: Game,
+    view: ViewArrays,
+    out: Step,
+    scratch: Records[WorkSpace],
+    team: int,
+    chunk: int,
+) -> int:
+    """Do one operation for all members; every output is written once.
+
+    Outputs stand in the rows of their environments, but OBSERVE fills rows from 0 on. In
+    SAME_STEP mode the last observation of an ended episode goes to `out.final`. Environments that
+    wait for an external opponent have no observation yet.
+
+    Args:
+        operation: a member of `Operation`.
+        moves: the members, int64 (k,): environments, or scenarios to PREPARE; and the actions,
+            int64: for STEP indices of the action space, one for each environment of the batch,
+            for ANSWER engine codes, one for each member.
+        game: what is played, and against whom.
+        view: the learner's; of OBSERVE, any seat's.
+        out: overwritten.
+        scratch: shape (1,), the thread's own.
+        team: the address of a team that shares the work, or `thread_pool.ALONE`.
+        chunk: members that a thread of a team takes at a time.
+
+    Returns:
+        How many environments wait for an external opponent, but for those of helpers; -1, with
+        nothing changed, where STEP has an action outside the action space.
+    """
+    helps = operation == Operation.HELP
+    task = operation, moves, game, view, out
+    if operation == Operation.STEP and not _are_in_space(moves[1], out.masks.shape[1]):
+        return -1
+    while True:
+        low, high = 0, moves[0].shape[0]
+        if helps:
+            if not join_task(team):
+                return 0
+            task = task_arguments(team, task)
+        elif team != ALONE:
+            open_task(team, high, chunk, task)
+        if team != ALONE:
+            low, high = next_chunk(team)
+        waiting = 0
+        what, how, played, seen, given = task
+        while low < high:
+            waiting += _drive_chunk(what, low, high, how, played, seen, given, scratch[0])
+            low, high = next_chunk(team) if team != ALONE else (high, high)
+        if not helps:
+            if team != ALONE:
+                close_task(team)
+            return waiting
+        leave_task(team, waiting)

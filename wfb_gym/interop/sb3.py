@@ -105,7 +105,8 @@ class PhaseVecEnv(VecEnv):
         """
         if not self.batch.begun:
             raise RuntimeError("call reset() before step()")
-        self._actions = self.batch.validated_actions(actions)
+        self._actions = self.batch.as_actions(actions)
+        self.batch.check_actions(self._actions, strict=False)
 
     def step_wait(
         self,

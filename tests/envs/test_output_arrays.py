@@ -1,0 +1,80 @@
+"""Arrays that steps give: never written again while anybody has them, unless that was asked for."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from wfb_gym.envs.driver import RecycledArrays
+
+SIZE = 8
+
+
+def test_an_array_is_handed_out_again_only_when_nobody_has_it() -> None:
+    arrays = RecycledArrays((3,), np.float32)
+    first = arrays.take()
+    second = arrays.take()
+    assert second is not first
+    view = first[1:]
+    place = first.ctypes.data
+    del first
+    third = arrays.take()
+    assert third.ctypes.data != place
+    assert not np.shares_memory(third, view)
+
+
+def test_an_array_that_was_let_go_is_handed_out_again() -> None:
+    arrays = RecycledArrays((3,), np.float32)
+    held, places = arrays.take(), set()
+    for _ in range(10):  # as a loop over steps does
+        held = arrays.take()
+        places.add(held.ctypes.data)
+    assert len(places) == 2
+
+
+def test_arrays_that_somebody_keeps_are_forgotten() -> None:
+    arrays = RecycledArrays((3,), np.float32)
+    kept = [arrays.take() for _ in range(5)]
+    held, places = arrays.take(), set()
+    for _ in range(10):
+        held = arrays.take()
+        places.add(held.ctypes.data)
+    assert len(places) == 2
+    assert not any(np.shares_memory(held, each) for each in kept)
+
+
+def play(copy: bool) -> tuple[list[Any], list[Any]]:
+    """Return what 20 steps give, copied at once, and as it is after the last of them."""
+    envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=SIZE, copy=copy)
+    envs.reset(seed=1)
+    at_once, later = [], []
+    for _ in range(20):
+        observations, *_, infos = envs.step(np.zeros(SIZE, np.int64))
+        parts = [observations, infos["action_mask"]]
+        if "final_obs" in infos:
+            parts += [each for each in infos["final_obs"] if each is not None]
+        at_once.append([part.copy() for part in parts])
+        later.append(parts)
+    return at_once, later
+
+
+def equal(first: list[Any], second: list[Any]) -> bool:
+    return all(
+        np.array_equal(a, b)
+        for one, other in zip(first, second, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def test_steps_write_into_nothing_that_was_given() -> None:
+    at_once, later = play(copy=True)
+    assert equal(at_once, later)
+
+
+def test_without_copies_steps_give_the_same_in_the_same_arrays() -> None:
+    expected, _ = play(copy=True)
+    at_once, later = play(copy=False)
+    assert equal(expected, at_once)
+    assert not equal(at_once, later)
+    assert len({parts[0].ctypes.data for parts in later}) == 1
+    assert len({parts[1].ctypes.data for parts in later}) == 1

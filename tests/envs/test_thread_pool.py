@@ -1,0 +1,180 @@
+"""Threads share a step: what it gives is the same, whatever becomes of a helper."""
+
+import multiprocessing
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numba.core import config
+
+import wfb_gym.envs.driver as driver_module
+from wfb_gym.envs import thread_pool
+from wfb_gym.envs.driver import MIN_SHARED
+from wfb_gym.envs.thread_pool import _WORKING, ALONE, ThreadPool
+
+pytestmark = pytest.mark.skipif(
+    bool(config.DISABLE_JIT),  # type: ignore[attr-defined]
+    reason="no threads without a compiler",
+)
+SIZE = 4 * MIN_SHARED
+STEPS = 60
+
+
+def digests(monkeypatch: pytest.MonkeyPatch, pool: ThreadPool, opponent: Any) -> list[int]:
+    """Play with a pool; returns a number for what each step gives."""
+    monkeypatch.setattr(driver_module, "THREAD_POOL", pool)
+    envs = gym.make_vec(
+        "wfb_gym/Caster-v0", num_envs=SIZE, scenario="orc-shaman-hunt", opponent=opponent
+    )
+    *_, infos = envs.reset(seed=5)
+    rng, found = np.random.default_rng(5), []
+    for _ in range(STEPS):
+        masks = infos["action_mask"]
+        scores = rng.random(masks.shape) * masks
+        observations, rewards, terminations, _, infos = envs.step(scores.argmax(1))
+        parts = observations, rewards, terminations, infos["action_mask"]
+        found.append(hash(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)))
+    return found
+
+
+def first_legal(observations: Any, masks: Any) -> Any:
+    return masks.argmax(1)
+
+
+@pytest.mark.parametrize("opponent", ["veteran", first_legal], ids=["compiled", "external"])
+def test_results_do_not_depend_on_the_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, opponent: Any
+) -> None:
+    shared = ThreadPool(4)
+    expected = digests(monkeypatch, ThreadPool(1), opponent)
+    assert digests(monkeypatch, shared, opponent) == expected
+    assert shared._process == os.getpid()  # helpers were there
+
+
+def nothing(team: int) -> int:
+    return 3
+
+
+def no_help() -> Callable[[int], None]:
+    return lambda team: time.sleep(0.001)
+
+
+def test_a_task_gives_what_it_gives_alone_where_no_helper_comes() -> None:
+    teams: list[int] = []
+
+    def task(team: int) -> int:
+        teams.append(team)
+        return 3
+
+    assert [ThreadPool(2).run(task, no_help), ThreadPool(1).run(task, no_help)] == [3, 3]
+    assert teams[0] != ALONE
+    assert teams[1] == ALONE
+
+
+def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
+    pool = ThreadPool(2)
+    teams: list[int] = []
+
+    def inner(team: int) -> int:
+        teams.append(team)
+        return 4
+
+    def outer(team: int) -> int:
+        teams.append(team)
+        thread = threading.Thread(target=pool.run, args=(inner, no_help))
+        thread.start()
+        thread.join()
+        return 5
+
+    assert pool.run(outer, no_help) == 5
+    assert teams[0] != ALONE
+    assert teams[1] == ALONE
+
+
+def test_what_a_helper_raises_is_raised_and_others_help_next() -> None:
+    pool = ThreadPool(2)
+
+    def fail() -> Callable[[int], None]:
+        def help_team(team: int) -> None:
+            pool._memory[_WORKING // 8] += 1  # as if it had joined
+            raise OSError("a helper fails")
+
+        return help_team
+
+    def wait_for_failure(team: int) -> int:
+        while not pool._errors:
+            time.sleep(0.001)
+        return 1
+
+    with pytest.raises(OSError, match="a helper fails"):
+        pool.run(wait_for_failure, fail)
+    assert pool.run(nothing, no_help) == 3
+
+
+def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = ThreadPool(3)
+    expected = digests(monkeypatch, pool, "veteran")
+
+    def interrupt(team: int) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.run(interrupt, no_help)
+    assert digests(monkeypatch, pool, "veteran") == expected
+
+
+def test_late_helpers_are_left_alone_for_some_tasks() -> None:
+    pool = ThreadPool(2)
+    teams: list[int] = []
+
+    def late() -> Callable[[int], None]:
+        def help_team(team: int) -> None:
+            if pool._task is not None and not teams[1:]:
+                pool._memory[_WORKING // 8] += 1
+                time.sleep(0.05)
+                pool._memory[_WORKING // 8] -= 1
+
+        return help_team
+
+    def task(team: int) -> int:
+        teams.append(team)
+        while len(teams) == 1 and not pool._memory[_WORKING // 8]:
+            time.sleep(0.001)
+        return 0
+
+    def helped() -> Callable[[int], None]:
+        help_team = late()
+
+        def again(team: int) -> None:
+            while not teams:
+                time.sleep(0.001)
+            help_team(team)
+
+        return again
+
+    for _ in range(4):
+        pool.run(task, helped)
+    assert [team == ALONE for team in teams] == [False, True, False, False]
+
+
+def play_in_child(queue: Any, expected: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        queue.put(digests(monkeypatch, thread_pool.THREAD_POOL, "veteran") == expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes that fork")
+def test_a_forked_process_has_helpers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = ThreadPool(2)
+    expected = digests(monkeypatch, pool, "veteran")
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=play_in_child, args=(queue, expected))
+    child.start()
+    assert queue.get(timeout=60)
+    child.join()
