@@ -38,7 +38,7 @@ from wfb_gym.engine.miscast_costs import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
 from wfb_gym.engine.promises import worth_now
-from wfb_gym.engine.queries import bit, declared_uses, dice_cap, other, serves_cast
+from wfb_gym.engine.queries import bit, declared_uses, dice_cap, lowest, other, serves_cast
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import target_code
@@ -290,8 +290,8 @@ def _write_castable_spells(
     fixed = FIXED_OFFSETS[0].in_spell
     phases = float(packed.phases - state.phase)
     for w in range(side.n_wizards):
-        spells = side.wizards[w].spells & state.open
-        if spells == 0:
+        left = int64(side.wizards[w].spells & state.open)
+        if left == 0:
             continue
         most = dice_cap(packed, state, army, w)
         dice = min(most, int(state.power) + int(state.own_dice[w]))
@@ -300,26 +300,27 @@ def _write_castable_spells(
         items = int64(0)
         if at.in_spell.best_with_item >= 0:
             items = _items_for_casts(packed, state, army, w)
-        for s in range(side.n_spells):
-            if spells & bit(s):
-                spell = side.spells[s]
-                need = cast_need(int(spell.casting_value), bonus)
-                if spell.targeted:
-                    points = worth_now(packed, state, army, s, 0.0)
-                else:
-                    points = spell.worth + spell.worth_per_phase * phases
-                field = first + s * stride
-                chance = float(BEST_CAST_CHANCE[need, dice])
-                best = float32(chance * points * POINT)
-                put(row, field + fixed.most_dice, shown)
-                put(row, field + fixed.open, ONE)
-                put(row, field + fixed.best, best)
-                if at.in_spell.best_with_item >= 0:
-                    if items:
-                        value = int(spell.casting_value) - bonus
-                        chance = max(chance, _best_chance_with(packed, army, items, value, dice))
-                        best = float32(chance * points * POINT)
-                    put(row, field + at.in_spell.best_with_item, best)
+        while left:
+            s = lowest(left)
+            left &= left - 1
+            spell = side.spells[s]
+            need = cast_need(int(spell.casting_value), bonus)
+            if spell.targeted:
+                points = worth_now(packed, state, army, s, 0.0)
+            else:
+                points = spell.worth + spell.worth_per_phase * phases
+            field = first + s * stride
+            chance = float(BEST_CAST_CHANCE[need, dice])
+            best = float32(chance * points * POINT)
+            put(row, field + fixed.most_dice, shown)
+            put(row, field + fixed.open, ONE)
+            put(row, field + fixed.best, best)
+            if at.in_spell.best_with_item >= 0:
+                if items:
+                    value = int(spell.casting_value) - bonus
+                    chance = max(chance, _best_chance_with(packed, army, items, value, dice))
+                    best = float32(chance * points * POINT)
+                put(row, field + at.in_spell.best_with_item, best)
 
 
 @jit(forceinline=False)
@@ -362,19 +363,20 @@ def _write_spells_in_play(
         for s in range(n_spells):
             put(row, field, float32((known >> s) & 1))
             field += stride
-    if at.in_spell.in_play < 0 or state.in_play[army] == 0:
+    if at.in_spell.in_play < 0:
         return
     in_play = at.in_spell.in_play
     fresh = at.in_spell.fresh
     tried = at.in_spell.tried
-    field = first
-    for s in range(n_spells):
+    left = int64(state.in_play[army])
+    while left:
+        s = lowest(left)
         mask = bit(s)
-        if state.in_play[army] & mask:
-            put(row, field + in_play, ONE)
-            put(row, field + fresh, float32((state.new_in_play[army] & mask) != 0))
-            put(row, field + tried, float32((state.attempted[army] & mask) != 0))
-        field += stride
+        field = first + s * stride
+        put(row, field + in_play, ONE)
+        put(row, field + fresh, float32((state.new_in_play[army] & mask) != 0))
+        put(row, field + tried, float32((state.attempted[army] & mask) != 0))
+        left &= left - 1
 
 
 @jit(forceinline=False)
@@ -408,13 +410,14 @@ def _write_whole_battle(
     if packed.armies[seat].n_points:
         write_points(packed, state, seat, at, row)
     active = int64(state.active)
-    bound = packed.armies[active].bound & state.open  # they need no dice
-    for s in range(packed.armies[active].n_spells):
-        if bound & bit(s):
-            field = first_spell(at, seat, active) + s * at.in_spell.stride
-            points = worth_now(packed, state, active, s, 0.0)
-            put(row, field + at.in_spell.open, ONE)
-            put(row, field + at.in_spell.best, float32(points * POINT))
+    left = int64(packed.armies[active].bound & state.open)  # they need no dice
+    while left:
+        s = lowest(left)
+        field = first_spell(at, seat, active) + s * at.in_spell.stride
+        points = worth_now(packed, state, active, s, 0.0)
+        put(row, field + at.in_spell.open, ONE)
+        put(row, field + at.in_spell.best, float32(points * POINT))
+        left &= left - 1
     mover = int64(state.mover)
     if state.node == Node.SWAP_SPELL:
         wizard = packed.armies[mover].wizards[state.cursor % WIZARDS]

@@ -6,7 +6,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.layout import LayoutOffsets
 from wfb_gym.encoding.rows import DIE, ONE, POINT, Row, put
 from wfb_gym.engine.promises import worth_of_aim
-from wfb_gym.engine.queries import bit, other
+from wfb_gym.engine.queries import lowest, other
 from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.targets import (
     army_of,
@@ -64,8 +64,11 @@ def write_choices(
         return
     first, stride = at.choices, at.in_choice.stride
     at_unit, at_wizard = at.in_choice.at_unit, at.in_choice.at_wizard
-    for s in range(packed.armies[army].n_spells):
-        if not spells & bit(s) or packed.armies[army].spells[s].landing >= 0:
+    left = int64(spells)
+    while left:
+        s = lowest(left)
+        left &= left - 1
+        if packed.armies[army].spells[s].landing >= 0:
             continue
         for aim in range(packed.armies[army].spells[s].n_aims):
             code = target_code(packed, army, s, aim)

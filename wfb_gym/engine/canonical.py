@@ -16,7 +16,7 @@ from wfb_gym.engine.effects import (
     COSTS_LEVEL,
     COSTS_OTHER_WIZARDS_WOUNDS,
 )
-from wfb_gym.engine.queries import bit, caster_of, last_phase, without
+from wfb_gym.engine.queries import bit, caster_of, last_phase, lowest, without
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
 from wfb_gym.engine.targets import flees, models_left
@@ -209,19 +209,20 @@ def most_loss(packed: PackedScenario, state: State, army: int, index: int) -> in
     victim = army * TARGETS + index
     active = int64(state.active)
     most = int64(0)
-    for spell in range(packed.armies[active].n_spells):
-        if state.open & bit(spell):
-            reach = int64(packed.armies[active].reach[spell, victim])
-            if reach == UNBOUNDED:
-                return UNBOUNDED
-            most += reach
+    left = int64(state.open)
+    while left:
+        reach = int64(packed.armies[active].reach[lowest(left), victim])
+        if reach == UNBOUNDED:
+            return UNBOUNDED
+        most += reach
+        left &= left - 1
     free = _most_loss_to_one_free(packed, state, victim)
     if free == UNBOUNDED:
         return UNBOUNDED
     casts = without(state.open, packed.armies[active].bound)  # each may be miscast, once
-    for spell in range(packed.armies[active].n_spells):
-        if casts & bit(spell):
-            most += free * int64(packed.miscast_spells)
+    while free and casts:
+        most += free * int64(packed.miscast_spells)
+        casts &= casts - 1
     return most
 
 
@@ -231,12 +232,13 @@ def _most_loss_to_one_free(packed: PackedScenario, state: State, victim: int) ->
     enemy = int64(1 - state.active)
     most = int64(0)
     if packed.miscast_spells and without(state.open, packed.armies[state.active].bound):
-        for spell in range(packed.armies[enemy].n_spells):
-            if state.known[enemy] & bit(spell):
-                reach = int64(packed.armies[enemy].reach[spell, victim])
-                if reach == UNBOUNDED:
-                    return UNBOUNDED
-                most = max(most, reach)
+        left = int64(state.known[enemy])
+        while left:
+            reach = int64(packed.armies[enemy].reach[lowest(left), victim])
+            if reach == UNBOUNDED:
+                return UNBOUNDED
+            most = max(most, reach)
+            left &= left - 1
     return most
 
 

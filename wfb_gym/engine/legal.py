@@ -23,6 +23,7 @@ from wfb_gym.engine.queries import (
     has_dispel_dice,
     has_use,
     is_chance,
+    lowest,
     other,
     reroll_item,
     serves_cast,
@@ -53,14 +54,18 @@ def _dice(work: WorkSpace, count: int, least: int, most: int) -> int:
 def _nominate(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     count = _add(work, 0, PASS)
     army = int64(state.active)
-    for spell in range(packed.armies[army].n_spells):
+    left = int64(state.open)
+    while left:
+        spell = lowest(left)
         if can_nominate(packed, state, spell):
             count = _add(work, count, FIRST_CAST + spell)
-    if state.in_play[army]:
-        for spell in range(packed.armies[army].n_spells):
-            lasting = packed.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY
-            if lasting and state.in_play[army] & bit(spell):
-                count = _add(work, count, FIRST_IN_PLAY + spell)
+        left &= left - 1
+    left = int64(state.in_play[army])
+    while left:
+        spell = lowest(left)
+        if packed.armies[army].spells[spell].duration == Duration.REMAINS_IN_PLAY:
+            count = _add(work, count, FIRST_IN_PLAY + spell)
+        left &= left - 1
     return count
 
 
@@ -177,11 +182,12 @@ def _in_play(packed: PackedScenario, state: State, work: WorkSpace) -> int:
         return count
     for side in range(2):
         army = state.mover if side == 0 else other(state.mover)
-        if not state.in_play[army]:
-            continue
-        for spell in range(packed.armies[army].n_spells):
+        left = int64(state.in_play[army])
+        while left:
+            spell = lowest(left)
             if can_dispel_later(packed, state, army, spell):
                 count = _add(work, count, FIRST_IN_PLAY + side * SPELLS + spell)
+            left &= left - 1
     return count
 
 
@@ -191,8 +197,10 @@ def _target(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     army = int64(state.mover)
     spell = int64(state.free - 1) if state.free else int64(state.spell - 1)
     count = 0
-    for aim in range(packed.armies[army].spells[spell].n_aims):
-        if can_aim(packed, state, army, spell, aim):
+    entry = packed.armies[army].spells[spell]
+    is_open = entry.landing >= 0 and can_aim(packed, state, army, spell, int64(0))
+    for aim in range(entry.n_aims):  # a Comet's points are all open or none
+        if is_open or (entry.landing < 0 and can_aim(packed, state, army, spell, aim)):
             count = _add(work, count, FIRST_TARGET + target_code(packed, army, spell, aim))
     return count
 

@@ -3,6 +3,7 @@
 Nothing here changes a state.
 """
 
+from wfb_gym._intrinsics import trailing_zeros
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.state import (
     BARS_ITEMS,
@@ -25,6 +26,15 @@ from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, UNITS
 def bit(index: int) -> int:
     """Return the mask with bit `index` set."""
     return int64(1) << int64(index)
+
+
+@jit
+def lowest(mask: int) -> int:
+    """Return the lowest bit that is set in a mask, which is not 0.
+
+    Loops over the bits of a mask end with ``mask &= mask - 1``, which clears it.
+    """
+    return int64(trailing_zeros(int64(mask)))
 
 
 @jit

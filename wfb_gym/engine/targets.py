@@ -70,9 +70,25 @@ def is_enough_to_rally(packed: PackedScenario, state: State, army: int, index: i
     return may_rally(left, int(packed.armies[army].units[index].models))
 
 
-@jit(forceinline=False)
+@jit
 def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
     """Whether the army's spell may now be cast at the aim of its own that has this number."""
+    entry = packed.armies[army].spells[spell]
+    way = packed.armies[army].aims[entry.first_aim + aim]
+    code = int64(way.target)
+    if 0 < code < FIRST_POINT:
+        if wounds_left(state, army_of(army, code), index_of(code)) == 0:
+            return False
+        asks_more = entry.heals | entry.needs_flight | entry.rallies | entry.mark
+        asks_more |= entry.namesakes & state.in_play[army]
+        if way.open == Opening.ALWAYS and not asks_more:  # as most are
+            return True
+    return _can_aim_there(packed, state, army, spell, aim)
+
+
+@jit(forceinline=False)
+def _can_aim_there(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
+    """`can_aim` where more than the target's life decides."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     code = int64(way.target)
@@ -80,8 +96,6 @@ def can_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: in
         return way.n_strikes == 0 or _strikes_anybody(packed, state, army, spell, aim)
     side = army_of(army, code)
     index = index_of(code)
-    if wounds_left(state, side, index) == 0:
-        return False
     if way.open == Opening.NEVER:
         return False
     if way.open == Opening.ALONE:
@@ -129,12 +143,12 @@ def _strikes_anybody(packed: PackedScenario, state: State, army: int, spell: int
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     delayed = entry.duration == Duration.DELAYED
-    found = 0
     for k in range(way.n_strikes):
         strike = way.first_strike + k
         if not delayed or packed.strikes[strike].victim // TARGETS != army:
-            found += can_strike(packed, state, strike)
-    return found > 0
+            if can_strike(packed, state, strike):
+                return True
+    return False
 
 
 @jit
