@@ -21,6 +21,7 @@ import pickle
 import warnings
 import zlib
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +68,21 @@ def is_tested(release: tuple[int, int]) -> bool:
 _TESTED = is_tested(numba.version_info.short)
 
 
-def njit_cached(function: Callable[..., Any], **options: Any) -> Any:
-    """Return what `numba.njit(cache=True)` makes of a function, compiled as this module says."""
+def njit_cached(function: Callable[..., Any], *, is_brief: bool = False, **options: Any) -> Any:
+    """Return what `numba.njit(cache=True)` makes of a function, compiled as this module says.
+
+    Args:
+        function: as it is written.
+        is_brief: Python that calls it runs it as it is written, sooner than it could be compiled,
+            or machine code be loaded.
+        **options: of `numba.njit`.
+    """
     if not _TESTED or config.DISABLE_JIT:
         return _with_one_signature(numba.njit(cache=True, **options)(function))
     dispatcher = _Dispatcher(
         function, targetoptions={"nopython": True, **options}, pipeline_class=_Pipeline
     )
+    dispatcher.is_brief = is_brief
     dispatcher.enable_caching()
     return _with_one_signature(dispatcher)
 
@@ -138,13 +147,29 @@ class _Dispatcher(CPUDispatcher):
     """Compile a function as an entry or, while another one is being compiled, as an inner one."""
 
     _depth = 0  # how many functions are being compiled, each called by the one before
+    is_brief = False
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        if self.is_brief:
+            return self.py_func  # the caller calls what this returns
+        return super()._compile_for_args(*args, **kws)  # type: ignore[misc]
 
     @classmethod
     def compiles_inner(cls) -> bool:
         return cls._depth > 1
 
     def enable_caching(self) -> None:
-        self._cache = _EntryCache(self.py_func)
+        self._folder = config.CACHE_DIR
+        del self._cache
+
+    @cached_property
+    def _cache(self) -> Any:
+        """Made when it is needed: most functions are inner ones."""
+        before, config.CACHE_DIR = config.CACHE_DIR, self._folder
+        try:
+            return _EntryCache(self.py_func)
+        finally:
+            config.CACHE_DIR = before
 
     def compile(self, sig: Any) -> Any:
         with global_compiler_lock:
