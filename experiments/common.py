@@ -324,11 +324,11 @@ def markdown_table(
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, ruler, *rest))
 
 
-def versions(optional: Sequence[str] = ()) -> dict[str, str]:
-    """Versions of what results depend on, and of optional packages that are installed."""
-    names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")
-    found = {name: version(name) for name in names}
-    for name in optional:
+def versions(more: Sequence[str] = ()) -> dict[str, str]:
+    """Versions of what results depend on, and of more packages: of those that are installed."""
+    names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch", *more)
+    found = {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0]}
+    for name in names:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
-    return {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0], **found}
+    return found
