@@ -11,12 +11,17 @@ MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 STAMP := .venv/.installed
 RLLIB := .venv-rllib
+# The oldest releases that pyproject.toml allows; NUMPY= with another NUMBA takes what goes with it.
+NUMBA ?= 0.68.0
+NUMPY ?= $(if $(filter 0.68.0,$(NUMBA)),2.4.0)
+NUMBA_ENV = .venv-numba-$(NUMBA)
+TEST_PACKAGES := pytest pytest-xdist hypothesis rich
 PYTHON ?=
 ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup wheel train train-fast tournament report test test-slow fuzz solve benchmark docs record rllib lint format constraints clean
+.PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-numba fuzz solve benchmark docs record rllib lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -50,6 +55,24 @@ wheel: $(STAMP) ## a wheel with compiled code for this platform, in dist/
 	$(BIN)/python -m wfb_gym compile --into wfb_gym/_compiled
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || (rm -rf wfb_gym/_compiled; exit 1)
 	rm -rf wfb_gym/_compiled
+
+test-wheel: wheel ## the tests on the newest wheel in dist/, installed with nothing but what it needs
+	@# Beside the checkout, so that no test finds the package there; what needs an extra is skipped.
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	git ls-files -co --exclude-standard | grep -v '^wfb_gym/' | tar -cT - | tar -xC "$$folder" && \
+	$(BIN)/python -m venv "$$folder/.venv" && \
+	"$$folder/.venv/bin/python" -m pip install --quiet -c constraints.txt $(TEST_PACKAGES) \
+		"$$(ls -t dist/wfb_gym-*.whl | head -n 1)" && \
+	cd "$$folder" && PYTHONPATH= WFB_GYM_CACHE_DIR="$$folder/.cache" \
+		.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
+
+test-numba: ## what leans on the compiler, and the rules, on another Numba: NUMBA=0.68.0
+	@[ -x $(NUMBA_ENV)/bin/python ] || $(or $(PYTHON),python3) -m venv $(NUMBA_ENV)
+	@grep -vE '^(numba|llvmlite|numpy)==' constraints.txt > $(NUMBA_ENV)/constraints.txt
+	@$(NUMBA_ENV)/bin/python -m pip install --quiet -c $(NUMBA_ENV)/constraints.txt \
+		numba==$(NUMBA) numpy$(if $(NUMPY),==$(NUMPY)) gymnasium pydantic shapely $(TEST_PACKAGES)
+	$(NUMBA_ENV)/bin/python -m pytest -n auto $(PYTEST_ARGS) \
+		tests/test_compiler.py tests/test_shipped.py tests/envs/test_golden.py tests/engine
 
 train: $(STAMP) ## train an agent: agents/train.py
 	$(BIN)/python -m agents.train $(ARGS)

@@ -5,10 +5,10 @@ import json
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -324,8 +324,11 @@ def markdown_table(
     return "\n".join(f"| {' | '.join(line)} |" for line in (header, ruler, *rest))
 
 
-def versions() -> dict[str, str]:
-    """Versions of what results depend on."""
-    names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")
-    found = {name: version(name) for name in names}
-    return {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0], **found}
+def versions(more: Sequence[str] = ()) -> dict[str, str]:
+    """Versions of what results depend on, and of more packages: of those that are installed."""
+    names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch", *more)
+    found = {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0]}
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

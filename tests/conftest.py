@@ -1,14 +1,43 @@
-"""What the tests of several folders share."""
+"""What the tests of several folders share, and which of them need more than the package."""
 
 import os
+import re
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.pages import PACKAGE
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Before anything loads torch or BLAS, here or in a process that a test starts: there is a
     # worker for each core, and threads that wait for one another across workers burn all of them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+_EXTRAS = {
+    "PIL": "render",
+    "h5py": "minari",
+    "matplotlib": "train",
+    "minari": "minari",
+    "moviepy": "render",
+    "pettingzoo": "pettingzoo",
+    "pyspiel": "openspiel",
+    "sb3_contrib": "train",
+    "scipy": "dev",
+    "stable_baselines3": "train",
+    "tensorboard": "train",
+    "tensordict": "torchrl",
+    "torch": "train",
+    "torchrl": "torchrl",
+}
+"""Extras that bring what tests import and the package does not need, by module.
+
+What imports one of these and cannot is skipped. A test of a part of the package that needs one is
+marked: ``@pytest.mark.needs("matplotlib")``.
+"""
 
 _SAMPLES: dict[tuple[bytes, bytes], Any] = {}
 """What sampling found, by packed scenario and position."""
@@ -59,3 +88,69 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     taken = set(plain)
     rest = [item for item in items if item not in taken]
     items[:] = rest[:share] + plain + rest[share:]
+
+
+# --- extras that are not installed ---------------------------------------------------------
+
+
+@contextmanager
+def _skip_without_extras() -> Generator[None]:
+    """Skip what ends because an extra is not installed, and say which.
+
+    Either the package says so itself, or something beside the package imports what an extra brings;
+    where a module of the package does that, it is a mistake.
+    """
+    try:
+        yield
+    except (ImportError, pytest.Collector.CollectError) as error:
+        cause = error.__cause__ if isinstance(error, pytest.Collector.CollectError) else error
+        if isinstance(cause, ImportError) and (extra := _missing_extra(cause)):
+            pytest.skip(f"needs the extra {extra}: {cause}", allow_module_level=True)
+        raise
+
+
+def pytest_report_header() -> str:
+    """Say which package is tested."""
+    return f"wfb_gym: {PACKAGE}"
+
+
+def _missing_extra(error: ImportError) -> str | None:
+    """Return the extra that an import lacks, if it is one that may lack it."""
+    if named := re.search(r"wfb[-_]gym\[(\w+)\]", str(error)):
+        return named[1]
+    files = [Path(entry.path) for entry in pytest.ExceptionInfo.from_exception(error).traceback]
+    if any(file.is_relative_to(PACKAGE) for file in files):
+        return None
+    return _EXTRAS.get((error.name or "").split(".")[0])
+
+
+class _Module(pytest.Module):
+    """A module of tests that is skipped where what it imports is not installed."""
+
+    def collect(self) -> Iterable[pytest.Item | pytest.Collector]:
+        with _skip_without_extras():
+            return super().collect()
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module:
+    """Collect a module of tests, if it can be imported."""
+    module: pytest.Module = _Module.from_parent(parent, path=module_path)
+    return module
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Skip a test that is marked to need what is not installed, or whose fixtures import it."""
+    for mark in item.iter_markers("needs"):
+        for module in mark.args:
+            if find_spec(module) is None:
+                pytest.skip(f"needs the extra {_EXTRAS[module]}: no module {module}")
+    with _skip_without_extras():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None]:
+    """Skip a test that imports what is not installed."""
+    with _skip_without_extras():
+        return (yield)

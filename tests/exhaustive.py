@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests.pages import place_of
+
 REVIEWED = Path(__file__).with_name("consumers.toml")
 FOLDERS = ("wfb_gym", "tests/engine")
-"""Where consumers are, below the root of the checkout."""
+"""Where consumers are."""
 ENOUGH = {"Node": 3}
 """Members that a consumer of an enumeration names at least; 1 unless it stands here. Functions
 that ask whether a battle stands at one node are many, and no list of all nodes."""
@@ -44,11 +45,11 @@ class Consumer:
 
 
 def read_sources() -> dict[str, str]:
-    """The modules of the checkout in which consumers are looked for."""
+    """The modules in which consumers are looked for."""
     return {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_text(encoding="utf-8")
-        for folder in FOLDERS
-        for path in sorted((ROOT / folder).rglob("*.py"))
+        ".".join((folder / path.relative_to(place)).with_suffix("").parts): path.read_text("utf-8")
+        for folder, place in ((Path(folder), place_of(folder)) for folder in FOLDERS)
+        for path in sorted(place.rglob("*.py"))
     }
 
 

@@ -1,9 +1,17 @@
-"""Pages of the documentation taken apart for tests: sections, tables, code."""
+"""Pages of the documentation taken apart for tests: sections, tables, code; where files lie."""
 
 import re
+from importlib.resources import files
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = Path(str(files("wfb_gym")))
+"""Where the package is imported from: the checkout, or where it is installed."""
+
+
+def place_of(path: str) -> Path:
+    """Where a file or folder of the repository lies, named from its root."""
+    return (PACKAGE.parent if path.split("/", maxsplit=1)[0] == PACKAGE.name else ROOT) / path
 
 
 def page(name: str) -> str:

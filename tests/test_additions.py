@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from tests.pages import ROOT, page
+from tests.pages import PACKAGE, ROOT, page
 from wfb_gym._records import Record
 from wfb_gym.encoding.layout import (
     ArmyOffsets,
@@ -135,7 +135,7 @@ def test_every_observed_number_has_a_test_of_its_value(kind: type[Record]) -> No
 
 def test_the_engine_reads_every_packed_field() -> None:
     """What is packed and read by no rule changes nothing."""
-    records = ast.parse((ROOT / "wfb_gym/packing/records.py").read_text(encoding="utf-8"))
+    records = ast.parse((PACKAGE / "packing/records.py").read_text(encoding="utf-8"))
     packed = {
         f"{record.name}.{line.target.id}"
         for record in records.body
@@ -145,7 +145,7 @@ def test_the_engine_reads_every_packed_field() -> None:
     }
     read = {
         node.attr
-        for path in (ROOT / "wfb_gym/engine").glob("*.py")
+        for path in (PACKAGE / "engine").glob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute)
     }

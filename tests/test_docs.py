@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.lore_tables import known_effect, lore_rows, lores
-from tests.pages import ROOT, blocks, page, rows_of, sections, tables
+from tests.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import Field, layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
@@ -41,7 +42,7 @@ def test_links_lead_somewhere(name: str) -> None:
     for target in re.findall(r"\]\(([^)]+)\)", page(name)):
         path, _, place = target.partition("#")
         here = ROOT / "docs" / name
-        file = here.parent / path if path else here
+        file = place_of(os.path.relpath(here.parent / path, ROOT)) if path else here
         assert file.exists(), target
         if place:
             assert place in map(anchor, sections(file.read_text(encoding="utf-8"))), target

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.pages import PACKAGE, ROOT
+
 LEDGER = ROOT / "docs" / "rules.md"
 TEXTS = ("S0", "S2", "S4")
 CHAPTERS = ("B", "T", "L", "I", "W", "D", "M", "P", "V")
@@ -105,7 +106,7 @@ def test_every_row_names_code_that_exists(row: list[str]) -> None:
     assert places or "no rule of the engine" in row[2]
     for place in places:
         path, _, name = place.partition(":")
-        file = ROOT / "wfb_gym" / path
+        file = PACKAGE / path
         assert file.is_file(), place
         assert bool(name) == (file.suffix == ".py"), place
         if name:

@@ -4,12 +4,11 @@ import subprocess
 import sys
 import tomllib
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.pages import PACKAGE, ROOT
 
 
 def project() -> dict[str, Any]:
@@ -47,8 +46,7 @@ def test_data_comes_with_the_package(path: str) -> None:
 
 
 def test_every_folder_of_modules_is_a_package() -> None:
-    package = ROOT / "wfb_gym"
-    folders = {path.parent for path in package.rglob("*.py")}
+    folders = {path.parent for path in PACKAGE.rglob("*.py")}
     assert [folder.name for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 

@@ -41,6 +41,7 @@ def test_there_is_something_to_test() -> None:
         assert long in README
 
 
+@pytest.mark.needs("torch")  # it asks for a shipped policy
 def test_the_python_runs_from_top_to_bottom() -> None:
     code = "\n".join(blocks("python"))
     # Its default of 2048 would make one rollout of 512 environments a million steps.

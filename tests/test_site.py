@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import wfb_gym
-from tests.pages import ROOT, page
+from tests.pages import ROOT, page, place_of
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
@@ -39,7 +39,7 @@ def test_links_of_pages_beside_docs() -> None:
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#:]+)\)", text):
-            assert (ROOT / target).exists(), f"{name}: {target}"
+            assert place_of(target).exists(), f"{name}: {target}"
 
 
 def test_the_citation_is_of_this_version() -> None:
@@ -57,7 +57,7 @@ def test_folders_named_to_contributors_exist() -> None:
     named = re.findall(r"`((?:wfb_gym|agents|experiments|tests|docs)/[\w./-]*)`", text)
     assert len(named) > 15
     for path in named:
-        assert (ROOT / path).exists(), path
+        assert place_of(path).exists(), path
 
 
 def test_the_versions_page_lists_every_id() -> None:

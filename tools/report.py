@@ -25,7 +25,9 @@ import numpy as np
 from agents.common import short_names
 from agents.distillation.grading import Grade
 from agents.figures import draw_grades, draw_scores
+from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
+from experiments.figures.speed import draw_speed
 from experiments.solve import values_table
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole, write_whole
@@ -54,6 +56,8 @@ class Report:
     draw: Callable[[Results, Path], None] | None = None
     """Draws the first picture from the results alone, where they suffice."""
     printed: bool = False  # whether the command prints its results, instead of writing a file
+    more: Mapping[str, tuple[str, Callable[[Results], str]]] = field(default_factory=dict)
+    """Further tables from the same results: their names, pages and functions."""
 
     @property
     def folder(self) -> Path:
@@ -74,12 +78,15 @@ class Report:
         """Read the committed results."""
         return json.loads(self.results.read_text(encoding="utf-8"))
 
-    def page_with_table(self) -> tuple[Path, str, str]:
-        """Return the page of the table, its text, and what it is with the committed results."""
-        assert self.table is not None
-        path = ROOT / self.page
-        page = path.read_text(encoding="utf-8")
-        return path, page, insert_table(page, self.name, self.table(self.read()))
+    def pages_with_tables(self) -> dict[Path, tuple[str, str]]:
+        """Return the text of each page of a table, and what it is with the committed results."""
+        own = {} if self.table is None else {self.name: (self.page, self.table)}
+        found: dict[Path, tuple[str, str]] = {}
+        for name, (page, table) in (own | dict(self.more)).items():
+            path = ROOT / page
+            text, wanted = found.get(path) or (path.read_text(encoding="utf-8"),) * 2
+            found[path] = text, insert_table(wanted, name, table(self.read()))
+        return found
 
 
 def grades_table(results: Results) -> str:
@@ -145,6 +152,11 @@ def rating_table(results: Results) -> str:
         rows.append([one["agent"], *cells, str(one["against"])])
     header = ["agent", "rating", "casting", "dispelling", "worst", "against"]
     return markdown_table([header, *rows], text_columns=(0,))
+
+
+def _markdown_of(rows: Callable[[Results], tables.Rows]) -> Callable[[Results], str]:
+    """Return what makes a Markdown table of the rows that a function makes of results."""
+    return lambda results: markdown_table(rows(results), text_columns=(0,))
 
 
 def _draw_runs(results: Results, folder: Path) -> None:
@@ -221,6 +233,26 @@ ALL = (
         lambda results: values_table(results["scenarios"]),
         printed=True,
     ),
+    Report(
+        "benchmark",
+        "experiments.benchmark --long",
+        12,
+        _markdown_of(tables.speed_rows),
+        more={
+            f"benchmark-{name}": ("docs/speed.md", _markdown_of(rows))
+            for name, rows in (
+                ("aims", tables.aim_rows),
+                ("ratios", tables.ratio_rows),
+                ("threads", tables.scaling_rows),
+                ("commands", tables.command_rows),
+                ("solved", tables.solving_rows),
+                ("update", tables.profile_rows),
+            )
+        },
+        pictures={"speed.png": "speed.png"},
+        draw=draw_speed,
+        printed=True,
+    ),
 )
 _HEAT_MAP, _BATTLEFIELD, _FRAME = (
     f"docs/images/{name}.png" for name in ("archmage-duel-dice", "border-skirmish", "rgb-array")
@@ -245,15 +277,13 @@ def insert_table(page: str, name: str, table: str) -> str:
 
 def find_stale(reports: Sequence[Report]) -> list[str]:
     """Names of the tables that differ from the committed results."""
-    shown = [one for one in reports if one.table is not None and one.results.is_file()]
-    pages = {one.name: one.page_with_table() for one in shown}
-    return [name for name, (_, page, wanted) in pages.items() if page != wanted]
+    shown = {one.name: one.pages_with_tables() for one in reports if one.results.is_file()}
+    return [name for name, pages in shown.items() if any(a != b for a, b in pages.values())]
 
 
 def rewrite(one: Report) -> None:
-    """Write a table into its page, and draw the picture that needs only the results."""
-    if one.table is not None:
-        path, _, page = one.page_with_table()
+    """Write tables into their pages, and draw the picture that needs only the results."""
+    for path, (_, page) in one.pages_with_tables().items():
         write_text_whole(path, page)
     if one.draw is not None:
         one.draw(one.read(), IMAGES / next(iter(one.pictures.values())))
@@ -272,6 +302,8 @@ def run(one: Report) -> None:
     text = done.stdout if one.printed else (ROOT / one.folder / "results.json").read_text("utf-8")
     RESULTS.mkdir(parents=True, exist_ok=True)
     write_text_whole(one.results, text)
+    if one.printed:
+        return  # its pictures are drawn from the results
     for source, target in one.pictures.items():
         with write_whole(IMAGES / target) as file:
             file.write((ROOT / one.folder / source).read_bytes())

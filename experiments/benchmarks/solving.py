@@ -3,6 +3,9 @@
 import resource
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import torch
@@ -10,31 +13,72 @@ from sb3_contrib import MaskablePPO
 
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
+from wfb_gym.generating import TEST_SEEDS, Generation, generate
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.game_graph import GameGraph
 
+DUEL = "archmage-duel"
 NINE_SPELLS = "grand-conclave"
 """Three wizards with nine spells, ten power dice, seven dispel dice and two scrolls."""
+LARGEST = "storm-council"
+"""Takes minutes and gigabytes."""
 GRADED = "seventh-edition-duel"
 """Scenario in which a network is graded; it has more than 100,000 decisions."""
+SMALL = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
+"""Most generated scenarios of these options have fewer than a thousand positions."""
+FEW_ROUNDS = 3
 
 
-def measure_solving(rounds: int, *, large: bool) -> dict[str, Any]:
-    """Measure seconds, positions and memory of the budgets' cases, with a warm compile cache.
+@dataclass(frozen=True)
+class Cases:
+    """What to measure."""
 
-    Of the case that takes less than a second the best of some rounds counts; those that take many
-    are only measured if `large`.
-    """
+    rounds: int  # of what takes less than a second
+    small: int  # scenarios solved side by side
+    large: bool = False  # also what takes a minute in all
+    largest: bool = False  # also what takes minutes
+
+
+def solve_side_by_side(scenarios: Sequence[Scenario]) -> None:
+    """Solve scenarios by the fastest way that there is: so far one after the other."""
+    solve_one_by_one(scenarios)
+
+
+def solve_one_by_one(scenarios: Sequence[Scenario]) -> None:
+    """Solve scenarios one after the other."""
+    for scenario in scenarios:
+        solver.solve(scenario)
+
+
+def measure_solving(cases: Cases) -> dict[str, Any]:
+    """Measure seconds, positions and memory, with a warm compile cache."""
     solver.normalised_score("apprentice", "random", 0)
-    solved = (solver.solve("archmage-duel") for _ in range(rounds))
-    found = {"duel": _solution_as_json(min(solved, key=lambda each: each.seconds))}
-    if large:
-        found["nine spells"] = _solution_as_json(solver.solve(NINE_SPELLS))
+    solved = (solver.solve(DUEL) for _ in range(cases.rounds))
+    found = {DUEL: _solution_as_json(min(solved, key=lambda each: each.seconds))}
+    if cases.large:
+        found[NINE_SPELLS] = _solution_as_json(solver.solve(NINE_SPELLS))
         found["ten million"] = _solve_unmerged(NINE_SPELLS)
         found["network"] = _grade_network(GRADED)
+    found["side by side"] = _measure_many(cases.small, min(cases.rounds, FEW_ROUNDS))
+    if cases.largest:
+        found[LARGEST] = _solution_as_json(solver.solve(LARGEST))
     return found
+
+
+def _measure_many(count: int, rounds: int) -> dict[str, Any]:
+    """Measure how many small scenarios are solved a second, side by side and one by one."""
+    scenarios = [generate(seed, SMALL) for seed in islice(TEST_SEEDS, count)]
+    ways = {"side by side": solve_side_by_side, "one by one": solve_one_by_one}
+    rates = dict.fromkeys(ways, 0.0)
+    for _ in range(rounds):
+        for name, solve_all in ways.items():
+            began = time.perf_counter()
+            solve_all(scenarios)
+            rates[name] = max(rates[name], count / (time.perf_counter() - began))
+    ratio = round(rates["side by side"] / rates["one by one"], 2)
+    return {"scenarios": count, **{name: round(rates[name], 1) for name in ways}, "ratio": ratio}
 
 
 def _solution_as_json(solution: solver.Solution) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import pytest
 from agents import datasets, record
 from agents.datasets import AGENT_ACTION, MASK, NO_ACTION
 from experiments.common import IDS, INTERRUPTED
-from tests.pages import ROOT, blocks, page
+from tests.pages import PACKAGE, blocks, page
 from wfb_gym import solver
 from wfb_gym.players.registry import make_agent
 
@@ -87,7 +87,7 @@ def test_the_same_command_records_the_same(capsys: pytest.CaptureFixture[str]) -
 def test_where_the_seat_explores_the_agents_own_choice_is_stored(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    path = str(ROOT / "wfb_gym" / "players" / "policies" / "apprentice" / "caster.npz")
+    path = str(PACKAGE / "players" / "policies" / "apprentice" / "caster.npz")
     record_small(capsys, "--agent", path, "--epsilon", "0.5", "--battles", "100")
     agent = make_agent(path)
     explored = total = 0

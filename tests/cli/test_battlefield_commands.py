@@ -81,12 +81,14 @@ def test_an_unknown_scenario(capsys: Capture) -> None:
     assert "the name of a bundled one" in error_of(capsys, "draw", "nowhere")
 
 
+@pytest.mark.needs("matplotlib")
 def test_a_picture_of_the_battlefield(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "field.png"
     assert output(capsys, "draw", SKIRMISH, "--out", str(path)) == f"{path}\n"
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.needs("matplotlib")
 def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
     scenario = load_scenario("the-winds-unbound")
     (axes,) = draw.draw_battlefield(scenario).axes
@@ -99,6 +101,7 @@ def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
     assert [name for name in named if name not in texts] == []
 
 
+@pytest.mark.needs("matplotlib")
 def test_the_points_that_comets_may_be_aimed_at_are_numbered_where_they_lie() -> None:
     scenario = load_scenario("the-shattered-gate")
     (axes,) = draw.draw_battlefield(scenario).axes
@@ -122,6 +125,7 @@ def test_the_points_that_comets_may_be_aimed_at_are_numbered_where_they_lie() ->
 ODD = "$\\odd{$ [/red] :smile:"
 
 
+@pytest.mark.needs("matplotlib")
 def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     unit = {"name": ODD, "models": 5, "toughness": 3, "points": 5, "position": [10, 40]}
     terrain = {"name": ODD, "kind": "wood", "position": [30, 20], "size": [4, 4]}
@@ -135,6 +139,7 @@ def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     assert [text.get_text() for text in figure.axes[0].texts] == [ODD] * 3
 
 
+@pytest.mark.needs("matplotlib")
 def test_every_model_has_its_place_in_the_picture() -> None:
     scenario = load_scenario(SKIRMISH)
     (axes,) = draw.draw_battlefield(scenario).axes
@@ -149,5 +154,6 @@ def test_no_picture_without_a_battlefield(capsys: Capture) -> None:
     assert "expected one with a battlefield, found archmage-duel" in message
 
 
+@pytest.mark.needs("matplotlib")
 def test_no_picture_where_none_can_be_written(capsys: Capture, tmp_path: Path) -> None:
     assert "--out" in error_of(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.png"))

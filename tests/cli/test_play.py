@@ -2,6 +2,7 @@
 
 import io
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -145,6 +146,13 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
     assert captured.out == ""
     assert message in captured.err.strip()
     assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "wfb_gym.players.learned", raising=False)
+    line = "play apprentice --seat dispeller --opponent apprentice/caster"
+    test_bad_input_is_one_line(capsys, line, 'pip install "wfb_gym[train]"')
 
 
 # --- odds ----------------------------------------------------------------------------------

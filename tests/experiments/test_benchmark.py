@@ -1,18 +1,45 @@
 """The benchmark script runs and tells what it should; how fast is not a test's business."""
 
 import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
 
 import pytest
 
 from experiments import benchmark
+from experiments.benchmarks import scaling, starting, tables
+from experiments.benchmarks.aims import AIMS, OURS, Aim, compare
+from experiments.figures.speed import draw_speed
 
-CASES = [
-    "wfb_gym, opponent random",
-    "wfb_gym, opponent veteran",
-    "CartPoleVectorEnv",
-    "bare loop, serial",
-    "bare loop, 2 threads",
-]
+STEP = {"step": 2e6}
+RESULTS = {
+    "batched": {
+        "1": {OURS: {"step": 45_000.0}},
+        "64": {OURS: STEP, "other": {"step": 16e6}, "slow": {"step": 0.5e6}},
+    },
+    "battle": {"64": {OURS: STEP}},
+    "scaling": {"1": {"64": 2e6}, "2": {"64": 3e6}},
+    "profile": {"stepping": 0.03, "loss": 0.01},
+    "solving": {"duel": {"scenario": "duel", "decisions": 4112, "seconds": 0.01234}, "many": {}},
+    "single": {"opponent random": {"step": 312_345.0}},
+    "starting": {"commands": {"roll": 0.5}, "slowest command": 0.5, "import": 0.25},
+}
+NOT_QUICK = {
+    "first make, empty compile cache",
+    "first solve, advise and play after it",
+    "first make and step, installed wheel",
+    "batched step, archmage-duel, 1,024",
+    "batched step, archmage-duel, 16,384",
+    "batched step, the-winds-unbound, 1,024",
+    "batched step, the-winds-unbound, 16,384",
+    "grand-conclave solved",
+    "storm-council solved",
+    "10 million decisions stored",
+    "memory of that, at its peak",
+    "exploitability of a network",
+}
 
 
 @pytest.mark.slow
@@ -21,16 +48,112 @@ def test_a_quick_run_prints_json_alone(capsys: pytest.CaptureFixture[str]) -> No
     results = json.loads(capsys.readouterr().out)
     assert list(results["batched"]) == ["1", "64"]
     for rates in results["batched"].values():
-        assert list(rates) == CASES
+        assert list(rates)[:2] == ["wfb_gym, opponent random", "wfb_gym, opponent veteran"]
         assert all(each["step"] > 0 for each in rates.values())
+    assert results["ratios"]["Gymnasium CartPole-v1"]["64"] > 0
     assert list(results["single"]) == ["opponent random", "opponent veteran"]
     assert {"wfb_gym", "free", "train_fast", "ratio", "fast over SB3"} <= set(results["training"])
-    assert list(results["starting"]) == ["import", "first make"]
+    assert list(results["starting"]["commands"]) == [
+        line.replace("{folder}/", "") for line in starting.COMMANDS
+    ]
     assert {"cores", "processor"} == set(results["machine"])
-    for budget in results["budgets"]:
-        assert {"what", "value", "limit", "unit", "most", "holds"} == set(budget)
+    assert {each["what"] for each in results["aims"] if each["met"] is None} == NOT_QUICK
+    assert len(benchmark.shown_tables(results)) == 7
 
 
-def test_budgets_hold_on_the_right_side() -> None:
-    assert benchmark.Budget("rate", 2.0, 1.0, "/s").holds
-    assert not benchmark.Budget("time", 2.0, 1.0, "s", most=True).holds
+def test_aims_are_met_on_the_right_side() -> None:
+    rate, time = Aim("rate", ("a", "b"), 1.0, "million/s"), Aim("time", ("c",), 1.0, "s", True)
+    assert rate.measured({"a": {"b": 1_500_000}}) == 1.5
+    assert rate.is_met(1.5)
+    assert not rate.is_met(0.5)
+    assert time.is_met(0.5)
+    assert not time.is_met(1.5)
+
+
+def test_what_was_not_measured_is_neither_met_nor_missed() -> None:
+    assert len({aim.what for aim in AIMS}) == len(AIMS)
+    for each in compare({}):
+        assert (each["value"], each["met"]) == (None, None)
+    found = {each["what"]: each for each in compare(RESULTS)}
+    assert (found["import"]["value"], found["import"]["met"]) == (0.25, False)
+    assert found["slowest command"]["met"] is True
+    assert found["batched step, archmage-duel, 64"]["value"] == 2.0
+    assert tables.aim_rows({"aims": compare(RESULTS)})[1:3] == [
+        ["import", "0.25 s", "at most 0.15 s", "no"],
+        ["first make, reset and step", "not measured", "at most 0.6 s", ""],
+    ]
+
+
+def test_rows_tell_what_results_hold(tmp_path: Path) -> None:
+    assert tables.speed_rows(RESULTS) == [
+        ["million env-steps/s", "1", "64"],
+        ["archmage-duel, opponent random", "0.045", "2.0"],
+        ["the-winds-unbound, opponent random", "", "2.0"],
+        ["other", "", "16.0"],
+        ["slow", "", "0.50"],
+    ]
+    ratios = {"other": {"64": 0.125}, "slow": {"64": 4.0}}
+    assert tables.ratios(RESULTS) == ratios
+    results = RESULTS | {"ratios": ratios}
+    assert tables.ratio_rows(results)[1:] == [["other", "0.125"], ["slow", "4"]]
+    assert tables.scaling_rows(results)[1:] == [["1", "2.0 (1.00 x)"], ["2", "3.0 (1.50 x)"]]
+    assert tables.profile_rows(results)[1:] == [
+        ["stepping", "30.0", "75"],
+        ["loss", "10.0", "25"],
+        ["all", "40.0", "100"],
+    ]
+    assert tables.solving_rows(results)[1:] == [["duel", "duel", "4,112", "0.0123"]]
+    assert tables.single_rows(results)[1:] == [["opponent random", "312"]]
+    assert tables.command_rows(results)[1:] == [["`roll`", "0.50"]]
+    draw_speed(results, tmp_path / "speed.png")
+    assert (tmp_path / "speed.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("processors", "counts"), [(1, [1]), (2, [1, 2]), (3, [1, 2, 3]), (8, [1, 2, 4, 8])]
+)
+def test_threads_double_up_to_all(
+    processors: int, counts: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)), raising=False)
+    assert scaling.thread_counts() == counts
+
+
+def test_a_process_that_fails_is_no_measurement() -> None:
+    assert starting.run(("-c", "print('done')")).said == "done\n"
+    with pytest.raises(subprocess.CalledProcessError):
+        starting.run(("-c", "raise SystemExit(3)"))
+
+
+PACKAGE = """
+import os
+from pathlib import Path
+import gymnasium
+gymnasium.register("wfb_gym/Caster-v0", "gymnasium.envs.classic_control:CartPoleEnv")
+Path(os.environ["IMPORTED"]).write_text(__file__)
+"""
+
+
+def test_a_wheel_is_measured_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = tmp_path / "wfb_gym-9.9-py3-none-any.whl"
+    about = "wfb_gym-9.9.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("wfb_gym/__init__.py", PACKAGE)
+        archive.writestr(
+            f"{about}/METADATA", "Metadata-Version: 2.1\nName: wfb_gym\nVersion: 9.9\n"
+        )
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/RECORD", "")
+    monkeypatch.setenv("IMPORTED", str(tmp_path / "imported"))
+    assert starting.measure_wheel(wheel, rounds=1) > 0
+    imported = Path((tmp_path / "imported").read_text())
+    assert imported.parts[-3:] == ("site-packages", "wfb_gym", "__init__.py")
+    assert starting.ROOT not in imported.parents
+
+
+def test_a_wheel_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        benchmark.main(["--wheel", "nowhere.whl"])
+    assert "--wheel: expected a wheel, found no file nowhere.whl" in capsys.readouterr().err

@@ -9,13 +9,13 @@ import pytest
 
 from agents.distillation.grading import grade
 from agents.distillation.targets import TargetSource
+from tests.pages import PACKAGE, ROOT
 from wfb_gym import solver
 from wfb_gym.generating import Generation
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.seats import SEATS
 
-ROOT = Path(__file__).parents[2]
-POLICIES = ROOT / "wfb_gym" / "players" / "policies"
+POLICIES = PACKAGE / "players" / "policies"
 SINGLE = sorted(path for path in POLICIES.rglob("*.npz") if path.parent.name != "general")
 IDS = {0: "wfb_gym/Caster-v0", 1: "wfb_gym/Dispeller-v0"}
 

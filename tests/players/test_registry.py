@@ -1,5 +1,8 @@
 """Agents by name: optimal play, and optimal play that strays."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -71,6 +74,16 @@ def test_other_names_are_refused(name: str, told: str) -> None:
 def test_a_chance_out_of_range_is_refused() -> None:
     with pytest.raises(ValueError, match="epsilon: expected a probability"):
         EpsilonAgent(RandomAgent(0), 1.5)
+
+
+def test_without_torch_the_error_names_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['torch'] = None\n"
+        "from wfb_gym.players.registry import make_agent; make_agent('archmage-duel/caster')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    lines = 'ImportError: a network needs PyTorch: pip install "wfb_gym[train]"'
+    assert done.stderr.splitlines()[-1] == lines
 
 
 @pytest.mark.parametrize("name", SHIPPED)

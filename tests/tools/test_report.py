@@ -12,6 +12,8 @@ from tools.report import ALL, IMAGES, PAGES, ROOT, Report, find_stale, insert_ta
 
 PAGE = "before\n<!-- report:one -->\n\nold\n\n<!-- /report -->\nafter <!-- report:two -->"
 
+MORE = "\n<!-- report:more -->\n\nolder\n\n<!-- /report -->\n"
+
 
 def test_no_table_is_stale() -> None:
     assert find_stale(ALL) == []
@@ -65,19 +67,29 @@ def test_a_stale_table_is_told_and_made_anew(
     def table(results: Any) -> str:
         return str(results["word"])
 
-    one = Report("one", "nothing", 1, table, page="page.md")
+    def other_table(results: Any) -> str:
+        return str(results["number"])
+
+    other = {"more": ("page.md", other_table), "three": ("other.md", other_table)}
+    one = Report("one", "nothing", 1, table, page="page.md", more=other)
+    whole, third = PAGE + MORE, MORE.replace("more", "three")
+    (tmp_path / "other.md").write_text(third, encoding="utf-8")
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
-    (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "page.md").write_text(whole, encoding="utf-8")
     assert report.main([]) == 0
     assert "no results yet" in capsys.readouterr().err
-    (tmp_path / "one.json").write_text(json.dumps({"word": "new"}), encoding="utf-8")
+    (tmp_path / "one.json").write_text(json.dumps({"word": "new", "number": 3}), encoding="utf-8")
     assert report.main(["--check"]) == 1
     assert capsys.readouterr().out == "stale: one\n"
     assert report.main(["one"]) == 0
-    assert (tmp_path / "page.md").read_text() == PAGE.replace("old", "new")
+    made = PAGE.replace("old", "new") + MORE.replace("older", "3")
+    assert (tmp_path / "page.md").read_text() == made
+    assert (tmp_path / "other.md").read_text() == third.replace("older", "3")
     assert report.main(["--check"]) == 0
+    (tmp_path / "other.md").write_text(third, encoding="utf-8")
+    assert report.main(["--check"]) == 1
     with pytest.raises(SystemExit):
         report.main(["two"])
     assert "expected one of one, found 'two'" in capsys.readouterr().err

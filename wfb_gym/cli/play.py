@@ -73,7 +73,7 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
     try:
         scenario = load_scenario(options.scenario)
         game = ConsoleGame(scenario, seat_number(options.seat), options.opponent, options.seed)
-    except (ScenarioError, ValueError, OSError, TooLarge) as error:
+    except (ScenarioError, ValueError, OSError, ImportError, TooLarge) as error:
         parser.error(str(error))
     game.play(always_odds=options.odds)
     if options.transcript:

@@ -5,8 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
+
+try:
+    import torch
+    from torch import Tensor
+except ImportError as error:
+    raise ImportError('a network needs PyTorch: pip install "wfb_gym[train]"') from error
 
 from wfb_gym._records import Records
 from wfb_gym.encoding.actions import action_codec

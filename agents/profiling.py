@@ -1,0 +1,101 @@
+"""Where the time of an update of `agents.train_fast` goes.
+
+    python -m experiments.benchmark --profile
+
+Runs the updates of a usual run, with their processes, and takes the time of each part in the first
+process. A part that another one calls counts for itself alone.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import torch
+
+from agents.self_play.processes import ProcessGroup, process_group
+from agents.self_play.settings import Settings
+from agents.self_play.trainer import Trainer
+from agents.train_fast import QUICK, worker_loop
+
+BOOKKEEPING = "bookkeeping"
+"""What no other part takes: advantages, batches of decisions, the archive."""
+
+
+class Stopwatch:
+    """Takes the time of calls by part, each without the parts that it calls."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._running: list[str] = []
+        self._since = 0.0
+
+    @contextmanager
+    def running(self, part: str) -> Iterator[None]:
+        """Count the time of the block for a part."""
+        self._switch()
+        self._running.append(part)
+        try:
+            yield
+        finally:
+            self._switch()
+            self._running.pop()
+
+    def _switch(self) -> None:
+        """Give the part that was running its time."""
+        now = time.perf_counter()
+        if self._running:
+            part = self._running[-1]
+            self.seconds[part] = self.seconds.get(part, 0.0) + now - self._since
+        self._since = now
+
+    def watch(self, owner: Any, name: str, part: str) -> None:
+        """Count the time of one object's method for a part."""
+        method: Callable[..., Any] = getattr(owner, name)
+
+        @wraps(method)
+        def timed(*arguments: Any, **options: Any) -> Any:
+            with self.running(part):
+                return method(*arguments, **options)
+
+        setattr(owner, name, timed)
+
+
+def watch(trainer: Trainer, stopwatch: Stopwatch) -> None:
+    """Take the times of a trainer's parts from now on."""
+    for name in ("play", "put"):
+        stopwatch.watch(trainer.battles, name, "stepping")
+    for name in ("broadcast", "all_reduce"):
+        stopwatch.watch(trainer.group, name, "gradient exchange, and waiting for it")
+    for learner in trainer.learners:
+        stopwatch.watch(learner, "choose", "policy forward")
+        stopwatch.watch(learner, "learn", "minibatches")
+        stopwatch.watch(learner, "_loss", "loss")
+        stopwatch.watch(learner.optimiser, "step", "optimiser")
+    stopwatch.watch(torch.Tensor, "backward", "backward")
+
+
+def profile(updates: int, *, quick: bool = False) -> dict[str, float]:
+    """Return seconds of an update by part, the longest first; the first update warms up.
+
+    With `quick` it is an update of ``--quick``.
+    """
+    torch.set_num_threads(1)  # there are several processes instead
+    settings = Settings(**QUICK) if quick else Settings()  # type: ignore[arg-type]
+    stopwatch = Stopwatch()
+    with process_group(settings.workers, worker_loop, settings, False) as group:
+        trainer = Trainer(settings, group)
+        _update(trainer, group)
+        watch(trainer, stopwatch)
+        for _ in range(updates):
+            with stopwatch.running(BOOKKEEPING):
+                _update(trainer, group)
+        group.broadcast(0.0, 1.0)  # the others may end
+    each = {part: seconds / updates for part, seconds in stopwatch.seconds.items()}
+    return dict(sorted(each.items(), key=lambda item: -item[1]))
+
+
+def _update(trainer: Trainer, group: ProcessGroup) -> None:
+    group.broadcast(0.0, 0.0)  # the others go on
+    trainer.update()

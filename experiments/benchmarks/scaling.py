@@ -1,0 +1,52 @@
+"""The batched step by threads: the same batches where a process may use so many processors."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.benchmarks import stepping
+
+ROOT = Path(__file__).parents[2]
+_CODE = """
+import json, os, sys
+count, *given = json.loads(sys.argv[1])
+# Before the package is imported, which looks how many processors there are.
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
+from experiments.benchmarks import scaling
+print(json.dumps(scaling.best_rates(*given)))
+"""
+
+
+def thread_counts() -> list[int]:
+    """Numbers of threads to measure: powers of two, and as many as there are processors."""
+    if not hasattr(os, "sched_setaffinity"):  # not on every system
+        return []
+    most = len(os.sched_getaffinity(0))
+    return [*(1 << k for k in range((most - 1).bit_length())), most]
+
+
+def measure_scaling(
+    scenario: str, sizes: Sequence[int], rounds: int, seconds: float
+) -> dict[str, dict[str, float]]:
+    """Measure env-steps/s under random legal actions, by threads and number of environments."""
+    found = {}
+    for count in thread_counts():
+        given = json.dumps([count, scenario, sizes, rounds, seconds])
+        command = [sys.executable, "-c", _CODE, given]
+        done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+        found[str(count)] = json.loads(done.stdout)
+    return found
+
+
+def best_rates(
+    scenario: str, sizes: Sequence[int], rounds: int, seconds: float
+) -> dict[str, float]:
+    """Measure env-steps/s in this process, by number of environments."""
+    found: dict[str, float] = {}
+    for size in sizes:
+        measure = stepping.batch_round(size, "random", scenario)
+        found[str(size)] = round(max(measure(seconds)["step"] for _ in range(rounds)))
+    return found
