@@ -138,9 +138,8 @@ def draw(limits: Mapping[str, Any], rng: np.random.Generator) -> float | int:
     whole = isinstance(low, int) and isinstance(high, int)
     if limits.get("log"):
         value = math.exp(rng.uniform(math.log(low), math.log(high)))
-    else:
-        value = rng.uniform(low, high)
-    return round(value) if whole else float(value)
+        return round(value) if whole else value
+    return int(rng.integers(low, high + 1)) if whole else float(rng.uniform(low, high))
 
 
 def settings_of(training: Training) -> hyperparameters.Settings:

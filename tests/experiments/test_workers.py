@@ -228,11 +228,13 @@ def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None
     def made(name: str, pool: Workers) -> tuple[list[bool], dict[str, bytes], list[Any], str]:
         options = Generation(points=1000, phases=1)
         source = TargetSource(options, tmp_path / name, max_bytes=1 << 20, decisions=64)
-        useful = list(make_many_targets(source, range(6), pool))
+        if pool is not HERE:  # goes on with what an interrupted run has made
+            list(make_many_targets(source, range(1, 5, 2)))
+        useful = list(make_many_targets(source, range(5), pool))
         files = {each.name: each.read_bytes() for each in source.folder.iterdir()}
         test = TargetSource(options, source.folder, "test", 1 << 20)
         path = tmp_path / f"{name}.jsonl"
-        *_, (grades, seen) = grade_seeds(test, 0, NetworkAgent(GENERAL), 2, path, pool)
+        *_, (grades, seen) = grade_seeds(test, 0, NetworkAgent(GENERAL), 1, path, pool)
         return useful, files, [grades, seen], path.read_text(encoding="utf-8")
 
     assert made("here", HERE) == made("there", Elsewhere())
