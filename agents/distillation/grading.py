@@ -73,7 +73,8 @@ def grade_seeds(
     grades: list[Grade] = []
     seed = 0
     missing = (each for each in count() if each not in known)
-    graded = workers.map(partial(grade, source, seat=seat, agent=agent), missing)
+    grade_one = partial(grade, source, seat=seat, agent=agent)
+    graded = workers.map(grade_one, missing, "the grade of seed {}".format)
     while len(grades) < wanted:
         one = known.get(seed)
         if one is None:

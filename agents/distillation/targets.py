@@ -137,7 +137,8 @@ def make_many_targets(
     """
     seeds = list(seeds)
     solve = partial(_solve_file, source)
-    made = workers.map(solve, (seed for seed in seeds if not source.path(seed).is_file()))
+    missing = (seed for seed in seeds if not source.path(seed).is_file())
+    made = workers.map(solve, missing, "targets of seed {}".format)
     for seed in seeds:
         path = source.path(seed)
         if not path.is_file():
