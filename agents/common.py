@@ -2,9 +2,8 @@
 
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -14,10 +13,6 @@ from wfb_gym import solver
 
 GENERATED = ("generated", "generated-phase")
 """Battles, and single phases, that are drawn anew each episode; a split may follow a colon."""
-
-
-class WorkerError(RuntimeError):
-    """A process that worked for this one has failed."""
 
 
 def is_generated(scenario: str) -> bool:
@@ -98,21 +93,3 @@ class DeferredInterrupt:
             raise KeyboardInterrupt
         self.requested = True
         print("ending after this update; Ctrl-C again ends at once", file=sys.stderr)
-
-
-@contextmanager
-def ignoring_interrupts_in_children() -> Iterator[None]:
-    """Keep Ctrl-C, which a terminal sends to all processes, from those that the block starts.
-
-    A child would print where it was, in the midst of its imports, and this process would learn of a
-    failed child before its own Ctrl-C. It inherits which signals are blocked.
-    """
-    if not hasattr(signal, "pthread_sigmask"):  # no POSIX: Ctrl-C reaches them
-        yield
-        return
-    resource_tracker.ensure_running()  # starting it would unblock the signal again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

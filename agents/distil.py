@@ -13,6 +13,7 @@ Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent`
 results.json, scores.png; targets have their own folder, for the other seat and the next run. An
 interruption loses little: running again uses the targets and the grades that are there, and with
 --resume the last checkpoint of the network; what is learned is the same as without interruption.
+--ray shares the solving and the grading out to the machines of a Ray cluster.
 """
 
 import hashlib
@@ -50,6 +51,7 @@ from agents.run_folder import (
     write_or_warn,
 )
 from experiments import common
+from experiments.workers import RAY, Workers, open_workers
 from wfb_gym.files import refuse_damage, write_text_whole
 from wfb_gym.generating import Generation
 from wfb_gym.players.learned import NetworkAgent
@@ -61,7 +63,7 @@ QUICK = {
     "scenarios": 8, "steps": 200, "batch_size": 64, "width": 16, "graded": 3, "workers": 1,
     "train_bytes": 1 << 20, "test_bytes": 1 << 20,
 }  # fmt: skip
-FREE = ("out", "targets", "workers", "threads", "checkpoint_seconds")
+FREE = ("out", "targets", "workers", "ray", "threads", "checkpoint_seconds")
 """Settings that do not change the results."""
 NOT_LEARNED = (*FREE, "test_bytes", "graded")
 """Settings that do not decide what is learned."""
@@ -89,7 +91,8 @@ class Settings:
     train_bytes: int = 6 << 20  # memory that a scenario to learn from may take
     test_bytes: int = 16 << 20  # memory that a scenario of the grading may take
     graded: int = 200  # scenarios of the test split, with a score
-    workers: int = 2  # scenarios solved side by side
+    workers: int = 2  # scenarios solved side by side on this machine
+    ray: str = field(default="", metadata=RAY)
     threads: int = 1  # of torch
     checkpoint_seconds: float = 60.0  # between two checkpoints
 
@@ -183,13 +186,13 @@ def check_targets(settings: Settings) -> None:
         write_text_whole(path, json.dumps(now))
 
 
-def make_train_targets(settings: Settings, source: TargetSource) -> list[int]:
+def make_train_targets(settings: Settings, source: TargetSource, workers: Workers) -> list[int]:
     """Make the targets that are missing; returns the seeds that have any."""
     useful = []
-    count, workers = settings.scenarios, settings.workers
+    count = settings.scenarios
     with common.progress() as bar:
         task = bar.add_task("solving", total=count, note="")
-        for seed, has_targets in enumerate(make_many_targets(source, count, workers)):
+        for seed, has_targets in enumerate(make_many_targets(source, range(count), workers)):
             useful += [seed] if has_targets else []
             bar.update(task, advance=1, note=f"{len(useful)} of use")
     return useful
@@ -219,14 +222,15 @@ def train(student: Student) -> None:
 
 
 def grade_test_split(
-    settings: Settings, source: TargetSource, agent: NetworkAgent, path: Path
+    settings: Settings, source: TargetSource, agent: NetworkAgent, path: Path, workers: Workers
 ) -> list[Grade]:
     """Grades in scenarios of the test split."""
     grades: list[Grade] = []
     test = replace(source, split="test", max_bytes=settings.test_bytes)
     with common.progress() as bar:
         task = bar.add_task("grading", total=settings.graded, note="")
-        for grades, seen in grade_seeds(test, agent.seat, agent, settings.graded, path):
+        found = grade_seeds(test, agent.seat, agent, settings.graded, path, workers)
+        for grades, seen in found:
             scores = [one.score for one in grades if one.score is not None]
             note = f"median {np.median(scores):.1f} " if scores else ""
             bar.update(task, completed=len(grades), note=f"{note}of {seen} seeds")
@@ -235,11 +239,14 @@ def grade_test_split(
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
     """Solve, train, grade and write; returns the results."""
-    with occupy(settings.out):
-        return _run(settings, load_checkpoint(settings.out) if resume else None)
+    with (
+        open_workers(settings.ray, processes=settings.workers) as workers,
+        occupy(settings.out),
+    ):
+        return _run(settings, load_checkpoint(settings.out) if resume else None, workers)
 
 
-def _run(settings: Settings, state: dict[str, Any] | None) -> dict[str, Any]:
+def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> dict[str, Any]:
     if state is not None:
         check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
     check_targets(settings)
@@ -247,7 +254,7 @@ def _run(settings: Settings, state: dict[str, Any] | None) -> dict[str, Any]:
     options = Generation(points=settings.points, phases=1)
     source = TargetSource(options, settings.targets, max_bytes=settings.train_bytes)
     began = time.perf_counter()
-    useful = make_train_targets(settings, source)
+    useful = make_train_targets(settings, source, workers)
     solving_seconds = time.perf_counter() - began
     student = Student(settings, TargetSet(source, useful, seat, settings.seed))
     if state is not None:
@@ -265,7 +272,7 @@ def _run(settings: Settings, state: dict[str, Any] | None) -> dict[str, Any]:
     policy = settings.out / "policy.npz"
     save_network(student.network, policy, about)
     path = settings.out / f"grades-{_digest(student.network)}.jsonl"
-    grades = grade_test_split(settings, source, NetworkAgent(policy), path)
+    grades = grade_test_split(settings, source, NetworkAgent(policy), path, workers)
     scores = np.array([one.score for one in grades])
     median = float(np.median(scores))
     save_network(student.network, policy, {**about, "score": median})

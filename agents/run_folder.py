@@ -13,8 +13,8 @@ from typing import Any
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import CheckpointError, has_checkpoint
-from agents.common import WorkerError
 from experiments import common
+from experiments.workers import WorkerError
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.files import describe_error, lock_folder, refuse_damage
 

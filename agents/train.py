@@ -81,6 +81,9 @@ class Task(NamedTuple):
 
 def prepare(settings: Settings) -> Task:
     """Make environments and model; an error where they cannot be made or trained with."""
+    torch.set_num_threads(settings.threads)
+    # torch checks each distribution three times a step; the masks are known to be sound.
+    torch.distributions.Distribution.set_default_validate_args(False)
     names = settings.scenario
     scenario: Any = names[0] if len(names) == 1 else list(names)
     check_trainable(names)
@@ -186,9 +189,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         usual_out=lambda s: Path("runs") / f"{'-'.join(map(short_name, s.scenario))}-{s.seat}",
     )
     common.check_positive(parser, settings, ["evaluations", "battles", "final_battles", "threads"])
-    torch.set_num_threads(settings.threads)
-    # torch checks each distribution three times a step; the masks are known to be sound.
-    torch.distributions.Distribution.set_default_validate_args(False)
 
     def work() -> int:
         try:

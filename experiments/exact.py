@@ -1,5 +1,6 @@
 """Exact scores of registered agents and saved models in one scenario."""
 
+from experiments.workers import local_path, one_torch_thread
 from wfb_gym.envs.scenario_set import generated_limits
 from wfb_gym.generating import Generation
 from wfb_gym.opponents.scripted import find_scripted
@@ -15,12 +16,14 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
     """
     if find_scripted(name) is not None:
         return game.score(game.probabilities(name, seat), seat)
-    agent = make_agent(name, scenario=game.solution.scenario, seat=seat, seed=0)
-    try:
-        probabilities = game.probabilities(agent, seat)
-    except ValueError as error:
+    agent = make_agent(local_path(name), scenario=game.solution.scenario, seat=seat, seed=0)
+    with one_torch_thread():
         try:
-            probabilities = game.probabilities(agent, seat, generated_limits(Generation().sizes))
-        except ValueError:
-            raise error from None
+            probabilities = game.probabilities(agent, seat)
+        except ValueError as error:
+            limits = generated_limits(Generation().sizes)
+            try:
+                probabilities = game.probabilities(agent, seat, limits)
+            except ValueError:
+                raise error from None
     return game.score(probabilities, seat)

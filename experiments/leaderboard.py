@@ -31,7 +31,8 @@ from experiments.leaderboards.submissions import (
     read_submissions,
 )
 from experiments.statistics import Interval, bootstrap, probability_of_improvement
-from experiments.tournaments.matches import MODELS
+from experiments.tournaments.matches import model_names
+from experiments.workers import RAY, WorkerError, Workers, open_workers
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole
 from wfb_gym.players.registry import make_agent
@@ -61,6 +62,7 @@ class Settings(argparse.Namespace):
     code: str
     add: bool
     folder: Path | None
+    ray: str
     quick: bool
     json: bool
 
@@ -95,6 +97,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
     add("--code", default="", help="where the code is (default: this command)")
     add("--add", action="store_true", help="to the submission of that name: other tasks of it stay")
     add("--folder", type=Path, help=f"of the submissions (default: {FOLDER})")
+    add("--ray", default="", **RAY)
     add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
     add("--json", action="store_true", help="print JSON alone on stdout")
     settings = parser.parse_args(arguments, Settings())
@@ -109,7 +112,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
 def make_entries(settings: Settings) -> Entries:
     """Return what is graded; an unknown agent, or policies that make no submission, are refused."""
     policies = list(dict.fromkeys(settings.evaluate or ()))
-    models = [each for each in policies if Path(each).suffix in MODELS]
+    models = model_names(policies)
     if not policies:
         return {}
     if models and len(models) < len(policies):
@@ -137,14 +140,16 @@ def make_entries(settings: Settings) -> Entries:
     return entries
 
 
-def grade_entries(settings: Settings, entries: Entries) -> int:
+def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int:
     """Grade all entries and write their submissions; returns the exit status."""
     status = 0
     with common.report_progress("grading", len(entries) * len(settings.tasks)) as report:
         for name, policies in entries.items():
             results: dict[str, Any] = {}
             with common.Interruptible() as session:
-                for line in protocol.grade(name, policies, settings.tasks, results, report):
+                for line in protocol.grade(
+                    name, policies, settings.tasks, results, report, workers
+                ):
                     print(line, file=sys.stderr)
                     status = common.FAILED
             about = {
@@ -249,7 +254,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if settings.find:
                 write_generated_scenarios()
                 return 0
-            status = grade_entries(settings, entries) if entries else 0
+            if entries:
+                models = model_names(settings.evaluate or ())
+                with open_workers(settings.ray, files=models) as workers:
+                    status = grade_entries(settings, entries, workers)
             submissions = read_submissions(settings.submissions)
             if settings.compare:
                 results = compare(submissions, settings.compare)
@@ -260,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             else:
                 status = status or update_page(settings, submissions)
                 results = overall_results(submissions)
-        except SubmissionError as error:
+        except (SubmissionError, WorkerError) as error:
             print(f"python -m experiments.leaderboard: {error}", file=sys.stderr)
             return common.FAILED
         if settings.json:

@@ -13,7 +13,8 @@ points of all scenarios; experiments/tournaments/rating.py says how.
 The optimal player is left out of scenarios that are too large for it. An agent that crashes,
 answers with illegal actions or takes too long forfeits the match, and the tournament goes on.
 Finished matches are stored in OUT/cells.jsonl: the same command continues an interrupted
-tournament. OUT gets results.json, a picture of each scenario's results and rating.png.
+tournament. With --ray the matches are played on the machines of a Ray cluster, with the same
+results. OUT gets results.json, a picture of each scenario's results and rating.png.
 """
 
 import sys
@@ -21,9 +22,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from experiments import common
+from experiments.records import Record, RecordError
 from experiments.tournaments import reports, running
-from experiments.tournaments.matches import policy_names
+from experiments.tournaments.matches import model_names, policy_names
 from experiments.tournaments.rating import rate
+from experiments.workers import WorkerError, Workers, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
@@ -72,23 +75,29 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[running.Settings, 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play, print and draw; returns the exit status."""
     settings, as_json = parse_arguments(arguments)
+    models = model_names(policy_names(settings.agents))
     try:
-        record = running.Record(settings.out, running.settings_as_json(settings))
-    except (running.RecordError, OSError) as error:
+        with open_workers(settings.ray, files=models) as workers:
+            try:
+                record = running.open_record(settings.out, running.settings_as_json(settings))
+            except (RecordError, OSError) as error:
+                print(f"python -m experiments.tournament: {error}", file=sys.stderr)
+                return COULD_NOT_RUN
+            with record:
+                return play_all(settings, record, workers, as_json)
+    except WorkerError as error:
         print(f"python -m experiments.tournament: {error}", file=sys.stderr)
-        return COULD_NOT_RUN
-    with record:
-        return play_all(settings, record, as_json)
+        return common.FAILED
 
 
-def play_all(settings: running.Settings, record: running.Record, as_json: bool) -> int:
+def play_all(settings: running.Settings, record: Record, workers: Workers, as_json: bool) -> int:
     """Play what the record lacks, print and draw all; returns the exit status."""
     rounds: list[running.ScenarioRound] = []
     with common.Interruptible() as session:
         rounds += [running.load_round(name, settings.agents) for name in settings.scenario]
         total = sum(1 for each in rounds for _ in running.matches_of(settings, each))
         with common.report_progress("tournament", total) as report:
-            running.run(settings, record, rounds, report)
+            running.run(settings, record, rounds, report, workers)
     results = [result for each in rounds for result in each.results]
     if session.interrupted:
         done = f"interrupted after {len(results)} matches; the same command continues"

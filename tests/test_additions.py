@@ -180,7 +180,7 @@ def test_every_learner_says_how_it_is_called(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if "rllib" in script.parts:
-        pytest.importorskip("ray")
+        pytest.importorskip("ray.rllib", exc_type=ImportError)
     main = import_module(".".join(script.with_suffix("").parts)).main
     with pytest.raises(SystemExit) as ended:
         main(["--help"])

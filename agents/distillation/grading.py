@@ -1,8 +1,8 @@
 """Exact scores of a policy over many generated scenarios that nobody learned from.
 
 Scenarios are taken seed by seed; those that are too large, or in which the seat's decisions change
-nothing, are skipped. Each result is a line in a file, so that an interruption loses one scenario
-at most and running again goes on.
+nothing, are skipped. Each result is a line in a file, so that an interruption loses only what was
+at work and running again goes on.
 """
 
 import json
@@ -10,10 +10,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from agents.distillation.targets import TargetSource, explore_positions
 from agents.run_folder import write_or_warn
+from experiments.workers import HERE, Workers, one_torch_thread
 from wfb_gym import solver
 from wfb_gym.files import DamagedFileError, refuse_damage, write_text_whole
 from wfb_gym.packing import pack
@@ -45,13 +47,19 @@ def grade(source: TargetSource, seed: int, seat: int, agent: Agent) -> Grade:
         solution.full = explore_positions(scenario, most)
     except solver.TooLarge:
         return Grade(seed)
-    found = solver.normalised_score(solution, agent, seat)
+    with one_torch_thread():
+        found = solver.normalised_score(solution, agent, seat)
     score = found.score if found.optimum - found.random > MIN_STAKES else None
     return Grade(seed, solution.full.size, found.optimum, found.guaranteed, found.random, score)
 
 
 def grade_seeds(
-    source: TargetSource, seat: int, agent: Agent, wanted: int, path: Path
+    source: TargetSource,
+    seat: int,
+    agent: Agent,
+    wanted: int,
+    path: Path,
+    workers: Workers = HERE,
 ) -> Iterator[tuple[list[Grade], int]]:
     """Grade seed by seed until so many scenarios as are wanted have a score.
 
@@ -64,10 +72,13 @@ def grade_seeds(
     known = _read_grades(path)
     grades: list[Grade] = []
     seed = 0
+    missing = (each for each in count() if each not in known)
+    grade_one = partial(grade, source, seat=seat, agent=agent)
+    graded = workers.map(grade_one, missing, "the grade of seed {}".format)
     while len(grades) < wanted:
         one = known.get(seed)
         if one is None:
-            known[seed] = one = grade(source, seed, seat, agent)
+            known[seed] = one = next(graded)
             text = "".join(json.dumps(asdict(each)) + "\n" for each in known.values())
             write_or_warn(path, partial(write_text_whole, path, text))
         if one.score is not None:

@@ -1,25 +1,23 @@
 """What a student learns from: decisions of solved scenarios, with the exact value of each action.
 
-Made once for each scenario and kept in a file, so that an interruption loses one scenario at most.
+Made once for each scenario and kept in a file, so that an interruption loses only what was at work.
 As many decisions are kept of each number of dice left, so that the opening is not lost among the
 thousands of endings.
 """
 
 import io
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.common import WorkerError, ignoring_interrupts_in_children
 from agents.run_folder import RunFolderError
+from experiments.workers import HERE, Workers
 from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
@@ -125,30 +123,31 @@ def make_targets(source: TargetSource, seed: int) -> bool:
 
     A scenario that is too large, or in which no decision matters, has none: its file is empty.
     """
-    path = source.path(seed)
-    if not path.is_file():
-        arrays = _solve_targets(source, seed)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        memory = io.BytesIO()  # NumPy would go back and forth in a file
-        np.savez(memory, **arrays)
-        with write_whole(path) as file:
-            file.write(memory.getbuffer())
-    with _open_targets(path) as stored:
-        return bool(stored.files)
+    (has_any,) = make_many_targets(source, [seed])
+    return has_any
 
 
-def make_many_targets(source: TargetSource, count: int, workers: int) -> Iterator[bool]:
-    """Make the targets of the seeds from 0 side by side; yields whether each has any."""
-    if workers == 1:
-        yield from (make_targets(source, seed) for seed in range(count))
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        with ignoring_interrupts_in_children():
-            made = pool.map(make_targets, [source] * count, range(count))
-        try:
-            yield from made
-        except BrokenProcessPool:
-            raise WorkerError("a worker process that solves scenarios has failed") from None
+def make_many_targets(
+    source: TargetSource, seeds: Iterable[int], workers: Workers = HERE
+) -> Iterator[bool]:
+    """Make the targets of several seeds; yields for each, in order, whether there are any.
+
+    Workers send back what they have made, and this process writes it, so they need not see the
+    folder. An interruption loses what they were at.
+    """
+    seeds = list(seeds)
+    solve = partial(_solve_file, source)
+    missing = (seed for seed in seeds if not source.path(seed).is_file())
+    made = workers.map(solve, missing, "targets of seed {}".format)
+    for seed in seeds:
+        path = source.path(seed)
+        if not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            content = next(made)
+            with write_whole(path) as file:
+                file.write(content)
+        with _open_targets(path) as stored:
+            yield bool(stored.files)
 
 
 def load_targets(source: TargetSource, seed: int, seat: int) -> Targets | None:
@@ -183,6 +182,13 @@ def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
     if not battle.is_over:
         positions.explore(battle.state)  # without the estimate, which takes longer than a small one
     return positions
+
+
+def _solve_file(source: TargetSource, seed: int) -> bytes:
+    """Solve the scenario of a seed; returns the content of the file of its targets."""
+    memory = io.BytesIO()  # NumPy would go back and forth in a file
+    np.savez(memory, **_solve_targets(source, seed))
+    return memory.getvalue()
 
 
 def _solve_targets(source: TargetSource, seed: int) -> dict[str, Any]:

@@ -26,6 +26,11 @@ Step = tuple[
 ]
 
 
+def first_seed(seed: int, worker: int) -> int:
+    """The dice of a worker's first battle, where RLlib gives the worker a seed."""
+    return seed + worker * _WORKER_SPACING
+
+
 class BattleEnv(MultiAgentEnv):
     """One battle as an environment in which one agent acts at a time.
 
@@ -51,9 +56,10 @@ class BattleEnv(MultiAgentEnv):
         for key in given:
             if key not in KEYS:
                 raise ValueError(f"env_config: expected {' and '.join(KEYS)}, found {key!r}")
-        self._scale = validated_points_per_reward(given.get("points_per_reward", 100.0))
+        self.points_per_reward = validated_points_per_reward(given.get("points_per_reward", 100.0))
+        self.scenario = given.get("scenario", "archmage-duel")
         self._worker = int(getattr(config, "worker_index", 0))
-        self.battles = SelfPlayBatch(1, given.get("scenario", "archmage-duel"))
+        self.battles = SelfPlayBatch(1, self.scenario)
         self.agents = list(AGENTS)
         self.possible_agents = list(AGENTS)
         views = dict(zip(AGENTS, self.battles.views, strict=True))
@@ -84,7 +90,7 @@ class BattleEnv(MultiAgentEnv):
         """
         super().reset(seed=seed)
         if seed is not None:
-            seed += self._worker * _WORKER_SPACING
+            seed = first_seed(seed, self._worker)
         elif self._decisions is None or not self._begun:
             seed = int(self.np_random.integers(2**63))
         if seed is not None:
@@ -115,7 +121,7 @@ class BattleEnv(MultiAgentEnv):
             raise ValueError(f"action: expected 0 to {len(mask) - 1}, found {action}")
         played = action if mask[action] else int(mask.argmax())
         self._decisions = self.battles.play_one(seat, played)
-        won = (float(self.battles.points[0]) + self._carried) / self._scale
+        won = (float(self.battles.points[0]) + self._carried) / self.points_per_reward
         ended = bool(self.battles.ended[0])
         self._carried, self._begun = 0.0, ended
         flags = dict.fromkeys((*AGENTS, "__all__"), ended)

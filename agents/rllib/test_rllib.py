@@ -12,11 +12,15 @@ import numpy as np
 import pytest
 import ray
 from gymnasium import spaces
+from ray.rllib.core.columns import Columns
 from ray.rllib.env.env_context import EnvContext
 from ray.rllib.env.multi_agent_episode import MultiAgentEpisode
+from ray.rllib.env.single_agent_episode import SingleAgentEpisode
+from ray.rllib.utils import metrics as names
 from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
-from agents.rllib import train
+from agents.rllib import env_runner, train
+from agents.rllib.env_runner import BatchEnvRunner
 from agents.rllib.environment import AGENTS, MASK, SEEN, BattleEnv
 from wfb_gym import solver
 from wfb_gym.envs.self_play import SelfPlayBatch
@@ -173,6 +177,165 @@ def test_bad_actions_are_refused() -> None:
         env.step({"caster_0": 10_000})
 
 
+# --- many battles side by side -------------------------------------------------------------
+
+
+class RecordingBatch(SelfPlayBatch):
+    """Keeps what was asked and answered, step by step."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.steps: list[dict[str, Any]] = []
+
+    def play(self, first: Any, second: Any) -> Any:
+        step = {
+            "asked": self._asked,
+            "answers": (first.copy(), second.copy()),
+            "opening": self.opening_points.copy(),
+        }
+        found = super().play(first, second)
+        self.opening_points[self.ended] += 7.0  # as in battles whose first phases decide nothing
+        self.steps.append({**step, "points": self.points.copy(), "ended": self.ended.copy()})
+        return found
+
+
+def make_runner(*, worker: int = 1, seed: int = 0, **options: Any) -> BatchEnvRunner:
+    settings = train.Settings(**{"scenario": "apprentice", "envs": 6, "width": 16, **options})
+    config = train.configure(settings).debugging(seed=seed)
+    return BatchEnvRunner(config=config, worker_index=worker)
+
+
+def key_of(episode: SingleAgentEpisode) -> tuple[int, int]:
+    """Battle and seat of an episode."""
+    return int(str(episode.multi_agent_episode_id).partition("-")[2]), SEATS.index(
+        episode.module_id
+    )
+
+
+class Reference:
+    """Cuts what a batch recorded into episodes, decision by decision."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.pending: dict[tuple[int, int], list[list[Any]]] = {}
+
+    def cut(self, steps: list[dict[str, Any]], asked: Any) -> dict[tuple[int, int], Any]:
+        """By battle and seat: decisions (observation, action, reward), what is next, the end."""
+        playing, begun = list(range(self.count)), self.count
+        made, self.pending = self.pending, {}
+        over: set[int] = set()
+        for step in steps:
+            for seat, (decisions, actions) in enumerate(
+                zip(step["asked"], step["answers"], strict=True)
+            ):
+                for row, place in enumerate(decisions.members):
+                    known = made.setdefault((playing[place], seat), [])
+                    known.append([decisions.observations[row], int(actions[row]), 0.0])
+            for place in range(self.count):
+                points = step["opening"][place] + step["points"][place]
+                for seat, sign in enumerate((1.0, -1.0)):
+                    if decisions_so_far := made.get((playing[place], seat)):
+                        decisions_so_far[-1][2] += sign * points / 100.0
+            for place in np.flatnonzero(step["ended"]):
+                over.add(playing[place])
+                playing[place] = begun
+                begun += 1
+        found = {}
+        for (battle, seat), decisions in made.items():
+            following, kept = decisions[-1][0], decisions
+            if battle not in over:
+                place = playing.index(battle)
+                rows = np.flatnonzero(asked[seat].members == place)
+                if len(rows):
+                    following = asked[seat].observations[rows[0]]
+                else:
+                    kept = decisions[:-1]
+                    self.pending[place, seat] = decisions[-1:]
+            if kept:
+                found[battle, seat] = (kept, following, battle in over)
+        return found
+
+
+@pytest.mark.parametrize("scenario", ["archmage-duel", "border-skirmish"])
+def test_episodes_hold_every_decision_of_many_battles(
+    scenario: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(env_runner, "SelfPlayBatch", RecordingBatch)
+    runner = make_runner(scenario=scenario)
+    batch = runner.battles
+    assert isinstance(batch, RecordingBatch)
+    reference = Reference(runner.num_envs)
+    total = 0
+    for decisions in (6, 60, 250, 12):
+        batch.steps.clear()
+        episodes = runner.sample(num_timesteps=decisions)
+        expected = reference.cut(batch.steps, runner.asked)
+        assert {key_of(each) for each in episodes} == set(expected)
+        assert len(episodes) == len(expected)
+        for episode in episodes:
+            kept, following, is_over = expected[key_of(episode)]
+            seen = [each[0] for each in kept] + [following]
+            assert episode.is_terminated == is_over
+            assert not episode.is_truncated
+            assert episode.agent_id == AGENTS[key_of(episode)[1]]
+            assert np.array_equal(episode.get_observations()[SEEN], seen)
+            assert episode.get_actions().tolist() == [each[1] for each in kept]
+            assert episode.get_rewards() == pytest.approx(np.array([each[2] for each in kept]))
+            total += len(episode)
+    waiting = len(reference.pending)
+    assert total + waiting == runner.metrics.peek(names.NUM_ENV_STEPS_SAMPLED_LIFETIME)
+
+
+@pytest.mark.parametrize("choice", [{"random_actions": True}, {}, {"explore": False}])
+def test_actions_are_legal_and_have_the_policys_probability(choice: dict[str, bool]) -> None:
+    for episode in make_runner().sample(num_timesteps=300, **choice):
+        masks = episode.get_observations()[MASK][:-1]
+        actions = episode.get_actions()[:, None]
+        assert np.take_along_axis(masks, actions, 1).all()
+        logits = episode.get_extra_model_outputs(Columns.ACTION_DIST_INPUTS)
+        log_probs = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+        assert np.exp(log_probs)[masks == 0.0].sum() == 0.0
+        if choice.get("explore") is False:
+            assert (actions[:, 0] == logits.argmax(1)).all()
+        else:
+            given = episode.get_extra_model_outputs(Columns.ACTION_LOGP)
+            assert given == pytest.approx(np.take_along_axis(log_probs, actions, 1)[:, 0], abs=1e-5)
+
+
+def test_runners_of_the_same_seed_play_the_same_and_workers_share_no_dice() -> None:
+    def first_battles(worker: int) -> list[bytes]:
+        runner = make_runner(worker=worker)
+        runner.sample(num_timesteps=0)
+        state = runner.battles.get_state()["battles"]
+        size = len(state) // runner.num_envs
+        return [state[first : first + size] for first in range(0, len(state), size)]
+
+    assert first_battles(1) == first_battles(1)
+    # RLlib seeds worker w with seed + w
+    assert len({*first_battles(1), *first_battles(2)}) == 12
+
+
+def test_as_many_battles_as_are_asked_for_are_whole() -> None:
+    runner = make_runner(scenario="archmage-duel")
+    episodes = runner.sample(num_episodes=10)
+    assert len({key_of(each)[0] for each in episodes}) >= 10
+    assert all(each.is_terminated for each in episodes)
+    again = runner.sample(num_episodes=1)  # all battles begin anew
+    assert min(key_of(each)[0] for each in again) < runner.num_envs
+
+
+def test_metrics_tell_the_points_of_the_battles_that_ended() -> None:
+    runner = make_runner(scenario="archmage-duel")
+    episodes = runner.sample(num_timesteps=200)
+    ended = {key_of(each) for each in episodes if each.is_terminated}
+    own = [each for each in episodes if key_of(each) in ended and each.agent_id == "caster_0"]
+    found = runner.get_metrics()
+    mean = float(np.mean([each.get_return() for each in own]))
+    assert len(own) == found["num_episodes"].peek()
+    assert found["agent_episode_returns_mean"]["caster_0"].peek() == pytest.approx(mean)
+    assert found["agent_episode_returns_mean"]["dispeller_0"].peek() == pytest.approx(-mean)
+
+
 # --- training ------------------------------------------------------------------------------
 
 
@@ -235,11 +398,17 @@ def test_it_goes_on_from_its_checkpoint(
 def test_resuming_without_a_checkpoint_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        train.main(["--resume", "--out", str(tmp_path)])
-    assert ended.value.code == 2
+    assert train.main(["--resume", "--out", str(tmp_path)]) == 2
     assert "there is no checkpoint" in capsys.readouterr().err
 
 
 def test_the_seats_of_agents() -> None:
     assert tuple(train.seat_of(agent, None) for agent in AGENTS) == SEATS
+
+
+def test_measuring_compares_both_runners(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--measure", "--quick", "--scenario", "apprentice", "--json"]
+    assert train.main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["decisions_per_second"]) == {"batch", "rllib"}
+    assert found["ratio"] > 0.0

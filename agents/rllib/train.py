@@ -4,18 +4,19 @@
     python -m agents.rllib.train --scenario apprentice --workers 4 --iterations 100
     python -m agents.rllib.train --address ray://head:10001 --workers 64 --batch 262144
     python -m agents.rllib.train --resume --iterations 400
+    python -m agents.rllib.train --measure
 
 Two policies, one for each seat, learn from the same battles; illegal actions have probability 0
 (RLlib's ActionMaskingTorchRLModule). Where the scenario can be solved, the exact score of either is
 reported: 100 is optimal play, 0 as good as random, each against its best response.
 
 Writes a checkpoint and results.json into the run's folder; --resume goes on from there, up to
---iterations in all. Ctrl-C ends after the iteration at hand. Ray pins a Gymnasium of its own and
-lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
+--iterations in all. Ctrl-C ends after the iteration at hand. --measure only compares the speed of
+sampling with that of RLlib's own runner, in one process and one thread. Ray pins a Gymnasium of its
+own and lives in an environment of its own: `make rllib` makes it, see agents/rllib/README.md.
 """
 
 import json
-import os
 import shutil
 import sys
 import time
@@ -25,11 +26,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import ray
+import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
 from ray.tune.registry import register_env
 from torch import Tensor
@@ -37,9 +39,11 @@ from torch import Tensor
 import wfb_gym
 from agents.checkpoints import CheckpointError
 from agents.common import DeferredInterrupt, load_solutions, report
+from agents.rllib.env_runner import BatchEnvRunner
 from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
 from agents.run_folder import occupy, run_command
 from experiments import common
+from experiments.workers import LOCAL, joined
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import write_text_whole
@@ -49,11 +53,10 @@ from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
 MODULE = "agents.rllib.train"
-ROOT = Path(__file__).parents[2]
 DONE = "done.json"
 """File of a checkpoint that is written last."""
-EXCLUDED = [".git", ".venv*", "runs", "build", "dist", "docs", "tests", ".*_cache", "*.png"]
-"""What a cluster's machines need not be sent of the checkout."""
+MEASURED = 5
+"""Calls of each runner that `--measure` takes the best of."""
 SEED_SPACING = 1_000_000
 """Seeds between two runs, and between the parts of one that is resumed."""
 QUICK = {
@@ -68,7 +71,7 @@ class Settings:
 
     scenario: str = "archmage-duel"  # bundled name or file
     workers: int = 1  # Ray's processes that play; 0: the trainer's own plays too
-    envs: int = 32  # battles side by side of each
+    envs: int = 256  # battles side by side of each
     iterations: int = 40  # of sampling and learning, in all
     batch: int = 8192  # decisions of an iteration, of both seats
     minibatch: int = 512  # decisions of a gradient step
@@ -120,6 +123,7 @@ def configure(settings: Settings, done: int = 0) -> PPOConfig:
         .framework("torch")
         .environment(ENV, env_config={"scenario": settings.scenario})
         .env_runners(
+            env_runner_cls=BatchEnvRunner,
             num_env_runners=settings.workers,
             num_envs_per_env_runner=settings.envs,
             rollout_fragment_length="auto",
@@ -141,20 +145,6 @@ def configure(settings: Settings, done: int = 0) -> PPOConfig:
         )
         .debugging(seed=(settings.seed * 1000 + done) * SEED_SPACING, log_level="ERROR")
     )
-
-
-def connect(settings: Settings) -> None:
-    """Join the cluster at the address, or start Ray on this machine alone.
-
-    A cluster's machines need what constraints.txt lists; the checkout itself is sent to them.
-    """
-    variables = {k: v for k, v in os.environ.items() if k.startswith("WFB_GYM_")}
-    common_options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-    if settings.address:
-        environment = {"working_dir": str(ROOT), "excludes": EXCLUDED, "env_vars": variables}
-        ray.init(settings.address, runtime_env=environment, **common_options)
-    else:
-        ray.init(include_dashboard=False, **common_options)
 
 
 def agents_of(algorithm: Any) -> dict[str, ModuleAgent]:
@@ -202,6 +192,35 @@ def train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool
     return done, sampled, interrupt.requested
 
 
+def measure(settings: Settings) -> dict[str, Any]:
+    """Decisions a second that either runner samples with a network: the best of several calls.
+
+    They take turns, so that what else the machine does slows both.
+    """
+    torch.set_num_threads(1)
+    speeds: dict[str, float] = {}
+    config = configure(settings).environment(disable_env_checking=True)
+    runners = {
+        "batch": (BatchEnvRunner(config=config, worker_index=1), 16),
+        "rllib": (MultiAgentEnvRunner(config=config, worker_index=1), 2),
+    }
+    with common.report_progress("sampling", MEASURED * len(runners)) as progress:
+        for _ in range(MEASURED):
+            for name, (runner, steps) in runners.items():
+                began = time.perf_counter()
+                episodes = runner.sample(num_timesteps=steps * settings.envs)
+                seconds = time.perf_counter() - began
+                sampled = sum(episode.agent_steps() for episode in episodes)
+                speeds[name] = max(speeds.get(name, 0.0), sampled / seconds)
+                progress(f"{name}: {speeds[name]:,.0f} decisions/s", 1)
+    return {
+        "scenario": settings.scenario,
+        "envs": settings.envs,
+        "decisions_per_second": {name: round(speed) for name, speed in speeds.items()},
+        "ratio": round(speeds["batch"] / speeds["rllib"], 1),
+    }
+
+
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
     """Train, evaluate and write; returns the results."""
     with occupy(settings.out):
@@ -215,12 +234,11 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         if not (checkpoint / DONE).is_file():
             raise CheckpointError(f"--resume: there is no checkpoint in {settings.out}")
     BattleEnv({"scenario": settings.scenario})  # compiles here, once, what the workers then find
-    connect(settings)
     done = 0
     if resume:
         done = json.loads((checkpoint / DONE).read_text(encoding="utf-8"))["iterations"]
     began = time.monotonic()
-    try:
+    with joined(settings.address or LOCAL):
         algorithm = configure(settings, done).build_algo()
         if resume:
             algorithm.restore_from_path(str(checkpoint.resolve()))
@@ -232,8 +250,6 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
             for seat, agent in agents_of(algorithm).items()
         }
         algorithm.stop()
-    finally:
-        ray.shutdown()
     found = {
         "args": common.settings_as_json(settings),
         "interrupted": stopped,
@@ -256,7 +272,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={"resume": "go on from the folder's checkpoint"},
+        switches={
+            "resume": "go on from the folder's checkpoint",
+            "measure": "only compare the speed of sampling with RLlib's own runner",
+        },
         usual_out=lambda settings: Path("runs") / f"{Path(settings.scenario).stem}-rllib",
     )
     positive = ("envs", "iterations", "batch", "minibatch", "epochs", "width", "checkpoint_every")
@@ -268,6 +287,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         load_scenario(settings.scenario)
     except ValueError as error:
         parser.error(str(error))
+
+    if "measure" in switches:
+        found = measure(settings)
+        speeds = ", ".join(f"{k} {v:,}" for k, v in found["decisions_per_second"].items())
+        return report(found, "json" in switches, f"decisions/s: {speeds}; {found['ratio']} times")
 
     def work() -> int:
         found = run(settings, resume)

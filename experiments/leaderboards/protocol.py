@@ -5,18 +5,19 @@ describes the protocol; files of results are read in submissions.py.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from experiments.common import Report, play
 from experiments.exact import score_of
 from experiments.tournaments.matches import one_line
+from experiments.workers import Workers, local_path, one_torch_thread
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import TEST_SEEDS, Generation, generate
 from wfb_gym.packing import pack
@@ -130,33 +131,98 @@ def _is_small_enough(scenario: Scenario) -> bool:
     return True
 
 
+class Job(NamedTuple):
+    """What is graded at once: a task, or several tasks in one of the generated scenarios."""
+
+    policies: list[str]
+    tasks: tuple[Task, ...]
+    generated: GeneratedScenario | None = None
+    is_last: bool = True  # of those with the same tasks
+
+    def __str__(self) -> str:
+        """Return what is graded."""
+        seed = "" if self.generated is None else f", seed {self.generated.seed}"
+        return f"{self.tasks[0]}{seed}"
+
+
+class Refused(NamedTuple):
+    """Why a policy could not be graded."""
+
+    reason: str
+
+
+def do_job(job: Job) -> tuple[Job, Any]:
+    """Grade; returns the job, and the results or that the policy was refused."""
+    try:
+        if job.generated is not None:
+            seats = [task.seat for task in job.tasks]
+            return job, grade_generated(job.policies, seats, job.generated)
+        grade_one = grade_duel if job.tasks[0].track == "duels" else grade_battle
+        return job, grade_one(job.policies, job.tasks[0])
+    except ValueError as error:  # it does not fit, or TooLarge
+        return job, Refused(one_line(error))
+
+
+def jobs_of(policies: list[str], track: str, tasks: tuple[Task, ...]) -> list[Job]:
+    """Return the jobs of a track's tasks."""
+    if track != "generated":
+        return [Job(policies, (task,)) for task in tasks]
+    scenarios = generated_scenarios() if tasks else ()  # each is solved once for both seats
+    last = len(scenarios) - 1
+    return [Job(policies, tasks, each, number == last) for number, each in enumerate(scenarios)]
+
+
 def grade(
-    name: str, policies: list[str], tasks: Sequence[Task], results: dict[str, Any], report: Report
+    name: str,
+    policies: list[str],
+    tasks: Sequence[Task],
+    results: dict[str, Any],
+    report: Report,
+    workers: Workers,
 ) -> list[str]:
     """Grade a policy in tasks, and give `results`, by track and task, what it reaches.
 
     Returns the tasks that could not be graded, and why, a line each. After Ctrl-C `results` holds
     what was done.
     """
-    failed = []
-    for track in TRACKS:
-        own = [task for task in tasks if task.track == track]
-        results[track] = {}
-        together = own and track == "generated"  # each scenario is solved once for both seats
-        for group in [own] if together else [[task] for task in own]:
-            report(f"{name}: {group[0]}", 0)
-            try:
-                if track == "generated":
-                    seats = [task.seat for task in group]
-                    scores = grade_generated(policies, seats, lambda note: report(note, 0))
-                    results[track] = {str(task): scores[task.seat] for task in group}
-                else:
-                    grade_one = grade_duel if track == "duels" else grade_battle
-                    results[track][str(group[0])] = grade_one(policies, group[0])
-            except ValueError as error:  # it does not fit, or TooLarge
-                failed += [f"{name}: {task}: {one_line(error)}" for task in group]
-            report("", len(group))
+    failed: list[str] = []
+    refused: set[tuple[Task, ...]] = set()
+    generated: list[dict[str, list[list[float]]]] = []
+
+    def jobs() -> Iterator[Job]:
+        for track in TRACKS:
+            own = tuple(task for task in tasks if task.track == track)
+            for job in jobs_of(policies, track, own):
+                if job.tasks not in refused:
+                    report(f"{name}: {job}", 0)
+                    yield job
+
+    results.update((track, {}) for track in TRACKS)
+    for job, found in workers.map(do_job, jobs()):
+        if job.tasks in refused:
+            continue
+        if isinstance(found, Refused):
+            refused.add(job.tasks)
+            failed += [f"{name}: {task}: {found.reason}" for task in job.tasks]
+        elif job.generated is None:
+            (task,) = job.tasks
+            results[task.track][str(task)] = found
+        else:
+            generated.append(found)
+            if job.is_last:
+                for task in job.tasks:
+                    results[task.track][str(task)] = _joined(generated, task.seat)
+        if job.is_last or job.tasks in refused:
+            report("", len(job.tasks))
     return failed
+
+
+def _joined(found: list[dict[str, list[list[float]]]], seat: str) -> list[list[float]]:
+    """Join a seat's scores in the generated scenarios: a list for each run."""
+    return [
+        [score for scores in run for score in scores]
+        for run in zip(*(each[seat] for each in found), strict=True)
+    ]
 
 
 def _score(policy: str, game: ExactGame, seat: str) -> float | None:
@@ -173,29 +239,27 @@ def grade_duel(policies: list[str], task: Task) -> list[float]:
 
 
 def grade_generated(
-    policies: list[str], seats: Sequence[str], report: Callable[[str], None]
+    policies: list[str], seats: Sequence[str], generated: GeneratedScenario
 ) -> dict[str, list[list[float]]]:
-    """Grade several runs of a policy in the generated scenarios.
+    """Grade several runs of a policy in a generated scenario, which is solved once.
 
     Args:
         policies: one for each run.
-        seats: that they play; each scenario is solved once for all of them.
-        report: takes the progress in words.
+        seats: that they play.
+        generated: the scenario.
 
     Returns:
-        By seat: a list for each run, of its scores in the scenarios in which something can be won.
+        By seat: a list for each run, of its score if something can be won.
     """
+    game = ExactGame(generated.scenario)
     found: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in seats}
-    for number, each in enumerate(generated_scenarios(), 1):
-        report(f"generated scenarios: {number} of {len(generated_scenarios())}")
-        game = ExactGame(each.scenario)
-        for seat in seats:
-            if seat not in each.stakes:
-                continue
-            for scores, policy in zip(found[seat], policies, strict=True):
-                score = _score(policy, game, seat)
-                assert score is not None, f"{each.seed} {seat}: nothing can be won"
-                scores.append(score)
+    for seat in seats:
+        if seat not in generated.stakes:
+            continue
+        for scores, policy in zip(found[seat], policies, strict=True):
+            score = _score(policy, game, seat)
+            assert score is not None, f"{generated.seed} {seat}: nothing can be won"
+            scores.append(score)
     return found
 
 
@@ -209,14 +273,15 @@ def grade_battle(policies: list[str], task: Task) -> dict[str, list[float]]:
     for opponent in POOL:
         found[opponent] = []
         for run, policy in enumerate(players):
-            agent = make_agent(policy, scenario=task.scenario, seat=task.seat, seed=run)
-            points = play(
-                agent,
-                seat=task.seat,
-                scenario=task.scenario,
-                opponent=opponent,
-                battles=BATTLES_EACH,
-                seed=FIRST_SEED + run * SPACING,
-            )
+            agent = make_agent(local_path(policy), scenario=task.scenario, seat=task.seat, seed=run)
+            with one_torch_thread():
+                points = play(
+                    agent,
+                    seat=task.seat,
+                    scenario=task.scenario,
+                    opponent=opponent,
+                    battles=BATTLES_EACH,
+                    seed=FIRST_SEED + run * SPACING,
+                )
             found[opponent].append(round(float(np.mean(points)), 4))
     return found

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from experiments.common import play
 from experiments.statistics import Interval, bootstrap, mean
+from experiments.workers import given_names, local_path, one_torch_thread
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, sees_positions
 from wfb_gym.opponents.scripted import find_scripted
@@ -49,6 +50,10 @@ class Match:
     seed: int  # of the dice: battle i has those of seed + i, whoever plays
     agent_seeds: tuple[int, int]  # of the two agents' own random choices
     move_seconds: float  # that an agent may take for one decision, on average
+
+    def __str__(self) -> str:
+        """Return what is played, and by whom."""
+        return f"{self.scenario.name}: {self.caster} - {self.dispeller}"
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,7 @@ class GuardedAgent:
 
 def one_line(error: BaseException) -> str:
     """Return an exception in one line: its message, after its class unless it is a ValueError."""
-    message = " ".join(str(error).split())
+    message = given_names(" ".join(str(error).split()))
     if isinstance(error, ValueError) and message:
         return message
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
@@ -166,14 +171,15 @@ def play_match(match: Match) -> MatchResult:
     try:
         caster, dispeller = (_seat_agent(match, seat, guarded) for seat in range(2))
         for batch in batches(match.battles):
-            found = play(
-                caster,
-                seat="caster",
-                scenario=match.scenario,
-                opponent=dispeller,
-                battles=len(batch),
-                seed=match.seed + batch.start,
-            )
+            with one_torch_thread():
+                found = play(
+                    caster,
+                    seat="caster",
+                    scenario=match.scenario,
+                    opponent=dispeller,
+                    battles=len(batch),
+                    seed=match.seed + batch.start,
+                )
             points += np.round(found, _DECIMALS).tolist()
     except ForfeitError as error:
         points, failure = [], error.failure
@@ -201,7 +207,9 @@ def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> An
     if seat and find_scripted(name) is not None:
         return name
     try:
-        agent = make_agent(name, scenario=match.scenario, seat=seat, seed=match.agent_seeds[seat])
+        agent = make_agent(
+            local_path(name), scenario=match.scenario, seat=seat, seed=match.agent_seeds[seat]
+        )
     except Exception as error:
         raise ForfeitError(agent_name, seat, one_line(error)) from error
     guarded[seat] = GuardedAgent(agent, agent_name, seat, match.move_seconds)
@@ -215,6 +223,11 @@ def policy_name(agent: str, seat: int) -> str:
     """
     both = agent.split("+")
     return both[seat] if len(both) == len(SEATS) else agent
+
+
+def model_names(policies: Sequence[str]) -> list[str]:
+    """Return those policies that are files of saved models."""
+    return [name for name in policies if Path(name).suffix in MODELS]
 
 
 def policy_names(agents: Sequence[str]) -> list[str]:

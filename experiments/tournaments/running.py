@@ -6,29 +6,29 @@ refused, so that no table mixes two tournaments.
 """
 
 import hashlib
-import json
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import wfb_gym
 from experiments import common
+from experiments.records import Record
 from experiments.tournaments.matches import (
     MODELS,
     Match,
     MatchResult,
+    model_names,
     play_match,
     policy_name,
     policy_names,
 )
-from wfb_gym.files import lock_folder
+from experiments.workers import RAY, Workers
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -66,14 +66,15 @@ class Settings:
     move_seconds: float = 1.0  # that an agent may take for one decision, on average over a match
     exact_bytes: int = 1 << 26  # memory for exact values; a larger scenario has none
     exact_seconds: float = 30.0  # for asking an agent about all decisions; else it has none
+    ray: str = field(default="", metadata=RAY)
 
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:
     """All that the results depend on, as JSON holds it; of files a digest of their content."""
     found = common.settings_as_json(settings)
-    del found["out"]
+    del found["out"], found["ray"]
     agents, scenarios = list(found.pop("agents")), list(found.pop("scenario"))
-    models = [name for name in policy_names(agents) if Path(name).suffix in MODELS]
+    models = model_names(policy_names(agents))
     return {
         "agents": agents,
         "scenarios": scenarios,
@@ -86,69 +87,9 @@ def settings_as_json(settings: Settings) -> dict[str, Any]:
     }
 
 
-class RecordError(Exception):
-    """The folder holds something else; the message says what."""
-
-
-class Record:
-    """The file of a tournament's finished matches; `lines` is what it held after its first line.
-
-    A folder that holds another tournament, or another kind of file, or in which another process
-    plays, is a `RecordError`. As a context it lets others play there in the end.
-    """
-
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
-        self._path = folder / FILE
-        folder.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as held:
-            try:
-                held.enter_context(lock_folder(folder))
-            except BlockingIOError:
-                raise RecordError(
-                    f"{folder}: another process plays a tournament there: wait for its end, or "
-                    "choose another --out"
-                ) from None
-            self._open(settings)
-            self._held = held.pop_all()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._held.close()
-
-    def _open(self, settings: dict[str, Any]) -> None:
-        content = self._path.read_bytes() if self._path.exists() else b""
-        complete = content[: content.rfind(b"\n") + 1]
-        try:
-            lines = [json.loads(line) for line in complete.splitlines()]
-            known = lines[0]["tournament"] if lines else settings
-        except (ValueError, KeyError, TypeError):
-            raise RecordError(f"{self._path}: expected the results of a tournament") from None
-        for key in sorted({*settings, *known}):
-            if known.get(key) != settings.get(key):
-                raise RecordError(
-                    f"{self._path} holds another tournament, with {key} {known.get(key)}, not "
-                    f"{settings.get(key)}: choose another --out, or delete that file"
-                )
-        self.lines: list[dict[str, Any]] = lines[1:]
-        if len(content) > len(complete):
-            os.truncate(self._path, len(complete))  # the process ended while it wrote the last line
-        if not lines:
-            self.add({"tournament": settings})
-
-    def add(self, line: dict[str, Any]) -> None:
-        """Append a line; it is on the disk when this returns, and if it raises nothing of it is."""
-        before = self._path.stat().st_size if self._path.exists() else 0
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            with suppress(OSError):
-                os.truncate(self._path, before)
-            raise OSError(error.errno, error.strerror, str(self._path)) from error
+def open_record(folder: Path, settings: dict[str, Any]) -> Record:
+    """Open the record of a tournament's finished matches; see `Record`."""
+    return Record(folder, FILE, "tournament", settings)
 
 
 @dataclass
@@ -209,22 +150,33 @@ def _agent_seeds(*match: Any) -> tuple[int, int]:
 
 
 def run(
-    settings: Settings, record: Record, rounds: list[ScenarioRound], report: common.Report
+    settings: Settings,
+    record: Record,
+    rounds: list[ScenarioRound],
+    report: common.Report,
+    workers: Workers,
 ) -> None:
     """Play all matches that the record does not hold yet, and give all results to `rounds`.
 
-    After Ctrl-C, `rounds` and the record hold what was finished.
+    The record holds them in the order of the matches, whoever plays them. After Ctrl-C, `rounds`
+    and the record hold what was finished.
     """
     found = [MatchResult.from_json(line["cell"]) for line in record.lines if "cell" in line]
     known = {(result.scenario, result.caster, result.dispeller): result for result in found}
     exact = {line["exact"]["scenario"]: line["exact"] for line in record.lines if "exact" in line}
+
+    def result_of(match: Match) -> MatchResult | None:
+        return known.get((match.scenario.name, match.caster, match.dispeller))
+
+    matches = (match for this in rounds for match in matches_of(settings, this))
+    played = workers.map(play_match, (each for each in matches if result_of(each) is None))
     for this in rounds:
         name = this.scenario.name
         for match in matches_of(settings, this):
-            report(f"{name}: {match.caster} - {match.dispeller}", 0)
-            result = known.get((name, match.caster, match.dispeller))
+            report(str(match), 0)
+            result = result_of(match)
             if result is None:
-                result = play_match(match)
+                result = next(played)
                 record.add({"cell": result.as_json()})
             this.results.append(result)
             report("", 1)

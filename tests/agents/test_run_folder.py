@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agents.checkpoints import CheckpointError, save_checkpoint
-from agents.common import WorkerError, ignoring_interrupts_in_children
 from agents.run_folder import (
     RunFolderError,
     check_same_settings,
@@ -20,6 +19,7 @@ from agents.run_folder import (
     write_or_warn,
 )
 from experiments.common import FAILED, INTERRUPTED, RESULTS
+from experiments.workers import WorkerError, ignoring_interrupts_in_children
 
 
 def test_a_folder_takes_one_process_at_a_time(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from experiments import tournament
 from experiments.common import INTERRUPTED
+from experiments.records import RecordError
 from experiments.statistics import RESAMPLES
 from experiments.tournaments import matches, running
 from experiments.tournaments.matches import (
@@ -23,7 +24,7 @@ from experiments.tournaments.matches import (
     play_match,
 )
 from experiments.tournaments.rating import rate
-from experiments.tournaments.running import FILE, Record, RecordError
+from experiments.tournaments.running import FILE, open_record
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.players.baselines import RandomAgent
@@ -385,17 +386,17 @@ def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_two_tournaments_in_one_folder_are_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Record(tmp_path, {}):
+    with open_record(tmp_path, {}):
         assert tournament.main([*SMALL, "--out", str(tmp_path)]) == 2
-    assert "another process plays a tournament there" in capsys.readouterr().err
-    with Record(tmp_path, {}) as free:
+    assert "another process works on a tournament there" in capsys.readouterr().err
+    with open_record(tmp_path, {}) as free:
         assert free.lines == []
 
 
 def test_a_match_that_the_disk_cannot_take_leaves_the_others_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Record(tmp_path, {}) as record:
+    with open_record(tmp_path, {}) as record:
         record.add({"cell": 1})
 
         def full(_: int) -> None:
@@ -406,14 +407,14 @@ def test_a_match_that_the_disk_cannot_take_leaves_the_others_whole(
             with pytest.raises(OSError, match=r"No space left on device: .*cells"):
                 record.add({"cell": 2})
         record.add({"cell": 3})
-    with Record(tmp_path, {}) as again:
+    with open_record(tmp_path, {}) as again:
         assert again.lines == [{"cell": 1}, {"cell": 3}]
 
 
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("points\n")
     with pytest.raises(RecordError, match="expected the results of a tournament"):
-        Record(tmp_path, {})
+        open_record(tmp_path, {})
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from agents.common import WorkerError
 from agents.self_play.processes import CAPACITY, ProcessGroup, process_group
+from experiments.workers import WorkerError
 
 
 def exchange(group: ProcessGroup) -> tuple[list[float], list[float], float]:

@@ -1,0 +1,285 @@
+"""Searches hyperparameters of `agents.train`: trains with many settings, and ranks exact scores.
+
+    python -m agents.search settings.toml
+    python -m agents.search settings.toml --samples 20 --ray HEAD:6379
+
+The file has three tables, whose keys are settings of agents.train: [fixed], [grid] with a list of
+values for each, of which every combination is trained, and [random] with ranges, from which each of
+--samples draws: { low = 1e-4, high = 1e-2, log = true }. The seed is a setting like others. All
+scenarios must be small enough to be solved: the score is the exact one, on average over them.
+
+Finished trainings are stored in OUT/trainings.jsonl: the same command continues an interrupted
+search. With --ray they are shared out to the machines of a Ray cluster, with the same results.
+OUT gets results.json, best first.
+"""
+
+import contextlib
+import io
+import itertools
+import math
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from agents import hyperparameters, train
+from agents.common import by_scenario, load_solutions
+from experiments import common
+from experiments.records import Record, RecordError
+from experiments.workers import RAY, WorkerError, Workers, local_path, open_workers
+from wfb_gym.cli.parser import COULD_NOT_RUN
+
+MODULE = "agents.search"
+FILE = "trainings.jsonl"
+"""File of a search's folder that holds finished trainings."""
+TABLES = ("fixed", "grid", "random")
+RANGE = {"low", "high", "log"}
+NOT_SEARCHED = ("scenario", "seat", "opponent", "load")
+"""Settings of `agents.train` that are the same in each training."""
+Training = dict[str, Any]
+"""Settings of `agents.train` by name."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a search."""
+
+    file: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "positional": True,
+            "metavar": "FILE",
+            "help": "what is searched (default: a small search)",
+        },
+    )
+    samples: int = 1  # of the random settings, for each combination of the grid
+    seed: int = 0  # of the samples
+    out: Path = Path("runs/search")  # folder of the results
+    ray: str = field(default="", metadata=RAY)
+
+
+EXAMPLE = """
+[fixed]
+scenario = ["apprentice"]
+[grid]
+net = [32, 64]
+[random]
+learning_rate = { low = 1e-3, high = 1e-2, log = true }
+"""
+"""What is searched without a file."""
+
+
+def read_trainings(settings: Settings) -> list[Training]:
+    """Read the file of a search; returns the settings of all its trainings, in order.
+
+    Raises:
+        ValueError: the file does not say a search, or a training's settings cannot be trained with.
+        OSError: the file cannot be read.
+    """
+    name, text = "the small search", EXAMPLE
+    for name in settings.file:
+        text = Path(name).read_text(encoding="utf-8")
+    try:
+        tables = tomllib.loads(text)
+        for table, content in tables.items():
+            if table not in TABLES or not isinstance(content, dict):
+                raise ValueError(f"expected the tables {', '.join(TABLES)}, found {table}")
+        fixed, grid, ranges = (tables.get(table, {}) for table in TABLES)
+        given = [*fixed, *grid, *ranges]
+        for key in given:
+            _check_key(key, given.count(key), key in fixed)
+        for key, values in grid.items():
+            if not isinstance(values, list) or not values:
+                raise ValueError(f"grid.{key}: expected a list of values, found {values!r}")
+        for key, limits in ranges.items():
+            _check_range(key, limits)
+        rng = np.random.default_rng(settings.seed)
+        trainings = []
+        for values in itertools.product(*grid.values()):
+            for _ in range(settings.samples if ranges else 1):
+                drawn = {key: draw(limits, rng) for key, limits in ranges.items()}
+                trainings.append({**fixed, **dict(zip(grid, values, strict=True)), **drawn})
+        for training in trainings:
+            hyperparameters.load_hyperparameters("small-duel", "caster", settings_of(training))
+    except (ValueError, TypeError) as error:  # of TOML too
+        raise ValueError(f"{name}: {error}") from None
+    return trainings
+
+
+def _check_key(key: str, count: int, is_fixed: bool) -> None:
+    known = [each.name for each in fields(hyperparameters.Settings) if each.name != "out"]
+    if key not in known:
+        raise ValueError(f"expected settings of agents.train ({', '.join(known)}), found {key}")
+    if count > 1:
+        raise ValueError(f"{key}: expected in one table, found in {count}")
+    if key in NOT_SEARCHED and not is_fixed:
+        raise ValueError(f"{key}: expected in [fixed]")
+
+
+def _check_range(key: str, limits: Any) -> None:
+    if not isinstance(limits, dict) or not {"low", "high"} <= set(limits) <= RANGE:
+        raise ValueError(f"random.{key}: expected low, high and perhaps log, found {limits!r}")
+    low, high = limits["low"], limits["high"]
+    if not low < high or (limits.get("log") and low <= 0):
+        raise ValueError(f"random.{key}: expected low < high, and over 0 for log, found {limits!r}")
+
+
+def draw(limits: Mapping[str, Any], rng: np.random.Generator) -> float | int:
+    """Draw a value of a range; a whole number where both limits are."""
+    low, high = limits["low"], limits["high"]
+    whole = isinstance(low, int) and isinstance(high, int)
+    if limits.get("log"):
+        value = math.exp(rng.uniform(math.log(low), math.log(high)))
+        return round(value) if whole else value
+    return int(rng.integers(low, high + 1)) if whole else float(rng.uniform(low, high))
+
+
+def settings_of(training: Training) -> hyperparameters.Settings:
+    """The settings of `agents.train` of a training."""
+    values: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in training.items()
+    }
+    for key in ("scenario", "opponent"):
+        if key in values:
+            values[key] = tuple(local_path(name) for name in values[key])
+    if "load" in values:
+        values["load"] = Path(local_path(values["load"]))
+    return hyperparameters.Settings(**values)
+
+
+def files_of(training: Training) -> list[str]:
+    """The files that a training names."""
+    names = [*training.get("scenario", ()), *training.get("opponent", ())]
+    names += [training["load"]] if "load" in training else []
+    return [name for name in names if Path(name).suffix and Path(name).is_file()]
+
+
+def train_once(training: Training) -> dict[str, Any]:
+    """Train with some settings; returns the exact score and how long it took.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended it.
+    """
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+        settings = settings_of({**training, "out": Path(folder)})
+        results = train.run(settings, train.prepare(settings))
+    if results["interrupted"]:
+        raise KeyboardInterrupt
+    scores = [each["score"] for each in by_scenario(results["exact"]["trained"]).values()]
+    return {
+        "score": float(np.mean(scores)),
+        "steps": results["steps"],
+        "seconds": round(time.monotonic() - began, 2),
+    }
+
+
+def check_scenarios(trainings: Sequence[Training]) -> None:
+    """Raise a ValueError if there is no exact score to rank by."""
+    settings = settings_of(trainings[0])
+    solutions = load_solutions(settings.scenario, settings.exact_bytes)
+    if missing := [name for name in settings.scenario if name not in solutions]:
+        raise ValueError(f"scenario: expected ones that can be solved, found {', '.join(missing)}")
+
+
+def search(
+    trainings: Sequence[Training], record: Record, workers: Workers, done: list[dict[str, Any]]
+) -> None:
+    """Do the trainings that the record lacks, and give all results to `done`, in order."""
+    done += [line["training"] for line in record.lines]
+    results = workers.map(train_once, trainings[len(done) :], _words)
+    with common.report_progress("training", len(trainings)) as report:
+        report("", len(done))
+        for training in trainings[len(done) :]:
+            report(_words(training), 0)
+            found = {"settings": training, **next(results)}
+            record.add({"training": found})
+            done.append(found)
+            report("", 1)
+
+
+def _words(training: Training) -> str:
+    return ", ".join(f"{key} {value}" for key, value in training.items())
+
+
+def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> Table:
+    """A table of the trainings, best first, with the settings in which they differ."""
+    first = ranking[0]["settings"]
+    keys = [key for key in first if any(each["settings"][key] != first[key] for each in ranking)]
+    table = Table(*keys, "score", "seconds", title="exact scores", box=SIMPLE_HEAD)
+    for each in ranking:
+        cells = [
+            f"{value:.4g}" if isinstance(value, float) else str(value)
+            for value in (each["settings"][key] for key in keys)
+        ]
+        table.add_row(*cells, f"{each['score']:.2f}", f"{each['seconds']:.1f}")
+    return table
+
+
+def parse_arguments(
+    arguments: Sequence[str] | None,
+) -> tuple[Settings, list[Training], bool]:
+    """Parse the command line: settings, the trainings, and whether JSON is wanted."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=__doc__,
+        quick={"out": Path("runs/search-quick")},
+        switches={},
+    )
+    common.check_positive(parser, settings, ["samples"])
+    if len(settings.file) > 1:
+        parser.error(f"expected one file, found {len(settings.file)}")
+    if settings.seed < 0:
+        parser.error(f"--seed: expected 0 or more, found {settings.seed}")
+    try:
+        trainings = read_trainings(settings)
+        if "quick" in switches:
+            trainings = [{**hyperparameters.QUICK, **each} for each in trainings]
+        check_scenarios(trainings)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    return settings, trainings, "json" in switches
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Search, write and print; returns the exit status."""
+    settings, trainings, as_json = parse_arguments(arguments)
+    done: list[dict[str, Any]] = []
+    try:
+        with open_workers(settings.ray, files=files_of(trainings[0])) as workers:
+            try:
+                record = Record(settings.out, FILE, "search", {"trainings": trainings})
+            except (RecordError, OSError) as error:
+                print(f"python -m {MODULE}: {error}", file=sys.stderr)
+                return COULD_NOT_RUN
+            with record, common.Interruptible() as session:
+                search(trainings, record, workers, done)
+    except WorkerError as error:
+        print(f"python -m {MODULE}: {error}", file=sys.stderr)
+        return common.FAILED
+    if session.interrupted:
+        text = f"interrupted after {len(done)} trainings; the same command continues"
+        print(text, file=sys.stderr)
+    ranking = sorted(done, key=lambda each: -each["score"])
+    found = {
+        "trainings": ranking,
+        "interrupted": session.interrupted,
+        "versions": common.versions(),
+    }
+    common.write_results(settings.out, found)
+    common.print_results(found, [ranking_table(ranking)] if ranking else [], as_json=as_json)
+    return common.INTERRUPTED if session.interrupted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

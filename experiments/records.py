@@ -1,0 +1,81 @@
+"""Records of long runs: each finished part is a line in a file, from which the run goes on."""
+
+import json
+import os
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, Self
+
+from wfb_gym.files import lock_folder
+
+
+class RecordError(Exception):
+    """The folder holds something else; the message says what."""
+
+
+class Record:
+    """A file of what is finished, a line of JSON each; `lines` is what it held after its first.
+
+    The first line holds the settings. A folder in which the file has others, or is of another kind,
+    or in which another process works, is a `RecordError`. As a context it lets others work there in
+    the end.
+
+    Args:
+        folder: of the run; it is made if it is not there.
+        name: of the file.
+        kind: what the settings are of, in one word: "tournament".
+        settings: all that the results depend on.
+    """
+
+    def __init__(self, folder: Path, name: str, kind: str, settings: dict[str, Any]) -> None:
+        self._path, self._kind = folder / name, kind
+        folder.mkdir(parents=True, exist_ok=True)
+        with ExitStack() as held:
+            try:
+                held.enter_context(lock_folder(folder))
+            except BlockingIOError:
+                raise RecordError(
+                    f"{folder}: another process works on a {kind} there: wait for its end, "
+                    "or choose another --out"
+                ) from None
+            self._open(settings)
+            self._held = held.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._held.close()
+
+    def _open(self, settings: dict[str, Any]) -> None:
+        content = self._path.read_bytes() if self._path.exists() else b""
+        complete = content[: content.rfind(b"\n") + 1]
+        try:
+            lines = [json.loads(line) for line in complete.splitlines()]
+            known = lines[0][self._kind] if lines else settings
+        except (ValueError, KeyError, TypeError):
+            raise RecordError(f"{self._path}: expected the results of a {self._kind}") from None
+        for key in sorted({*settings, *known}):
+            if known.get(key) != settings.get(key):
+                raise RecordError(
+                    f"{self._path} holds another {self._kind}, with {key} {known.get(key)}, not "
+                    f"{settings.get(key)}: choose another --out, or delete that file"
+                )
+        self.lines: list[dict[str, Any]] = lines[1:]
+        if len(content) > len(complete):
+            os.truncate(self._path, len(complete))  # the process ended while it wrote the last line
+        if not lines:
+            self.add({self._kind: settings})
+
+    def add(self, line: dict[str, Any]) -> None:
+        """Append a line; it is on the disk when this returns, and if it raises nothing of it is."""
+        before = self._path.stat().st_size if self._path.exists() else 0
+        try:
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            with suppress(OSError):
+                os.truncate(self._path, before)
+            raise OSError(error.errno, error.strerror, str(self._path)) from error

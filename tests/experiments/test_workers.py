@@ -1,0 +1,294 @@
+"""Tasks done elsewhere: the same results in the same order, and one line for what goes wrong."""
+
+import json
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import cloudpickle  # type: ignore[import-untyped]
+import pytest
+import torch
+
+from agents.distillation.grading import grade_seeds
+from agents.distillation.targets import TargetSource, make_many_targets
+from experiments import exploitability, leaderboard, tournament, workers
+from experiments.common import FAILED
+from experiments.leaderboards import protocol
+from experiments.workers import HERE, LOCAL, WorkerError, Workers, open_workers
+from tests.experiments.tasks import die_at_three, fail_at_three, read_file, slow_first
+from wfb_gym.generating import Generation
+from wfb_gym.players.learned import NetworkAgent
+
+POLICY = Path(workers.ROOT, "wfb_gym/players/policies/archmage-duel/caster.npz")
+GENERAL = Path(workers.ROOT, "wfb_gym/players/policies/general/caster.npz")
+
+
+class Elsewhere:
+    """Does tasks some ahead of their results, as who is elsewhere does: all is pickled."""
+
+    shares = True
+
+    def __init__(self) -> None:
+        self.done = 0
+
+    def map(
+        self,
+        function: Callable[[Any], Any],
+        tasks: Iterable[Any],
+        describe: Callable[[Any], str] = str,
+    ) -> Iterator[Any]:
+        def do(task: Any) -> Any:
+            self.done += 1
+            content = cloudpickle.dumps((function, task))
+            there, received = cloudpickle.loads(content)
+            return cloudpickle.loads(cloudpickle.dumps(there(received)))
+
+        pending: deque[Any] = deque()
+        for task in tasks:
+            pending.append(do(task))
+            if len(pending) == 4:
+                yield pending.popleft()
+        yield from pending
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
+    """Does the tasks of the commands."""
+    found = Elsewhere()
+
+    @contextmanager
+    def opened(*_: Any, **__: Any) -> Iterator[Workers]:
+        yield found
+
+    for module in (tournament, exploitability, leaderboard):
+        monkeypatch.setattr(module, "open_workers", opened)
+    return found
+
+
+# --- here and in processes -----------------------------------------------------------------------
+
+
+def test_here_a_task_is_done_when_its_result_is_asked_for() -> None:
+    taken: list[int] = []
+
+    def take(number: int) -> int:
+        taken.append(number)
+        return number
+
+    found = HERE.map(take, iter(range(3)))
+    assert next(found) == 0
+    assert taken == [0]
+    assert list(found) == [1, 2]
+
+
+def test_results_come_in_order_and_few_are_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_AHEAD", 2)
+    begun = 0
+
+    def numbers() -> Iterator[int]:
+        nonlocal begun
+        for begun in range(1, 31):
+            yield begun - 1
+
+    with open_workers(processes=2) as pool:
+        found = []
+        for result in pool.map(slow_first, numbers()):
+            found.append(result)
+            assert begun <= len(found) + 3
+    assert found == [number * number for number in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (fail_at_three, r"task 3: ZeroDivisionError: three is refused \(on "),
+        (die_at_three, r"task \d: a worker process has failed$"),
+    ],
+)
+def test_a_failure_in_a_process_is_told_in_one_line(
+    function: Callable[[int], int], message: str
+) -> None:
+    with open_workers(processes=2) as pool, pytest.raises(WorkerError, match=message) as raised:
+        list(pool.map(function, range(6), lambda number: f"task {number}"))
+    assert "\n" not in str(raised.value)
+
+
+def test_without_ray_the_extra_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    out = tmp_path / "out"
+    assert tournament.main(["random", "--ray", "local", "--out", str(out)]) == FAILED
+    expected = "python -m experiments.tournament: Ray is not installed: pip install 'wfb-gym[ray]'"
+    assert capsys.readouterr().err == f"{expected}\n"
+    assert not out.exists()
+
+
+def test_what_differs_is_named() -> None:
+    found = workers.fingerprint() | {"numpy": "1.0", "Python": "3.0"}
+    told = workers.difference(workers.fingerprint(), found)
+    assert "numpy: expected" in told
+    assert "found 1.0" in told
+    assert "Python: expected" in told
+    assert "numba" not in told
+    assert workers.difference(found, dict(found)) == ""
+
+
+def test_pytorch_uses_one_thread_in_the_block() -> None:
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(3)
+        with workers.one_torch_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+
+
+# --- the same, whoever does it -------------------------------------------------------------------
+
+TOURNAMENT = ("veteran", "random", str(POLICY), "--scenario", "apprentice", "--battles", "20")
+
+
+def cells(folder: Path) -> list[str]:
+    """The lines of a tournament's record, without the measured times."""
+    lines = (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    for line in found:
+        line.get("cell", {}).pop("thinking", None)
+    return [json.dumps(line) for line in found]
+
+
+def play(out: Path, *arguments: str) -> list[str]:
+    assert tournament.main([*TOURNAMENT, "--out", str(out), *arguments]) == 0
+    return cells(out)
+
+
+def test_a_tournaments_record_is_the_same(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    here = play(tmp_path / "here")
+    pool: Elsewhere = request.getfixturevalue("elsewhere")
+    assert play(tmp_path / "there") == here
+    assert pool.done == 9
+    part = tmp_path / "part"
+    part.mkdir()
+    lines = (tmp_path / "here" / "cells.jsonl").read_text(encoding="utf-8").splitlines(True)
+    (part / "cells.jsonl").write_text("".join(lines[:5]), encoding="utf-8")
+    assert play(part) == here
+    assert pool.done == 9 + 5
+
+
+def test_grades_are_the_same(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["veteran", str(POLICY), "--scenario", "apprentice", "--scenario", "archmage-duel"]
+    here = exploitability.main([*arguments, "--json"]), capsys.readouterr().out
+    pool: Elsewhere = request.getfixturevalue("elsewhere")
+    assert (exploitability.main([*arguments, "--json"]), capsys.readouterr().out) == here
+    assert pool.done == 2
+
+
+def test_submissions_are_the_same(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = protocol.generated_scenarios()[:3]
+    monkeypatch.setattr(protocol, "generated_scenarios", lambda: few)
+    tasks = ("generated/caster", "generated/dispeller", "apprentice/caster")
+    arguments = ["--evaluate", "greedy", *(word for task in tasks for word in ("--task", task))]
+    assert leaderboard.main([*arguments, "--folder", str(tmp_path / "here")]) == 0
+    pool: Elsewhere = request.getfixturevalue("elsewhere")
+    assert leaderboard.main([*arguments, "--folder", str(tmp_path / "there")]) == 0
+    assert pool.done == 4
+    first, second = ((tmp_path / name / "greedy.json") for name in ("here", "there"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_refused_policy_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = protocol.generated_scenarios()[:6]
+    monkeypatch.setattr(protocol, "generated_scenarios", lambda: few)
+    models = [str(POLICY)] * 5
+    tasks = tuple(protocol.TASKS[f"generated/{seat}"] for seat in ("caster", "dispeller"))
+    results: dict[str, Any] = {}
+    told: list[int] = []
+    failed = protocol.grade(
+        "mine", models, tasks, results, lambda _, steps: told.append(steps), Elsewhere()
+    )
+    assert len(failed) == 2
+    assert results["generated"] == {}
+    assert sum(told) == 2
+
+
+def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None:
+    def made(name: str, pool: Workers) -> tuple[list[bool], dict[str, bytes], list[Any], str]:
+        options = Generation(points=1000, phases=1)
+        source = TargetSource(options, tmp_path / name, max_bytes=1 << 20, decisions=64)
+        if pool is not HERE:  # goes on with what an interrupted run has made
+            list(make_many_targets(source, range(1, 5, 2)))
+        useful = list(make_many_targets(source, range(5), pool))
+        files = {each.name: each.read_bytes() for each in source.folder.iterdir()}
+        test = TargetSource(options, source.folder, "test", 1 << 20)
+        path = tmp_path / f"{name}.jsonl"
+        *_, (grades, seen) = grade_seeds(test, 0, NetworkAgent(GENERAL), 1, path, pool)
+        return useful, files, [grades, seen], path.read_text(encoding="utf-8")
+
+    assert made("here", HERE) == made("there", Elsewhere())
+
+
+# --- on Ray --------------------------------------------------------------------------------------
+
+
+def test_a_cluster_that_nobody_answers_for_is_told_before_anything_is_begun(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("ray")
+    out = tmp_path / "out"
+    for address, reason in (("127.0.0.1:1", "refused"), ("nowhere", "expected HOST:PORT")):
+        assert tournament.main(["random", "--ray", address, "--out", str(out)]) == FAILED
+        told = capsys.readouterr().err
+        assert told.startswith(f"python -m experiments.tournament: no Ray at {address}: ")
+        assert reason in told
+        assert told.count("\n") == 1
+    assert not out.exists()
+
+
+@pytest.mark.slow
+def test_on_ray_files_travel_and_failures_are_told(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    name = str(tmp_path / "note.txt")
+    Path(name).write_text("kept", encoding="utf-8")
+    with open_workers(LOCAL, files=[name]) as pool:
+        Path(name).unlink()
+        (found,) = pool.map(read_file, [name])
+        assert list(pool.map(slow_first, range(20))) == [number**2 for number in range(20)]
+        assert next(pool.map(partial(pow, 2), range(1000))) == 1  # the rest is given up
+        with pytest.raises(WorkerError, match=r"^3: ZeroDivisionError: three is refused \(on "):
+            list(pool.map(fail_at_three, range(6)))
+        with pytest.raises(WorkerError, match=r"^3: a worker on Ray has failed: ") as raised:
+            list(pool.map(die_at_three, range(6)))
+        assert "\n" not in str(raised.value)
+    there, text, told = found
+    assert there != name
+    assert text == "kept"
+    assert told == f"bad {name}"
+
+
+@pytest.mark.slow
+def test_on_ray_other_sources_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    others = workers.fingerprint() | {"the checkout's sources": "others"}
+    monkeypatch.setattr(workers, "fingerprint", lambda: others)
+    message = "the checkout's sources: expected others as here, found "
+    with pytest.raises(WorkerError, match=message), open_workers(LOCAL):
+        pass
+
+
+@pytest.mark.slow
+def test_on_ray_a_tournaments_record_is_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    assert play(tmp_path / "there", "--ray", LOCAL) == play(tmp_path / "here")
