@@ -22,7 +22,7 @@ from wfb_gym.opponents.move_tables import (
 from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer, choose_action, with_epsilon
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import TooLarge, solve, solving
+from wfb_gym.solver import TooLarge, solve, solve_all, solving
 from wfb_gym.solver import move_tables as solver_move_tables
 from wfb_gym.solver.move_tables import load_move_tables
 
@@ -181,10 +181,10 @@ def test_solutions_are_read_once_and_kept_at_hand(
 
 @pytest.mark.usefixtures("quick_refusals")
 def test_what_cannot_be_solved_has_no_book(monkeypatch: pytest.MonkeyPatch) -> None:
-    def little(scenario: Any, **keys: Any) -> Any:
-        return solve(scenario, max_bytes=200_000, **keys)
+    def little(scenarios: Any, **keys: Any) -> Any:
+        return solve_all(scenarios, max_bytes=200_000, **keys)
 
-    monkeypatch.setattr(solver_move_tables, "solve", little)
+    monkeypatch.setattr(solver_move_tables, "solve_all", little)
     with pytest.raises(TooLarge):
         load_move_tables([load_scenario("border-skirmish")], 0)
     assert not solver_move_tables._CACHE

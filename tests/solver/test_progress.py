@@ -68,6 +68,7 @@ def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> 
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 1000)
+    monkeypatch.setattr(estimation, "available_cores", lambda: 1)  # it waits for the estimate
     solver.solve("archmage-duel")
     assert any("] 4,112 of about 4,112 positions" in line for line in shown(out))
     assert shown(out)[-1] == ""

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from wfb_gym._cores import available_cores
 from wfb_gym.cli.parser import Commands
 
 _SCENARIO = "apprentice"
@@ -52,7 +53,7 @@ def _compile_side_by_side() -> None:
     """Have every part compiled in a process of its own; what two need, one of them compiles."""
     code = "from wfb_gym.cli import compiling; compiling._PARTS[{}]()"
     commands = [[sys.executable, "-c", code.format(k)] for k in range(len(_PARTS))]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(available_cores()) as pool:
         failed = [run.returncode for run in pool.map(subprocess.run, commands) if run.returncode]
     if failed:
         raise SystemExit(failed[0])

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numba.core import config
 
+from wfb_gym._cores import available_cores
 from wfb_gym._intrinsics import (
     ROOM,
     add_to_word,
@@ -198,6 +199,5 @@ def _serve(
         bell.acquire()
 
 
-_HAS_AFFINITY = hasattr(os, "sched_getaffinity")  # not on every system
-THREAD_POOL = ThreadPool(len(os.sched_getaffinity(0)) if _HAS_AFFINITY else os.cpu_count() or 1)
+THREAD_POOL = ThreadPool(available_cores())
 """The process's threads for batched steps."""

@@ -16,7 +16,7 @@ from wfb_gym.solver.evaluation import (
 )
 from wfb_gym.solver.game_graph import TooLarge
 from wfb_gym.solver.solution import Solution, SolutionError, load, save
-from wfb_gym.solver.solving import solve
+from wfb_gym.solver.solving import solve, solve_all
 
 __all__ = [
     "BestResponse",
@@ -34,4 +34,5 @@ __all__ = [
     "normalised_score",
     "save",
     "solve",
+    "solve_all",
 ]

@@ -4,12 +4,14 @@
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._cores import available_cores
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import new_plan
 from wfb_gym.packing import pack
@@ -114,13 +116,16 @@ def explore(
 ) -> None:
     """Solve all that can follow a battle's position, or raise soon if it does not fit.
 
-    If it takes long, `expect` is called once with the estimated number of positions.
+    If it takes long, `expect` is called once with the estimated number of positions. Where there
+    is a core for it, solving goes on while the size is estimated; what is refused is the same.
 
     Raises:
         TooLarge: It does not fit, or hardly can; names what makes the scenario large.
     """
     before = graph.size
-    expected: Estimate | None = None
+    expected: Future[Estimate] | None = None
+    told = refused = False
+    pool = ThreadPoolExecutor(1, "wfb_gym estimate")  # starts its thread when it is needed
 
     def refusal(found: str, estimated: Estimate) -> TooLarge:
         causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
@@ -129,25 +134,42 @@ def explore(
             f"it has {found}{causes}"
         )
 
+    def tell(estimated: Estimate) -> None:
+        nonlocal told, refused
+        if not told and expect is not None:
+            expect(estimated.states)
+        told = True
+        if estimated.bytes > DOUBT * graph.max_bytes:
+            refused = True
+            count, size_in_bytes = count_text(estimated.states), size_text(estimated.bytes)
+            raise refusal(f"about {count} positions in {size_in_bytes}", estimated)
+
     def watch(size: int) -> None:
         nonlocal expected
         if progress is not None:
             progress(size)
         if expected is None and size - before >= ESTIMATE_AFTER:
-            expected = estimate(scenario, battle)
-            if expect is not None:
-                expect(expected.states)
-            if expected.bytes > DOUBT * graph.max_bytes:
-                count, size_in_bytes = count_text(expected.states), size_text(expected.bytes)
-                raise refusal(f"about {count} positions in {size_in_bytes}", expected)
+            expected = Future()
+            if available_cores() > 1:
+                expected = pool.submit(estimate, scenario, battle)
+            else:
+                expected.set_result(estimate(scenario, battle))
+        if expected is not None and expected.done() and not told:
+            tell(expected.result())
 
     try:
         graph.explore(battle.state, watch)
+        if expected is not None:
+            tell(expected.result())
     except TooLarge as error:
-        if expected is not None and expected.bytes > DOUBT * graph.max_bytes:
+        if refused:
             raise
-        estimated = expected or estimate(scenario, battle)
+        if expected is not None:
+            tell(expected.result())
+        estimated = estimate(scenario, battle) if expected is None else expected.result()
         raise refusal(f"more than {count_text(graph.size)} positions", estimated) from error
+    finally:
+        pool.shutdown(wait=False)  # an estimate that nobody waits for ends within seconds
 
 
 def _causes_of(scenario: Scenario, states: States, weights: Floats) -> tuple[str, ...]:

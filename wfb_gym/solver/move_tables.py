@@ -10,7 +10,7 @@ from wfb_gym.opponents.move_tables import MoveTable, MoveTables, write_moves
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver.solution import packed_digest
-from wfb_gym.solver.solving import solve
+from wfb_gym.solver.solving import solve_all
 
 _CACHE: dict[tuple[str, ...], MoveTables] = {}
 _CACHE_SIZE = 4
@@ -31,8 +31,9 @@ def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:
     tables = new_records(MoveTable, len(scenarios))
     storages = []
     end = 0
-    for number, (scenario, table) in enumerate(zip(scenarios, tables, strict=True)):
-        graph = solve(scenario, cache=True, notice=sys.stderr).graph
+    solutions = solve_all(scenarios, cache=True, notice=sys.stderr)
+    for number, (solution, table) in enumerate(zip(solutions, tables, strict=True)):
+        graph = solution.graph
         own = np.flatnonzero(graph.kinds == seat)
         table.plan = graph.plan[0]
         table.slots = 1 << int(2 * len(own)).bit_length()

@@ -1,4 +1,4 @@
-"""Solving a scenario, and the cache of solutions on disk.
+"""Solving a scenario or several, and the cache of solutions on disk.
 
 Cached solutions lie beside the compiled code, in a folder that is named after a hash of the
 sources: another version of the rules finds none of them.
@@ -7,8 +7,13 @@ sources: another version of the rules finds none of them.
 import contextlib
 import sys
 import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
 from typing import Any, TextIO
 
+from wfb_gym._cores import available_cores
 from wfb_gym._jit import CACHE_FOLDER
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
@@ -104,6 +109,62 @@ def solve(
         if cache:
             save()
     return solution
+
+
+def solve_all(
+    scenarios: Iterable[Any],
+    *,
+    max_bytes: int = DEFAULT_BYTES,
+    cache: bool = False,
+    notice: TextIO | None = None,
+) -> Iterator[Solution]:
+    """Solve several scenarios side by side, each in a thread of its own.
+
+    A few are solved ahead, as many as twice the process's cores.
+
+    Args:
+        scenarios: bundled names, paths or `Scenario`s.
+        max_bytes: memory that the positions of each may take.
+        cache: see `solve`.
+        notice: see `solve`.
+
+    Yields:
+        What `solve` returns for each, in their order.
+
+    Raises:
+        TooLarge: as `solve` does, once those before were yielded; the others are given up.
+        ScenarioError: likewise.
+    """
+    some, cores = list(scenarios), available_cores()
+    if len(some) == 1 or cores == 1:
+        for scenario in some:
+            yield solve(scenario, max_bytes=max_bytes, cache=cache, notice=notice)
+        return
+    given_up = Event()
+
+    def watch(_: int) -> None:
+        if given_up.is_set():
+            raise _GivenUpError
+
+    def solve_one(scenario: Any) -> Solution:
+        return solve(scenario, max_bytes=max_bytes, progress=watch, cache=cache, notice=notice)
+
+    pool = ThreadPoolExecutor(cores, "wfb_gym solve")
+    waiting: deque[Future[Solution]] = deque()
+    try:
+        for scenario in some:
+            if len(waiting) == 2 * cores:
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(solve_one, scenario))
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        given_up.set()
+        pool.shutdown(cancel_futures=True)
+
+
+class _GivenUpError(Exception):
+    """Nobody waits for this solution any more."""
 
 
 class Bar:
