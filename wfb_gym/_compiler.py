@@ -65,6 +65,9 @@ def is_tested(release: tuple[int, int]) -> bool:
     return False
 
 
+_BRIEF_CALLS = 1000
+"""Calls from Python before a brief function is compiled for them."""
+
 _TESTED = is_tested(numba.version_info.short)
 
 
@@ -73,8 +76,8 @@ def njit_cached(function: Callable[..., Any], *, is_brief: bool = False, **optio
 
     Args:
         function: as it is written.
-        is_brief: Python that calls it runs it as it is written, sooner than it could be compiled,
-            or machine code be loaded.
+        is_brief: Python that calls it runs it as it is written, the first thousand times: that is
+            sooner done than machine code is loaded.
         **options: of `numba.njit`.
     """
     if not _TESTED or config.DISABLE_JIT:
@@ -148,9 +151,11 @@ class _Dispatcher(CPUDispatcher):
 
     _depth = 0  # how many functions are being compiled, each called by the one before
     is_brief = False
+    _calls = 0  # from Python, without machine code
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        if self.is_brief:
+        self._calls += 1
+        if self.is_brief and self._calls <= _BRIEF_CALLS:
             return self.py_func  # the caller calls what this returns
         return super()._compile_for_args(*args, **kws)  # type: ignore[misc]
 

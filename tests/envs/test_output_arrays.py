@@ -46,10 +46,11 @@ def test_arrays_that_somebody_keeps_are_forgotten() -> None:
 def play(copy: bool) -> tuple[list[Any], list[Any]]:
     """Return what 20 steps give, copied at once, and as it is after the last of them."""
     envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=SIZE, copy=copy)
-    envs.reset(seed=1)
+    *_, infos = envs.reset(seed=1)
     at_once, later = [], []
     for _ in range(20):
-        observations, *_, infos = envs.step(np.zeros(SIZE, np.int64))
+        last_legal = infos["action_mask"].cumsum(1).argmax(1)
+        observations, *_, infos = envs.step(last_legal)
         parts = [observations, infos["action_mask"]]
         if "final_obs" in infos:
             parts += [each for each in infos["final_obs"] if each is not None]
