@@ -107,6 +107,7 @@ def test_an_interrupted_search_goes_on_and_ranks_the_same(
     assert "holds another search" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_training_is_graded_exactly_and_again_the_same() -> None:
     training = {**QUICK, "steps": 512, "scenario": ["archmage-duel"], "seed": 5}
     first, second = search.train_once(training), search.train_once(training)

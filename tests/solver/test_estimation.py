@@ -98,7 +98,9 @@ def test_an_estimate_reads_well() -> None:
     assert str(estimation.Estimate(46, 150_000, True, ())) == "46 positions in 146 KiB"
 
 
-@pytest.mark.parametrize(("cores", "within"), [(1, 400_000), (2, 10_000_000)])
+@pytest.mark.parametrize(
+    ("cores", "within"), [(1, 400_000), pytest.param(2, 10_000_000, marks=pytest.mark.slow)]
+)
 def test_a_battle_that_is_far_too_large_is_refused_ahead(
     cores: int, within: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
