@@ -87,10 +87,14 @@ def profile(updates: int, *, quick: bool = False) -> dict[str, float]:
     with process_group(settings.workers, worker_loop, settings, False) as group:
         trainer = Trainer(settings, group)
         _update(trainer, group)
+        backward = torch.Tensor.backward
         watch(trainer, stopwatch)
-        for _ in range(updates):
-            with stopwatch.running(BOOKKEEPING):
-                _update(trainer, group)
+        try:
+            for _ in range(updates):
+                with stopwatch.running(BOOKKEEPING):
+                    _update(trainer, group)
+        finally:
+            torch.Tensor.backward = backward  # type: ignore[method-assign]
         group.broadcast(0.0, 1.0)  # the others may end
     each = {part: seconds / updates for part, seconds in stopwatch.seconds.items()}
     return dict(sorted(each.items(), key=lambda item: -item[1]))

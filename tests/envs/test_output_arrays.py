@@ -1,9 +1,11 @@
 """Arrays that steps give: never written again while anybody has them, unless that was asked for."""
 
+import pickle
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+import pytest
 
 from wfb_gym.envs.driver import RecycledArrays
 
@@ -41,6 +43,20 @@ def test_arrays_that_somebody_keeps_are_forgotten() -> None:
         places.add(held.ctypes.data)
     assert len(places) == 2
     assert not any(np.shares_memory(held, each) for each in kept)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+def test_a_pickled_environment_goes_on_in_arrays_of_its_own(copy: bool) -> None:
+    envs = gym.make_vec("wfb_gym/Caster-v0", num_envs=SIZE, copy=copy)
+    envs.reset(seed=1)
+    small = len(pickle.dumps(envs))
+    held = envs.step(np.zeros(SIZE, np.int64))
+    assert len(pickle.dumps(envs)) < small + held[0].nbytes
+    twin = pickle.loads(pickle.dumps(envs))
+    first, *_ = twin.step(np.zeros(SIZE, np.int64))
+    second, *_ = twin.step(np.zeros(SIZE, np.int64))
+    assert not np.shares_memory(first, held[0])
+    assert (second is first) == (not copy)
 
 
 def play(copy: bool) -> tuple[list[Any], list[Any]]:

@@ -210,11 +210,12 @@ class Batch(EpisodeDriver):
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = ("_arguments", "begun", "envs", "allowed", "watcher")
+        kept = ("_arguments", "begun", "envs", "allowed", "watcher", "outputs_shared")
         return {key: vars(self)[key] for key in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(*state["_arguments"])  # type: ignore[misc]
+        self.share_outputs(state["outputs_shared"])
         self.envs[:] = state["envs"]
         self.allowed[:] = state["allowed"]
         self.begun, self.watcher = state["begun"], state["watcher"]

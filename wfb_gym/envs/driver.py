@@ -95,6 +95,9 @@ class RecycledArrays:
         self._arrays = [*self._arrays[1 - _RECYCLED :], new]
         return new
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_arrays": []}  # what was handed out is not a copy's
+
 
 _RECYCLED = 2
 """Arrays that are remembered: whoever steps holds one while the next is written."""
@@ -176,6 +179,7 @@ class EpisodeDriver:
 
     def share_outputs(self, is_shared: bool) -> None:
         """Say whether every step writes its observations into the arrays of the step before."""
+        self.outputs_shared = is_shared
         shape = self.num_envs, self.view.layout.size
         self._observations = RecycledArrays(shape, np.float32, is_shared=is_shared)
         self._finals = RecycledArrays(shape, np.float32, is_shared=is_shared)
