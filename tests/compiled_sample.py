@@ -62,6 +62,28 @@ def sum_in_parallel(count: int) -> int:
     return total
 
 
+@jit(forceinline=False, is_shared=True)
+def shared_square(value: int) -> int:
+    """Is in the core, `core`, and raises."""
+    return checked_square(value)
+
+
+@jit
+def calls_shared(value: int) -> int:
+    """Calls a function of the core, and the machine code of that alone."""
+    return shared_square(value) + 1
+
+
+@jit(forceinline=False)
+def core(value: int) -> int:
+    """Calls what is shared; in place of the engine's core where a test says so."""
+    return shared_square(value)
+
+
+def _of_another_package_kept(value: int) -> int:
+    return shared_square(value) + calls_shared(value) + 1
+
+
 def report() -> str:
     """Return as JSON what two entries give, and how many there are in memory and on disk."""
     results = [sum_of_squares(3, 4), difference(5, 2), entry_point(sum_of_squares)(1, 2)]

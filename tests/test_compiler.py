@@ -85,6 +85,68 @@ def test_what_is_loaded_prepares_no_compiler_but_is_linked_where_something_is_co
     assert done.stdout.split("\n")[0] == "[25, 18] False True"
 
 
+_WITH_CORE = """
+import sys
+from pathlib import Path
+from wfb_gym import _compiler
+from tests import compiled_sample as sample
+_compiler.use_core(lambda: (sample.core, (0,)))
+{before}
+results = [sample.calls_shared(3)]
+try:
+    sample.calls_shared(10)
+except ValueError as error:
+    results.append(str(error))
+kept = sorted(path.name.split("-")[0] for path in Path(sys.argv[1]).rglob("*.nbi"))
+print(results, sample.calls_shared.stats.cache_misses.total(), kept)
+"""
+_ALL_KEPT = "['compiled_sample.calls_shared', 'compiled_sample.core']"
+
+
+def _with_core(cache: Path, before: str = "") -> str:
+    """What a process says whose core is that of the sample."""
+    command = [sys.executable, "-c", _WITH_CORE.format(before=before), str(cache)]
+    variables = os.environ | {"WFB_GYM_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        command, cwd=ROOT, env=variables, text=True, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_shared_function_is_compiled_in_the_core_and_called_there(tmp_path: Path) -> None:
+    results = "[10, 'expected 0..9']"
+    assert _with_core(tmp_path) == f"{results} 1 {_ALL_KEPT}"
+    entry = next(tmp_path.rglob("*calls_shared*.nbc")).read_bytes()
+    core = next(tmp_path.rglob("*.core-*.nbc")).read_bytes()
+    raised = b"expected 0..9"  # by what the core alone holds
+    assert raised in core
+    assert raised not in entry
+    assert _with_core(tmp_path) == f"{results} 0 {_ALL_KEPT}"
+
+
+def test_an_entry_is_compiled_anew_for_another_core_than_its_own(tmp_path: Path) -> None:
+    results = "[10, 'expected 0..9']"
+    _with_core(tmp_path)
+    for path in tmp_path.rglob("*.core-*"):
+        path.unlink()
+    # What is compiled before it has the names of functions that are compiled after it differ.
+    assert _with_core(tmp_path, "sample.difference(5, 2)").startswith(f"{results} 1 ")
+    assert _with_core(tmp_path).startswith(f"{results} 0 ")
+
+
+def test_what_other_packages_keep_has_a_core_of_its_own(tmp_path: Path) -> None:
+    other = """
+import numba
+numba.config.CACHE_DIR = sys.argv[1] + "/other"
+function = numba.njit(cache=True)(sample._of_another_package_kept)
+print(function(3), function.stats.cache_misses.total())
+"""
+    assert _with_core(tmp_path, other).startswith("20 1\n")
+    alone = f"{other}\nraise SystemExit"  # without the core in the process
+    assert _with_core(tmp_path, alone) == "20 0"
+
+
 def test_an_inner_function_becomes_an_entry_when_python_calls_it() -> None:
     assert sample.sum_of_squares(3, 4) == 25
     assert sample.checked_square(7) == 49

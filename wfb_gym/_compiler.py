@@ -6,6 +6,9 @@ is compiled because another one calls it, an inner function, stays intermediate 
 optimised once, with what is inlined into it. The function that Python calls, the entry, links all
 that it reaches. An inner function that Python calls later is compiled anew, as an entry.
 
+Shared functions are what many entries call and what takes most of the time: the core is the entry
+that has them all, and the others refer to its machine code instead of making their own.
+
 The classes extend Numba's and nothing of it is patched, so other users of Numba notice nothing.
 Releases that were not tested compile as stock Numba does, with one warning.
 
@@ -22,6 +25,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
@@ -73,13 +77,20 @@ _BRIEF_CALLS = 1000
 _TESTED = is_tested(numba.version_info.short)
 
 
-def njit_cached(function: Callable[..., Any], *, is_brief: bool = False, **options: Any) -> Any:
+def njit_cached(
+    function: Callable[..., Any],
+    *,
+    is_brief: bool = False,
+    is_shared: bool = False,
+    **options: Any,
+) -> Any:
     """Return what `numba.njit(cache=True)` makes of a function, compiled as this module says.
 
     Args:
         function: as it is written.
         is_brief: Python that calls it runs it as it is written, the first thousand times: that is
             sooner done than machine code is loaded.
+        is_shared: compiled callers call the core's machine code of it.
         **options: of `numba.njit`.
     """
     if not _TESTED or config.DISABLE_JIT:
@@ -87,7 +98,7 @@ def njit_cached(function: Callable[..., Any], *, is_brief: bool = False, **optio
     dispatcher = _Dispatcher(
         function, targetoptions={"nopython": True, **options}, pipeline_class=_Pipeline
     )
-    dispatcher.is_brief = is_brief
+    dispatcher.is_brief, dispatcher.is_shared = is_brief, is_shared
     dispatcher.enable_caching()
     return _with_one_signature(dispatcher)
 
@@ -105,6 +116,16 @@ def use_entries(shipped: Path | None, on_compiling: Callable[[Callable[..., Any]
 def ship_entries_into(folder: Path) -> None:
     """Put every entry that is compiled from now on into a folder, too."""
     _EntryCache.ship_into = folder
+
+
+def use_core(find: Callable[[], tuple[Any, tuple[Any, ...]]]) -> None:
+    """Say what the core is.
+
+    Args:
+        find: returns a function that calls every shared one, and arguments for it; they are not
+            used but for their types.
+    """
+    _Core.find = staticmethod(find)
 
 
 def entries(dispatcher: Any) -> list[Callable[..., Any]]:
@@ -151,8 +172,9 @@ class _Inner:
 class _Dispatcher(CPUDispatcher):
     """Compile a function as an entry or, while another one is being compiled, as an inner one."""
 
-    _depth = 0  # how many functions are being compiled, each called by the one before
+    depth = 0  # how many functions are being compiled, each called by the one before
     is_brief = False
+    is_shared = False
     _calls = 0  # from Python, without machine code
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
@@ -163,7 +185,7 @@ class _Dispatcher(CPUDispatcher):
 
     @classmethod
     def compiles_inner(cls) -> bool:
-        return cls._depth > 1
+        return cls.depth > 1
 
     def enable_caching(self) -> None:
         self._folder = config.CACHE_DIR
@@ -180,7 +202,9 @@ class _Dispatcher(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         with global_compiler_lock:
-            _Dispatcher._depth += 1
+            if self.is_shared and _Dispatcher.depth > 0:
+                _Core.prepare()  # it has this function, unless that is for arguments of other types
+            _Dispatcher.depth += 1
             collects = gc.isenabled()
             try:
                 gc.disable()  # millions of objects live until the entry is done
@@ -190,19 +214,78 @@ class _Dispatcher(CPUDispatcher):
                             del self.overloads[args]  # it becomes an entry
                 return super().compile(sig)
             finally:
-                _Dispatcher._depth -= 1
+                _Dispatcher.depth -= 1
                 if collects:
                     gc.enable()
-                if _Dispatcher._depth == 0:
+                if _Dispatcher.depth == 0:
                     self._cache.unlock()
 
     def add_overload(self, cres: Any) -> None:
         if cres.entry_point is None:
-            cres = cres._replace(entry_point=_Inner())
-            self.targetctx.insert_user_function(cres.entry_point, cres.fndesc, [cres.library])
-            self.overloads[tuple(cres.signature.args)] = cres
+            self._add_inner(cres)
+            if self.is_shared and _Core.is_compiling:
+                _Core.shared.append((self, cres))
         else:
             super().add_overload(cres)
+
+    def _add_inner(self, cres: Any) -> None:
+        cres = cres._replace(entry_point=_Inner())
+        self.targetctx.insert_user_function(cres.entry_point, cres.fndesc, [cres.library])
+        self.overloads[tuple(cres.signature.args)] = cres
+
+    def add_shared(self, fndesc: Any, signature: Any, library: JITCodeLibrary) -> None:
+        """Have compiled callers call what a library holds of this function."""
+        self._add_inner(
+            compile_result(
+                target_context=self.targetctx, typing_context=self.typingctx, library=library,
+                fndesc=fndesc, signature=signature, objectmode=False, lifted=(),
+                type_annotation=None,
+            )
+        )  # fmt: skip
+
+
+class _Core:
+    """The entry that holds the shared functions, once for all that call them.
+
+    Machine code of the others refers to symbols of the core, so it is of use with this core alone.
+    """
+
+    find: Callable[[], tuple[Any, tuple[Any, ...]]]
+    shared: list[tuple[_Dispatcher, Any]] = []  # noqa: RUF012 - what it holds, once it is compiled
+    symbols: tuple[str, ...] = ()
+    """Names of the shared functions' machine code; empty until it is there."""
+    is_compiling = False  # or loading
+
+    @classmethod
+    def prepare(cls) -> None:
+        """Load or compile the core, where another entry is compiled or loaded."""
+        if cls.symbols or cls.is_compiling:
+            return
+        depth, _Dispatcher.depth = _Dispatcher.depth, 0
+        links_ours, _Library.links_ours = _Library.links_ours, False
+        cls.is_compiling, cls.shared = True, []
+        try:
+            core, arguments = cls.find()
+            signature = tuple(map(numba.typeof, arguments))
+            core.compile(signature)
+            if not cls.symbols:
+                found = [(each, cres.fndesc, cres.signature) for each, cres in cls.shared]
+                cls.provide(found, core.overloads[signature].library)
+                for _, cres in cls.shared:
+                    cres.library.is_core = True  # of inner functions that call it and stay
+        finally:
+            cls.is_compiling = False
+            _Dispatcher.depth, _Library.links_ours = depth, links_ours
+
+    @classmethod
+    def provide(cls, functions: Iterable[tuple[_Dispatcher, Any, Any]], library: Any) -> None:
+        """Have shared functions called in the core's library."""
+        library.is_core = True
+        symbols = []
+        for dispatcher, fndesc, signature in functions:
+            dispatcher.add_shared(fndesc, signature, library)
+            symbols.append(fndesc.llvm_func_name)
+        cls.symbols = tuple(symbols)
 
 
 class _Locator(UserProvidedCacheLocator):
@@ -216,17 +299,46 @@ class _CacheImpl(CompileResultCacheImpl):
     _locator_classes = [_Locator, *CompileResultCacheImpl._locator_classes]  # noqa: RUF012, SLF001
 
     def reduce(self, cres: Any) -> Any:
-        """Return what is kept, without the environments of inner functions that hold nothing."""
+        """Return what is kept, without the environments of inner functions that hold nothing.
+
+        With the core comes what it shares, and with what calls it the names that it calls.
+        """
         *payload, others = super().reduce(cres)
-        return *payload, tuple(each for each in others if each.consts)
+        shared, symbols = [], ()
+        if _Core.is_compiling and _Dispatcher.depth == 1:
+            for dispatcher, each in _Core.shared:
+                each.fndesc.typemap = each.fndesc.calltypes = None  # as Numba keeps its own
+                function = dispatcher.py_func
+                name = function.__module__, function.__qualname__
+                shared.append((*name, each.fndesc, each.signature))
+        elif cres.library.calls_core:
+            symbols = _Core.symbols
+        return payload, tuple(each for each in others if each.consts), shared, symbols
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """Return what `CompileResult._reduce` gave, its intermediate code not parsed yet."""
-        data, fndesc, environment, signature, objectmode, lifted, text, preparations, others = payload
+        """Return what `reduce` was given, its intermediate code not parsed yet.
+
+        None where it calls another core than this process has.
+        """
+        entry, others, shared, symbols = payload
+        if symbols:
+            _Core.prepare()
+            if symbols != _Core.symbols:
+                return None
+        data, fndesc, environment, signature, objectmode, lifted, text, preparations = entry
         for prepare in preparations:
             prepare()
         names = fndesc.llvm_func_name, fndesc.llvm_cpython_wrapper_name, fndesc.env_name
         library = _LoadedLibrary.loaded(target_context.codegen(), data, names)
+        library.calls_core = bool(symbols)
+        if shared:
+            _Core.provide(
+                [
+                    (getattr(import_module(module), name), *function)
+                    for module, name, *function in shared
+                ],
+                library,
+            )
         entry_point = target_context.get_executable(library, fndesc, environment)
         for each in others:
             library.codegen.set_env(each.env_name, each)
@@ -427,10 +539,12 @@ class _Pipeline(Compiler):
 class _Library(JITCodeLibrary):
     """The intermediate code of a function and, of an entry, of all that it calls."""
 
+    is_core = False
+    calls_core = False
     is_inner = False
     is_inlined = False
     """It is left as it was lowered: its callers take it up before they are optimised."""
-    _links_ours = False  # whether one of this kind links now, and looks after callees itself
+    links_ours = False  # whether one of this kind links now, and looks after callees itself
 
     def __init__(self, codegen: Any, name: str) -> None:
         super().__init__(codegen, name)
@@ -447,23 +561,27 @@ class _Library(JITCodeLibrary):
     def finalize(self) -> None:
         # Callers first: the linker takes in only what something that is linked already calls.
         self._linking_libraries = list(reversed(self._to_link(whole=not self.is_inner)))
-        _Library._links_ours = True
+        _Library.links_ours = True
         try:
             super().finalize()
         finally:
-            _Library._links_ours = False
+            _Library.links_ours = False
 
     def _get_module_for_linking(self) -> Any:
         module = super()._get_module_for_linking()
-        if not self.is_inner or _Library._links_ours:
+        if not self.is_inner or _Library.links_ours:
             return module
         # For a library of Numba's own, which links what it calls and no further.
         module = module.clone()
-        for library in reversed(self._to_link(whole=True)):
+        for library in reversed(self._to_link(whole=True, with_core=True)):
             module.link_in(_shared_module_of(library), preserve=True)
         return module
 
     def _optimize_final_module(self) -> None:
+        if _Core.is_compiling and not self.is_inner:
+            for _, each in _Core.shared:
+                name = each.fndesc.llvm_func_name
+                self._final_module.get_function(name).linkage = llvm.Linkage.external
         super()._optimize_final_module()
         if not self.is_inner:  # what was linked meets here for the first time: 1 to 4 % faster code
             super()._optimize_final_module()
@@ -474,10 +592,11 @@ class _Library(JITCodeLibrary):
         else:
             super()._finalize_final_module()
 
-    def _to_link(self, *, whole: bool) -> list[JITCodeLibrary]:
+    def _to_link(self, *, whole: bool, with_core: bool = False) -> list[JITCodeLibrary]:
         """Return libraries that are called from here, each after those that it calls itself.
 
-        They are all that can be reached, or else those alone that are inlined into this one.
+        They are all that can be reached, the core where it is asked for, or else those alone that
+        are inlined into this one.
         """
         found: list[JITCodeLibrary] = []
         met: set[JITCodeLibrary] = set()
@@ -486,6 +605,10 @@ class _Library(JITCodeLibrary):
             if library in met:
                 return
             met.add(library)
+            if isinstance(library, _Library | _LoadedLibrary):
+                self.calls_core |= library.calls_core or library.is_core
+                if library.is_core and not with_core:
+                    return
             if isinstance(library, _Library) and library.is_inner:
                 if not whole and not library.is_inlined:
                     return
@@ -501,6 +624,8 @@ class _Library(JITCodeLibrary):
 class _LoadedLibrary(JITCodeLibrary):
     """Machine code from the cache; its intermediate code is parsed when something links it."""
 
+    is_core = False
+    calls_core = False
     _bitcode: bytes | None = None
 
     @classmethod

@@ -21,7 +21,7 @@ import numpy as np
 from numba.core import config
 
 from wfb_gym import _shipped
-from wfb_gym._compiler import entries, njit_cached, use_entries
+from wfb_gym._compiler import entries, njit_cached, use_core, use_entries
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -35,7 +35,8 @@ _NEVER_COMPILED = frozenset(
 """Folders without compiled code, but for the sizes and records in `_SHARED`."""
 _SHARED = frozenset(("_records.py", "records.py", "sizes.py"))
 _LONG = {
-    "envs.kernel.drive": "the environments, which takes about half a minute",
+    "engine.core.core": "the engine, which takes about half a minute",
+    "envs.kernel.drive": "the environments",
     "engine.transition.begin": "the beginning of a battle",
     "engine.transition.act": "decisions",
     "engine.transition.resolve": "dice",
@@ -150,7 +151,15 @@ def _is_begun(name: str) -> bool:
     return any(CACHE_FOLDER.rglob(f"{own}-*.*"))
 
 
+def _find_core() -> tuple[Any, tuple[Any, ...]]:
+    """Return the function that calls all shared ones, and arguments for it."""
+    from wfb_gym.engine import core
+
+    return core.core, core.example_arguments()
+
+
 use_entries(_shipped.find(SOURCES), announce_compiling)
+use_core(_find_core)
 
 
 @overload
@@ -169,7 +178,8 @@ def jit(function: Any = None, **options: Any) -> Any:
 
     Args:
         function: the function to compile, when used without parentheses.
-        **options: passed on to `numba.njit`.
+        **options: passed on to `numba.njit`, but for ``is_shared``: a function that
+            `wfb_gym.engine.core` compiles for all that call it.
     """
     if function is None:
         return lambda later: jit(later, **options)

@@ -255,7 +255,7 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
     return outcome_of_roll(packed, state, work)
 
 
-@jit
+@jit(forceinline=False, is_shared=True)
 def resolve_outcome(packed: PackedScenario, state: State, outcome: int) -> float:
     """Go on from a chance node; see `wfb_gym.engine.transition.resolve` for the whole step."""
     if is_cast_or_dispel_roll(state.node):

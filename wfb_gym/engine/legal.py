@@ -217,7 +217,7 @@ def _swap_spell(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     return count
 
 
-@jit(forceinline=False)
+@jit
 def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     """List the actions open to the player to move.
 
@@ -229,6 +229,12 @@ def legal_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     Returns:
         How many there are; 0 at chance nodes and at the end, never at a decision node.
     """
+    return list_actions(packed, state, work)
+
+
+@jit(forceinline=False, is_shared=True)
+def list_actions(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    """`legal_actions` as the core has it."""
     node = state.node
     if node == Node.NOMINATE:
         return _nominate(packed, state, work)

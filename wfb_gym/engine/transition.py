@@ -40,8 +40,8 @@ from wfb_gym.engine.turn_flow import (
 from wfb_gym.packing.records import PackedScenario
 
 
-@jit(forceinline=False)
-def _play(packed: PackedScenario, state: State, action: int) -> float:
+@jit(forceinline=False, is_shared=True)
+def play(packed: PackedScenario, state: State, action: int) -> float:
     """One legal action, without what follows by itself."""
     node = state.node
     if node == Node.NOMINATE:
@@ -102,8 +102,8 @@ def _next_strike_or_return(packed: PackedScenario, state: State) -> None:
         raise AssertionError("no way back to this node is defined")
 
 
-@jit(forceinline=False)
-def _advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
+@jit(forceinline=False, is_shared=True)
+def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
     """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
 
     Returns:
@@ -116,7 +116,7 @@ def _advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) ->
             count = legal_actions(packed, state, work)
             if count > 1:
                 return points, count
-            points += _play(packed, state, int64(work.legal[0]))
+            points += play(packed, state, int64(work.legal[0]))
         elif node == Node.END or is_chance(node):
             return points, 0
         elif node == Node.BEGIN_PHASE:
@@ -158,7 +158,7 @@ def begin(packed: PackedScenario, state: State, work: WorkSpace) -> float:
         Points that changed hands on the way, as the first army sees them.
     """
     begin_battle(packed, state)
-    points, _ = _advance_to_choice(packed, state, work)
+    points, _ = advance_to_choice(packed, state, work)
     return points
 
 
@@ -171,8 +171,8 @@ def act_and_list(
     The number is 0 where the next node is not a decision. It saves a driver that goes straight
     on from asking `legal_actions` again.
     """
-    before = _play(packed, state, action)
-    points, count = _advance_to_choice(packed, state, work)
+    before = play(packed, state, action)
+    points, count = advance_to_choice(packed, state, work)
     return before + points, count
 
 
@@ -182,7 +182,7 @@ def resolve_and_list(
 ) -> tuple[float, int]:
     """`resolve`, telling also how many actions `work.legal` lists, as `act_and_list` does."""
     before = resolve_outcome(packed, state, outcome)
-    points, count = _advance_to_choice(packed, state, work)
+    points, count = advance_to_choice(packed, state, work)
     return before + points, count
 
 

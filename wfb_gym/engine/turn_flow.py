@@ -33,7 +33,7 @@ from wfb_gym.rules.pools import dispel_dice_of_level, power_dice_of_level
 from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNITS
 
 
-@jit(forceinline=False)
+@jit(forceinline=False, is_shared=True)
 def begin_battle(packed: PackedScenario, state: State) -> None:
     """Set up the scenario, on the threshold of its first phase."""
     state.open = 0
