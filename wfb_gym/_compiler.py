@@ -304,7 +304,8 @@ class _CacheImpl(CompileResultCacheImpl):
         With the core comes what it shares, and with what calls it the names that it calls.
         """
         *payload, others = super().reduce(cres)
-        shared, symbols = [], ()
+        shared: list[Any] = []
+        symbols: tuple[str, ...] = ()
         if _Core.is_compiling and _Dispatcher.depth == 1:
             for dispatcher, each in _Core.shared:
                 each.fndesc.typemap = each.fndesc.calltypes = None  # as Numba keeps its own
