@@ -146,6 +146,8 @@ def test_late_helpers_are_left_alone_for_some_tasks() -> None:
         teams.append(team)
         while len(teams) == 1 and not pool._memory[_WORKING // 8]:
             time.sleep(0.001)
+        if len(teams) > 1:
+            time.sleep(0.02)  # so that a busy machine makes nobody late
         return 0
 
     def helped() -> Callable[[int], None]:

@@ -69,6 +69,7 @@ class Batch(EpisodeDriver):
         dice = (scenarios.limits or fit(packed_scenarios, 1 - seat)).dice
         self._other = View(packed_scenarios, 1 - seat, self.limits.from_other_seat(dice))
         self.allowed: NDArray[np.bool_] = np.zeros((num_envs, self.codec.n), np.bool_)
+        self.allowed_as_int8 = self.allowed.view(np.int8)  # the same memory, as infos have it
         self.begun = False
         self.watcher: BatchWatcher | None = None
         kernel.first_invalid(self._members[:0], self.allowed, self.envs)

@@ -17,6 +17,8 @@ from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
 
+_INTEGERS = (int, np.integer)
+
 
 class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     """One seat of a magic phase, the opponent's play inside `step`.
@@ -116,8 +118,14 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self.action_space = action_space(self.batch.codec)
         self._actions_n = self.batch.codec.n
         self._action = np.zeros(1, np.int64)
-        self._out = self.batch.new_step()
         self._seeded = False
+        self._make_step()
+
+    def _make_step(self) -> None:
+        """Make what every step writes to, and the parts of it that callers get copies of."""
+        self._out = self.batch.new_step()
+        self._observation = self._out.observations[0]
+        self._mask = self.batch.allowed_as_int8[0]
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -147,7 +155,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return out.observations[0], self._info(False)
 
     def _info(self, illegal: bool) -> dict[str, Any]:
-        return {"action_mask": self.batch.allowed[0].astype(np.int8), "illegal_action": illegal}
+        return {"action_mask": self._mask.copy(), "illegal_action": illegal}
 
     def step(
         self, action: np.int64 | int
@@ -164,23 +172,24 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
             gymnasium.error.ResetNeeded: `reset` was not called.
             ValueError: the action is outside the space, or illegal under `strict`.
         """
-        if not self.batch.begun:
+        batch, out, actions = self.batch, self._out, self._action
+        if not batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
+        # What `Discrete.contains` says of an integer; asking it takes as long as the step.
         given: Any = action
-        member = isinstance(given, int | np.integer) and 0 <= given < self._actions_n
+        member = isinstance(given, _INTEGERS) and 0 <= given < self._actions_n
         if not member and not self.action_space.contains(given):
             raise ValueError(f"action: expected a member of {self.action_space}, found {given!r}")
-        self._action[0] = action
+        actions[0] = given
         if self.strict:
-            self.batch.check_actions(self._action, strict=True)
-        out = self._out
-        self.batch.step_into(self._action, out)
+            batch.check_actions(actions, strict=True)
+        batch.step_into(actions, out)
         return (
-            out.observations[0].copy(),
-            float(out.rewards[0]),
-            bool(out.terminations[0]),
+            self._observation.copy(),
+            out.rewards.item(),
+            out.terminations.item(),
             False,
-            self._info(bool(out.illegal[0])),
+            self._info(out.illegal.item()),
         )
 
     def render(self) -> Any:
@@ -241,7 +250,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._out = self.batch.new_step()  # a step writes to the masks of its own batch
+        self._make_step()  # a step writes to the masks of its own batch
 
 
 class CasterEnv(MagicPhaseEnv):

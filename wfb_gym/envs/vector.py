@@ -38,8 +38,7 @@ class StepInfos(dict[str, Any]):
     """
 
     def __init__(self, values: dict[str, Any], later: dict[str, Callable[[], Any]]) -> None:
-        super().__init__(values)
-        self.update(dict.fromkeys(later, _LATER))
+        super().__init__(values, **dict.fromkeys(later, _LATER))
         self._later = later
 
     def __getitem__(self, key: str) -> Any:
@@ -204,7 +203,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self._np_random, self._np_random_seed = generator
         if options is not None:
             options.pop("reset_mask", None)  # as Gymnasium's own vector environments do
-        return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
+        return out.observations, self._infos(np.zeros(self.num_envs, np.bool_))
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
         if options is None or "reset_mask" not in options:
@@ -273,7 +272,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         if self.strict:
             batch.check_actions(checked, strict=True)
         out = batch.step(checked)
-        infos = self._infos(out.masks, out.illegal)
+        infos = self._infos(out.illegal)
         if batch.mode == _SAME_STEP and np.count_nonzero(out.terminations):
             infos = self._with_final(infos, out)
         return out.observations, out.rewards, out.terminations, np.zeros(self.num_envs, bool), infos
@@ -299,9 +298,9 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
         return self.batch.allowed.copy()
 
-    def _infos(self, masks: NDArray[np.bool_], illegal: NDArray[np.bool_]) -> dict[str, Any]:
+    def _infos(self, illegal: NDArray[np.bool_]) -> dict[str, Any]:
         allowed = self._masks.take()
-        np.copyto(allowed, masks.view(np.int8))
+        np.copyto(allowed, self.batch.allowed_as_int8)
         return {
             "action_mask": allowed,
             "_action_mask": self._every.copy(),
@@ -314,8 +313,10 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         ended = out.terminations.copy()
         infos["_final_obs"] = ended.copy()
         infos["_final_info"] = ended.copy()
-        last = _LastSteps(ended, out.final, out.illegal & ended, self.batch.codec.n)
-        out.illegal[ended] = False
+        illegal = out.illegal & ended
+        if np.count_nonzero(illegal):
+            out.illegal[ended] = False
+        last = _LastSteps(ended, out.final, illegal, self.batch.codec.n)
         return StepInfos(infos, {"final_obs": last.observations, "final_info": last.infos})
 
     def get_state(self) -> dict[str, Any]:
@@ -335,7 +336,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         self.batch.set_state(state)
         self._seeded = seeded
         out = self.batch.look()
-        return out.observations, self._infos(out.masks, np.zeros(self.num_envs, np.bool_))
+        return out.observations, self._infos(np.zeros(self.num_envs, np.bool_))
 
 
 class CasterVectorEnv(MagicPhaseVectorEnv):
