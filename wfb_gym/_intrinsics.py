@@ -1,8 +1,9 @@
 """Instructions of the processor that Numba has no words for.
 
 Words and values in memory are shared by threads: an address is that of a NumPy array, whose owner
-keeps it, and every access to a word is ordered as in the program (sequentially consistent). Without
-a compiler there are no such threads, and nothing but `trailing_zeros` may be called.
+keeps it, and every access to a word or to an item of an array is ordered as in the program
+(sequentially consistent). Without a compiler there are no such threads: items are then accessed as
+ever, and of the others nothing but `trailing_zeros` may be called.
 """
 
 import platform
@@ -20,6 +21,7 @@ ROOM = 4096
 _WORD = ir.IntType(64)
 _ORDER = "seq_cst"
 _PAUSES = platform.machine() in ("x86_64", "AMD64")
+_IS_PLAIN = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 
 @intrinsic
@@ -35,7 +37,7 @@ def _trailing_zeros_in_python(word: int) -> int:
 
 
 trailing_zeros: Callable[[int], int] = (
-    _trailing_zeros_in_python if config.DISABLE_JIT else _count_trailing_zeros  # type: ignore[attr-defined]
+    _trailing_zeros_in_python if _IS_PLAIN else _count_trailing_zeros
 )
 """Return the number of the lowest bit that is set in an int64; there must be one."""
 
@@ -73,6 +75,84 @@ def add_to_word(typing: Any, address: Any, added: Any) -> Any:
         return builder.atomic_rmw("add", _pointer(builder, values[0]), values[1], _ORDER)
 
     return types.int64(types.int64, types.int64), generate
+
+
+def _item(context: Any, builder: Any, signature: Any, values: Any) -> tuple[Any, int]:
+    """Pointer to an item of an array, both the first arguments, and the bytes that it takes."""
+    kind = signature.args[0]
+    data = context.make_array(kind)(context, builder, values[0]).data
+    return builder.gep(data, [values[1]]), kind.dtype.bitwidth // 8
+
+
+@intrinsic
+def _load_item(typing: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        pointer, size = _item(context, builder, signature, values)
+        return builder.load_atomic(pointer, _ORDER, size)
+
+    return array.dtype(array, types.int64), generate
+
+
+@intrinsic
+def _store_item(typing: Any, array: Any, index: Any, item: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        pointer, size = _item(context, builder, signature, values)
+        builder.store_atomic(values[2], pointer, _ORDER, size)
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, array.dtype), generate
+
+
+@intrinsic
+def _add_to_item(typing: Any, array: Any, index: Any, added: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        pointer, _ = _item(context, builder, signature, values)
+        return builder.atomic_rmw("add", pointer, values[2], _ORDER)
+
+    return array.dtype(array, types.int64, array.dtype), generate
+
+
+@intrinsic
+def _replace_item(typing: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        pointer, _ = _item(context, builder, signature, values)
+        found = builder.cmpxchg(pointer, values[2], values[3], _ORDER, _ORDER)
+        return builder.extract_value(found, 1)
+
+    return types.boolean(array, types.int64, array.dtype, array.dtype), generate
+
+
+def _load_item_in_python(array: Any, index: int) -> int:
+    return int(array[index])
+
+
+def _store_item_in_python(array: Any, index: int, item: int) -> None:
+    array[index] = item
+
+
+def _add_to_item_in_python(array: Any, index: int, added: int) -> int:
+    before = int(array[index])
+    array[index] += added
+    return before
+
+
+def _replace_item_in_python(array: Any, index: int, old: int, new: int) -> bool:
+    is_old = bool(array[index] == old)
+    if is_old:
+        array[index] = new
+    return is_old
+
+
+load_item: Callable[[Any, int], int] = _load_item_in_python if _IS_PLAIN else _load_item
+"""Return an item of a flat array of integers."""
+store_item: Callable[[Any, int, int], None] = _store_item_in_python if _IS_PLAIN else _store_item
+"""Write an item of a flat array of integers."""
+add_to_item: Callable[[Any, int, int], int] = _add_to_item_in_python if _IS_PLAIN else _add_to_item
+"""Add to an item of a flat array of integers; returns what it was before."""
+replace_item: Callable[[Any, int, int, int], bool] = (
+    _replace_item_in_python if _IS_PLAIN else _replace_item
+)
+"""Write an item of a flat array of integers if it is an old one; returns whether it was."""
 
 
 @intrinsic

@@ -1,24 +1,39 @@
-"""Backward induction over the game graph, compiled: exploring it, and sweeping its values."""
+"""Backward induction over the game graph, compiled: exploring it, and sweeping its values.
+
+Several threads may explore at the same time. Each searches depth first from the same position, with
+a stack of its own, and they share the nodes: what one has finished the others find in the index.
+Whatever they do side by side, a node is numbered after all that can follow it, and its value is
+summed up in the order of the steps.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._intrinsics import add_to_item, load_item, store_item
 from wfb_gym._jit import int64, jit
-from wfb_gym.engine.keys import pack_key, unpack_key, word_of
-from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.keys import unpack_key, word_of
 from wfb_gym.engine.state import STATE_WORDS
 from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.expansion import expand
-from wfb_gym.solver.graph_arrays import Expansion, Game, GraphStatus, Lanes, Nodes, Play, Stack
-from wfb_gym.solver.node_index import enter, find_successors, look_up
+from wfb_gym.solver.graph_arrays import (
+    Expansion,
+    Frame,
+    Game,
+    GraphStatus,
+    Lanes,
+    Nodes,
+    Play,
+    Stack,
+)
+from wfb_gym.solver.node_index import find_successors, look_up, reserve, write_key
 
 
 @jit(forceinline=False)
 def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: Expansion) -> None:
     """Write a node's value and choice in every lane from the values of what can follow it.
 
-    The steps from `first` to before `end` leave the node, and `room.codes` hold its legal actions.
-    Where a lane is REPORTED, the actions' values are written to its weights.
+    The steps from `first` to before `end` leave the node, in ascending order of actions. Where a
+    lane is REPORTED, the actions' values are written to its weights.
     """
     steps, sums, values, weights = room.steps, room.sums, nodes.values, lanes.weights
     kind = nodes.kinds[node]
@@ -51,7 +66,10 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
                 if sign * (sums[k] - best) > 0.0:
                     best = sums[k]
             values[node, lane] = best
-            nodes.chosen[node, lane] = room.codes[preferred]
+            k = first
+            while steps[k].action != preferred:
+                k += 1
+            nodes.chosen[node, lane] = steps[k].code
             if play == Play.REPORTED:
                 for k in range(count):
                     weights[offset + k] = sums[k]
@@ -68,82 +86,118 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
 
 
 @jit
+def _begin(frame: Frame, first: int, end: int, thread: int, threads: int) -> None:
+    """Lay out in which order a thread looks at the steps that leave a node.
+
+    Every other thread goes backwards, so that two help instead of repeating each other; more begin
+    at other steps.
+    """
+    length = end - first
+    start = (thread // 2) * length // ((threads + 1) // 2)
+    frame.first = first
+    frame.end = end
+    frame.cursor = first + start if thread % 2 == 0 else end - 1 - start
+    frame.left = length
+
+
+@jit
+def _advance(frame: Frame, thread: int) -> None:
+    """Go on to the step to look at next."""
+    frame.left -= 1
+    if thread % 2 == 0:
+        frame.cursor += 1
+        if frame.cursor == frame.end:
+            frame.cursor = frame.first
+    else:
+        frame.cursor -= 1
+        if frame.cursor < frame.first:
+            frame.cursor = frame.end - 1
+
+
+@jit
+def _find_open(game: Game, nodes: Nodes, frame: Frame, room: Expansion, stack: Stack) -> bool:
+    """Put a frame's cursor on a step whose node is not known; returns whether there is one."""
+    words, thread = int64(game.plan[0].words), int64(stack.place[0].thread)
+    while frame.left > 0:
+        step = room.steps[frame.cursor]
+        if step.node == graph_arrays.UNKNOWN:
+            key = stack.keys[frame.cursor]
+            step.node = look_up(words, int64(step.hash), key, nodes.keys, nodes.slots)
+            if step.node == graph_arrays.UNKNOWN:
+                return True
+        _advance(frame, thread)
+    return False
+
+
+@jit
 def _explore(
-    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, stack: Stack, budget: int
+    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, stack: Stack, end: int
 ) -> int:
     """Search depth first from the frames in use; see `run`."""
-    packed, plan, control = game.packed[0], game.plan[0], game.control[0]
-    steps, frames, work = room.steps, stack.frames, room.work[0]
-    limit = control.nodes + budget
-    words = int64(plan.words)
-    while control.depth > 0:
-        frame = frames[control.depth - 1]
+    packed, plan, control, place = game.packed[0], game.plan[0], game.control[0], stack.place[0]
+    steps, frames, shared = room.steps, stack.frames, game.shared
+    words, threads, thread = int64(plan.words), int64(control.threads), int64(place.thread)
+    while place.depth > 0:
+        frame = frames[place.depth - 1]
+        step = steps[frame.step]
         if frame.first < 0:
-            if control.nodes >= limit:
+            if load_item(shared, graph_arrays.HALT) != 0:
+                return GraphStatus.HALTED
+            if load_item(shared, graph_arrays.NODES) >= end:
                 return GraphStatus.PAUSED
-            end, count = expand(packed, steps[frame.step].state, room, control.top)
-            if end < 0:
+            if place.depth == 1:
+                write_key(plan, step, stack.keys[frame.step])
+            top, count = expand(packed, step.state, room, place.top)
+            if top < 0:
                 return GraphStatus.STEPS_FULL
-            if not find_successors(game, nodes, steps, control.top, end, stack.keys):
-                for k in range(control.top, end):
+            if not find_successors(game, nodes, steps, place.top, top, stack.keys):
+                for k in range(place.top, top):
                     if steps[k].node == graph_arrays.END:
                         continue  # which is never stored
                     for word in range(STATE_WORDS):
                         stack.unknown[word] |= word_of(steps[k].state, word) ^ plan.origin[word]
                 return GraphStatus.NEW_KEY_BITS
-            frame.first = control.top
-            frame.cursor = control.top
-            frame.end = end
             frame.count = count
-            control.top = end
-        while frame.cursor < frame.end:
-            step = steps[frame.cursor]
-            if step.node == graph_arrays.UNKNOWN:
-                key = stack.keys[frame.cursor]
-                step.node = look_up(words, step.hash, key, nodes.keys, nodes.slots)
-                if step.node == graph_arrays.UNKNOWN:
-                    break
-            frame.cursor += 1
-        if frame.cursor < frame.end:
-            if control.depth == frames.shape[0]:
+            _begin(frame, int64(place.top), top, thread, threads)
+            place.top = top
+        if _find_open(game, nodes, frame, room, stack):
+            if place.depth == frames.shape[0]:
                 return GraphStatus.STEPS_FULL
-            deeper = frames[control.depth]
+            deeper = frames[place.depth]
             deeper.step = frame.cursor
             deeper.first = -1
-            control.depth += 1
+            place.depth += 1
             continue
-        if control.nodes == nodes.keys.shape[0]:
+        # Every other thread may enter one more before it sees what this one does.
+        known = load_item(shared, graph_arrays.NODES) + threads
+        if known > nodes.keys.shape[0]:
             return GraphStatus.NODES_FULL
-        if 2 * (control.nodes + 1) > nodes.slots.shape[0]:
+        if 2 * known > nodes.slots.shape[0]:
             return GraphStatus.INDEX_FULL
-        node = control.nodes
-        state = steps[frame.step].state
-        pack_key(plan, state, nodes.keys[node])
-        enter(words, node, nodes.keys, nodes.slots)
-        nodes.kinds[node] = graph_arrays.CHANCE
-        nodes.counts[node] = frame.count
-        if frame.count > 0:
-            nodes.kinds[node] = state.mover
-            legal_actions(packed, state, work)
-            for k in range(frame.count):
-                room.codes[k] = work.legal[k]
-        _back_up(node, frame.first, frame.end, nodes, lanes, room)
-        control.nodes += 1
-        control.top = frame.first
-        control.depth -= 1
-        if control.depth > 0:
-            steps[frame.step].node = node
-            frames[control.depth - 1].cursor += 1
+        key = stack.keys[frame.step]
+        slot, node = reserve(words, int64(step.hash), key, nodes.keys, nodes.slots)
+        if node == graph_arrays.UNKNOWN:
+            node = add_to_item(shared, graph_arrays.NODES, 1)
+            for word in range(words):
+                nodes.keys[node, word] = key[word]
+            nodes.kinds[node] = step.state.mover if frame.count > 0 else graph_arrays.CHANCE
+            nodes.counts[node] = frame.count
+            _back_up(node, int64(frame.first), int64(frame.end), nodes, lanes, room)
+            store_item(nodes.slots, slot, node)
+        place.top = frame.first
+        place.depth -= 1
+        if place.depth > 0:
+            step.node = node
+            _advance(frames[place.depth - 1], thread)
     return GraphStatus.DONE
 
 
 @jit
 def _sweep(
-    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, keys: NDArray[np.uint64], budget: int
+    game: Game, nodes: Nodes, lanes: Lanes, room: Expansion, keys: NDArray[np.uint64], last: int
 ) -> int:
-    """Compute the values of the next `budget` nodes; see `run`."""
+    """Compute the values of the nodes before `last`; see `run`."""
     packed, plan, control = game.packed[0], game.plan[0], game.control[0]
-    last = min(control.cursor + budget, control.nodes)
     while control.cursor < last:
         state = room.steps[0].state
         unpack_key(plan, nodes.keys[control.cursor], state)
@@ -153,20 +207,20 @@ def _sweep(
         find_successors(game, nodes, room.steps, 1, end, keys)
         _back_up(control.cursor, 1, end, nodes, lanes, room)
         control.cursor += 1
-    return GraphStatus.DONE if control.cursor == control.nodes else GraphStatus.PAUSED
+    return GraphStatus.DONE
 
 
 @jit
 def _expand_all(game: Game, nodes: Nodes, room: Expansion, stack: Stack, count: int) -> int:
     """Write the steps that leave the first `count` positions; see `run`."""
-    control = game.control[0]
-    control.top = count
+    place = stack.place[0]
+    place.top = count
     for k in range(count):
-        first = control.top
+        first = place.top
         end, _ = expand(game.packed[0], room.steps[k].state, room, first)
         if end < 0:
             return GraphStatus.STEPS_FULL
-        control.top = end
+        place.top = end
         room.steps[k].node = end
         find_successors(game, nodes, room.steps, first, end, stack.keys)
     return GraphStatus.DONE
@@ -175,31 +229,36 @@ def _expand_all(game: Game, nodes: Nodes, room: Expansion, stack: Stack, count: 
 @jit(nogil=True, forceinline=False)
 def run(
     operation: int,
-    budget: int,
+    end: int,
     game: Game,
     nodes: Nodes,
     lanes: Lanes,
     room: Expansion,
     stack: Stack,
 ) -> int:
-    """Do one `GraphOperation`, as far as the arrays and the budget of nodes reach.
+    """Do one `GraphOperation`, as far as the arrays reach.
 
     One compiled entry serves all operations, since each entry compiles the whole engine.
 
-    - EXPLORE computes every node that can follow the frames in use, and the frames' own.
-    - SWEEP computes the nodes' values anew, in order, from `control.cursor` on.
-    - EXPAND writes the steps that leave the first `budget` steps' positions behind these, one
+    - EXPLORE computes every node that can follow the frames in use, and the frames' own. It pauses
+      at `end` nodes. Several threads may be at it, each with its own room and stack; whatever
+      stops one, but for that pause, stops all.
+    - SWEEP computes the nodes' values anew, in order, from `control.cursor` to before `end`.
+    - EXPAND writes the steps that leave the first `end` steps' positions behind these, one
       position's after the other's; `node` of each of the first steps is where its own end, and
-      `control.top` where the last do.
+      `place.top` where the last do.
 
     Returns:
-        A `GraphStatus`: DONE, PAUSED, or what must grow before the call is repeated; the stack
-        holds the missing bits where it is NEW_KEY_BITS.
+        A `GraphStatus`: DONE, PAUSED, HALTED, or what must grow before the call is repeated; the
+        stack holds the missing bits where it is NEW_KEY_BITS.
     """
     if operation == graph_arrays.GraphOperation.EXPLORE:
-        return int64(_explore(game, nodes, lanes, room, stack, budget))
+        status = int64(_explore(game, nodes, lanes, room, stack, end))
+        if status != GraphStatus.PAUSED:
+            store_item(game.shared, graph_arrays.HALT, 1)
+        return status
     if operation == graph_arrays.GraphOperation.SWEEP:
-        return int64(_sweep(game, nodes, lanes, room, stack.keys, budget))
+        return int64(_sweep(game, nodes, lanes, room, stack.keys, end))
     if operation == graph_arrays.GraphOperation.EXPAND:
-        return int64(_expand_all(game, nodes, room, stack, budget))
+        return int64(_expand_all(game, nodes, room, stack, end))
     raise ValueError("operation: unknown")

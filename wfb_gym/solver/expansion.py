@@ -38,6 +38,7 @@ def expand(packed: PackedScenario, state: State, room: Expansion, first: int) ->
             step.gain = act(packed, step.state, room.codes[k], work)
             step.probability = 1.0
             step.action = k
+            step.code = room.codes[k]
             step.rolls = 0
             if not is_chance(step.state.node):
                 top += 1
@@ -52,6 +53,7 @@ def expand(packed: PackedScenario, state: State, room: Expansion, first: int) ->
         step.gain = 0.0
         step.probability = 1.0
         step.action = -1
+        step.code = -1
         step.rolls = INLINE - 1
         top = _roll_on(packed, room, top)
     return top, count
@@ -71,6 +73,7 @@ def _roll_on(packed: PackedScenario, room: Expansion, first: int) -> int:
         here.gain = chain[left].gain
         here.probability = chain[left].probability
         here.action = chain[left].action
+        here.code = chain[left].code
         here.rolls = chain[left].rolls + 1
         end = int64(chance_outcomes(packed, here.state, room.outcomes, room.probabilities, 0, work))
         if top + end > steps.shape[0] or left + end >= chain.shape[0]:
@@ -81,6 +84,7 @@ def _roll_on(packed: PackedScenario, room: Expansion, first: int) -> int:
             step.gain = here.gain + resolve(packed, step.state, room.outcomes[k], work)
             step.probability = here.probability * room.probabilities[k]
             step.action = here.action
+            step.code = here.code
             step.rolls = here.rolls
             if here.rolls < INLINE and is_chance(step.state.node):
                 chain[left] = step

@@ -23,7 +23,7 @@ from wfb_gym.engine.state import (
     new_states,
     new_work_spaces,
 )
-from wfb_gym.solver.graph_arrays import CHANCE, Game, Nodes
+from wfb_gym.solver.graph_arrays import CHANCE, NODES, Game, Nodes
 from wfb_gym.solver.node_index import find_node
 
 _TOGETHER = 20_000
@@ -69,7 +69,7 @@ def _first_illegal(
 
 def check_nodes(game: Game, nodes: Nodes) -> None:
     """Raise a ValueError about the first node that solving could not have written."""
-    size = int(game.control[0].nodes)
+    size = int(game.shared[NODES])
     values = nodes.values[:size, 0]
     if not np.isfinite(values).all():
         wrong = int(np.argmin(np.isfinite(values)))

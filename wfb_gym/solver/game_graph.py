@@ -2,13 +2,17 @@
 
 The work is compiled (`wfb_gym.solver.backward_induction`). It returns whenever an array is full,
 and after a slice of nodes so that progress can be shown, and goes on where it stood. This module
-owns the arrays, enlarges them, and stops at the limit of memory.
+owns the arrays, enlarges them, stops at the limit of memory, and starts the threads that share a
+search: once it has taken a while, so that small games are solved alike in every run. In large ones
+the nodes' numbers differ from run to run where there are threads; values and choices never do.
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, Self, assert_never
 
 import numpy as np
+from numba.core import config
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records, new_records
@@ -19,8 +23,17 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver import graph_arrays
 from wfb_gym.solver.backward_induction import run
 from wfb_gym.solver.foreign_nodes import check_nodes
-from wfb_gym.solver.graph_arrays import Game, GraphOperation, GraphStatus, Lanes, Nodes, Play
-from wfb_gym.solver.node_index import enter_all, find_node, repack
+from wfb_gym.solver.graph_arrays import (
+    Expansion,
+    Game,
+    GraphOperation,
+    GraphStatus,
+    Lanes,
+    Nodes,
+    Play,
+    Stack,
+)
+from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack
 
 Progress = Callable[[int], None]
 """Is called with the number of nodes that are done, several times a second."""
@@ -30,6 +43,9 @@ DEFAULT_BYTES = 4 * 2**30
 
 _SLICE = 50_000
 """Nodes between two calls of `Progress`."""
+_ALONE = 50_000
+"""Nodes that the first thread explores before others join it."""
+_NO_END = 1 << 62
 _FIRST_NODES = 1 << 12
 _FIRST_STEPS = 1 << 12
 _FIRST_FRAMES = 256
@@ -39,6 +55,13 @@ _GROWTH = 1.6
 
 class TooLarge(ValueError):  # noqa: N818 - it says what the scenario is
     """The scenario's game does not fit into the memory that it may take."""
+
+
+class _Search(NamedTuple):
+    """What a thread of a search works with alone."""
+
+    room: Expansion
+    stack: Stack
 
 
 class SavedGraph(NamedTuple):
@@ -97,6 +120,29 @@ def _enlarge(array: Any, length: int) -> Any:
     return larger
 
 
+def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
+    """Room for a search, with keys as long as others."""
+    return _Search(
+        graph_arrays.new_expansion(steps),
+        Stack(
+            new_records(graph_arrays.Place, 1),
+            new_records(graph_arrays.Frame, frames),
+            np.zeros((steps, keys.shape[1]), np.uint64),
+            np.zeros(STATE_WORDS, np.uint64),
+        ),
+    )
+
+
+def _enlarge_search(room: Expansion, stack: Stack) -> _Search:
+    size = 2 * len(room.steps)
+    return _Search(
+        room._replace(steps=_enlarge(room.steps, size), chain=_enlarge(room.chain, size)),
+        stack._replace(
+            frames=_enlarge(stack.frames, 2 * len(stack.frames)), keys=_enlarge(stack.keys, size)
+        ),
+    )
+
+
 class GameGraph:
     """Positions of one scenario that are solved, and their values.
 
@@ -104,24 +150,29 @@ class GameGraph:
         packed: packed scenario, shape (1,).
         max_bytes: memory that the arrays may take.
         merging: whether positions that play alike (`wfb_gym.engine.canonical`) share a node.
+        threads: that may explore a large game together; without a compiler it is one. With one
+            the nodes have the same numbers in every run.
     """
 
     def __init__(
-        self, packed: Records[PackedScenario], max_bytes: int, *, merging: bool = False
+        self,
+        packed: Records[PackedScenario],
+        max_bytes: int,
+        *,
+        merging: bool = False,
+        threads: int = 1,
     ) -> None:
         self.packed = packed
         self.merging = merging
         self.max_bytes = max_bytes
+        self.threads = 1 if config.DISABLE_JIT else threads  # type: ignore[attr-defined]
         self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), np.zeros(STATE_WORDS, np.uint64))
         self._control = new_records(graph_arrays.Control, 1)
         self._control[0].merging = merging
-        self._nodes = _new_nodes(_FIRST_NODES, 1, np.full(4 * _FIRST_NODES, -1, np.int32))
-        self._room = graph_arrays.new_expansion(_FIRST_STEPS)
-        self._stack = graph_arrays.Stack(
-            new_records(graph_arrays.Frame, _FIRST_FRAMES),
-            np.zeros((_FIRST_STEPS, 1), np.uint64),
-            np.zeros(STATE_WORDS, np.uint64),
-        )
+        self._shared = np.zeros(graph_arrays.SHARED, np.int64)
+        slots = np.full(4 * _FIRST_NODES, graph_arrays.FREE, np.int32)
+        self._nodes = _new_nodes(_FIRST_NODES, 1, slots)
+        self._searches = [_new_search(_FIRST_STEPS, _FIRST_FRAMES, self._nodes.keys)]
         self._state = new_states(1)
         self._key = np.zeros(STATE_WORDS, np.uint64)
         self._optimal = _lanes([(Play.OPTIMAL, Play.OPTIMAL)])
@@ -144,14 +195,14 @@ class GameGraph:
         size, words = len(saved.kinds), int(graph.plan[0].words)
         slots = max(4 * _FIRST_NODES, 1 << (2 * size).bit_length())
         graph._nodes = _new_nodes(max(_FIRST_NODES, size), words, np.zeros(slots, np.int32))
-        graph._control[0].nodes = size
+        graph._shared[graph_arrays.NODES] = size
         for name in ("keys", "kinds", "counts", "values", "chosen"):
             array, own = getattr(saved, name), getattr(graph, name)
             _check_array(name, array, own.dtype, own.shape)
             own[:] = array
         graph._fill_index()
-        check_nodes(Game(packed, graph.plan, graph._control), graph._nodes)
-        graph._stack = graph._stack._replace(keys=np.zeros((_FIRST_STEPS, words), np.uint64))
+        check_nodes(graph._game(), graph._nodes)
+        graph._searches = [_new_search(_FIRST_STEPS, _FIRST_FRAMES, graph._nodes.keys)]
         return graph
 
     def to_saved(self) -> SavedGraph:
@@ -165,7 +216,7 @@ class GameGraph:
     @property
     def size(self) -> int:
         """Number of nodes."""
-        return int(self._control[0].nodes)
+        return int(self._shared[graph_arrays.NODES])
 
     @property
     def keys(self) -> NDArray[np.uint64]:
@@ -224,13 +275,10 @@ class GameGraph:
         if self.size == 0:
             self.plan = new_plan(words_of(state).copy(), self.plan[0].moves)
         elif known == graph_arrays.NEW_BITS:
-            self._stack.unknown[:] = words_of(state) ^ self.plan[0].origin
+            self._searches[0].stack.unknown[:] = words_of(state) ^ self.plan[0].origin
             self._learn_bits()
-        self._room.steps[0].state = state
-        self._room.steps[0].node = graph_arrays.UNKNOWN
-        self._stack.frames[0] = (0, -1, 0, 0, 0)
-        self._control[0].depth = self._control[0].top = 1
-        self._run(GraphOperation.EXPLORE, _SLICE, self._optimal, progress=progress)
+        self._begin_search(0, state)
+        self._search(progress)
         return self.size - 1
 
     def successors(
@@ -243,12 +291,13 @@ class GameGraph:
             call overwrites; and how many each position has, int64 (k,).
         """
         count = len(states)
-        while len(self._room.steps) <= count:
+        while len(self._searches[0].room.steps) <= count:
             self._grow(GraphStatus.STEPS_FULL)
-        self._room.steps.state[:count] = states
-        self._run(GraphOperation.EXPAND, count, self._optimal)
-        ends = self._room.steps.node[:count].copy()
-        return self._room.steps[count : self._control[0].top], np.diff(ends, prepend=count)
+        self._searches[0].room.steps.state[:count] = states
+        self._run(GraphOperation.EXPAND, count, self._optimal, self._nodes)
+        room, stack = self._searches[0]
+        ends = room.steps.node[:count].copy()
+        return room.steps[count : stack.place[0].top], np.diff(ends, prepend=count)
 
     def sweep(
         self,
@@ -274,7 +323,11 @@ class GameGraph:
         if weights is not None:
             lanes = lanes._replace(weights=weights, offsets=self.offsets()[:-1])
         self._control[0].cursor = 0
-        self._run(GraphOperation.SWEEP, _SLICE, lanes, nodes, progress)
+        for first in range(0, self.size, _SLICE):
+            end = min(first + _SLICE, self.size)
+            self._run(GraphOperation.SWEEP, end, lanes, nodes)
+            if progress is not None:
+                progress(end)
         return nodes.values, nodes.chosen
 
     def action_values(self, progress: Progress | None = None) -> NDArray[np.float64]:
@@ -291,34 +344,76 @@ class GameGraph:
         """Return where each node's legal actions begin in an array of all, int64 (size + 1,)."""
         return np.concatenate([[0], np.cumsum(self.counts, dtype=np.int64)])
 
-    def _run(
-        self,
-        operation: GraphOperation,
-        budget: int,
-        lanes: Lanes,
-        nodes: Nodes | None = None,
-        progress: Progress | None = None,
-    ) -> None:
-        """Run one operation to its end; on the graph's own nodes unless others are given."""
+    def _run(self, operation: GraphOperation, end: int, lanes: Lanes, nodes: Nodes) -> None:
+        """Run one operation to its end, in one thread."""
         while True:
-            game = Game(self.packed, self.plan, self._control)
             status = GraphStatus(
-                run(
-                    int(operation), budget, game, self._nodes if nodes is None else nodes, lanes,
-                    self._room, self._stack,
-                )
-            )  # fmt: skip
-            if progress is not None:
-                control = self._control[0]
-                sweeping = operation == GraphOperation.SWEEP
-                progress(int(control.cursor if sweeping else control.nodes))
+                run(int(operation), end, self._game(), nodes, lanes, *self._searches[0])
+            )
             if status == GraphStatus.DONE:
                 return
             self._grow(status)
 
+    def _game(self) -> Game:
+        return Game(self.packed, self.plan, self._control, self._shared)
+
+    def _search(self, progress: Progress | None) -> None:
+        """Run the first thread's search to its end; others join it once it has taken a while."""
+        before = self.size
+        self._control[0].threads = 1
+        with ThreadPoolExecutor(self.threads, "wfb_gym explore") as pool:  # starts none by itself
+            while True:
+                answers = self._run_searches(pool, progress)
+                if GraphStatus.DONE in answers:
+                    return
+                if self._control[0].threads < self.threads and self.size - before >= _ALONE:
+                    self._add_threads()
+                for status in answers:
+                    self._grow(status)
+
+    def _run_searches(
+        self, pool: ThreadPoolExecutor, progress: Progress | None
+    ) -> set[GraphStatus]:
+        """Run the threads' searches until one of them stops all; returns why they stopped."""
+        threads = int(self._control[0].threads)
+        game, nodes, lanes = self._game(), self._nodes, self._optimal
+        explore = int(GraphOperation.EXPLORE)
+        self._shared[graph_arrays.HALT] = 0
+        others: list[Future[int]] = []
+        try:
+            for each in self._searches[1:threads]:
+                others.append(pool.submit(run, explore, _NO_END, game, nodes, lanes, *each))
+            while True:
+                end = self.size + _SLICE
+                status = run(explore, end, game, nodes, lanes, *self._searches[0])
+                if progress is not None:
+                    progress(self.size)
+                if status != GraphStatus.PAUSED or threads == 1 or any(map(Future.done, others)):
+                    break
+        finally:
+            self._shared[graph_arrays.HALT] = 1
+            wait(others)
+        return {GraphStatus(each) for each in (status, *map(Future.result, others))}
+
+    def _add_threads(self) -> None:
+        """Let other threads search from the position that the first one began with."""
+        room, stack = self._searches[0]
+        while len(self._searches) < self.threads:
+            self._searches.append(_new_search(len(room.steps), len(stack.frames), stack.keys))
+        for thread in range(1, self.threads):
+            self._begin_search(thread, room.steps[0].state)
+        self._control[0].threads = self.threads
+
+    def _begin_search(self, thread: int, state: State) -> None:
+        room, stack = self._searches[thread]
+        room.steps[0].state = state
+        room.steps[0].node = graph_arrays.UNKNOWN
+        stack.frames[0] = (0, -1, 0, 0, 0, 0)
+        stack.place[0] = (thread, 1, 1)
+
     def _grow(self, status: GraphStatus) -> None:
         """Enlarge what the compiled code found too small."""
-        room, stack, nodes = self._room, self._stack, self._nodes
+        nodes = self._nodes
         if status == GraphStatus.NODES_FULL:
             before = len(nodes.kinds)
             capacity = int(before * _GROWTH)
@@ -332,14 +427,14 @@ class GameGraph:
             self._nodes = nodes._replace(slots=np.zeros(2 * len(nodes.slots), np.int32))
             self._fill_index()
         elif status == GraphStatus.STEPS_FULL:
-            size = 2 * len(room.steps)
-            steps, chain = _enlarge(room.steps, size), _enlarge(room.chain, size)
-            self._room = room._replace(steps=steps, chain=chain)
-            frames = _enlarge(stack.frames, 2 * len(stack.frames))
-            self._stack = stack._replace(frames=frames, keys=_enlarge(stack.keys, size))
+            self._searches = [_enlarge_search(*each) for each in self._searches]
         elif status == GraphStatus.NEW_KEY_BITS:
             self._learn_bits()
-        elif status == GraphStatus.DONE or status == GraphStatus.PAUSED:
+        elif (
+            status == GraphStatus.DONE
+            or status == GraphStatus.PAUSED
+            or status == GraphStatus.HALTED
+        ):
             return
         else:
             assert_never(status)
@@ -352,18 +447,22 @@ class GameGraph:
             )
 
     def _learn_bits(self) -> None:
-        """Add the bits in `_stack.unknown` to the key plan, and write all keys anew."""
-        plan = new_plan(self.plan[0].origin, self.plan[0].moves | self._stack.unknown)
-        words = int(plan[0].words)
+        """Add the bits in the stacks' `unknown` to the key plan, and write all keys anew."""
+        before = self.plan
+        moves = np.bitwise_or.reduce(
+            [before[0].moves, *(each.stack.unknown for each in self._searches)]
+        )
+        self.plan = new_plan(before[0].origin, moves)
+        words = int(self.plan[0].words)
         keys = np.zeros((len(self._nodes.kinds), words), np.uint64)
-        step_keys = np.zeros((len(self._room.steps), words), np.uint64)
-        game = Game(self.packed, self.plan, self._control)
-        repack(game, plan, self._nodes.keys, keys, self._room.steps, step_keys)
-        self.plan = plan
+        repack(before, self.plan, self.size, self._nodes.keys, keys, new_states(1))
         self._nodes = self._nodes._replace(keys=keys)
-        self._stack = self._stack._replace(keys=step_keys)
+        for thread, (room, stack) in enumerate(self._searches):
+            step_keys = np.zeros((len(room.steps), words), np.uint64)
+            pack_steps(self.plan, room.steps, int(stack.place[0].top), step_keys)
+            self._searches[thread] = _Search(room, stack._replace(keys=step_keys))
         self._fill_index()
 
     def _fill_index(self) -> None:
-        self._nodes.slots[:] = -1
+        self._nodes.slots[:] = graph_arrays.FREE
         enter_all(int(self.plan[0].words), self.size, self._nodes.keys, self._nodes.slots)

@@ -28,6 +28,16 @@ NEW_BITS = -3
 """In place of a node's number: the battle is over; the position is not stored; its key needs bits
 that the key plan does not hold."""
 
+FREE = -1
+RESERVED = -2
+"""In place of a node's number in the index: no node; one that a thread is about to write."""
+
+NODES = 0
+HALT = 8
+SHARED = 16
+"""Items of `Game.shared`, in cache lines of their own, and how many there are: the number of nodes;
+whether all threads are to return."""
+
 CHANCE = 2
 """Kind of a stored chance node; the kind of a decision is the army that decides, 0 or 1."""
 
@@ -52,6 +62,7 @@ class GraphStatus(IntEnum):
     INDEX_FULL = 3
     STEPS_FULL = 4
     NEW_KEY_BITS = 5
+    HALTED = 6  # another thread returned for one of these reasons, or Python asked for it
 
 
 class Play(IntEnum):
@@ -70,6 +81,7 @@ class Successor(Record):
     probability: Float64
     gain: Float64  # points on the way, for the first army
     action: Int64  # which of the legal actions it began with; -1 at a chance node
+    code: Int64  # of that action
     rolls: Int64  # rolls on the way
     node: Int64  # that it leads to, or END, UNKNOWN, NEW_BITS
     hash: Int64  # of that node's key
@@ -77,38 +89,46 @@ class Successor(Record):
 
 
 class Frame(Record):
-    """A node under exploration: the step to it, the steps that leave it, and the next of these."""
+    """A node under exploration: the step to it, and the steps that leave it."""
 
     step: Int64
-    first: Int64
+    first: Int64  # -1 where it is not expanded
     end: Int64
-    cursor: Int64
-    count: Int64
+    cursor: Int64  # step to look at next
+    left: Int64  # steps to look at
+    count: Int64  # legal actions
 
 
 class Control(Record):
-    """The state of a computation that returns and is called again."""
+    """What a computation that returns and is called again is to do."""
 
-    nodes: Int64
-    depth: Int64  # frames in use
-    top: Int64  # steps in use
     cursor: Int64  # next node of a sweep
     merging: Int64  # 1: positions that play alike are one node
+    threads: Int64  # that explore at the same time
+
+
+class Place(Record):
+    """How far one thread's search has come."""
+
+    thread: Int64  # its number; the steps that leave a node are gone through in another order
+    depth: Int64  # frames in use
+    top: Int64  # steps in use
 
 
 class Game(NamedTuple):
-    """A scenario, and how far its graph has come; arrays of one record each."""
+    """A scenario, and how far its graph has come; the first are arrays of one record each."""
 
     packed: Records[PackedScenario]
     plan: Records[KeyPlan]
     control: Records[Control]
+    shared: NDArray[np.int64]  # (SHARED,): what threads tell one another
 
 
 class Nodes(NamedTuple):
     """The nodes' arrays; of a sweep, `values` and `chosen` have a column for each lane."""
 
     keys: NDArray[np.uint64]  # (capacity, words)
-    slots: NDArray[np.int32]  # (a power of two,): numbers of nodes by hash; -1 where free
+    slots: NDArray[np.int32]  # (a power of two,): numbers of nodes by hash; FREE, RESERVED
     kinds: NDArray[np.int8]  # (capacity,)
     counts: NDArray[np.int16]  # (capacity,): legal actions; 0 of chance nodes
     values: NDArray[np.float64]  # (capacity, lanes): points to come for the first army
@@ -136,8 +156,9 @@ class Expansion(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Room of the depth-first search."""
+    """Room of one thread's depth-first search."""
 
+    place: Records[Place]  # (1,)
     frames: Records[Frame]
     keys: NDArray[np.uint64]  # (steps, words): keys of the positions that the steps lead to
     unknown: NDArray[np.uint64]  # (STATE_WORDS,): bits that the key plan lacks

@@ -1,14 +1,29 @@
-"""Finding the nodes of the game graph by their whole keys, compiled."""
+"""Finding the nodes of the game graph by their whole keys, compiled.
+
+Threads look up and enter nodes at the same time. Whoever enters one reserves the free slot where
+its key was looked for in vain, and writes the number there last, once the whole node is written.
+Whoever comes to a reserved slot waits, for less than a microsecond, since it may be the same key's.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._intrinsics import load_item, pause, replace_item
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.keys import KeyPlan, hash_of, pack_key, unpack_key
 from wfb_gym.engine.state import Node, State
-from wfb_gym.solver.graph_arrays import END, NEW_BITS, UNKNOWN, Game, Nodes, Successor
+from wfb_gym.solver.graph_arrays import (
+    END,
+    FREE,
+    NEW_BITS,
+    RESERVED,
+    UNKNOWN,
+    Game,
+    Nodes,
+    Successor,
+)
 
 
 @jit
@@ -18,6 +33,16 @@ def _is_key(words: int, keys: NDArray[np.uint64], node: int, key: NDArray[np.uin
     for word in range(words):
         same &= keys[node, word] == key[word]
     return same
+
+
+@jit
+def _number_in(slots: NDArray[np.int32], place: int) -> int:
+    """Return the number of the node in a slot, or FREE."""
+    node = int64(load_item(slots, place))
+    while node == RESERVED:
+        pause()
+        node = int64(load_item(slots, place))
+    return node
 
 
 @jit
@@ -32,8 +57,8 @@ def look_up(
     mask = slots.shape[0] - 1
     place = hashed & mask
     while True:
-        node = int64(slots[place])
-        if node < 0:
+        node = _number_in(slots, place)
+        if node == FREE:
             return UNKNOWN
         if _is_key(words, keys, node, key):
             return node
@@ -56,7 +81,33 @@ def find_node(
 
 
 @jit
-def enter(words: int, node: int, keys: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
+def reserve(
+    words: int,
+    hashed: int,
+    key: NDArray[np.uint64],
+    keys: NDArray[np.uint64],
+    slots: NDArray[np.int32],
+) -> tuple[int, int]:
+    """Reserve a slot for the node with a key, unless there is one.
+
+    Returns:
+        The slot and UNKNOWN; or the node's slot and its number, with nothing reserved.
+    """
+    mask = slots.shape[0] - 1
+    place = hashed & mask
+    while True:
+        node = _number_in(slots, place)
+        if node == FREE:
+            if replace_item(slots, place, FREE, RESERVED):
+                return place, UNKNOWN
+        elif _is_key(words, keys, node, key):
+            return place, node
+        else:
+            place = (place + 1) & mask
+
+
+@jit
+def _enter(words: int, node: int, keys: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
     """Enter a node into the index."""
     mask = slots.shape[0] - 1
     place = int64(hash_of(keys[node], words)) & mask
@@ -67,36 +118,38 @@ def enter(words: int, node: int, keys: NDArray[np.uint64], slots: NDArray[np.int
 
 @jit(forceinline=False)
 def enter_all(words: int, count: int, keys: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
-    """Enter the first `count` nodes into an empty index (all -1)."""
+    """Enter the first `count` nodes into an empty index (all FREE)."""
     for node in range(count):
-        enter(words, node, keys, slots)
+        _enter(words, node, keys, slots)
 
 
 @jit(forceinline=False)
 def repack(
-    game: Game,
-    plan: Records[KeyPlan],
+    before: Records[KeyPlan],
+    after: Records[KeyPlan],
+    count: int,
     keys: NDArray[np.uint64],
     larger: NDArray[np.uint64],
-    steps: Records[Successor],
-    step_keys: NDArray[np.uint64],
+    scratch: Records[State],
 ) -> None:
-    """Write the keys of all nodes to `larger` and of the steps in use to `step_keys`.
+    """Write the first `count` keys, which the plan `before` packed, to `larger` by the other."""
+    for node in range(count):
+        unpack_key(before[0], keys[node], scratch[0])
+        pack_key(after[0], scratch[0], larger[node])
 
-    The game's plan packed the nodes' keys so far, `plan` packs the new ones. The last step is
-    scratch.
-    """
-    state = steps[steps.shape[0] - 1].state
-    for node in range(game.control[0].nodes):
-        unpack_key(game.plan[0], keys[node], state)
-        pack_key(plan[0], state, larger[node])
-    for k in range(game.control[0].top):
+
+@jit(forceinline=False)
+def pack_steps(
+    plan: Records[KeyPlan], steps: Records[Successor], count: int, keys: NDArray[np.uint64]
+) -> None:
+    """Write the keys of the first `count` steps, but of those whose nodes are known."""
+    for k in range(count):
         if steps[k].node < 0 and steps[k].node != END:
-            _write_key(plan[0], steps[k], step_keys[k])
+            write_key(plan[0], steps[k], keys[k])
 
 
 @jit
-def _write_key(plan: KeyPlan, step: Successor, key: NDArray[np.uint64]) -> None:
+def write_key(plan: KeyPlan, step: Successor, key: NDArray[np.uint64]) -> None:
     """Write the key of the position that a step leads to, and its hash."""
     step.node = UNKNOWN
     if pack_key(plan, step.state, key):
@@ -132,18 +185,18 @@ def find_successors(
         if step.state.node != Node.END:
             if merging:
                 canonicalise(packed, step.state)
-            _write_key(plan, step, keys[k])
+            write_key(plan, step, keys[k])
             known &= step.node != NEW_BITS
     if not known:
         return False
     words = int64(plan.words)
     mask = nodes.slots.shape[0] - 1
     for k in range(first, end):
-        steps[k].candidate = nodes.slots[steps[k].hash & mask]
+        steps[k].candidate = load_item(nodes.slots, steps[k].hash & mask)
     for k in range(first, end):
         step = steps[k]
-        if step.node == UNKNOWN and step.candidate >= 0:
-            if _is_key(words, nodes.keys, int64(step.candidate), keys[k]):
+        if step.node == UNKNOWN and step.candidate != FREE:
+            if step.candidate >= 0 and _is_key(words, nodes.keys, int64(step.candidate), keys[k]):
                 step.node = step.candidate
             else:
                 step.node = look_up(words, step.hash, keys[k], nodes.keys, nodes.slots)

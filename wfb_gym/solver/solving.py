@@ -39,6 +39,7 @@ def solve(
     progress: Progress | None = None,
     cache: bool = False,
     notice: TextIO | None = None,
+    threads: int | None = None,
 ) -> Solution:
     """Return exact values and optimal play of a scenario, by expectiminimax over the rules.
 
@@ -52,6 +53,9 @@ def solve(
         cache: whether to read the solution from disk if the scenario was solved before, to keep
             it there if not, and to go on where an earlier call was interrupted.
         notice: gets lines about the progress if solving takes long.
+        threads: that share the work of a large scenario; as many as the process has cores unless
+            given. Values and actions do not depend on it; with 1 the positions are also stored in
+            the same order every time.
 
     Raises:
         TooLarge: The scenario has more positions than fit; names what makes it large.
@@ -62,7 +66,9 @@ def solve(
         raise ValueError("solve: expected a battle or cache=True, found both")
     began = time.perf_counter()
     loaded = load_scenario(scenario)
-    solution = Solution(loaded, GameGraph(pack(loaded), max_bytes, merging=True), 0.0)
+    threads = available_cores() if threads is None else threads
+    graph = GameGraph(pack(loaded), max_bytes, merging=True, threads=threads)
+    solution = Solution(loaded, graph, 0.0)
     path = CACHE_FOLDER
     if cache:
         digest = packed_digest(solution.packed)
@@ -71,6 +77,7 @@ def solve(
             kept = load(path, max_bytes=max_bytes)
             if packed_digest(kept.packed) == digest:
                 solution = Solution(loaded, kept.graph, kept.seconds)
+                solution.graph.threads = graph.threads
     start = battle or Battle(solution.packed)
     if start.is_over or (cache and solution.graph.find(start.state) >= 0):
         return solution
@@ -147,7 +154,9 @@ def solve_all(
             raise _GivenUpError
 
     def solve_one(scenario: Any) -> Solution:
-        return solve(scenario, max_bytes=max_bytes, progress=watch, cache=cache, notice=notice)
+        return solve(
+            scenario, max_bytes=max_bytes, progress=watch, cache=cache, notice=notice, threads=1
+        )
 
     pool = ThreadPoolExecutor(cores, "wfb_gym solve")
     waiting: deque[Future[Solution]] = deque()

@@ -1,0 +1,192 @@
+"""Threads that share a search find what one thread finds."""
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.solver import game_graph
+from wfb_gym.solver.game_graph import GameGraph, TooLarge
+from wfb_gym.solver.graph_arrays import GraphStatus
+
+from .small import ROOM, explored, small, start
+from .test_game_graph import SOME, _check_order
+from .test_game_graph import tiny as tiny_arrays
+
+pytestmark = pytest.mark.skipif(
+    bool(game_graph.config.DISABLE_JIT),  # type: ignore[attr-defined]
+    reason="there are no threads without a compiler",
+)
+DUEL = "archmage-duel"
+LARGER = "seventh-edition-duel"
+
+
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin with next to no room, and with all threads once it has grown for the first time."""
+    tiny_arrays(monkeypatch)
+    monkeypatch.setattr(game_graph, "_ALONE", 0)
+
+
+def by_key(graph: GameGraph) -> list[bytes]:
+    """The arrays of a graph with its nodes in order of their keys, and its key plan."""
+    order = np.lexsort(graph.keys.T)
+    arrays = (graph.keys, graph.kinds, graph.counts, graph.values, graph.chosen)
+    return [graph.plan.tobytes(), *(array[order].tobytes() for array in arrays)]
+
+
+def explored_by(threads: int, made: Scenario, *, merging: bool = True) -> tuple[GameGraph, int]:
+    """Every position of a scenario, and the node of the first."""
+    graph = GameGraph(pack(made), ROOM, merging=merging, threads=threads)
+    return graph, graph.explore(start(made).state)
+
+
+def named_threads() -> list[str]:
+    return [each.name for each in threading.enumerate() if each.name.startswith("wfb_gym explore")]
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5])
+@pytest.mark.parametrize("merging", [False, True])
+@pytest.mark.parametrize("name", SOME)
+def test_growth_while_threads_search_changes_nothing(
+    name: str, merging: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, _ = explored(small(name), merging=merging)
+    tiny(monkeypatch)
+    found, root = explored_by(threads, small(name), merging=merging)
+    assert len(found._searches) == threads
+    assert root == found.size - 1
+    assert found.find(start(small(name)).state) == root
+    assert by_key(found) == by_key(expected)
+    assert named_threads() == []
+    _check_order(found, start(small(name)))
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_all_that_grows_grows_while_threads_search(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, _ = explored(load_scenario(DUEL), merging=True)
+    answers: set[tuple[GraphStatus, bool]] = set()
+    grown = GameGraph._grow
+
+    def grow(self: GameGraph, answer: GraphStatus) -> None:
+        answers.add((answer, self._control[0].threads > 1))
+        grown(self, answer)
+
+    tiny(monkeypatch)
+    monkeypatch.setattr(GameGraph, "_grow", grow)
+    found, _ = explored_by(threads, load_scenario(DUEL))
+    assert {answer for answer, together in answers if together} >= {
+        GraphStatus.NODES_FULL, GraphStatus.INDEX_FULL, GraphStatus.STEPS_FULL,
+        GraphStatus.NEW_KEY_BITS, GraphStatus.HALTED,
+    }  # fmt: skip
+    assert by_key(found) == by_key(expected)
+    assert len(found._nodes.kinds) < 2 * found.size
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("name", [LARGER, pytest.param("grand-conclave", marks=pytest.mark.slow)])
+def test_large_games_have_the_same_values(name: str, threads: int) -> None:
+    alone = solver.solve(name, threads=1)
+    shared = solver.solve(name, threads=threads)
+    assert len(shared.graph._searches) == threads
+    assert shared.value == alone.value
+    assert by_key(shared.graph) == by_key(alone.graph)
+    assert shared.bytes == alone.bytes
+
+
+def test_small_games_have_the_same_nodes_in_the_same_order() -> None:
+    one, other = (explored_by(threads, load_scenario(DUEL))[0] for threads in (1, 4))
+    assert len(other._searches) == 1
+    for left, right in zip(one.to_saved(), other.to_saved(), strict=True):
+        assert np.array_equal(left, right)
+
+
+class StoppedError(Exception):
+    """Whoever watches has seen enough."""
+
+
+def stop_at(size: int) -> Any:
+    def progress(nodes: int) -> None:
+        if nodes >= size:
+            raise StoppedError
+
+    return progress
+
+
+@pytest.mark.parametrize("is_saved", [False, True])
+def test_whoever_stops_one_thread_stops_all_and_may_go_on(
+    is_saved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = load_scenario(LARGER)
+    expected, _ = explored(made, merging=True)
+    monkeypatch.setattr(game_graph, "_SLICE", 2000)
+    monkeypatch.setattr(game_graph, "_ALONE", 2000)
+    found = GameGraph(pack(made), ROOM, merging=True, threads=3)
+    with pytest.raises(StoppedError):
+        found.explore(start(made).state, stop_at(expected.size // 2))
+    assert named_threads() == []
+    assert expected.size // 2 <= found.size < expected.size
+    assert found.find(start(made).state) < 0
+    if is_saved:  # which looks at every node
+        found = GameGraph.from_saved(found.packed, ROOM, found.to_saved())
+        found.threads = 3
+    found.explore(start(made).state)
+    assert by_key(found) == by_key(expected)
+
+
+@pytest.mark.parametrize("room", [20_000, 50_000])
+def test_threads_stop_at_the_limit_and_go_on_with_more_room(
+    room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = load_scenario(DUEL)
+    expected, _ = explored(made, merging=True)
+    tiny(monkeypatch)
+    found = GameGraph(pack(made), room, merging=True, threads=3)
+    for _ in range(2):
+        with pytest.raises(TooLarge, match="MiB"):
+            found.explore(start(made).state)
+        assert 0 < found.bytes <= room
+        assert named_threads() == []
+    found.max_bytes = ROOM
+    found.explore(start(made).state)
+    assert by_key(found) == by_key(expected)
+    _check_order(found, start(made))
+
+
+def test_what_a_thread_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = game_graph.run
+
+    def break_down(*arguments: Any) -> int:
+        if threading.current_thread() is not threading.main_thread():
+            raise StoppedError
+        return run(*arguments)
+
+    monkeypatch.setattr(game_graph, "run", break_down)
+    monkeypatch.setattr(game_graph, "_ALONE", 0)
+    with pytest.raises(StoppedError):
+        explored_by(2, load_scenario(DUEL))
+    assert named_threads() == []
+
+
+def test_positions_that_are_asked_for_later_are_explored_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = load_scenario(DUEL)
+    tiny(monkeypatch)
+    values = []
+    for threads in (1, 3):
+        graph = GameGraph(pack(made), ROOM, merging=True, threads=threads)
+        for power in (1, 4, 7):
+            battle = start(made)
+            battle.state.power = power
+            node = graph.explore(battle.state)
+            assert node == graph.size - 1
+            assert graph.find(battle.state) == node
+            values.append(graph.values[node])
+        _check_order(graph, start(made))
+    assert values[:3] == values[3:]
