@@ -83,6 +83,7 @@ class Records(Generic[R]):
 
 
 _DTYPES: dict[type, np.dtype[Any]] = {}
+_RECORD_DTYPES: dict[type, np.dtype[Any]] = {}
 
 
 def dtype_of(record: type[Record]) -> np.dtype[Any]:
@@ -121,7 +122,9 @@ def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
 
 def new_records(record: type[R], count: int) -> Records[R]:
     """Zeroed records, shape (count,)."""
-    return cast("Records[R]", np.zeros(count, dtype_of(record)).view(np.recarray))
+    if record not in _RECORD_DTYPES:  # else NumPy makes it anew for each array
+        _RECORD_DTYPES[record] = np.dtype((np.record, dtype_of(record)))
+    return cast("Records[R]", np.zeros(count, _RECORD_DTYPES[record]).view(np.recarray))
 
 
 def as_records(record: type[R], array: Any) -> Records[R]:

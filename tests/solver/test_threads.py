@@ -5,20 +5,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import config
 
 from wfb_gym import solver
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import game_graph
+from wfb_gym.solver import backward_induction, game_graph
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import GraphStatus
 
 from .small import ROOM, explored, small, start
-from .test_game_graph import SOME, _check_order
+from .test_game_graph import SOME, _check_order, same
 from .test_game_graph import tiny as tiny_arrays
 
 pytestmark = pytest.mark.skipif(
-    bool(game_graph.config.DISABLE_JIT),  # type: ignore[attr-defined]
+    bool(config.DISABLE_JIT),  # type: ignore[attr-defined]
     reason="there are no threads without a compiler",
 )
 DUEL = "archmage-duel"
@@ -102,8 +103,7 @@ def test_large_games_have_the_same_values(name: str, threads: int) -> None:
 def test_small_games_have_the_same_nodes_in_the_same_order() -> None:
     one, other = (explored_by(threads, load_scenario(DUEL))[0] for threads in (1, 4))
     assert len(other._searches) == 1
-    for left, right in zip(one.to_saved(), other.to_saved(), strict=True):
-        assert np.array_equal(left, right)
+    assert same(one, other)
 
 
 class StoppedError(Exception):
@@ -159,7 +159,7 @@ def test_threads_stop_at_the_limit_and_go_on_with_more_room(
 
 
 def test_what_a_thread_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = game_graph.run
+    run = backward_induction.run
 
     def break_down(*arguments: Any) -> int:
         if threading.current_thread() is not threading.main_thread():

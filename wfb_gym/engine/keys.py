@@ -39,6 +39,7 @@ class KeyPlan(Record):
     to_bit: Annotated[NDArray[np.uint64], _MOST_RUNS]
 
 
+_COLUMNS = ("from_word", "from_bit", "bits", "to_word", "to_bit")
 PLAN = dtype_of(KeyPlan)
 
 _ZERO = np.uint64(0)
@@ -125,8 +126,9 @@ def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[Key
     record = plan[0]
     record.origin[:] = base
     record.moves[:] = moves
-    word = bit = run = 0
-    for index in range(STATE_WORDS):
+    runs: list[tuple[int, ...]] = []  # written at once, since fields of records are slow
+    word = bit = 0
+    for index in np.flatnonzero(moves).tolist():
         left = int(moves[index])
         while left:
             first = (left & -left).bit_length() - 1
@@ -135,15 +137,12 @@ def new_plan(base: NDArray[np.uint64], moves: NDArray[np.uint64]) -> Records[Key
             left &= ~(((1 << length) - 1) << first)
             if bit + length > _WORD_BITS:
                 word, bit = word + 1, 0
-            record.from_word[run] = index
-            record.from_bit[run] = first
-            record.bits[run] = (1 << length) - 1
-            record.to_word[run] = word
-            record.to_bit[run] = bit
+            runs.append((index, first, (1 << length) - 1, word, bit))
             bit += length
-            run += 1
+    for name, column in zip(_COLUMNS, zip(*runs, strict=True), strict=False):
+        record[name][: len(runs)] = np.array(column, np.uint64)
     record.words = word + 1
-    record.runs = run
+    record.runs = len(runs)
     return plan
 
 

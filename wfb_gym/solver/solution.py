@@ -135,6 +135,7 @@ class Solution:
         Raises:
             TooLarge: There are more of them than fit.
         """
+        # One thread: its order of nodes is that of the batches in which policies are asked.
         positions = GameGraph(self.packed, self.graph.max_bytes)
         battle = Battle(self.packed)
         if not battle.is_over:

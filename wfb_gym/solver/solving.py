@@ -8,8 +8,8 @@ import contextlib
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Event
 from typing import Any, TextIO
 
@@ -29,6 +29,10 @@ _QUIET = 1.0
 """Seconds before a bar appears."""
 _REDRAWN_EVERY = 0.2
 _WIDTH = 30
+_MOST_AHEAD = 64
+"""Solutions that may wait for those before them."""
+_BYTES_AHEAD = 2**28
+"""What they may take."""
 
 
 def solve(
@@ -127,7 +131,8 @@ def solve_all(
 ) -> Iterator[Solution]:
     """Solve several scenarios side by side, each in a thread of its own.
 
-    A few are solved ahead, as many as twice the process's cores.
+    Some are solved ahead, so that a long one holds up nobody but whoever waits for it: twice as
+    many as the process has cores, and more as long as they are small.
 
     Args:
         scenarios: bundled names, paths or `Scenario`s.
@@ -159,17 +164,28 @@ def solve_all(
         )
 
     pool = ThreadPoolExecutor(cores, "wfb_gym solve")
-    waiting: deque[Future[Solution]] = deque()
+    left, begun = deque(some), deque[Future[Solution]]()
     try:
-        for scenario in some:
-            if len(waiting) == 2 * cores:
-                yield waiting.popleft().result()
-            waiting.append(pool.submit(solve_one, scenario))
-        while waiting:
-            yield waiting.popleft().result()
+        while left or begun:
+            at_work = [each for each in begun if not each.done()]
+            while left and len(at_work) < 2 * cores and _has_room(begun, 2 * cores):
+                begun.append(pool.submit(solve_one, left.popleft()))
+                at_work.append(begun[-1])
+            if begun[0].done():
+                yield begun.popleft().result()
+            else:
+                wait(at_work, return_when=FIRST_COMPLETED)
     finally:
         given_up.set()
         pool.shutdown(cancel_futures=True)
+
+
+def _has_room(begun: Collection[Future[Solution]], least: int) -> bool:
+    """Whether one more scenario may be solved ahead."""
+    if len(begun) < least:
+        return True
+    done = (each.result() for each in begun if each.done() and each.exception() is None)
+    return len(begun) < _MOST_AHEAD and sum(each.bytes for each in done) < _BYTES_AHEAD
 
 
 class _GivenUpError(Exception):
