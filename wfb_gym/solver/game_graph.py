@@ -125,7 +125,7 @@ def _new_search(steps: int, frames: int, keys: NDArray[np.uint64]) -> _Search:
     return _Search(
         graph_arrays.new_expansion(steps),
         Stack(
-            new_records(graph_arrays.Place, 1),
+            new_records(graph_arrays.Place, 9)[4:5],  # in a cache line that no thread shares
             new_records(graph_arrays.Frame, frames),
             np.zeros((steps, keys.shape[1]), np.uint64),
             np.zeros(STATE_WORDS, np.uint64),
