@@ -129,7 +129,9 @@ def test_agents_may_play() -> None:
     [
         ("play nowhere", "scenario"),
         ("play --opponent nobody", "expected"),
-        ("play --opponent nobody.zip", "nobody.zip"),
+        pytest.param(
+            *("play --opponent nobody.zip", "nobody.zip"), marks=pytest.mark.needs("sb3_contrib")
+        ),
         ("play --opponent random:2", "0 to 1"),
         ("play --seed -1", "--seed: expected 0 or more, found -1"),
         ("play --seed x", "expected a whole number, found 'x'"),
