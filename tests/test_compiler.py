@@ -135,6 +135,27 @@ def test_an_entry_is_compiled_anew_for_another_core_than_its_own(tmp_path: Path)
     assert _with_core(tmp_path).startswith(f"{results} 0 ")
 
 
+def test_the_core_is_whole_after_an_interruption(tmp_path: Path) -> None:
+    interrupted = """
+finalize = _compiler._Library.finalize
+def interrupt(library):
+    if not library.is_inner:
+        raise KeyboardInterrupt
+    finalize(library)
+_compiler._Library.finalize = interrupt
+try:
+    sample.calls_shared(3)
+except KeyboardInterrupt:
+    print("interrupted")
+_compiler._Library.finalize = finalize
+"""
+    said = _with_core(tmp_path, interrupted).splitlines()
+    assert said[0] == "interrupted"
+    assert said[1].startswith("[10, 'expected 0..9'] ")
+    assert b"expected 0..9" not in next(tmp_path.rglob("*calls_shared*.nbc")).read_bytes()
+    assert _with_core(tmp_path).startswith("[10, 'expected 0..9'] 0 ")
+
+
 def test_what_other_packages_keep_has_a_core_of_its_own(tmp_path: Path) -> None:
     other = """
 import numba

@@ -99,6 +99,8 @@ def njit_cached(
         function, targetoptions={"nopython": True, **options}, pipeline_class=_Pipeline
     )
     dispatcher.is_brief, dispatcher.is_shared = is_brief, is_shared
+    if is_shared:
+        _Core.members.append(dispatcher)
     dispatcher.enable_caching()
     return _with_one_signature(dispatcher)
 
@@ -251,6 +253,7 @@ class _Core:
     """
 
     find: Callable[[], tuple[Any, tuple[Any, ...]]]
+    members: list[_Dispatcher] = []  # noqa: RUF012 - every shared function
     shared: list[tuple[_Dispatcher, Any]] = []  # noqa: RUF012 - what it holds, once it is compiled
     symbols: tuple[str, ...] = ()
     """Names of the shared functions' machine code; empty until it is there."""
@@ -264,6 +267,8 @@ class _Core:
         depth, _Dispatcher.depth = _Dispatcher.depth, 0
         links_ours, _Library.links_ours = _Library.links_ours, False
         cls.is_compiling, cls.shared = True, []
+        for each in cls.members:
+            each.overloads.clear()  # what an interrupted attempt has left
         try:
             core, arguments = cls.find()
             signature = tuple(map(numba.typeof, arguments))
