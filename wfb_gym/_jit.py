@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -46,6 +47,8 @@ _LONG = {
     "players.search.mcts._search": "mcts",
 }
 """Functions that take seconds to compile, and what they are for."""
+_CORE = "wfb_gym.engine.core"
+"""By name, since nothing here uses the engine."""
 _KEEP_SECONDS = 14 * 24 * 3600
 
 
@@ -153,9 +156,8 @@ def _is_begun(name: str) -> bool:
 
 def _find_core() -> tuple[Any, tuple[Any, ...]]:
     """Return the function that calls all shared ones, and arguments for it."""
-    from wfb_gym.engine import core
-
-    return core.core, core.example_arguments()
+    module = import_module(_CORE)
+    return module.core, module.example_arguments()
 
 
 use_entries(_shipped.find(SOURCES), announce_compiling)
