@@ -135,7 +135,7 @@ def solve_all(
     many as the process has cores, and more as long as they are small.
 
     Args:
-        scenarios: bundled names, paths or `Scenario`s.
+        scenarios: each a bundled name, a path, or a `Scenario`.
         max_bytes: memory that the positions of each may take.
         cache: see `solve`.
         notice: see `solve`.
