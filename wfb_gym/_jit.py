@@ -31,7 +31,17 @@ int64: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 with both would be compiled twice."""
 
 _NEVER_COMPILED = frozenset(
-    ("cli", "interop", "geometry", "generating", "packing", "render", "scenario", "transcripts")
+    (
+        "cli",
+        "interop",
+        "geometry",
+        "generating",
+        "packing",
+        "render",
+        "scenario",
+        "transcripts",
+        "web",
+    )
 )
 """Folders without compiled code, but for the sizes and records in `_SHARED`."""
 _SHARED = frozenset(("_records.py", "records.py", "sizes.py"))
