@@ -1,35 +1,43 @@
 """A battle of a person against another player in the terminal: what is shown and asked.
 
-The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the values those of
-`wfb_gym.solver`.
+What the choices are, and how they are typed, is in `choices`.
 """
 
 import secrets
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import cached_property
+from difflib import get_close_matches
 from typing import Any
 
-from wfb_gym.cli.parser import align_columns, format_value
+from wfb_gym.cli.choices import Choices
+from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import Rng
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
-from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
+from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.solver import Solution, TooLarge, estimate, solve
 from wfb_gym.transcripts import Event, NarratedBattle, Transcript
-from wfb_gym.transcripts.decisions import ActionDescription, describe_action
-from wfb_gym.transcripts.names import ScenarioNames, points_phrase
+from wfb_gym.transcripts.names import points_phrase
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 
-MOST_POSITIONS = 400_000
-"""Positions of the largest scenario that is solved on the spot: a few seconds."""
 _QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
+_HELP = ("help", "h")
+_MAP = ("battlefield", "map")
+_POSITION = ("position", "table")
+_UNDO = ("undo", "back")
+_COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
+_YES, _NO = ("y", "yes"), ("n", "no")
+HELP = """\
+Answer with a number, or with the beginning of a choice: fireball, 3 dice, scroll, pass.
+?            what the dice can do, and what every choice is worth
+battlefield  where everything stands (map does the same)
+position     where both sides stand: dice, wizards, spells, units
+undo         back to your decision before this one; dice that are thrown again fall the same
+quit         leave the table"""
 _SHOWS_POSITION = (Node.NOMINATE, Node.SWAP_SPELL, Node.IN_PLAY, Node.STORE_DICE)
 """Decisions before which the whole position is shown."""
 QUESTIONS = {
@@ -50,10 +58,15 @@ QUESTIONS = {
 }
 
 
+class _UndoError(Exception):
+    """The person wants the decision before this one back."""
+
+
 class ConsoleGame:
     """A battle between a person in a seat, 0 or 1, and another player.
 
     `ask` and `show` ask the person and show a line; when `ask` raises `EOFError` the person leaves.
+    With `confirm` a spell is named only after another question.
 
     Raises:
         ValueError: an unknown opponent.
@@ -68,6 +81,7 @@ class ConsoleGame:
         opponent: str,
         seed: int | None = None,
         *,
+        confirm: bool = False,
         ask: Callable[[str], str] = input,
         show: Callable[[str], Any] = print,
     ) -> None:
@@ -81,9 +95,10 @@ class ConsoleGame:
         self._other = make_chooser(player, self._narrated, 1 - seat)
         self._rng = rng_of_seed(self.seed)
         self._choices = Choices(scenario)
-        self._ask, self._show = ask, show
+        self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
         self._events: list[Event] = []
+        self._decisions: list[tuple[Any, float, Battle, Any, int]] = []
         self.interrupted = False
         """Ctrl-C has ended it."""
 
@@ -98,9 +113,13 @@ class ConsoleGame:
 
         players = (person, self._other) if self._seat == 0 else (self._other, person)
         try:
-            for event in play_on(narrated, self._rng, players):
-                self._events.append(event)
-                self._show_lines(event_lines([event], self._style))
+            while not narrated.battle.is_over:
+                try:
+                    for event in play_on(narrated, self._rng, players):
+                        self._events.append(event)
+                        self._show_lines(event_lines([event], self._style))
+                except _UndoError:
+                    self._go_back()
         except (EOFError, KeyboardInterrupt) as left:
             self.interrupted = isinstance(left, KeyboardInterrupt)
             score = points_phrase(narrated.names, narrated.battle.points)
@@ -121,74 +140,86 @@ class ConsoleGame:
         """Ask for a decision, an engine code; `EOFError` to leave."""
         narrated, battle = self._narrated, self._narrated.battle
         if battle.node in _SHOWS_POSITION:
-            lines = position_lines(
-                narrated.scenario, narrated.visible, seat=self._seat, style=self._style
-            )
-            self._show("\n" + "\n".join(lines))
+            self._show_position()
         self._show("\n" + QUESTIONS[battle.node])
         choices = self._choices
         self._show_lines(choices.odds(battle) if always_odds else choices.lines(battle))
-        legal = battle.legal_actions()
         while True:
-            try:
-                answer = self._ask("Your choice: ").strip().lower()
-            except (EOFError, KeyboardInterrupt):
-                self._show("")
-                raise
-            if answer in _QUIT:
-                raise EOFError
-            if answer in _ODDS:
+            answer = self._ask_line("Your choice: ")
+            if answer in _HELP:
+                self._show(HELP)
+            elif answer in _ODDS:
                 self._show_lines(choices.odds(battle))
-            elif answer.isdecimal() and 1 <= int(answer) <= len(legal):
-                return legal[int(answer) - 1]
+            elif answer in _MAP:
+                self._show_lines(battlefield_lines(narrated.scenario, narrated.visible))
+            elif answer in _POSITION:
+                self._show_position()
+            elif answer in _UNDO:
+                if self._decisions:
+                    raise _UndoError
+                self._show("This is your first decision.")
             else:
-                self._show(f'Expected a number from 1 to {len(legal)}, "?" or "quit".')
+                action = self._read(battle, answer)
+                if action is not None and self._is_meant(battle, action):
+                    self._remember()
+                    return action
 
+    def _ask_line(self, prompt: str) -> str:
+        """Return an answer in small letters; `EOFError` to leave."""
+        try:
+            answer = self._ask(prompt).strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            self._show("")
+            raise
+        if answer in _QUIT:
+            raise EOFError
+        return answer
 
-class Choices:
-    """The choices of a decision in words, with their odds and values."""
-
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
-        self._names = ScenarioNames(scenario)
-
-    @cached_property
-    def _solution(self) -> Solution | None:
-        """The scenario solved, if that takes no more than a moment."""
-        with suppress(TooLarge):
-            if estimate(self._scenario).states <= MOST_POSITIONS:
-                return solve(self._scenario)
+    def _read(self, battle: Battle, answer: str) -> int | None:
+        """Return the action that an answer means, or say what was expected."""
+        legal = battle.legal_actions()
+        if answer.isdecimal() and 1 <= int(answer) <= len(legal):
+            return legal[int(answer) - 1]
+        expected = f'a number from 1 to {len(legal)}, the beginning of a choice, or "help"'
+        if any(map(str.isalpha, answer)):
+            found = self._choices.find(battle, answer)
+            if isinstance(found, int):
+                return found
+            command = get_close_matches(answer, _COMMANDS, 1)
+            expected = f"a choice (did you mean {command[0]}?)" if command else found
+        self._show(f"Expected {expected}.")
         return None
 
-    def lines(self, battle: Battle) -> list[str]:
-        """Return a line for each legal action, numbered from 1."""
-        descriptions = self._descriptions(battle).values()
-        return [f"{number:>3}  {each.text}" for number, each in enumerate(descriptions, 1)]
+    def _is_meant(self, battle: Battle, action: int) -> bool:
+        """Ask before a spell is named, as the rules let nobody take that back."""
+        is_spell = actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
+        if not self._confirm or battle.node != Node.NOMINATE or not is_spell:
+            return True
+        self._show(self._choices.before_nomination(battle, action))
+        while True:
+            answer = self._ask_line("Once it is named it must be cast. Name it? (y/n) ")
+            if answer in _YES + _NO:
+                return answer in _YES
 
-    def odds(self, battle: Battle) -> list[str]:
-        """Return the same with the chance of the dice and, if it can be solved, the value.
+    def _show_position(self) -> None:
+        narrated = self._narrated
+        lines = position_lines(
+            narrated.scenario, narrated.visible, seat=self._seat, style=self._style
+        )
+        self._show("\n" + "\n".join(lines))
 
-        Values are points still to come for the mover if both play on optimally.
-        """
-        solution = self._solution
-        rows = [("", "", "CHANCE", "POINTS TO COME" if solution else "")]
-        sign = 1.0 if battle.mover == 0 else -1.0
-        gains = solution.action_values(battle) if solution else {}
-        values = {action: sign * gain for action, gain in gains.items()}
-        best = max(values.values(), default=0.0)
-        for number, (action, each) in enumerate(self._descriptions(battle).items(), 1):
-            chance = "" if each.chance is None else f"{float(each.chance):.1%}"
-            value = ""
-            if action in values:
-                is_best = values[action] > best - 1e-9
-                value = format_value(values[action]) + (" best" if is_best else "")
-            rows.append((f"{number:>3}", each.text, chance, value))
-        return align_columns(rows, "><><")
+    # --- undo ------------------------------------------------------------------------------
 
-    def _descriptions(self, battle: Battle) -> dict[int, ActionDescription]:
-        descriptions = {}
-        for action in battle.legal_actions():
-            after = battle.copy()
-            after.act(action)
-            descriptions[action] = describe_action(self._names, battle, action, after)
-        return descriptions
+    def _remember(self) -> None:
+        """Keep what it takes to come back to this decision."""
+        narrated, battle = self._narrated, self._narrated.battle
+        kept = battle.copy().state, battle.points, narrated.visible, self._rng.copy()
+        self._decisions.append((*kept, len(self._events)))
+
+    def _go_back(self) -> None:
+        """Come back to the person's last decision."""
+        state, points, visible, rng, events = self._decisions.pop()
+        self._narrated.set_state(state, points)
+        self._narrated.visible = visible
+        self._rng.setfield(rng, rng.dtype)
+        del self._events[events:]
