@@ -189,6 +189,7 @@ WRITING = {
         "grades.json"
     ),
     "tools.rendering --out {out}/frame.png": "frame.png",
+    "tools.rendering --film --events 9 --length 2 --out {out}/film.gif": "film.gif",
 }
 
 

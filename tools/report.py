@@ -254,14 +254,16 @@ ALL = (
         printed=True,
     ),
 )
-_HEAT_MAP, _BATTLEFIELD, _FRAME = (
-    f"docs/images/{name}.png" for name in ("archmage-duel-dice", "border-skirmish", "rgb-array")
+_HEAT_MAP, _BATTLEFIELD, _FRAME, _FILM = (
+    f"docs/images/{name}"
+    for name in ("archmage-duel-dice.png", "border-skirmish.png", "rgb-array.png", "battle.gif")
 )
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
     _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
     _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
     _FRAME: f"tools.rendering --out {_FRAME}",
+    _FILM: f"tools.rendering --film --out {_FILM}",
     "docs/environments/": "tools.pages",
 }
 """Pages and pictures that a command of their own writes in place within a minute."""
