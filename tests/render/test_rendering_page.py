@@ -57,9 +57,9 @@ def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
 
 
 def test_the_film_of_the_readme_is_of_the_same_battle() -> None:
-    film = Image.open(ROOT / "docs" / "images" / "battle.gif")
-    assert isinstance(film, GifImageFile)
-    film.seek(film.n_frames - 1)
-    ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, film.size)
-    assert film.n_frames == 30
-    assert share_that_differs(film, drawn) < 0.02
+    with Image.open(ROOT / "docs" / "images" / "battle.gif") as film:
+        assert isinstance(film, GifImageFile)
+        assert film.n_frames == 30
+        film.seek(29)
+        ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, film.size)
+        assert share_that_differs(film, drawn) < 0.02
