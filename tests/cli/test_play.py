@@ -154,7 +154,7 @@ def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> N
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "wfb_gym.players.learned", raising=False)
     line = "play apprentice --seat dispeller --opponent apprentice/caster"
-    test_bad_input_is_one_line(capsys, line, 'pip install "wfb_gym[train]"')
+    test_bad_input_is_one_line(capsys, line, 'pip install "wfb-gym[train]"')
 
 
 # --- odds ----------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def test_without_torch_the_error_names_the_extra() -> None:
         "from wfb_gym.players.registry import make_agent; make_agent('archmage-duel/caster')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    lines = 'ImportError: a network needs PyTorch: pip install "wfb_gym[train]"'
+    lines = 'ImportError: a network needs PyTorch: pip install "wfb-gym[train]"'
     assert done.stderr.splitlines()[-1] == lines
 
 

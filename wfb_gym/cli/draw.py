@@ -53,7 +53,7 @@ def _run(options: argparse.Namespace) -> None:
     try:
         save_figure(draw_battlefield(scenario), path, 130)
     except ImportError:
-        options.parser.error('drawing needs matplotlib: pip install "wfb_gym[train]"')
+        options.parser.error('drawing needs matplotlib: pip install "wfb-gym[train]"')
     except (OSError, ValueError) as error:
         options.parser.error(f"--out: {error}")
     print(path)

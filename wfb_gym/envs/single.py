@@ -175,10 +175,12 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         batch, out, actions = self.batch, self._out, self._action
         if not batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
-        # What `Discrete.contains` says of an integer; asking it takes as long as the step.
         given: Any = action
-        member = isinstance(given, _INTEGERS) and 0 <= given < self._actions_n
-        if not member and not self.action_space.contains(given):
+        if isinstance(given, _INTEGERS):  # asking the space takes as long as the step
+            member = 0 <= given < self._actions_n
+        else:
+            member = self.action_space.contains(given)
+        if not member:
             raise ValueError(f"action: expected a member of {self.action_space}, found {given!r}")
         actions[0] = given
         if self.strict:

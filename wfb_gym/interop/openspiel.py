@@ -1,7 +1,8 @@
 """OpenSpiel: one battle as a Python game with explicit chance nodes.
 
-Imported only on use; needs ``pip install "wfb_gym[openspiel]"``. Importing it registers the game
-``wfb_gym_phase``. No rule lives here: positions, chances and points are the engine's.
+Imported only on use; needs ``pip install "wfb-gym[openspiel]"``. The game is ``wfb_gym_phase``
+(`wfb_gym.interop.registration`). No rule lives here: positions, chances and points are the
+engine's.
 """
 
 from hashlib import sha256
@@ -14,7 +15,7 @@ try:
     import pyspiel
 except ImportError as error:
     raise ImportError(
-        'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb_gym[openspiel]"'
+        'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb-gym[openspiel]"'
     ) from error
 
 from wfb_gym._records import as_records
@@ -25,6 +26,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import words_of
 from wfb_gym.engine.state import STATE, Node, State
+from wfb_gym.interop.registration import DEFAULT_SCENARIO, openspiel_type
 from wfb_gym.packing import pack
 from wfb_gym.rules.victory_points import GENERAL_POINTS
 from wfb_gym.scenario import Scenario, load_scenario
@@ -32,7 +34,6 @@ from wfb_gym.scenario.sizes import DICE
 
 POINTS_PER_UTILITY = 100.0
 """Points that make a utility of 1."""
-DEFAULT_SCENARIO = "archmage-duel"
 _GIVEN = "given-"
 _KEPT = 200_000
 """Positions that a game remembers before it forgets them all and begins anew."""
@@ -166,22 +167,7 @@ class _PositionStore:
         return lives + casts * (at_once + miscast + wound) + int(packed.phases) * lasting
 
 
-_TYPE = pyspiel.GameType(
-    short_name="wfb_gym_phase",
-    long_name="Magic phase of Warhammer Fantasy Battle",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.PERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.ZERO_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=_ARMIES,
-    min_num_players=_ARMIES,
-    provides_information_state_string=True,
-    provides_information_state_tensor=True,
-    provides_observation_string=True,
-    provides_observation_tensor=True,
-    parameter_specification={"scenario": DEFAULT_SCENARIO},
-)
+_TYPE = openspiel_type(pyspiel)
 
 
 class PhaseGame(pyspiel.Game):  # type: ignore[misc]
@@ -325,7 +311,3 @@ def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
         _given[name] = scenario
     game: PhaseGame = pyspiel.load_game(_TYPE.short_name, {"scenario": name})
     return game
-
-
-if _TYPE.short_name not in pyspiel.registered_names():
-    pyspiel.register_game(_TYPE, PhaseGame)
