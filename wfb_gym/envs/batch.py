@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from wfb_gym.envs.watching import BatchWatcher
 
 _NO_ACTIONS = np.zeros(0, np.int64)
+_INT64 = np.dtype(np.int64)
 
 
 class Batch(EpisodeDriver):
@@ -144,7 +145,7 @@ class Batch(EpisodeDriver):
         Raises:
             ValueError: they are no integers, or not one for each environment.
         """
-        if type(actions) is np.ndarray and actions.dtype == np.int64:  # spares most of the time
+        if type(actions) is np.ndarray and actions.dtype is _INT64:  # spares most of the time
             if actions.shape == self._members.shape and actions.flags.c_contiguous:
                 return actions
         array = np.asarray(actions)
