@@ -37,10 +37,11 @@ class StepInfos(dict[str, Any]):
         later: functions that make the others; what they use must not change any more.
     """
 
+    __slots__ = ("_later",)
+
     def __init__(self, values: dict[str, Any], later: dict[str, Callable[[], Any]]) -> None:
         super().__init__(values)
-        for key in later:
-            super().__setitem__(key, _LATER)
+        self.update(dict.fromkeys(later, _LATER))
         self._later = later
 
     def __getitem__(self, key: str) -> Any:
@@ -98,7 +99,7 @@ class StepInfos(dict[str, Any]):
 class _LastSteps(NamedTuple):
     """How the episodes ended that a SAME_STEP step has ended.
 
-    Flags are kept as bytes: they are sooner copied and searched than arrays, and nobody writes them.
+    Flags are kept as bytes, which are sooner copied and searched than arrays.
     """
 
     ended: bytes  # n flags
