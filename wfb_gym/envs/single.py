@@ -124,6 +124,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def _make_step(self) -> None:
         """Make what every step writes to, and the parts of it that callers get copies of."""
         self._out = self.batch.new_step()
+        self._play = self.batch.prepare_step(self._action, self._out)
         self._observation = self._out.observations[0]
         self._mask = self.batch.allowed_as_int8[0]
 
@@ -152,10 +153,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return self._observation_and_info(out)
 
     def _observation_and_info(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        return out.observations[0], self._info(False)
-
-    def _info(self, illegal: bool) -> dict[str, Any]:
-        return {"action_mask": self._mask.copy(), "illegal_action": illegal}
+        return out.observations[0], {"action_mask": self._mask.copy(), "illegal_action": False}
 
     def step(
         self, action: np.int64 | int
@@ -185,13 +183,13 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         actions[0] = given
         if self.strict:
             batch.check_actions(actions, strict=True)
-        batch.step_into(actions, out)
+        self._play()
         return (
             self._observation.copy(),
             out.rewards.item(),
             out.terminations.item(),
             False,
-            self._info(out.illegal.item()),
+            {"action_mask": self._mask.copy(), "illegal_action": out.illegal.item()},
         )
 
     def render(self) -> Any:
@@ -249,6 +247,10 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self.batch.set_state(state)
         self._seeded = seeded
         return self._observation_and_info(self.batch.look())
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = ("_out", "_play", "_observation", "_mask")  # by `_make_step`
+        return {key: value for key, value in vars(self).items() if key not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
