@@ -31,7 +31,7 @@ def find_name(known: Iterable[str], given: str) -> str | None:
 
 
 def close_names(known: Iterable[str], given: str) -> list[str]:
-    """Return up to three known names that a given one may mean: parts of names, then the closest."""
+    """Return up to three names that a given one may be a part of, or else mistyped."""
     names = {plain(name): name for name in known}
     part = plain(given[:_MAX_GIVEN])
     found = [name for name in names if part in name] if len(part) >= _LEAST_PART else []

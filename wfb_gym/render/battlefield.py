@@ -60,7 +60,7 @@ class _Piece(NamedTuple):
 
 
 class _Aimed(NamedTuple):
-    """A spell that is shown: what its caster reaches, and for each code whether it may hit it."""
+    """A spell that is shown: its caster, and whether it may be cast at whom, or why not."""
 
     caster: int
     aim: Aim
@@ -110,7 +110,8 @@ def draw_battlefield(
     }
     shapes.sort(key=lambda shape: order.get(shape.role, 0))
     font = (extent.right - extent.left) / LETTERS
-    shapes += _point_shapes(None if spell is None else spell[0], points, font)
+    if points:
+        shapes += _point_shapes(None if spell is None else spell[0], points, pieces, font)
     marks = [extent_of(shape.parts) for shape in shapes if shape.role in ("front", "point")]
     names = write_names(_named(scenario, pieces, aimed, shapes), marks, extent, font)
     shapes += names.shapes
@@ -209,7 +210,7 @@ def _states(piece: _Piece, aimed: _Aimed | None) -> tuple[str, ...]:
             states.append("caster")
         if legal is not None and legal[0]:
             states.append("legal")
-        elif piece.piece.code != aimed.caster:
+        elif piece.piece.code != aimed.caster and aimed.verdicts:
             states.append("illegal")
     return tuple(states)
 
@@ -310,8 +311,10 @@ def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) 
         )
     aim = scenario.aim(army, slot.wizard, effect)
     rows = explain_targets(scenario, army, caster.name, slot.spell.name)
-    verdicts = {}
+    verdicts: dict[int, tuple[bool, str]] = {}
     for verdict, row in zip(aim.verdicts(), rows, strict=True):
+        if aim.falls_on_point:
+            break  # its points are shown
         if verdict.target is not None:
             verdicts[verdict.target] = row.legal, row.reason
         elif row.legal:  # it strikes all that are in reach, or the caster
@@ -374,20 +377,20 @@ def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> list[Point]:
     return [(float(x), float(y)) for x, y in places]
 
 
-def _point_shapes(army: int | None, points: Sequence[Point], font: float) -> Iterator[Shape]:
+def _point_shapes(
+    army: int | None, points: Sequence[Point], pieces: Sequence[_Piece], font: float
+) -> Iterator[Shape]:
     """Yield a cross for each point, and its number."""
-    size, reach = 0.6 * font, 0.2 * font
+    reach = 0.18 * font
     anchors = [Extent(x, y, x, y).grown(reach) for x, y in points]
-    for code, (x, y) in enumerate(points):
+    labels = [Label((str(number),), anchor) for number, anchor in enumerate(anchors, 1)]
+    obstacles = [*anchors, *(each.extent for each in pieces)]
+    placed = place_labels(labels, obstacles, extent_of([points]).grown(MARGIN), 0.6 * font)
+    for code, ((x, y), place) in enumerate(zip(points, placed, strict=True)):
         lines = ((x - reach, y), (x + reach, y)), ((x, y - reach), (x, y + reach))
-        yield Shape("point", "line", lines, army, code, f"point {code + 1}")
-    labels = [Label((str(code + 1),), anchor) for code, anchor in enumerate(anchors)]
-    for code, placed in enumerate(
-        place_labels(labels, anchors, Extent(-1e3, -1e3, 1e3, 1e3), size)
-    ):
-        name = f"point {code + 1}"
-        box = (placed.box.corners,)
-        yield Shape("point", "label", box, army, code, name, text=placed.lines)
+        cross = Shape("point", "line", lines, army, code, f"point {code + 1}")
+        yield cross
+        yield cross._replace(kind="label", parts=(place.box.corners,), text=place.lines)
 
 
 # --- names ---------------------------------------------------------------------------------

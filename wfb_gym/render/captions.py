@@ -195,6 +195,7 @@ _SQUARE = (Extent(0.0, 0.0, 1.0, 0.75).corners,)
 _DASH = (((0.0, 0.38), (1.0, 0.38)),)
 _BAR = (((0.0, 0.3), (_SCALE, 0.3)),)
 _TIP: tuple[Points, ...] = (((0.1, 0.0), (0.5, 0.75), (0.9, 0.0)),)
+_PLUS: tuple[Points, ...] = (((0.25, 0.38), (0.75, 0.38)), ((0.5, 0.13), (0.5, 0.63)))
 _CROSS: tuple[Points, ...] = (((0.15, 0.0), (0.85, 0.75)), ((0.15, 0.75), (0.85, 0.0)))
 
 
@@ -213,6 +214,7 @@ _MARKS = (
     ("legal", _swatch("outline", 1, "legal"), "legal target"),
     ("illegal", _swatch("unit", 1, "illegal"), "no target"),
     ("range", Shape("range", "line", _DASH), "range"),
+    ("point", Shape("point", "line", _PLUS), "point to aim at"),
     ("arc", Shape("arc", "line", _DASH), "arc of sight"),
 )
 """Roles and states of shapes that a picture may have, each with its mark and what it means."""

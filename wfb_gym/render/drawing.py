@@ -69,7 +69,7 @@ def style_of(shape: Shape) -> Style:
         case "leader":
             return Style(edge=colours.ARMIES[army], width=0.8)
         case "point":
-            return Style(edge=colours.ARMIES[army], width=1.2)
+            return Style(edge=colours.INK, width=1.5)
         case "scale":
             return Style(edge=colours.INK, width=2.5)
         case "unit" | "character" | "wizard":
@@ -97,12 +97,14 @@ def _ink_of(shape: Shape) -> Colour:
         return colours.FADED
     if "legal" in shape.states:
         return colours.LEGAL
-    return colours.INK if shape.army is None else colours.ARMIES[shape.army]
+    return (
+        colours.INK if shape.army is None or shape.role == "point" else colours.ARMIES[shape.army]
+    )
 
 
 def _has_halo(shape: Shape) -> bool:
-    """Whether a label covers a part of what is behind it: a name that no terrain has."""
-    return shape.role == "name" and shape.army is not None
+    """Whether a label covers a part of what is behind it; names of terrain stand on it."""
+    return shape.role in ("name", "point") and shape.army is not None
 
 
 def _size_of(shape: Shape, drawing: Drawing) -> float:

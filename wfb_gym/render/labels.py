@@ -149,7 +149,7 @@ def _choices(label: Label, size: float) -> _Choices:
             corners.append(np.array([[x, y]]))
             cost.append(np.zeros(1))
         corner = np.concatenate(corners)
-        boxes.append(np.concatenate([corner, corner + [wide, high]], axis=1))
+        boxes.append(np.concatenate([corner, corner + np.array([wide, high])], axis=1))
         costs.append(np.concatenate(cost) + _PER_LINE * len(way))
         numbers.append(np.full(len(corner), number))
     return _Choices(lines, *(np.concatenate(each) for each in (numbers, boxes, costs)))
