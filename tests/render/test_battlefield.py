@@ -233,9 +233,9 @@ def test_legal_targets_in_a_position_are_the_engines() -> None:
     drawing = draw_battlefield(scenario, battle, (0, int(battle.state.spell) - 1))
     aimed = {FIRST_TARGET + 1 + TARGETS + index: index for index in range(TARGETS)}
     expected = {target_code(1, aimed[code]) for code in battle.legal_actions()}
-    marked = of_role(drawing, "unit", "character")
+    marked = of_role(drawing, "unit", "character", "wizard")
     assert {shape.code for shape in marked if "legal" in shape.states} == expected
-    assert target_code(1, UNITS + 1) in expected  # the Champion has lost his unit
+    assert target_code(1, UNITS) in expected  # the Sorcerer has lost its unit
 
 
 def _first_cast(battle: Battle) -> int:
