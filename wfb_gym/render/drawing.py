@@ -290,7 +290,7 @@ def _draw_path(canvas: "Canvas", shape: Shape, scale: _Scale) -> None:
         return
     width = max(1, round(style.width * scale.tenth))
     for part in parts:
-        line = [*part, part[0]] if shape.kind == "polygon" else part
+        line = [*part, *part[:2]] if shape.kind == "polygon" else part
         dash = style.dashes * scale.tenth
         for piece in _dashed(line, dash) if dash else [line]:
             canvas.line(piece, style.edge, width)
