@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.legal import FIRST_TARGET
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import OUT_OF_REACH
 from wfb_gym.render.battlefield import MARGIN, draw_battlefield
@@ -61,8 +61,8 @@ def test_every_name_has_a_place_of_its_own(name: str) -> None:
     assert all(box.cut(drawing.extent) == box for box in boxes)
     texts = " ".join(" ".join(shape.text) for shape in labels(drawing))
     for army in scenario.armies:
-        for who in (*army.units, *army.characters):
-            assert who.name in texts
+        named = [unit.name for unit in army.units] + [who.name for who in army.characters]
+        assert [name for name in named if name not in texts] == []
     pieces = [extent_of(shape.parts) for shape in of_role(drawing, "unit")]
     names = [extent_of(shape.parts) for shape in of_role(drawing, "name")]
     assert not [1 for box in names for piece in pieces if box.overlaps(piece)]
