@@ -253,6 +253,28 @@ def test_names_are_written_as_they_are(name: str) -> None:
     assert any(name.split(maxsplit=1)[0] in text for text in texts)
 
 
+@pytest.mark.parametrize("name", ["W" * 100, "x " * 49 + "x"])
+def test_names_of_any_length_stay_in_the_picture(name: str) -> None:
+    hero = {"profile": "Captain", "name": name, "unit": "Unit 1"}
+    heroes = [hero, {**hero, "name": "y" * 100}]
+    units = [{**_UNIT, "name": f"Unit {k}", "position": [10 + 5 * k, 20]} for k in range(8)]
+    terrain = [
+        {"name": f"{k}{name}"[:100], "kind": "wood", "size": [0.2, 0.2], "position": [k / 4, 26]}
+        for k in range(30, 60)
+    ]
+    document = {
+        "name": "long",
+        "battlefield": {"width": 72, "depth": 48, "terrain": terrain},
+        "caster": {"name": name, "units": units, "heroes": heroes},
+        "dispeller": {"name": name, "units": [{**_UNIT, "name": name, "position": [30, 30]}]},
+    }
+    drawing = draw_battlefield(scenario_from_dict(document))
+    boxes = [extent_of(shape.parts) for shape in labels(drawing)]
+    assert all(box.cut(drawing.extent) == box for box in boxes)
+    words = [" ".join(shape.text) for shape in labels(drawing)]
+    assert len({text for text in words if len(text) < 3}) == 8 + 1 + 30  # tags, each once
+
+
 def test_svg_says_which_target_an_element_is() -> None:
     scenario = load_scenario(SKIRMISH)
     svg = to_svg(draw_battlefield(scenario, spell=(0, 0)))
