@@ -70,7 +70,8 @@ def draw_battlefield(
 
     Args:
         scenario: one with a battlefield.
-        battle: a position of it, with its casualties and fled units; None for the beginning.
+        battle: a position of it with its casualties and fled units, as for
+            `wfb_gym.render.picture.picture`; None for the beginning.
         spell: the army, 0 or 1, and the number among `wfb_gym.scenario.slots.spell_slots` of a
             spell whose range, arc of sight and legal targets are shown; None for none.
         legend: whether a line says what is shown, and lines below explain the marks.
