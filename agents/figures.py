@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import blended_transform_factory
 
 from agents.common import by_scenario, short_names
 from agents.distillation.grading import Grade
@@ -27,9 +26,11 @@ def _draw_score_axis(axes: Axes, lowest: float) -> None:
     """Let scores go up to 100, a line that is named, and down to random play or the lowest."""
     axes.axhline(_OPTIMAL, color=BLACK, linestyle="--", linewidth=1)
     axes.axhline(0.0, color=GREY, linestyle=":", linewidth=1)
-    right = blended_transform_factory(axes.transAxes, axes.transData)
     for score, name in ((_OPTIMAL, "optimal play"), (0.0, "random play")):
-        axes.text(0.995, score + 1.5, name, transform=right, ha="right", fontsize=9, color=GREY)
+        axes.annotate(
+            name, (1.0, score), (-4, 5), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", fontsize=9, color=GREY,
+        )  # fmt: skip
     axes.set_ylim(min(0.0, lowest) - 5.0, _OPTIMAL + 10.0)
     axes.set_yticks(range(20 * int(min(0.0, lowest) // 20), 101, 20))
     axes.set_ylabel(_SCORE)
@@ -51,7 +52,14 @@ def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: P
         if np.isnan(scores).any():
             continue
         middle = np.median(scores, 1)
-        axes.plot(places, middle, color=colour, marker=marker, markersize=4, label=seat)
+        axes.plot(
+            places,
+            middle,
+            color=colour,
+            marker=marker,
+            markersize=4,
+            label=f"{seat}, {middle[-1]:.1f} at the end",
+        )
         if len(runs) > 1:
             axes.fill_between(places, scores.min(1), scores.max(1), color=colour, alpha=0.2)
         lowest = min(lowest, float(scores.min()))
@@ -87,7 +95,7 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
         colour = SERIES[number % len(SERIES)]
         axes.fill_between(steps, means - half, means + half, color=colour, alpha=0.2, linewidth=0)
     axes.axhline(0.0, color=GREY, linewidth=0.8)
-    axes.set_ylabel("points per battle, 95 % band")
+    axes.set_ylabel("points per battle, with 95 % bands")
     for lower in below:
         lowest = 0.0
         for number, name in enumerate(exact[0]):
@@ -101,7 +109,9 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
         each.grid(alpha=0.3)
     axes.set_title(title)
     (axes, *below)[-1].set(xlabel=f"{_MILLIONS}, that it learned from", xlim=(0.0, None))
-    axes.legend(loc="best", ncols=2, fontsize=9)
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9
+    )
     save_figure(figure, path, DPI)
 
 
