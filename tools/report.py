@@ -15,7 +15,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -140,24 +140,26 @@ def grades_table(results: Results) -> str:
 
 
 def runs_table(results: Results) -> str:
-    """Return a table of exact scores of both seats by seed."""
+    """Return a table of exact scores of both seats by seed, and when each was reached."""
     seats = results["scores"]
-    rows = [[str(one["args"]["seed"]), *_progress(one, seats)] for one in results["runs"]]
-    rows.append(["median", "", "", *(f"**{score:.2f}**" for score in seats.values())])
-    return markdown_table([["seed", "seconds", "decisions", *seats], *rows], text_columns=(0,))
+    rows = []
+    for one in results["runs"]:
+        kept = ((f"{one['scores'][s]:.2f}", f"{one['best_after'][s]:,}") for s in seats)
+        rows.append([str(one["args"]["seed"]), *(cell for pair in kept for cell in pair)])
+    medians = ((f"**{score:.2f}**", "") for score in seats.values())
+    rows.append(["median", *(cell for pair in medians for cell in pair)])
+    header = ["seed", *(cell for seat in seats for cell in (seat, "after decisions"))]
+    return markdown_table([header, *rows], text_columns=(0,))
 
 
 def run_table(results: Results) -> str:
     """Return a table of exact scores along one run."""
     seats = results["scores"]
-    rows = [_progress(one, seats) for one in results["curve"]]
-    return markdown_table([["seconds", "decisions", *seats], *rows], text_columns=(0,))
-
-
-def _progress(run: Results, seats: Iterable[str]) -> list[str]:
-    """Time, decisions and exact scores of a run, or of a point of it."""
-    scores = (f"{run['scores'][seat]:.2f}" for seat in seats)
-    return [f"{run['seconds']:.0f}", f"{run['frames']:,}", *scores]
+    rows = [
+        [f"{one['frames']:,}", *(f"{one['scores'][seat]:.2f}" for seat in seats)]
+        for one in results["curve"]
+    ]
+    return markdown_table([["decisions", *seats], *rows], text_columns=())
 
 
 def distilled_table(results: Results) -> str:

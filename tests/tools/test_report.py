@@ -52,11 +52,17 @@ def test_tables_tell_what_results_hold() -> None:
     assert lines[0] == "| caster against | random | exact | score |"
     assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.5 | 75.0 |"
     assert lines[-1] == "| optimal |  | +3.0 | 100.0 |"
-    run = {"seconds": 29.6, "frames": 1000, "args": {"seed": 3}, "scores": {"caster": 99.123}}
-    told = {"runs": [run], "scores": {"caster": 99.123}}
-    assert report.runs_table(told).splitlines()[2:] == [
-        "| 3 | 30 | 1,000 | 99.12 |",
-        "| median |  |  | **99.12** |",
+    scores = {"caster": 99.123}
+    run = {"args": {"seed": 3}, "scores": scores, "best_after": {"caster": 1000}}
+    assert report.runs_table({"runs": [run], "scores": scores}).splitlines() == [
+        "| seed | caster | after decisions |",
+        "| --- | ---: | ---: |",
+        "| 3 | 99.12 | 1,000 |",
+        "| median | **99.12** |  |",
+    ]
+    curve = [{"frames": 2000, "scores": scores}]
+    assert report.run_table({"curve": curve, "scores": scores}).splitlines()[2:] == [
+        "| 2,000 | 99.12 |"
     ]
 
 
