@@ -39,6 +39,8 @@ def _draw_score_axis(axes: Axes, lowest: float) -> None:
 def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path) -> None:
     """Draw exact scores along the training: of several runs the median, and all within a band.
 
+    The legend has the score of the network that is kept, the best of a run.
+
     The points of each run's curve have frames and scores, the same frames in all runs; where some
     have ended early the rest is left out.
     """
@@ -51,14 +53,14 @@ def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: P
         scores = np.array([[one["scores"].get(seat, np.nan) for one in at] for at in points])
         if np.isnan(scores).any():
             continue
-        middle = np.median(scores, 1)
+        middle, best = np.median(scores, 1), np.median(scores.max(0))
         axes.plot(
             places,
             middle,
             color=colour,
             marker=marker,
             markersize=4,
-            label=f"{seat}, {middle[-1]:.1f} at the end",
+            label=f"{seat}, the best kept: {best:.1f}",
         )
         if len(runs) > 1:
             axes.fill_between(places, scores.min(1), scores.max(1), color=colour, alpha=0.2)
