@@ -7,8 +7,9 @@
     python -m tools.report --scratch fast   run one of them again
 
 A command's results.json is kept in docs/results/NAME.json, and its pictures in docs/images. A
-table stands in its page between <!-- report:NAME --> and <!-- /report -->. Pictures that need more
-than the results (a trained model, all matches of a tournament) are only made from scratch.
+table is written wherever README.md or a page of docs/ has its marks, <!-- report:NAME --> and
+<!-- /report -->. Pictures that need more than the results (a trained model, all matches of a
+tournament) are only made from scratch.
 """
 
 import json
@@ -46,18 +47,17 @@ Results = Any
 class Report:
     """A table or figure, and the command whose results it shows."""
 
-    name: str  # of the results, and of the table in its page
+    name: str  # of the results, and of the table in the pages that show it
     command: str  # behind ``python -m``; if `printed`, it gets ``--json``
     minutes: float  # that the command takes on two cores
     table: Callable[[Results], str] | None = None  # from the results to Markdown
-    page: str = "README.md"  # that shows the table
     pictures: Mapping[str, str] = field(default_factory=dict)
     """Files of the command's folder, and their names in docs/images."""
     draw: Callable[[Results, Path], None] | None = None
     """Draws the first picture from the results alone, where they suffice."""
     printed: bool = False  # whether the command prints its results, instead of writing a file
-    more: Mapping[str, tuple[str, Callable[[Results], str]]] = field(default_factory=dict)
-    """Further tables from the same results: their names, pages and functions."""
+    more: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
+    """Further tables from the same results, by name."""
 
     @property
     def folder(self) -> Path:
@@ -79,13 +79,22 @@ class Report:
         return json.loads(self.results.read_text(encoding="utf-8"))
 
     def pages_with_tables(self) -> dict[Path, tuple[str, str]]:
-        """Return the text of each page of a table, and what it is with the committed results."""
-        own = {} if self.table is None else {self.name: (self.page, self.table)}
+        """Return the text of each page with a table, and what it is with the committed results."""
+        tables = ({} if self.table is None else {self.name: self.table}) | dict(self.more)
+        missing, results = set(tables), self.read()
         found: dict[Path, tuple[str, str]] = {}
-        for name, (page, table) in (own | dict(self.more)).items():
-            path = ROOT / page
-            text, wanted = found.get(path) or (path.read_text(encoding="utf-8"),) * 2
-            found[path] = text, insert_table(wanted, name, table(self.read()))
+        for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+            text = path.read_text(encoding="utf-8")
+            here = [name for name in tables if f"<!-- report:{name} -->" in text]
+            if here:
+                wanted = text
+                for name in here:
+                    wanted = insert_table(wanted, name, tables[name](results))
+                found[path] = text, wanted
+            missing -= set(here)
+        if missing:
+            names = ", ".join(f"<!-- report:{name} -->" for name in sorted(missing))
+            raise ValueError(f"expected {names} in README.md or a page of docs/")
         return found
 
 
@@ -187,16 +196,13 @@ ALL = (
         grades_table,
         pictures={"curve.png": "curve.png", "policy.png": "policy.png"},
     ),
-    Report(
-        "train-dispeller", "agents.train --seat dispeller", 8, grades_table, "docs/experiments.md"
-    ),
+    Report("train-dispeller", "agents.train --seat dispeller", 8, grades_table),
     Report(
         "large",
         "agents.train_fast --scenario grand-conclave --seconds 600 --width 192 --evaluations 2 "
         "--exact-bytes 4294967296",
         14,
         run_table,
-        page="docs/experiments.md",
         pictures={"curve.png": "large-curve.png"},
         draw=_draw_runs,
     ),
@@ -239,7 +245,7 @@ ALL = (
         12,
         _markdown_of(tables.speed_rows),
         more={
-            f"benchmark-{name}": ("docs/speed.md", _markdown_of(rows))
+            f"benchmark-{name}": _markdown_of(rows)
             for name, rows in (
                 ("aims", tables.aim_rows),
                 ("ratios", tables.ratio_rows),
@@ -257,12 +263,14 @@ ALL = (
 _HEAT_MAP, _BATTLEFIELD, _FRAME = (
     f"docs/images/{name}.png" for name in ("archmage-duel-dice", "border-skirmish", "rgb-array")
 )
+_FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
     _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
     _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
     _FRAME: f"tools.rendering --out {_FRAME}",
     "docs/environments/": "tools.pages",
+    **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }
 """Pages and pictures that a command of their own writes in place within a minute."""
 
@@ -341,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             else:
                 print(f"{one.name}: no results yet, run it with --scratch", file=sys.stderr)
         if given.scratch and not given.names:
-            for command in PAGES.values():
+            for command in dict.fromkeys(PAGES.values()):
                 subprocess.run([sys.executable, "-m", *command.split()], cwd=ROOT, check=True)
     except subprocess.CalledProcessError as error:
         print(f"report: {error}", file=sys.stderr)

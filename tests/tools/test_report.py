@@ -70,14 +70,15 @@ def test_a_stale_table_is_told_and_made_anew(
     def other_table(results: Any) -> str:
         return str(results["number"])
 
-    other = {"more": ("page.md", other_table), "three": ("other.md", other_table)}
-    one = Report("one", "nothing", 1, table, page="page.md", more=other)
-    whole, third = PAGE + MORE, MORE.replace("more", "three")
-    (tmp_path / "other.md").write_text(third, encoding="utf-8")
+    one = Report("one", "nothing", 1, table, more={"more": other_table, "three": other_table})
+    whole, third = PAGE + MORE, PAGE + MORE.replace("more", "three")
+    other = tmp_path / "docs" / "how" / "other.md"
+    other.parent.mkdir(parents=True)
+    other.write_text(third, encoding="utf-8")
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
-    (tmp_path / "page.md").write_text(whole, encoding="utf-8")
+    (tmp_path / "README.md").write_text(whole, encoding="utf-8")
     assert report.main([]) == 0
     assert "no results yet" in capsys.readouterr().err
     (tmp_path / "one.json").write_text(json.dumps({"word": "new", "number": 3}), encoding="utf-8")
@@ -85,11 +86,14 @@ def test_a_stale_table_is_told_and_made_anew(
     assert capsys.readouterr().out == "stale: one\n"
     assert report.main(["one"]) == 0
     made = PAGE.replace("old", "new") + MORE.replace("older", "3")
-    assert (tmp_path / "page.md").read_text() == made
-    assert (tmp_path / "other.md").read_text() == third.replace("older", "3")
+    assert (tmp_path / "README.md").read_text() == made
+    assert other.read_text() == third.replace("older", "3").replace("old", "new")
     assert report.main(["--check"]) == 0
-    (tmp_path / "other.md").write_text(third, encoding="utf-8")
+    other.write_text(third, encoding="utf-8")
     assert report.main(["--check"]) == 1
+    other.write_text(PAGE, encoding="utf-8")
+    with pytest.raises(ValueError, match="expected <!-- report:three --> in README"):
+        report.main(["--check"])
     with pytest.raises(SystemExit):
         report.main(["two"])
     assert "expected one of one, found 'two'" in capsys.readouterr().err
@@ -106,15 +110,15 @@ def test_a_command_that_is_run_leaves_results_and_pictures(
         '(o / "results.json").write_text(\'{"values": [1, 2]}\'); (o / "a.png").write_bytes(b"x")'
     )
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
-    one = Report("one", "script", 1, table, "page.md", {"a.png": "b.png"})
+    one = Report("one", "script", 1, table, {"a.png": "b.png"})
     for name in ("ROOT", "RESULTS", "IMAGES"):
         monkeypatch.setattr(report, name, tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
     monkeypatch.setattr(report, "RUNS", tmp_path / "runs")
-    (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "README.md").write_text(PAGE, encoding="utf-8")
     assert report.main(["--scratch", "one"]) == 0
     assert (tmp_path / "b.png").read_bytes() == b"x"
-    assert (tmp_path / "page.md").read_text() == PAGE.replace("old", "2")
+    assert (tmp_path / "README.md").read_text() == PAGE.replace("old", "2")
     (tmp_path / "script.py").write_text("raise SystemExit(3)", encoding="utf-8")
     assert report.main(["--scratch", "one"]) == 1
     assert "non-zero exit status 3" in capfd.readouterr().err
