@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import MISSING, fields, replace
 from inspect import Parameter, signature
 from itertools import combinations
@@ -15,11 +16,12 @@ import pytest
 
 from tests.lore_tables import known_effect, lore_rows, lores
 from tests.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
+from wfb_gym import solver
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import Field, layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.spells import find_lore_spell
 from wfb_gym.seats import SEATS, seat_number
 
@@ -46,6 +48,24 @@ def test_links_lead_somewhere(name: str) -> None:
         assert file.exists(), target
         if place:
             assert place in map(anchor, sections(file.read_text(encoding="utf-8"))), target
+
+
+# --- index.md and install.md ---------------------------------------------------------------
+
+
+def test_the_python_of_the_front_page_runs() -> None:
+    names: dict[str, Any] = {}
+    for code in blocks(page("index.md"), "python"):
+        exec(code, names)
+    assert names["done"]
+
+
+def test_every_extra_is_explained() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    named = " ".join(row[0] for row in rows_of(page("install.md"), "Extras"))
+    assert set(re.findall(r"`(\w+)`", named)) == set(extras)
 
 
 # --- lores.md ------------------------------------------------------------------------------
@@ -268,6 +288,16 @@ def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str])
     assert round(names["opening"].states, -3) == 4000  # "4 thousand positions"
 
 
+def test_the_table_of_values_is_what_solving_gives() -> None:
+    rows = rows_of(page("solver.md"), "Values of the bundled scenarios")[1:]  # behind the ruler
+    assert {row[0] for row in rows} <= set(bundled_scenarios())
+    small = [row for row in rows if row[4] and int(row[4].replace(",", "")) < 10_000]
+    assert len(small) >= 3
+    for name, phases, points, _, decisions, *_ in small:
+        solution = solver.solve(load_scenario(name).first_phases(int(phases)))
+        assert (points, decisions) == (f"{solution.value:+.2f}", f"{solution.states:,}")
+
+
 # --- agents.md -----------------------------------------------------------------------------
 
 
@@ -278,7 +308,12 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     told = capsys.readouterr().out.splitlines()
     mean, bold, miser = (float(line) for line in told[:3])
     assert told[3] == "python -m agents.distil --seat dispeller"
-    assert told[4].startswith("(64,) ")
+    scores = [float(line) for line in told[4:6]]
+    assert "scores -27, where the network of that duel scores 100" in page("agents.md").replace(
+        "\n", " "
+    )
+    assert scores == pytest.approx([-27, 100], abs=0.5)
+    assert told[6].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100
     assert names["observations"].shape[0] == 8
