@@ -29,6 +29,7 @@ myst_heading_anchors = 3
 default_role = "code"
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+napoleon_attr_annotations = False
 autodoc_typehints_format = "short"
 # What no extra of `make setup` brings; its functions are described all the same.
 autodoc_mock_imports = [name for name in ("pyspiel", "open_spiel") if find_spec(name) is None]
@@ -76,6 +77,27 @@ def first_section(
             return
 
 
+NAMES_OF_TYPES = {
+    r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], "
+    r"~?numpy\.dtype\[~?(numpy|typing)\.(\w+)\]\]": r"NDArray[\2]",
+    r"~?(collections\.abc|typing)\.Callable\[\[\.\.\.\], NDArray\[int64\]\]": "Policy",
+    r"str \| ~?pathlib\.Path \| Policy \| ~?wfb_gym\.players\.interface\.HasPolicy": "Opponent",
+    "<factory>": "...",
+}
+"""What signatures say in place of what an alias stands for, in this order."""
+
+
+def names_of_types(app: Any, what: str, name: str, found: Any, options: Any, *given: Any) -> Any:
+    """Write types in a signature by the names that the sources use."""
+
+    def shortened(text: str | None) -> str | None:
+        for long, short in NAMES_OF_TYPES.items():
+            text = text and re.sub(long, short, text)
+        return text
+
+    return tuple(map(shortened, given))
+
+
 def setup(app: Any) -> None:
     """Connect the functions above to Sphinx, and call attributes what they are."""
     for field in PyObject.doc_field_types:
@@ -84,3 +106,4 @@ def setup(app: Any) -> None:
     app.connect("source-read", folders_as_words)
     app.connect("source-read", nav_that_is_there)
     app.connect("autodoc-process-docstring", first_section)
+    app.connect("autodoc-process-signature", names_of_types)

@@ -142,7 +142,7 @@ def other_ends() -> Iterator[str]:
         yield "- " + " ".join(battle.roll(*faces).words for faces in rolls)
 
 
-def judged_table(steps: Iterable[Moment]) -> str:
+def decisions_table(steps: Iterable[Moment]) -> str:
     """Return a table of every decision: what it was worth to who made it, and the best one."""
     solution, names = solver.solve(SCENARIO), ScenarioNames(load_scenario(SCENARIO))
     rows = [["who", "played", "points to come", "best", "points to come"]]
@@ -168,7 +168,7 @@ def tables() -> dict[str, str]:
     found["spells"] = spell_table()
     found |= {name: events_list([m.event for m in steps], name) for name, steps in spells.items()}
     found["other-ends"] = "\n".join(other_ends())
-    found["best-play"] = judged_table(chain.from_iterable(spells.values()))
+    found["best-play"] = decisions_table(chain.from_iterable(spells.values()))
     return found
 
 
