@@ -16,12 +16,11 @@ import pytest
 
 from tests.lore_tables import known_effect, lore_rows, lores
 from tests.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
-from wfb_gym import solver
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import Field, layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.packing import pack
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.spells import find_lore_spell
 from wfb_gym.seats import SEATS, seat_number
 
@@ -286,16 +285,6 @@ def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str])
     assert told.startswith("9.679")
     assert f"{names['opening'].value}" in told
     assert round(names["opening"].states, -3) == 4000  # "4 thousand positions"
-
-
-def test_the_table_of_values_is_what_solving_gives() -> None:
-    rows = rows_of(page("solver.md"), "Values of the bundled scenarios")[1:]  # behind the ruler
-    assert {row[0] for row in rows} <= set(bundled_scenarios())
-    small = [row for row in rows if row[4] and int(row[4].replace(",", "")) < 10_000]
-    assert len(small) >= 3
-    for name, phases, points, _, decisions, *_ in small:
-        solution = solver.solve(load_scenario(name).first_phases(int(phases)))
-        assert (points, decisions) == (f"{solution.value:+.2f}", f"{solution.states:,}")
 
 
 # --- agents.md -----------------------------------------------------------------------------

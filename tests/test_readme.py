@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from wfb_gym import solver
 from wfb_gym.cli import main
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -67,3 +68,15 @@ def test_the_scenario_loads(tmp_path: Path) -> None:
 def test_the_commands_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert main(shlex.split(command)[1:]) == 0
+
+
+def test_the_table_of_values_is_what_solving_gives() -> None:
+    start = README.index("| scenario | phases | points |")
+    lines = README[start:].split("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert sorted({row[0] for row in rows}) == bundled_scenarios()
+    small = [row for row in rows if row[4] and int(row[4].replace(",", "")) < 10_000]
+    assert len(small) >= 3
+    for name, phases, points, _, decisions, *_ in small:
+        solution = solver.solve(load_scenario(name).first_phases(int(phases)))
+        assert (points, decisions) == (f"{solution.value:+.2f}", f"{solution.states:,}")

@@ -43,7 +43,6 @@ SEARCHED = {
     "miscast": "five-minutes",
     "miscast tables": "scenarios",
     "action space": "environments",
-    "values of the bundled scenarios": "solver",
 }
 """What people look for, and the page with it in a heading."""
 

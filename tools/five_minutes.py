@@ -107,7 +107,7 @@ def spell_table() -> str:
 def casting_table() -> str:
     """Return a table of chances to cast, by dice; a cast beyond dispelling counts."""
     values = [spell.casting_value for spell in load_scenario(SCENARIO).caster.wizards[0].spells]
-    rows = [["power dice", *(f"{value}+" for value in values), "irresistible", "miscast"]]
+    rows = [["power dice", *(f"{value}+" for value in values), "two 6s", "two 1s"]]
     for dice in DICE:
         rolls = [casting_probabilities(dice, value) for value in values]
         casts = [each[Casting.CAST] + each[Casting.IRRESISTIBLE] for each in rolls]
@@ -145,7 +145,7 @@ def other_ends() -> Iterator[str]:
 def decisions_table(steps: Iterable[Moment]) -> str:
     """Return a table of every decision: what it was worth to who made it, and the best one."""
     solution, names = solver.solve(SCENARIO), ScenarioNames(load_scenario(SCENARIO))
-    rows = [["who", "played", "points to come", "best", "points to come"]]
+    rows = [["who", "played", "points", "best", "points"]]
     for step in steps:
         if step.event.kind != "decision":
             continue
@@ -173,8 +173,14 @@ def tables() -> dict[str, str]:
 
 
 def make_page(text: str) -> str:
-    """Return the page with every table as it is now."""
+    """Return the page with every table as it is now.
+
+    Raises:
+        ValueError: the page has no marks for a table.
+    """
     for name, table in tables().items():
+        if f"<!-- report:{name} -->" not in text:
+            raise ValueError(f"expected <!-- report:{name} --> in {PAGE.name}")
         text = insert_table(text, name, table)
     return text
 

@@ -7,9 +7,9 @@
     python -m tools.report --scratch fast   run one of them again
 
 A command's results.json is kept in docs/results/NAME.json, and its pictures in docs/images. A
-table is written wherever README.md or a page of docs/ has its marks, <!-- report:NAME --> and
-<!-- /report -->. Pictures that need more than the results (a trained model, all matches of a
-tournament) are only made from scratch.
+table stands wherever README.md or a page of docs/ has <!-- report:NAME --> and <!-- /report -->.
+Pictures that need more than the results (a trained model, all matches of a tournament) are only
+made from scratch.
 """
 
 import json
@@ -47,7 +47,7 @@ Results = Any
 class Report:
     """A table or figure, and the command whose results it shows."""
 
-    name: str  # of the results, and of the table in the pages that show it
+    name: str  # of the results, and of the table in its page
     command: str  # behind ``python -m``; if `printed`, it gets ``--json``
     minutes: float  # that the command takes on two cores
     table: Callable[[Results], str] | None = None  # from the results to Markdown
@@ -79,23 +79,43 @@ class Report:
         return json.loads(self.results.read_text(encoding="utf-8"))
 
     def pages_with_tables(self) -> dict[Path, tuple[str, str]]:
-        """Return the text of each page with a table, and what it is with the committed results."""
-        tables = ({} if self.table is None else {self.name: self.table}) | dict(self.more)
-        missing, results = set(tables), self.read()
+        """Return the text of each page of a table, and what it is with the committed results.
+
+        Raises:
+            ValueError: no page has the marks of a table.
+        """
+        own = {} if self.table is None else {self.name: self.table}
         found: dict[Path, tuple[str, str]] = {}
-        for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-            text = path.read_text(encoding="utf-8")
-            here = [name for name in tables if f"<!-- report:{name} -->" in text]
-            if here:
-                wanted = text
-                for name in here:
-                    wanted = insert_table(wanted, name, tables[name](results))
-                found[path] = text, wanted
-            missing -= set(here)
-        if missing:
-            names = ", ".join(f"<!-- report:{name} -->" for name in sorted(missing))
-            raise ValueError(f"expected {names} in README.md or a page of docs/")
+        for name, table in (own | dict(self.more)).items():
+            text = table(self.read())
+            pages = {path: found.get(path) or (_text(path),) * 2 for path in _pages()}
+            shown = {path: each for path, each in pages.items() if _marks(name).search(each[0])}
+            if not shown:
+                raise ValueError(
+                    f"expected <!-- report:{name} --> and <!-- /report --> in README.md or docs/"
+                )
+            found |= {
+                path: (old, insert_table(new, name, text)) for path, (old, new) in shown.items()
+            }
         return found
+
+
+def _pages() -> list[Path]:
+    return [path for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")) if path.is_file()]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _marks(name: str) -> re.Pattern[str]:
+    """What finds the marks of a table, and all between them."""
+    return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
+
+
+def insert_table(page: str, name: str, table: str) -> str:
+    """Return a page with a table between its marks."""
+    return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
 
 
 def grades_table(results: Results) -> str:
@@ -273,14 +293,6 @@ PAGES = {
     **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }
 """Pages and pictures that a command of their own writes in place within a minute."""
-
-
-def insert_table(page: str, name: str, table: str) -> str:
-    """Return a page with a table between its marks, which must be there."""
-    marks = re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
-    if not marks.search(page):
-        raise ValueError(f"expected <!-- report:{name} --> and <!-- /report --> in the page")
-    return marks.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
 
 
 def find_stale(reports: Sequence[Report]) -> list[str]:
