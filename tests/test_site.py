@@ -36,6 +36,16 @@ def test_every_page_is_in_the_nav_once() -> None:
         assert "*" in entry or entry in PAGES, entry
 
 
+@pytest.mark.parametrize("path", sorted((DOCS / "api").glob("*.md")), ids=lambda path: path.stem)
+def test_every_page_of_a_module_is_listed_and_its_names_exist(path: Path) -> None:
+    assert f"(api/{path.name})" in page("api.md")
+    text = path.read_text(encoding="utf-8")
+    found = re.findall(r"^\.\. auto(?:function|class|data):: ([\w.]+)", text, re.MULTILINE)
+    assert found
+    for module, _, member in (name.rpartition(".") for name in found):
+        assert hasattr(pytest.importorskip(module, exc_type=ImportError), member), member
+
+
 SEARCHED = {
     "action table": "environments/caster",
     "observation table": "environments/battle",
