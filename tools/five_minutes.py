@@ -216,7 +216,8 @@ def spell_rows(steps: Sequence[Moment]) -> list[Row]:
     elif last.event.node == Node.DISPEL:
         rows.append(Row(1, "Dispel Scroll", (), "dispelled"))
     else:
-        rows.append(Row(1, "no dispelling", (), f"{last.event.points:.0f} points"))
+        rows.append(Row(1, "dispel roll", (), "not possible"))
+        rows.append(Row(0, "won", (), f"{last.event.points:.0f} points"))
     return rows if last.after.is_over else [*rows, *pools_rows(last.after, "left: ")]
 
 
