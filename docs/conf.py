@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sphinx.domains.python import PyObject
+from sphinx.domains.python import PyFunction
 
 import wfb_gym
 
@@ -100,7 +100,7 @@ def names_of_types(app: Any, what: str, name: str, found: Any, options: Any, *gi
 
 def setup(app: Any) -> None:
     """Connect the functions above to Sphinx, and call attributes what they are."""
-    for field in PyObject.doc_field_types:
+    for field in PyFunction.doc_field_types:  # which all kinds share
         if field.name == "variable":
             field.label = "Attributes"
     app.connect("source-read", folders_as_words)
