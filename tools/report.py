@@ -332,6 +332,7 @@ _HEAT_MAP, _BATTLEFIELD, _FIRE_BALL, _FRAME, _FILM = (
         "battle.gif",
     )
 )
+_FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
     _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
@@ -340,6 +341,7 @@ PAGES = {
     _FRAME: f"tools.rendering --out {_FRAME}",
     _FILM: f"tools.rendering --film --out {_FILM}",
     "docs/environments/": "tools.pages",
+    **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }
 """Pages and pictures that a command of their own writes in place within a minute."""
 
@@ -411,7 +413,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             else:
                 print(f"{one.name}: no results yet, run it with --scratch", file=sys.stderr)
         if given.scratch and not given.names:
-            for command in PAGES.values():
+            for command in dict.fromkeys(PAGES.values()):
                 subprocess.run([sys.executable, "-m", *command.split()], cwd=ROOT, check=True)
     except subprocess.CalledProcessError as error:
         print(f"report: {error}", file=sys.stderr)

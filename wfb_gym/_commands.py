@@ -58,7 +58,7 @@ def end_in_one_line() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """End at once while a command's modules are loaded: some swallow Ctrl-C, or tell another error.
+    """End at once while a command's modules are loaded: some swallow Ctrl-C, or raise others.
 
     Once the command runs, Ctrl-C is a `KeyboardInterrupt` as ever.
     """
@@ -132,5 +132,5 @@ def _say(line: str) -> None:
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
-    except OSError:  # nobody is there to be told
+    except OSError:  # nothing is left to write to
         os._exit(FAILED)

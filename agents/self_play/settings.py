@@ -30,11 +30,11 @@ class Settings:
         default=0.02, metadata={"aliases": ("--last-entropy",)}
     )
     # share of battles in which a seat explores, for each seat
-    exploration: float = field(default=0.7, metadata={"aliases": ("--straying",)})
+    exploration: float = 0.7
     # of the policy loss of exploratory decisions
-    exploration_weight: float = field(default=0.5, metadata={"aliases": ("--stray-weight",)})
+    exploration_weight: float = 0.5
     # share of battles that begin at a position of the archive, and the most that it stores
-    exploring_starts: float = field(default=0.5, metadata={"aliases": ("--restarts",)})
+    exploring_starts: float = 0.5
     archive_capacity: int = field(default=50_000, metadata={"aliases": ("--archive",)})
     max_grad_norm: float = field(default=0.5, metadata={"aliases": ("--max-norm",)})
     evaluations: int = 20  # points of the learning curve after the first; the best is kept

@@ -35,7 +35,7 @@ def test_an_agent_that_strays_is_the_opponent_that_strays(duel: solver.Solution)
     assert lost > 0.1
 
 
-def test_a_straying_agent_strays_as_often_as_it_says(duel: solver.Solution) -> None:
+def test_an_agent_with_an_epsilon_acts_at_random_as_often_as_it_says(duel: solver.Solution) -> None:
     decisions = SeatDecisions(duel.full, 0)
     observations, masks = decisions.observe(decisions.nodes)
     best = duel.policy(0)

@@ -171,7 +171,7 @@ def test_a_miscast_says_its_row_and_what_it_did() -> None:
 
 def test_a_locked_wizard() -> None:
     words = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
-    assert "Archmage casts no more until he rolls a 6" in words
+    assert "Archmage casts no more until it rolls a 6" in words
 
 
 def test_a_table_without_words_names_its_effects() -> None:

@@ -229,7 +229,7 @@ class Batch(EpisodeDriver):
         return view.codec.code_of[validated_actions(answer, masks, "opponent")]
 
     def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
-        """Return what a planner in the learner's seat may see, of all environments unless told."""
+        """Return what a planner in the learner's seat may see, by default of all environments."""
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:

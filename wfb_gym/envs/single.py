@@ -82,14 +82,14 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
     | `points_per_reward` | 100.0 | points that make a reward of 1 |
     | `strict` | False | raise on an illegal action |
-    | `render_mode` | None | "ansi" or "rgb_array": `render()` tells or draws what has happened \
-    since the learner's last action, and where both sides stand |
+    | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws what has \
+    happened since the learner's last action, and where both sides stand |
 
     ## Vectorized environment
 
     `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call; environment i of
     `reset(seed=s)` plays what a single one plays after `reset(seed=s + i)`. It takes the same
-    arguments, `scenario` also as a list, and `autoreset_mode`, SAME_STEP unless told.
+    arguments, `scenario` also as a list, and `autoreset_mode`, by default SAME_STEP.
     """
 
     seat: int = 0
@@ -134,7 +134,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         """Begin an episode.
 
         Args:
-            seed: keys the dice; None goes on with the dice as they come.
+            seed: decides the dice; None goes on with the dice as they come.
             options: ignored.
 
         Returns:

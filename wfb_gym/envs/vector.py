@@ -144,7 +144,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             and final observations into the arrays of the step before, which saves memory and, in
             large batches, time: copy what must outlast a step.
         render_mode: None, "ansi" or "rgb_array", as of single environments. Every environment is
-            told step by step in Python, so this is for a few of them.
+            described step by step in Python, so this is for a few of them.
     """
 
     seat: int = 0
@@ -290,7 +290,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
     def render(self) -> tuple[Any, ...] | None:
         """Return a frame of every environment, as `MagicPhaseEnv.render` does; None without a mode.
 
-        Where an episode has ended and the next has begun in the same step, the frame tells both.
+        Where an episode has ended and the next has begun in the same step, the frame shows both.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called.

@@ -1,7 +1,7 @@
 """Whom a spell may be cast at, and whom it strikes.
 
 Range, sight, close combat, and what the spell itself asks. The answers hold for the battle as it
-begins; only characters in units are also judged as if they stood alone. Nothing here asks for
+begins; only characters in units are also examined as if they stood alone. Nothing here asks for
 dice, casting values or spells in play, or for lost wounds: a spell that needs a wounded target is
 legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s to say.
 """
@@ -66,8 +66,8 @@ class Aim:
         deployment: of all pieces.
         caster: the character.
         rules: of the spell.
-        flight_moves: nobody's flight is asked for of a caster or a picked target: units flee and
-            rally as the battle goes on.
+        flight_moves: whether units flee and rally as the battle goes on; it is then left open
+            whether the caster or a picked target flees.
     """
 
     deployment: Deployment
@@ -76,7 +76,7 @@ class Aim:
     flight_moves: bool = False
 
     def verdicts(self) -> list[Verdict]:
-        """Whether the spell may be cast at each possible target, as the battle begins.
+        """Return whether the spell may be cast at each possible target, as the battle begins.
 
         Returns:
             One verdict without a target for spells on the caster, its player or an area; else
@@ -110,7 +110,7 @@ class Aim:
 
     @property
     def falls_on_point(self) -> bool:
-        """Whether it is a Comet that is aimed at a point of the battlefield, at nobody himself."""
+        """Whether it is a Comet that is aimed at a point of the battlefield, not at a target."""
         return self.rules.target == "point" and self.deployment.polygons is not None
 
     def points(self, worth: Callable[[Comets], Floats]) -> NDArray[np.int64]:
@@ -135,15 +135,16 @@ class Aim:
         )
 
     def strikes(self, target: int | None) -> list[Strike]:
-        """Whom the spell strikes.
+        """Return what the spell strikes.
 
         Args:
             target: one that `verdicts` allows, or allows once it stands alone; None where the
                 verdict names none, and for a Comet at a point of the battlefield.
 
         Returns:
-            A strike for each victim, by code: the caster for a spell on itself, nobody for one
-            on its player, or for a caster that cannot cast; all that a Comet may come to reach.
+            A strike for each victim, by code. That is the caster for a spell on itself, all that it
+            may come to reach for a Comet, and none for a spell on the player or for a caster that
+            cannot cast.
 
         Raises:
             ValueError: the spell needs a target.

@@ -181,7 +181,7 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         params: ``scenario``: a bundled name, or the path of a scenario file.
 
     Raises:
-        ScenarioError: a scenario that there is none of, or that is refused.
+        ScenarioError: there is no such scenario, or it is refused.
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
@@ -236,7 +236,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return battle
 
     def current_player(self) -> int:
-        """Who decides: 0, 1, chance or nobody any more."""
+        """Return who decides: 0, 1, chance, or the terminal player once the battle is over."""
         return self.position.player
 
     def _legal_actions(self, player: int) -> list[int]:
@@ -303,7 +303,7 @@ def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
             games and states can be read by this process alone.
 
     Raises:
-        ScenarioError: a scenario that there is none of, or that is refused.
+        ScenarioError: there is no such scenario, or it is refused.
     """
     name = str(scenario)
     if isinstance(scenario, Scenario):

@@ -82,7 +82,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     Raises:
         ValueError: an argument that is none of these, or limits that the scenario exceeds.
-        ScenarioError: a scenario that there is none of, or that is refused.
+        ScenarioError: there is no such scenario, or it is refused.
     """
 
     metadata: dict[str, Any] = {
@@ -152,7 +152,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         """Begin an episode.
 
         Args:
-            seed: keys the dice; None goes on with the dice as they come.
+            seed: decides the dice; None goes on with the dice as they come.
             options: ignored.
         """
         game = self._game

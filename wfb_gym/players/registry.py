@@ -16,7 +16,7 @@ _SHIPPED_FOLDER = Path(__file__).parent / "policies"
 SHIPPED = tuple(
     f"{path.parent.name}/{path.stem}" for path in sorted(_SHIPPED_FOLDER.glob("*/*.npz"))
 )
-"""Trained networks that come with the package: scenario/seat."""
+"""Trained networks that come with the package, as scenario/seat."""
 _MAX_DIGITS = 6
 
 
@@ -53,7 +53,7 @@ def resolve_policy(
     """Return a player as a function over a batch; of an agent, the first of `methods` that it has.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: it is not a player.
         FileNotFoundError: there is no such saved model.
     """
     found: Any = _find_agent(str(player)) if isinstance(player, str | Path) else player

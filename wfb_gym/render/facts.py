@@ -204,7 +204,7 @@ def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[i
             # A battle that is played knows no spells in its last phase: `open` says all.
             yield wizard, _spell(names, battle, army, spell, known != 0 and not is_known)
         for _ in range(count, drawn):
-            yield wizard, SpellFacts("spell of his lore", "", SpellStatus.UNKNOWN)
+            yield wizard, SpellFacts("spell of its lore", "", SpellStatus.UNKNOWN)
     for spell, slot in slots:
         if slot.item is not None:
             yield slot.wizard, _spell(names, battle, army, spell, False)

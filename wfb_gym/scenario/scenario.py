@@ -234,7 +234,7 @@ _DEPLOYMENTS: dict[int, tuple[weakref.ref[Scenario], Deployment]] = {}
 
 
 def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> list[TargetRow]:
-    """Whom a wizard may cast a spell at as the battle begins, and why at nobody else.
+    """Return what a wizard may cast a spell at as the battle begins, and why at nothing else.
 
     Args:
         scenario: any.

@@ -65,7 +65,7 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
     if action < actions.FIRST_ITEM:
         dice = action - actions.FIRST_DICE
         if node in (Node.RESERVE_DICE, Node.DISPEL_RESERVE):
-            return f"take {dice_phrase(dice)} of his own"
+            return f"take {dice_phrase(dice)} of its own"
         if node == Node.STORE_DICE:
             return f"keep {dice_phrase(dice)}"
         raise ValueError(f"action: expected no dice at {node.name}, found {action}")
@@ -149,7 +149,7 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
 def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -> str:
     """Return the dice about to be thrown, those of a wizard's own, and extra ones of a source."""
     own = int(before.state.own_dice.sum()) - int(after.state.own_dice.sum())
-    origins = ((own, "his own"), (extra, source))
+    origins = ((own, "its own"), (extra, source))
     parts = ", ".join(f"{number} of {origin}" for number, origin in origins if number)
     return dice_phrase(int(after.state.dice)) + (f" ({parts})" if parts else "")
 
