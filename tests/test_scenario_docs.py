@@ -233,12 +233,12 @@ def test_the_room_in_an_army_is_told() -> None:
     for size, what in (
         (sizes.UNITS, "units"),
         (sizes.WIZARDS, "characters"),
-        (sizes.SPELLS, "spells (bound"),
+        (sizes.SPELLS, "spells in an army, bound ones among them"),
         (sizes.ITEMS, "kinds of item"),
         (sizes.CONTACTS, "groups in base contact"),
         (sizes.DICE, "dice in a pool"),
         (sizes.AIMS, "pairs of a spell and a target"),
-        (sizes.MARKS, "spells of an army whose effect"),
+        (sizes.MARKS, "spells whose effect"),
     ):
         assert f"{size} {what}" in told
 
