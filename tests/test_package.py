@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wfb_gym
-from tests.pages import PACKAGE, ROOT
+from tests.pages import PACKAGE, ROOT, page
 from wfb_gym.cli import main
 
 
@@ -89,6 +89,11 @@ def test_named_extras_exist() -> None:
     for path in PACKAGE.rglob("*.py"):
         for named in re.findall(r"wfb-gym\[([a-z,]+)\]", path.read_text(encoding="utf-8")):
             assert set(named.split(",")) <= extras, path
+
+
+def test_every_extra_stands_on_the_page_of_installing() -> None:
+    rows = "\n".join(re.findall(r"^\| (`.+?) \|", page("install.md"), re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", rows)) == set(project()["project"]["optional-dependencies"])
 
 
 def test_pythons_that_are_named_are_allowed() -> None:
