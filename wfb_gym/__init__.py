@@ -7,8 +7,7 @@ where and when these are imported; everything else is loaded when it is first us
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from wfb_gym import _commands, _policies
-from wfb_gym.interop import registration
+from wfb_gym import _commands, _policies, _registration
 
 if TYPE_CHECKING:
     from wfb_gym import solver
@@ -72,7 +71,7 @@ def _register() -> None:
         entry_point="wfb_gym.envs.battles:BattleEnv",
         vector_entry_point="wfb_gym.envs.battles:BattleVectorEnv",
     )
-    registration.watch_imports()
+    _registration.watch_imports()
 
 
 _register()

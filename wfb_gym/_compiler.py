@@ -50,7 +50,9 @@ from wfb_gym.files import DamagedFileError, refuse_damage, write_whole
 try:
     from numba.core.caching import UserProvidedCacheLocator
 except ImportError:  # its name up to 0.61
-    from numba.core.caching import _UserProvidedCacheLocator as UserProvidedCacheLocator
+    from numba.core.caching import (  # type: ignore[no-redef]
+        _UserProvidedCacheLocator as UserProvidedCacheLocator,
+    )
 
 try:
     import fcntl

@@ -1,7 +1,7 @@
 """OpenSpiel: one battle as a Python game with explicit chance nodes.
 
 Imported only on use; needs ``pip install "wfb-gym[openspiel]"``. The game is ``wfb_gym_phase``
-(`wfb_gym.interop.registration`). No rule lives here: positions, chances and points are the
+(`wfb_gym._registration`). No rule lives here: positions, chances and points are the
 engine's.
 """
 
@@ -19,6 +19,7 @@ except ImportError as error:
     ) from error
 
 from wfb_gym._records import as_records
+from wfb_gym._registration import DEFAULT_SCENARIO, openspiel_type
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.view import View
@@ -26,7 +27,6 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import words_of
 from wfb_gym.engine.state import STATE, Node, State
-from wfb_gym.interop.registration import DEFAULT_SCENARIO, openspiel_type
 from wfb_gym.packing import pack
 from wfb_gym.rules.victory_points import GENERAL_POINTS
 from wfb_gym.scenario import Scenario, load_scenario

@@ -1,7 +1,7 @@
 """PettingZoo: both seats of one battle, turn by turn, as an AEC and as a parallel environment.
 
 Imported only on use; needs ``pip install "wfb-gym[pettingzoo]"``. PettingZoo's ids are
-``wfb_gym/MagicPhase-v0`` and ``wfb_gym/Battle-v0`` (`wfb_gym.interop.registration`). No rule lives
+``wfb_gym/MagicPhase-v0`` and ``wfb_gym/Battle-v0`` (`wfb_gym._registration`). No rule lives
 here: the battle is `wfb_gym.envs.self_play.SelfPlayBatch`, with both armies played from outside.
 """
 

@@ -3,7 +3,7 @@
 Gymnasium is imported with the package and registers at once. These two may be missing, take a
 second to load, and look for no packages that extend them; so `watch_imports` registers with what is
 loaded already, and waits for the rest at the front of Python's finders. What is registered names
-the adapters of this room, which are imported when a game is made.
+the adapters of `wfb_gym.interop`, which are imported when a game is made.
 """
 
 import sys
