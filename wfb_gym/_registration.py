@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 DEFAULT_SCENARIO = "archmage-duel"
 """Of OpenSpiel's game."""
@@ -82,7 +82,7 @@ def openspiel_type(pyspiel: Any) -> Any:
 class _Watcher:
     """A finder that finds nothing itself: it has others' loaders tell when they are done."""
 
-    waiting: dict[str, Callable[[Any], None]] = {
+    waiting: ClassVar[dict[str, Callable[[Any], None]]] = {
         "pettingzoo": _register_with_pettingzoo,
         "pyspiel": _register_with_openspiel,
     }
