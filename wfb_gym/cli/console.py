@@ -1,14 +1,12 @@
 """A battle of a person against another player in the terminal: what is shown and asked.
 
 The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the values those of
-`wfb_gym.solver`.
+`wfb_gym.players.analysis`.
 """
 
 import secrets
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import cached_property
 from typing import Any
 
 from wfb_gym.cli.parser import align_columns, format_value
@@ -16,18 +14,16 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import Rng
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.players.analysis import Analyst
 from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.solver import Solution, TooLarge, estimate, solve
 from wfb_gym.transcripts import Event, NarratedBattle, Transcript
 from wfb_gym.transcripts.decisions import ActionDescription, describe_action
 from wfb_gym.transcripts.names import ScenarioNames, points_phrase
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 
-MOST_POSITIONS = 400_000
-"""Positions of the largest scenario that is solved on the spot: a few seconds."""
 _QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
 _SHOWS_POSITION = (Node.NOMINATE, Node.SWAP_SPELL, Node.IN_PLAY, Node.STORE_DICE)
@@ -149,16 +145,8 @@ class Choices:
     """The choices of a decision in words, with their odds and values."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
         self._names = ScenarioNames(scenario)
-
-    @cached_property
-    def _solution(self) -> Solution | None:
-        """The scenario solved, if that takes no more than a moment."""
-        with suppress(TooLarge):
-            if estimate(self._scenario).states <= MOST_POSITIONS:
-                return solve(self._scenario)
-        return None
+        self._analyst = Analyst(scenario)
 
     def lines(self, battle: Battle) -> list[str]:
         """Return a line for each legal action, numbered from 1."""
@@ -170,11 +158,9 @@ class Choices:
 
         Values are points still to come for the mover if both play on optimally.
         """
-        solution = self._solution
-        rows = [("", "", "CHANCE", "POINTS TO COME" if solution else "")]
-        sign = 1.0 if battle.mover == 0 else -1.0
-        gains = solution.action_values(battle) if solution else {}
-        values = {action: sign * gain for action, gain in gains.items()}
+        analysis = self._analyst.analyse(battle)
+        values = analysis.values if analysis.is_exact else {}
+        rows = [("", "", "CHANCE", "POINTS TO COME" if values else "")]
         best = max(values.values(), default=0.0)
         for number, (action, each) in enumerate(self._descriptions(battle).items(), 1):
             chance = "" if each.chance is None else f"{float(each.chance):.1%}"
