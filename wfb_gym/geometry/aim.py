@@ -9,6 +9,7 @@ legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s t
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from wfb_gym.geometry.deployment import Deployment
 from wfb_gym.geometry.formation import ROUNDING, TOLERANCE, Floats
 from wfb_gym.geometry.pieces import INCH, AimRules, Piece, Strike, Verdict
 from wfb_gym.geometry.templates import count_each, cover_masks
+
+if TYPE_CHECKING:
+    from wfb_gym.geometry.polygons import Polygons
 
 FRONT_REACH = 1.0
 """Inches before a front rank that must be free for a wall of fire."""
@@ -237,18 +241,40 @@ class Aim:
         polygons, near = self.deployment.polygons, self.rules.near
         if polygons is None:
             return ""
-        reach, origin, distance = self.rules.range_inches, "away", inf
-        if near is not None:
-            kinds = " or ".join(near.kinds)
-            distance = polygons.distance_to_terrain(target.code, near.kinds)
-            reach, origin = near.within, f"from {kinds}"
-            if distance == inf:
-                reach, origin = near.otherwise, f"away, and there is no {kinds}"
-        if distance == inf:
-            distance = polygons.distance(self.caster.code, target.code)
+        reach, kinds = self._range_and_origin(polygons)
+        if kinds:
+            distance, origin = polygons.distance_to_terrain(target.code, kinds), "from "
+            origin += " or ".join(kinds)
+        else:
+            distance, origin = polygons.distance(self.caster.code, target.code), "away"
+            if near is not None:
+                origin += f", and there is no {' or '.join(near.kinds)}"
         if reach is None or distance <= reach + ROUNDING:
             return ""
         return f"is {distance:.1f} inches {origin}: out of range, which is {reach:g}"
+
+    def _range_and_origin(self, polygons: "Polygons") -> tuple[float | None, tuple[str, ...]]:
+        """Return the range, and the terrain that it is measured from; none: from the caster."""
+        near = self.rules.near
+        if near is None:
+            return self.rules.range_inches, ()
+        if any(terrain.kind in near.kinds for terrain, _ in polygons.features):
+            return near.within, near.kinds
+        return near.otherwise, ()
+
+    def ground_in_range(self) -> Any:
+        """Return the ground in range as a shapely polygon; None for all of it, or without any."""
+        polygons = self.deployment.polygons
+        if polygons is None or self.caster.absent:
+            return None
+        reach, kinds = self._range_and_origin(polygons)
+        return None if reach is None else polygons.ground_within(reach, self.caster.code, kinds)
+
+    def ground_in_arc(self) -> Any:
+        """Return the ground in the caster's arc of sight, likewise; None where it is not asked."""
+        if self.caster.absent or not (self.rules.sight or self.rules.missile):
+            return None
+        return self.deployment.arc(self.caster.code)
 
     def _reason_by_front(self, target: Piece) -> str:
         """Why a wall of fire has no free front rank; empty where it has, or for other spells."""

@@ -18,8 +18,9 @@ from wfb_gym.scenario.errors import (
     format_value,
     join_keys,
 )
-from wfb_gym.scenario.fields import StrictModel, one_of
+from wfb_gym.scenario.fields import StrictModel
 from wfb_gym.scenario.limits import document_problem, text_problem
+from wfb_gym.suggestions import one_of
 
 _SUFFIX = ".toml"
 _Model = TypeVar("_Model", bound=StrictModel)

@@ -15,6 +15,7 @@ from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
 from wfb_gym.scenario.effects import Trait, TroopType
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error, problem_in
 from wfb_gym.scenario.fields import Name, StrictModel, Text, Whole
+from wfb_gym.suggestions import one_of
 
 _FOLDER = "armies"
 
@@ -163,5 +164,5 @@ def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind:
     """Return the profile that a table names; `kind` is what the error message expected."""
     name = data["profile"]
     if name not in profiles:
-        raise problem_error(problem_in(data, "profile", fields.one_of(profiles, name, kind)))
+        raise problem_error(problem_in(data, "profile", one_of(profiles, name, kind)))
     return profiles[name]

@@ -24,13 +24,13 @@ from wfb_gym.scenario.fields import (
     Text,
     Whole,
     duplicate_name_problems,
-    one_of,
 )
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
+from wfb_gym.suggestions import one_of
 
 _WITHOUT_TARGET = {
     "caster": "itself",
@@ -233,7 +233,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
     Args:
         scenario: any.
         army: 0 for the caster's, 1 for the dispeller's.
-        wizard: its name.
+        wizard: its name, or that of another character with a spell bound in an item.
         spell: its name; for a wizard who rolls its spells, any of its lore.
 
     Raises:
@@ -245,8 +245,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         raise ValueError(f"expected one of {', '.join(names) or 'no wizards'}, found {wizard}")
     index = names.index(wizard)
     who = characters[index]
-    known = who.candidate_spells if isinstance(who, Wizard) else ()
-    spells = {each.name: each for each in known}
+    spells = {each.name: each for each in _spells_of(scenario, who)}
     if spell not in spells:
         expected = ", ".join(spells) or "no spells"
         raise ValueError(f"{wizard}: expected one of {expected}, found {spell}")
@@ -267,6 +266,16 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
             reason += "; once it flees the spell may be cast at it"
         rows.append(TargetRow(name, verdict.legal, reason))
     return rows
+
+
+def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
+    """Yield what a character may cast: bound spells, and over them its own of the same name."""
+    for name in who.items:
+        bound = scenario.catalogue[name].bound
+        if bound is not None:
+            yield bound.spell
+    if isinstance(who, Wizard):
+        yield from who.candidate_spells
 
 
 def _may_come_to_flee(scenario: Scenario, target: int | None) -> bool:

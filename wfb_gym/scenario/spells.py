@@ -10,7 +10,8 @@ from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, SpellEffect, effect_of
 from wfb_gym.scenario.errors import Problem, format_value, problem_error, problem_in, raise_problems
-from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole, one_of
+from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole
+from wfb_gym.suggestions import one_of
 
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
