@@ -44,6 +44,16 @@ class ActionDescription(NamedTuple):
     chance: Fraction | None = None
 
 
+def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionDescription]:
+    """Describe every legal action, by engine code, ascending."""
+    descriptions = {}
+    for action in battle.legal_actions():
+        after = battle.copy()
+        after.act(action)
+        descriptions[action] = describe_action(names, battle, action, after)
+    return descriptions
+
+
 def describe_action(
     names: ScenarioNames, before: Battle, action: int, after: Battle
 ) -> ActionDescription:
