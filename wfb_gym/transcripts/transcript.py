@@ -81,10 +81,14 @@ def write(transcript: Transcript, path: str | os.PathLike[str]) -> None:
     Raises:
         OSError: the file cannot be written.
     """
+    write_text_whole(path, text_of(transcript))
+
+
+def text_of(transcript: Transcript) -> str:
+    """Return what a transcript's file holds."""
     result = {"result": transcript.points, "over": transcript.over}
     lines = [_header(transcript), *(_event_fields(event) for event in transcript.events), result]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_text_whole(path, text)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _header(transcript: Transcript) -> dict[str, Any]:
