@@ -15,7 +15,7 @@ DUEL = load_scenario("archmage-duel")
 
 
 def test_points_lost_are_the_best_value_less_the_one_that_was_played() -> None:
-    transcript = record(DUEL, "random", "random", seed=5)
+    transcript = record(DUEL, "random", "random", seed=7)
     reviewed = review(transcript)
     solution = solver.solve(DUEL)
     totals = [0.0, 0.0]
@@ -70,7 +70,8 @@ def test_estimates_are_called_so_and_time_is_bounded() -> None:
     reviewed = review(part, analyst=analyst, progress=lambda *done: told.append(done))
     assert told == [(number, 6) for number in range(1, 7)]
     assert not any(each.is_exact for each in reviewed.decisions)
-    assert "about" in reviewed.summary(0)
+    assert reviewed.summary(0) == "3 decisions, every one the best, as far as is seen."
+    assert reviewed.decisions[0].words == "The best choice, as far as is seen."
     hasty = review(part, analyst=analyst, most_seconds=0.0)
     assert not any(each.choices for each in hasty.decisions)
     assert {each.words for each in hasty.decisions} <= {"Not analysed.", "There was no choice."}

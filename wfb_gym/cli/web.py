@@ -70,5 +70,5 @@ def read_lists(lists: "Lists") -> "Scenario":
     if lists.power is not None:
         caster["power_dice"] = lists.power
     dispeller["dispel_dice"] = lists.dispel
-    armies = {"name": "your lists", "caster": caster, "dispeller": dispeller}
+    armies = {"name": "your-lists", "caster": caster, "dispeller": dispeller}
     return scenario_from_dict(dict(loaded) | armies, "your lists")

@@ -61,7 +61,8 @@ def _symbols() -> str:
         '<circle class="pip" cx="17" cy="14.9" r="1.1"/>'
         '<circle class="pip" cx="14.7" cy="18.5" r="1.1"/></symbol>'
     )
-    return f'<svg width="0" height="0" aria-hidden="true">{"".join(faces)}{pool}</svg>'
+    hidden = 'width="0" height="0" style="position:absolute" aria-hidden="true"'
+    return f"<svg {hidden}>{''.join(faces)}{pool}</svg>"
 
 
 SYMBOLS = _symbols()
@@ -160,7 +161,7 @@ def _spell(spell: SpellFacts, facts: ArmyFacts, battle: Battle) -> str:
     if spell.number is not None and not battle.is_over:
         promise = worth_in_play if spell.status == SpellStatus.IN_PLAY else worth_now
         points = float(promise(battle.packed, battle.state, facts.army, spell.number, 0.0))
-        worth = f'<span class="worth" title="points on average">{format_points(points)}</span>'
+        worth = f'<span class="worth" title="points on average">{format_points(points)} pts</span>'
     status = spell.status.value + (f" {spell.place}" if spell.place else "")
     kind = _STATUS_CLASSES.get(spell.status, "spent" if spell.status.value else "")
     name = escape(spell.name) if spell.name != "a spell" else "a spell"

@@ -87,7 +87,6 @@ symbol circle { fill: var(--pip); }
   border-left: 3px solid transparent; }
 .wfb .spells .value { font-variant-numeric: tabular-nums; font-weight: 650; white-space: nowrap; }
 .wfb .spells .worth { color: var(--faded); font-variant-numeric: tabular-nums; font-size: 13px; }
-.wfb .spells .worth::after { content: " pts"; }
 .wfb .spells .status { font-size: 12px; color: var(--faded); text-align: right; min-width: 66px; }
 .wfb .spells .open { background: var(--goodbg); border-left-color: var(--good); }
 .wfb .spells .open .status { color: var(--good); }

@@ -25,6 +25,11 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.review import NOTICED, Review, ReviewedDecision, plural_points
 
 _WIDE, _HIGH, _EDGE = 700, 130, 6
+"""Size of the curve, and its margin."""
+_ON_THE_MAP = ("unit_wounds", "wounds", "fleeing")
+"""What of a position changes the battlefield."""
+_MOST_CHOICES = 14
+"""Choices of a decision that are listed."""
 
 
 class _Parts:
@@ -161,8 +166,14 @@ def _data(review: Review) -> dict[str, Any]:
     parts = _Parts()
     names, scenario = review.names, review.transcript.scenario
     verdicts = {each.event: each for each in review.decisions}
-    frames = []
+    frames, maps = [], dict[bytes, int]()
+    last = len(review.events)
     for number, battle in enumerate(review.positions):
+        over = "<h2>The end</h2><p class='how'>Nothing more was played.</p>"
+        verdict = over if number == last else _verdict(verdicts.get(number))
+        standing = b"".join(battle.state[name].tobytes() for name in _ON_THE_MAP)
+        if standing not in maps:
+            maps[standing] = parts.number(_map(scenario, battle))
         armies = [
             [parts.number(block) for block in army_blocks(names, battle, army, None)]
             for army in (0, 1)
@@ -172,8 +183,8 @@ def _data(review: Review) -> dict[str, Any]:
                 "s": parts.number(step_html(names, battle)),
                 "r": parts.number(score_html(names, battle)),
                 "a": armies,
-                "m": parts.number(_map(scenario, battle)),
-                "v": parts.number(_verdict(verdicts.get(number))),
+                "m": maps[standing],
+                "v": parts.number(verdict),
             }
         )
     log = [parts.number(event_html(event)) for event in review.events]
@@ -201,9 +212,6 @@ def _verdict(decision: ReviewedDecision | None) -> str:
         f'<h2>Decision</h2><p class="{kind}">{escape(decision.words)}</p>{table}'
         f"<p class='how'>{total}.</p>"
     )
-
-
-_MOST_CHOICES = 14
 
 
 def _shown(decision: ReviewedDecision) -> Sequence[Any]:
@@ -289,7 +297,7 @@ for (const root of document.querySelectorAll(".wfb-review:not([data-ready])")) {
     slider.value = at;
     root.dataset.at = at;
     find(".place").textContent = `${at} / ${last}`;
-    const before = at ? part(data.log[at - 1]) : "";
+    const before = at ? part(data.log[at - 1]) : "<p class='how'>The battle begins.</p>";
     find(".now").innerHTML = `<div>${before}</div><div>${part(frame.s)}${part(frame.r)}</div>`;
     armies.forEach((army, k) => { army.innerHTML = frame.a[k].map(part).join(""); });
     find(".map").innerHTML = part(frame.m);
@@ -300,7 +308,7 @@ for (const root of document.querySelectorAll(".wfb-review:not([data-ready])")) {
     });
     const here = log.children[Math.min(at, last - 1)];
     if (here) log.scrollTop = here.offsetTop - log.offsetTop - log.clientHeight / 2;
-    if (cursor) cursor.setAttribute("transform", `translate(${6 + 688 * at / last} 0)`);
+    if (cursor) cursor.setAttribute("transform", `translate(${EDGE + WIDTH * at / last} 0)`);
   }
   slider.addEventListener("input", () => show(Number(slider.value)));
   root.addEventListener("click", (event) => {
@@ -317,3 +325,4 @@ for (const root of document.querySelectorAll(".wfb-review:not([data-ready])")) {
 }
 """
 """Puts a position together from its parts, and follows slider, buttons and links."""
+SCRIPT = SCRIPT.replace("EDGE", str(_EDGE)).replace("WIDTH", str(_WIDE - 2 * _EDGE))

@@ -132,7 +132,7 @@ class Review:
         mistakes = sum(each.lost >= NOTICED for each in own)
         count = plural(len(own), "decision")
         if not mistakes:
-            return f"{count}, every one the best.{rest}"
+            return f"{count}, every one the best{', as far as is seen' if about else ''}.{rest}"
         lost = plural_points(self.lost_by(army))
         return f"{count}, {mistakes} not the best: {about}{lost} given away.{rest}"
 

@@ -57,5 +57,6 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
         reload=False,
         show=open_browser,
         show_welcome_message=False,
+        tailwind=False,  # its classes would change what shapes of the battlefield look like
         storage_secret=secrets.token_hex(16),
     )

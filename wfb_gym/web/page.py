@@ -4,6 +4,7 @@ Layout and events alone: what is said and drawn comes from `session` and `wfb_gy
 may take long runs in a thread, and the page says that it thinks.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
@@ -231,7 +232,8 @@ class _Game:
     def __init__(self, session: Session, leave: Callable[[], None]) -> None:
         self._session = session
         self._shown_spell: int | None = None
-        self._advises = self._has_odds = self._busy = False
+        self._advises = self._has_odds = False
+        self._lock = asyncio.Lock()
         names, seat = session.names, session.game.seat
         with ui.element("div").classes("top"):
             ui.html(f"<h1>{escape(session.scenario.name)}</h1>", sanitize=False).style("flex:1")
@@ -252,7 +254,7 @@ class _Game:
                         for army in (seat, 1 - seat)
                     ]
             with ui.element("div").classes("stack side"):
-                with ui.element("section").classes(f"card a{seat}"):
+                with ui.element("section").classes(f"card now-card a{seat}"):
                     self._score = ui.html("", sanitize=False)
                     self._step = ui.html("", sanitize=False).style("margin-top: 8px")
                     self._choices = ui.element("div").classes("choices")
@@ -263,8 +265,8 @@ class _Game:
                         self._undo_button = ui.button("Undo", on_click=partial(self._undo, -1))
                         for each in (self._advice_button, self._odds_button, self._undo_button):
                             each.props(_OUTLINED)
-                self._odds = ui.html("", sanitize=False, tag="section").classes("card")
-                with ui.element("section").classes("card"):
+                self._odds = ui.html("", sanitize=False, tag="section").classes("card odds-card")
+                with ui.element("section").classes("card log-card"):
                     ui.html("<h2>What happened</h2>", sanitize=False)
                     self._log = ui.html("", sanitize=False).classes("log")
                     self._log.on("click", lambda event: self._undo(event.args), js_handler=_BACK)
@@ -297,6 +299,7 @@ class _Game:
 
     def _show_choices(self, choices: Sequence[OpenChoice], analysis: Analysis | None) -> None:
         self._choices.clear()
+        self._choices.classes(remove="waiting")
         seat = self._session.game.seat
         with self._choices:
             for choice in choices:
@@ -314,12 +317,19 @@ class _Game:
                 ui.html(f"<p class='how advice'>{escape(words)}</p>", sanitize=False)
 
     async def _act(self, code: int) -> None:
-        if self._busy:
-            return
-        self._shown_spell = None
-        who = escape(self._session.game.opponent)
-        await self._thinking(f"{who} thinks", self._session.act, code)
-        await self.refresh()
+        session = self._session
+        turn = len(session.game.events)
+
+        def act() -> bool:
+            still = len(session.game.events) == turn  # else it was clicked twice
+            if still:
+                session.act(code)
+            return still
+
+        self._choices.classes(add="waiting")
+        if await self._thinking(f"{session.game.opponent} thinks", act):
+            self._shown_spell = None
+            await self.refresh()
 
     async def _pick(self, event: events.GenericEventArguments) -> None:
         """Take a click on the battlefield for a target, where one is chosen."""
@@ -329,9 +339,7 @@ class _Game:
             await self._act(target)
 
     async def _undo(self, decision: int) -> None:
-        if self._busy:
-            return
-        self._session.undo(int(decision))
+        await self._thinking("", self._session.undo, int(decision))
         self._shown_spell = None
         self._report.clear()
         await self.refresh()
@@ -340,7 +348,7 @@ class _Game:
 
     async def _toggle_advice(self) -> None:
         self._advises = not self._advises
-        if self._session.is_over or self._busy:
+        if self._session.is_over:
             return
         if self._advises:
             await self._show_advice()
@@ -348,9 +356,13 @@ class _Game:
             self._show_choices(self._session.choices(), None)
 
     async def _show_advice(self) -> None:
-        analysis = await self._thinking("Working out what each choice is worth",
-                                        self._session.advice)  # fmt: skip
-        if analysis is not None:
+        session = self._session
+
+        def advise() -> Analysis | None:
+            return None if session.is_over else session.advice()
+
+        analysis = await self._thinking("Working out what each choice is worth", advise)
+        if analysis is not None and self._advises:
             self._show_choices(self._session.choices(), analysis)
 
     def _toggle_odds(self) -> None:
@@ -410,7 +422,7 @@ class _Game:
 
     async def _review(self) -> None:
         """Show the review below the head of the page."""
-        if self._busy or not self._session.game.events:
+        if not self._session.game.events:
             return
         done: list[int] = [0, 1]
 
@@ -450,14 +462,13 @@ class _Game:
         ui.run_javascript(SCRIPT)
 
     async def _thinking(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
-        """Run something in a thread, and say what goes on."""
-        self._busy = True
-        self._wait.set_content(_thinks(words) if words else "")
-        try:
-            return await run.io_bound(work, *arguments)
-        finally:
-            self._busy = False
-            self._wait.set_content("")
+        """Run something in a thread, one after the other, and say what goes on."""
+        async with self._lock:
+            self._wait.set_content(_thinks(words) if words else "")
+            try:
+                return await run.io_bound(work, *arguments)
+            finally:
+                self._wait.set_content("")
 
 
 def _choice_html(choice: OpenChoice, analysis: Analysis | None, seat: int) -> str:

@@ -14,7 +14,9 @@ body { background: var(--paper) !important; color: var(--ink); }
 .page .side { position: sticky; top: 10px; }
 @media (max-width: 980px) {
   .page .columns { grid-template-columns: minmax(0, 1fr); }
-  .page .side { order: -1; position: static; }
+  .page .columns > .stack { display: contents; }
+  .page .now-card { order: 1; } .page .map { order: 2; } .page .odds-card { order: 3; }
+  .page .columns .armies { order: 4; } .page .log-card { order: 5; }
 }
 .page .q-field { width: 100%; }
 .page .q-field__control, .page .q-field__native, .page textarea { color: var(--ink); }
@@ -28,6 +30,7 @@ body { background: var(--paper) !important; color: var(--ink); }
 .page textarea { font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; }
 
 .page .choices { display: grid; gap: 6px; margin-top: 10px; max-height: 56vh; overflow-y: auto; }
+.page .choices.waiting { opacity: .55; }
 .page button.choice { display: flex; align-items: center; gap: 4px 10px; flex-wrap: wrap;
   width: 100%; text-align: left; font: inherit; color: var(--ink); background: var(--paper);
   border: 1px solid var(--line); border-radius: 8px; padding: 8px 12px; cursor: pointer;
