@@ -11,9 +11,12 @@ from tests.web.browser import CHROMIUM, SIZES, served
 from wfb_gym.cli import main
 from wfb_gym.transcripts import read, record, replay, write
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium: apt-get install chromium, or put one on the PATH"
-)
+pytestmark = [
+    pytest.mark.needs("nicegui"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium: apt-get install chromium, or put one on the PATH"
+    ),
+]
 WAIT = 30_000
 """Milliseconds that a slow machine may take for what is compiled or solved first."""
 EVIL = """

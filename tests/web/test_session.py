@@ -39,14 +39,14 @@ def test_a_phase_is_played_and_undone() -> None:
         session.act(session.choices()[-1].code)
     assert (session.choices(), session.question, session.odds_html()) == ([], "", "")
     assert len(session.review().decisions) > 0
-    assert session.map_svg() == ""
+    assert session.map_html() == ""
     assert session.aimed_spells() == {}
 
 
 def test_targets_are_found_on_the_drawing() -> None:
     session = start(Setup("border-skirmish", seed=1))
     spell = next(iter(session.aimed_spells()))
-    assert "range" in session.map_svg((0, spell))
+    assert "range" in session.map_html((0, spell))
     names = session.names
     aimed = False
     for _ in range(60):

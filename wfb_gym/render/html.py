@@ -240,7 +240,8 @@ def _percent(chance: object) -> str:
     return "" if chance is None else f"{100 * float(chance):.1f}%"  # type: ignore[arg-type]
 
 
-def _signed(points: float) -> str:
+def points_html(points: float) -> str:
+    """Return points with two decimals and a real minus."""
     return f"{round(points, 2) + 0.0:.2f}".replace("-", "&minus;")
 
 
@@ -257,7 +258,7 @@ def choices_html(choices: Iterable[Choice], method: str, is_exact: bool) -> str:
         long = 100 * (best - each.value) / widest
         rows.append(
             f'<tr class="{kind}"><td>{escape(each.text)} {tags}</td>'
-            f"<td>{_percent(each.chance)}</td><td>{_signed(each.value)}</td>"
+            f"<td>{_percent(each.chance)}</td><td>{points_html(each.value)}</td>"
             f'<td class="loss"><i style="width:{long:.0f}%"></i></td></tr>'
         )
     how = "exact, both sides playing their best" if is_exact else f"estimated by {method}"
@@ -277,7 +278,7 @@ def cast_odds_html(spells: Sequence[SpellOdds]) -> str:
         rows = "".join(
             f'<tr class="{"best" if each.expected == best else ""}"><td>{each.dice}</td>'
             f"<td>{_percent(each.cast)}</td><td>{_percent(each.irresistible)}</td>"
-            f"<td>{_percent(each.miscast)}</td><td>{_signed(each.expected)}</td></tr>"
+            f"<td>{_percent(each.miscast)}</td><td>{points_html(each.expected)}</td></tr>"
             for each in spell.casts
         )
         parts.append(
@@ -294,7 +295,7 @@ def dispel_odds_html(rows: Sequence[DispelOdds]) -> str:
     """Return a table of what every number of dispel dice does."""
     body = "".join(
         f"<tr><td>{escape(each.text)}</td><td>{_percent(each.chance)}</td>"
-        f"<td>{_signed(each.saved)}</td></tr>"
+        f"<td>{points_html(each.saved)}</td></tr>"
         for each in rows
     )
     return (

@@ -208,6 +208,7 @@ def _verdict(decision: ReviewedDecision | None) -> str:
     kind = "mistake" if decision.lost >= NOTICED else "fine"
     table = choices_html(_shown(decision), decision.method, decision.is_exact)
     total = f"{about}{plural_points(decision.total)} given away so far by this side"
+    total = total[:1].upper() + total[1:]
     return (
         f'<h2>Decision</h2><p class="{kind}">{escape(decision.words)}</p>{table}'
         f"<p class='how'>{total}.</p>"

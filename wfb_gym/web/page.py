@@ -13,12 +13,18 @@ from typing import Any
 from nicegui import events, run, ui
 
 from wfb_gym.players.analysis import Analysis
-from wfb_gym.render.html import army_blocks, event_html, pool_dice, score_html, step_html
+from wfb_gym.render.html import (
+    army_blocks,
+    event_html,
+    points_html,
+    pool_dice,
+    score_html,
+    step_html,
+)
 from wfb_gym.render.review_page import SCRIPT, review_html, review_page
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.seats import SEATS
-from wfb_gym.transcripts.names import format_points
 from wfb_gym.transcripts.transcript import text_of
 from wfb_gym.web.session import (
     MOST_WIZARDS,
@@ -64,6 +70,8 @@ class Page:
             session = await run.io_bound(Session, scenario, setup)
         except (ValueError, OSError, ImportError) as error:  # all that is refused
             return str(error)
+        if session is None:  # the server is about to end
+            return ""
         self._root.clear()
         with self._root:
             game = _Game(session, self.show)
@@ -237,7 +245,7 @@ class _Game:
         names, seat = session.names, session.game.seat
         with ui.element("div").classes("top"):
             ui.html(f"<h1>{escape(session.scenario.name)}</h1>", sanitize=False).style("flex:1")
-            ui.button("Review so far", on_click=self._review).props(_FLAT)
+            ui.button("Review", on_click=self._review).props(_FLAT)
             ui.button("New game", on_click=leave).props(_FLAT)
         self._report = ui.element("div")
         self._table = ui.element("div").classes("columns")
@@ -288,7 +296,7 @@ class _Game:
         self._undo_button.set_enabled(bool(session.game.decisions))
         self._show_odds()
         self._show_ranges()
-        self._map.set_content(await self._thinking("", session.map_svg, self._spell()))
+        self._map.set_content(await self._thinking("", session.map_html, self._spell()))
         self._table.visible = not session.is_over  # the review shows it too
         if session.is_over:
             await self._review()
@@ -401,7 +409,7 @@ class _Game:
     async def _show_reach(self, number: int) -> None:
         self._shown_spell = None if number == self._shown_spell else number
         self._show_ranges()
-        self._map.set_content(await self._thinking("", self._session.map_svg, self._spell()))
+        self._map.set_content(await self._thinking("", self._session.map_html, self._spell()))
 
     # --- what happened ---------------------------------------------------------------------
 
@@ -443,7 +451,8 @@ class _Game:
         self._report.clear()
         if review is None:
             return
-        page, shown = await run.io_bound(lambda: (review_page(review), review_html(review)))
+        page = await self._thinking("", review_page, review)
+        shown = await self._thinking("", review_html, review)
         transcript, name = text_of(review.transcript), self._session.scenario.name
         with self._report:
             with ui.element("div").classes("tools"):
@@ -481,6 +490,6 @@ def _choice_html(choice: OpenChoice, analysis: Analysis | None, seat: int) -> st
     worth = ""
     if analysis is not None:
         best = '<span class="tag best">best</span>' if choice.code == analysis.best else ""
-        value = format_points(analysis.values[choice.code]).replace("-", "&minus;")
+        value = points_html(analysis.values[choice.code])
         worth = f'{best}<span class="worth">{value}</span>'
     return f'<span class="text">{escape(text)}</span>{dice}{chance}{worth}'

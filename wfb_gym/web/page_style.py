@@ -7,7 +7,7 @@ body { background: var(--paper) !important; color: var(--ink); }
 @media (max-width: 700px) { .page { padding: 10px 10px 30px; } }
 .page .top { display: flex; align-items: center; gap: 8px 14px; flex-wrap: wrap;
   margin-bottom: 12px; }
-.page .top h1 { flex: 1; min-width: 200px; }
+.page .top h1 { flex: 1; min-width: 110px; }
 .page .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 12px;
   align-items: start; }
 .page .stack { display: grid; gap: 12px; min-width: 0; }
@@ -18,6 +18,7 @@ body { background: var(--paper) !important; color: var(--ink); }
   .page .now-card { order: 1; } .page .map { order: 2; } .page .odds-card { order: 3; }
   .page .columns .armies { order: 4; } .page .log-card { order: 5; }
 }
+@media (prefers-color-scheme: dark) { .page { --q-primary: #5b8fdb; } }
 .page .q-field { width: 100%; }
 .page .q-field__control, .page .q-field__native, .page textarea { color: var(--ink); }
 .page .form { max-width: 760px; margin: 0 auto; display: grid; gap: 12px; }

@@ -31,6 +31,10 @@ MOST_WIZARDS = 6
 OPPONENTS = (*NAMES, *SHIPPED)
 """Opponents that are offered; a number may stand behind the name of a scripted or searching one."""
 _OWN = "your scenario"
+_LEGEND = (
+    '<p class="how">Green: legal targets. Orange: the caster, its range, and dashed its arc of '
+    "sight. Crosses: close combat.</p>"
+)
 
 
 @dataclass(frozen=True)
@@ -216,12 +220,12 @@ class Session:
             return None
         return at_stake
 
-    def map_svg(self, spell: tuple[int, int] | None = None) -> str:
-        """Return the battlefield, with what a spell reaches; "" where there is none."""
+    def map_html(self, spell: tuple[int, int] | None = None) -> str:
+        """Return the battlefield, with what a spell reaches, in HTML; "" where there is none."""
         if self.scenario.battlefield is None:
             return ""
-        drawing = draw_battlefield(self.scenario, self.visible, spell, legend=spell is not None)
-        return to_svg(drawing)
+        svg = to_svg(draw_battlefield(self.scenario, self.visible, spell, legend=False))
+        return svg + (_LEGEND if spell is not None else "")
 
     def target_at(self, code: int | None, point: int | None) -> int | None:
         """Return the choice that aims at a unit or character, or at a point, of the drawing.
