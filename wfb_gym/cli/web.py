@@ -1,9 +1,12 @@
 """``web``: the game in a browser, on this machine."""
 
 import argparse
+import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from wfb_gym._commands import INTERRUPTED
 from wfb_gym.cli.parser import Commands, Parser, whole_number
 
 if TYPE_CHECKING:
@@ -47,7 +50,11 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
     except OSError as error:
         parser.error(f"--port: expected one that is free, found {options.port} ({error.strerror})")
     print(f"The page is at http://{HOST}:{port}/ until you press Ctrl-C.", flush=True)
-    serve(port, read_lists, open_browser=not options.no_open)
+    try:
+        serve(port, read_lists, open_browser=not options.no_open)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr, flush=True)
+        os._exit(INTERRUPTED)  # a thread that solves something would hold the process up
 
 
 def read_lists(lists: "Lists") -> "Scenario":
