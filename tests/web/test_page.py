@@ -1,6 +1,8 @@
 """The page in a real browser: played by clicks in either seat, on a phone and at a desk."""
 
 import itertools
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -184,7 +186,7 @@ def test_a_phase_is_played_by_clicks(
 
 
 def test_targets_are_chosen_on_the_battlefield(open_page: OpenPage) -> None:
-    page = open_page()
+    page = open_page("phone")
     page.get_by_text("Own file").click()
     page.get_by_label("A scenario file").fill(FIELD)
     start(page)
@@ -237,6 +239,13 @@ def test_lists_are_put_together_and_checked(open_page: OpenPage) -> None:
     expect(page.locator(".pool").last).to_contain_text("2 dispel dice")
     assert page.locator(".spells .value").all_inner_texts() == ["5+", "8+"]
     assert_fits(page)
+
+
+def test_a_name_of_somebody_else_that_leads_here_is_refused(address: str) -> None:
+    request = urllib.request.Request(address, headers={"Host": "elsewhere.example"})
+    with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+        urllib.request.urlopen(request)
+    refused.value.close()
 
 
 def test_two_browsers_play_apart(open_page: OpenPage) -> None:

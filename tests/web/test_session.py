@@ -4,7 +4,8 @@ import pytest
 
 from wfb_gym.cli.web import read_lists
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import ScenarioError, load_scenario
+from wfb_gym.render.html import army_html, event_html, step_html
+from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.web.session import (
     Lists,
@@ -103,3 +104,24 @@ def test_opponents_are_those_of_the_registry_alone() -> None:
     for name in ("", "model.zip", "../x.npz", "vetran"):
         with pytest.raises(ValueError, match="opponent: expected one of"):
             check_opponent(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_every_bundled_scenario_can_be_shown_in_either_seat(name: str) -> None:
+    for seat in (0, 1):
+        session = start(Setup(name, seat=seat, opponent="random", seed=seat + 5))
+        spells = [(seat, spell) for spell in session.aimed_spells()]
+        for turn in range(40):
+            if session.is_over:
+                break
+            shown = [army_html(session.names, session.visible, army, seat) for army in (0, 1)]
+            shown.append(step_html(session.names, session.visible))
+            assert all(shown)
+            assert session.question
+            session.odds_html()
+            if session.game.battle.node == Node.TARGET and spells:
+                assert session.map_html(session.spell_at_stake()).startswith("<svg")
+            choices = session.choices()
+            session.act(choices[turn % len(choices)].code)
+        assert all(map(event_html, session.game.events))
