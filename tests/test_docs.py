@@ -85,13 +85,14 @@ def test_words_for_what_a_spell_does() -> None:
 # --- battlefield.md ------------------------------------------------------------------------
 
 
-def test_the_example_of_explain_prints_what_the_page_says() -> None:
-    (code,) = blocks(BATTLEFIELD, "python")
-    (told,) = blocks(BATTLEFIELD, "text")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == told
+def test_the_examples_of_targets_print_what_the_page_says() -> None:
+    examples = list(zip(blocks(BATTLEFIELD, "python"), blocks(BATTLEFIELD, "text"), strict=True))
+    assert len(examples) == 2
+    for code, told in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, {})
+        assert printed.getvalue() == told
 
 
 # --- environments.md -----------------------------------------------------------------------

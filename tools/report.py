@@ -32,6 +32,7 @@ from experiments.solve import values_table
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole, write_whole
 from wfb_gym.seats import SEATS
+from wfb_gym.suggestions import did_you_mean
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -254,13 +255,15 @@ ALL = (
         printed=True,
     ),
 )
-_HEAT_MAP, _BATTLEFIELD, _FRAME = (
-    f"docs/images/{name}.png" for name in ("archmage-duel-dice", "border-skirmish", "rgb-array")
+_HEAT_MAP, _BATTLEFIELD, _FIRE_BALL, _FRAME = (
+    f"docs/images/{name}.png"
+    for name in ("archmage-duel-dice", "border-skirmish", "fire-ball", "rgb-array")
 )
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
     _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
     _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
+    _FIRE_BALL: f"wfb_gym draw border-skirmish --spell fireball --out {_FIRE_BALL}",
     _FRAME: f"tools.rendering --out {_FRAME}",
     "docs/environments/": "tools.pages",
 }
@@ -320,7 +323,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {one.name: one for one in ALL}
     for name in given.names:
         if name not in known:
-            parser.error(f"expected one of {', '.join(known)}, found {name!r}")
+            question = did_you_mean(known, name)
+            parser.error(f"expected one of {', '.join(known)}{question}, found {name!r}")
     chosen = [known[name] for name in given.names or known]
     if given.list:
         for one in chosen:

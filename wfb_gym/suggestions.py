@@ -1,6 +1,6 @@
 """Unknown names: what may have been meant, in one form for files, commands and players."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 _MAX_LISTED = 24
@@ -18,16 +18,28 @@ def plain(name: str) -> str:
     return letters or name
 
 
+def name_finder(known: Iterable[str]) -> Callable[[str], str | None]:
+    """Return `find_name` for many names that are looked up among the same known ones."""
+    names = dict.fromkeys(known)
+    meant: dict[str, list[str]] = {}
+    for name in names:
+        meant.setdefault(plain(name), []).append(name)
+
+    def find(given: str) -> str | None:
+        if given in names:
+            return given
+        alike = meant.get(plain(given[:_MAX_GIVEN]), [])
+        return alike[0] if len(alike) == 1 else None
+
+    return find
+
+
 def find_name(known: Iterable[str], given: str) -> str | None:
-    """Return the known name that a given one spells, whatever its case, spaces and dashes.
+    """Return the known name that a given one spells, whatever its case, spaces and signs.
 
     None where there is none, or more than one and none of them as it is written.
     """
-    names = list(dict.fromkeys(known))
-    if given in names:
-        return given
-    meant = [name for name in names if plain(name) == plain(given[:_MAX_GIVEN])]
-    return meant[0] if len(meant) == 1 else None
+    return name_finder(known)(given)
 
 
 def close_names(known: Iterable[str], given: str) -> list[str]:

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.legal import FIRST_TARGET
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import OUT_OF_REACH
 from wfb_gym.render.battlefield import MARGIN, draw_battlefield
@@ -61,8 +61,8 @@ def test_every_name_has_a_place_of_its_own(name: str) -> None:
     assert all(box.cut(drawing.extent) == box for box in boxes)
     texts = " ".join(" ".join(shape.text) for shape in labels(drawing))
     for army in scenario.armies:
-        for who in (*army.units, *army.characters):
-            assert who.name in texts
+        named = [unit.name for unit in army.units] + [who.name for who in army.characters]
+        assert [name for name in named if name not in texts] == []
     pieces = [extent_of(shape.parts) for shape in of_role(drawing, "unit")]
     names = [extent_of(shape.parts) for shape in of_role(drawing, "name")]
     assert not [1 for box in names for piece in pieces if box.overlaps(piece)]
@@ -233,9 +233,9 @@ def test_legal_targets_in_a_position_are_the_engines() -> None:
     drawing = draw_battlefield(scenario, battle, (0, int(battle.state.spell) - 1))
     aimed = {FIRST_TARGET + 1 + TARGETS + index: index for index in range(TARGETS)}
     expected = {target_code(1, aimed[code]) for code in battle.legal_actions()}
-    marked = of_role(drawing, "unit", "character")
+    marked = of_role(drawing, "unit", "character", "wizard")
     assert {shape.code for shape in marked if "legal" in shape.states} == expected
-    assert target_code(1, UNITS + 1) in expected  # the Champion has lost his unit
+    assert target_code(1, UNITS) in expected  # the Sorcerer has lost its unit
 
 
 def _first_cast(battle: Battle) -> int:
@@ -251,6 +251,28 @@ def test_names_are_written_as_they_are(name: str) -> None:
     assert named == {name, "the battlefield"}
     texts = ["".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}g")]
     assert any(name.split(maxsplit=1)[0] in text for text in texts)
+
+
+@pytest.mark.parametrize("name", ["W" * 100, "x " * 49 + "x"])
+def test_names_of_any_length_stay_in_the_picture(name: str) -> None:
+    hero = {"profile": "Captain", "name": name, "unit": "Unit 1"}
+    heroes = [hero, {**hero, "name": "y" * 100}]
+    units = [{**_UNIT, "name": f"Unit {k}", "position": [10 + 5 * k, 20]} for k in range(8)]
+    terrain = [
+        {"name": f"{k}{name}"[:100], "kind": "wood", "size": [0.2, 0.2], "position": [k / 4, 26]}
+        for k in range(30, 60)
+    ]
+    document = {
+        "name": "long",
+        "battlefield": {"width": 72, "depth": 48, "terrain": terrain},
+        "caster": {"name": name, "units": units, "heroes": heroes},
+        "dispeller": {"name": name, "units": [{**_UNIT, "name": name, "position": [30, 30]}]},
+    }
+    drawing = draw_battlefield(scenario_from_dict(document))
+    boxes = [extent_of(shape.parts) for shape in labels(drawing)]
+    assert all(box.cut(drawing.extent) == box for box in boxes)
+    words = [" ".join(shape.text) for shape in labels(drawing)]
+    assert len({text for text in words if len(text) < 3}) == 8 + 1 + 30  # tags, each once
 
 
 def test_svg_says_which_target_an_element_is() -> None:

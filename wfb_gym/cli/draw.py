@@ -79,4 +79,4 @@ def _write(drawing: "Drawing", path: Path) -> None:
         return
     image = to_image(drawing)
     with write_whole(path) as file:
-        image.save(file, "PNG", optimize=True)
+        image.save(file, "PNG")

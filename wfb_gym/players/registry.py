@@ -1,12 +1,12 @@
 """The one place where what a user calls a player becomes one: by name, from a file, as it is."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, find_scripted, kind_and_epsilon
 from wfb_gym.players.interface import Agent, Opponent, Policy
+from wfb_gym.suggestions import did_you_mean
 
 SEARCHING = {"expectimax": "decisions to look ahead", "mcts": "simulations"}
 """Agents that search, and what the number behind their name counts."""
@@ -155,8 +155,7 @@ def _parse_count(name: str, option: str) -> int:
 
 
 def _unknown(who: str, player: Any, others: str) -> ValueError:
-    close = get_close_matches(str(player), (*NAMES, *SHIPPED), n=1)
-    hint = f" (did you mean {close[0]}?)" if close else ""
+    hint = did_you_mean((*NAMES, *SHIPPED), str(player))
     return ValueError(
         f"{who}: expected one of {', '.join(NAMES)}, NAME:EPSILON, a shipped policy "
         f"({', '.join(SHIPPED)}){others}, or a saved model's path ending in .zip or .npz, "

@@ -24,17 +24,8 @@ if TYPE_CHECKING:
 
 MARGIN = 4.0
 """Inches around the models."""
-_LAYERS = {
-    "touch": 1,
-    "lost": 2,
-    "unit": 3,
-    "character": 4,
-    "wizard": 4,
-    "front": 5,
-    "combat": 5,
-    "outline": 6,
-}
-"""Roles that lie over others: characters on their units, and what marks a piece on all of them."""
+_LAYERS = ("touch", "lost", "unit", "character", "wizard", "front", "combat", "outline")
+"""Roles of pieces, those that lie over others later; the ground lies below all of them."""
 _LEAST_WIDTH = 24.0
 """Inches that a picture shows across, or more."""
 _FRONT = 0.55
@@ -79,7 +70,8 @@ def draw_battlefield(
 
     Args:
         scenario: one with a battlefield.
-        battle: a position of it, with its casualties and fled units; None for the beginning.
+        battle: a position of it with its casualties and fled units, as for
+            `wfb_gym.render.picture.picture`; None for the beginning.
         spell: the army, 0 or 1, and the number among `wfb_gym.scenario.slots.spell_slots` of a
             spell whose range, arc of sight and legal targets are shown; None for none.
         legend: whether a line says what is shown, and lines below explain the marks.
@@ -98,17 +90,7 @@ def draw_battlefield(
     shapes = [*_ground(scenario, extent), *_reach(aimed, extent)]
     for piece in pieces:
         shapes += _piece_shapes(piece, _states(piece, aimed), aimed)
-    order = {
-        "touch": 1,
-        "lost": 2,
-        "unit": 3,
-        "character": 4,
-        "wizard": 4,
-        "front": 5,
-        "combat": 5,
-        "outline": 6,
-    }
-    shapes.sort(key=lambda shape: order.get(shape.role, 0))
+    shapes.sort(key=lambda each: _LAYERS.index(each.role) if each.role in _LAYERS else -1)
     font = (extent.right - extent.left) / LETTERS
     if points:
         shapes += _point_shapes(None if spell is None else spell[0], points, pieces, font)
@@ -310,20 +292,22 @@ def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) 
             "that it needs no target"
         )
     aim = scenario.aim(army, slot.wizard, effect)
-    rows = explain_targets(scenario, army, caster.name, slot.spell.name)
+    title = f"{slot.spell.name} of {caster.name}"
     verdicts: dict[int, tuple[bool, str]] = {}
+    if aim.falls_on_point:  # its points are shown
+        return _Aimed(aim.caster.code, aim, verdicts, title)
+    rows = explain_targets(scenario, army, caster.name, slot.spell.name)
+    now = None if battle is None else _open_now(battle, army, number)
     for verdict, row in zip(aim.verdicts(), rows, strict=True):
-        if aim.falls_on_point:
-            break  # its points are shown
-        if verdict.target is not None:
+        if verdict.target is None:  # it strikes all who are in reach, or the caster
+            strikes = aim.strikes(None) if row.legal else []
+            verdicts |= {strike.victim: (True, "") for strike in strikes}
+        elif now is None:
             verdicts[verdict.target] = row.legal, row.reason
-        elif row.legal:  # it strikes all that are in reach, or the caster
-            verdicts |= {strike.victim: (True, "") for strike in aim.strikes(None)}
-    if battle is not None:
-        now = _open_now(battle, army, number)
-        for code, (legal, reason) in verdicts.items():
-            verdicts[code] = code in now, reason or ("" if legal else "not any more")
-    return _Aimed(aim.caster.code, aim, verdicts, f"{slot.spell.name} of {caster.name}")
+        else:
+            reason = row.reason or "is no legal target any more"
+            verdicts[verdict.target] = verdict.target in now, reason
+    return _Aimed(aim.caster.code, aim, verdicts, title)
 
 
 def _open_now(battle: "Battle", army: int, number: int) -> set[int]:
@@ -367,18 +351,18 @@ def _lines_of(shape: Any) -> list[Points]:
     ]
 
 
-def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> list[Point]:
+def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> Points:
     """Return the points that a spell may be aimed at; none for a spell at somebody, or for none."""
     if aimed is None or not aimed.aim.falls_on_point:
-        return []
+        return ()
     from wfb_gym.packing.aims import comet_points
 
     places = comet_points(scenario)[aimed.aim.caster.army]
-    return [(float(x), float(y)) for x, y in places]
+    return tuple((float(x), float(y)) for x, y in places)
 
 
 def _point_shapes(
-    army: int | None, points: Sequence[Point], pieces: Sequence[_Piece], font: float
+    army: int | None, points: Points, pieces: Sequence[_Piece], font: float
 ) -> Iterator[Shape]:
     """Yield a cross for each point, and its number."""
     reach = 0.18 * font

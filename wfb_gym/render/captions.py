@@ -1,7 +1,7 @@
 """The words on a picture of a battlefield: names, a key to them where it is crowded, a legend."""
 
-from collections.abc import Iterable, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, count
 from math import dist
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from wfb_gym.render.labels import (
     Label,
     fill_lines,
     place_labels,
+    shorten,
     text_width,
 )
 from wfb_gym.render.shapes import Extent, Points, Shape
@@ -60,6 +61,7 @@ def write_names(
             leaders.append(Shape("leader", "line", (way,), each.who.army))
     covering = any(one.overlaps(other) for one, other in combinations(boxes, 2))
     covering |= any(box.overlaps(other) for box in boxes for other in obstacles)
+    covering |= any(box.cut(extent) != box for box in boxes)
     if not covering and len(leaders) <= _MOST_LEADERS:
         return Names([*leaders, *names], [])
     tags = _tags(named)
@@ -76,17 +78,19 @@ def write_names(
 
 def _tags(named: Sequence[Named]) -> list[str]:
     """Return numbers for the first army, capital letters for the second, small ones for terrain."""
-    counts = {0: 0, 1: 0, None: 0}
-    tags = []
-    for each in named:
-        army = each.who.army
-        count = counts[army]
-        counts[army] += 1
-        first = {0: "1", 1: "A", None: "a"}[army]
-        round_, letter = divmod(count, 26)
-        tag = str(count + 1) if army == 0 else chr(ord(first) + letter)
-        tags.append(tag + (str(round_ + 1) if round_ and army != 0 else ""))
-    return tags
+    counts: dict[int | None, Iterator[str]] = {
+        0: map(str, count(1)),
+        1: _letters("A"),
+        None: _letters("a"),
+    }
+    return [next(counts[each.who.army]) for each in named]
+
+
+def _letters(first: str) -> Iterator[str]:
+    """Yield 26 letters from `first` on, then each with a 2 behind it, and so on."""
+    for number in count(1):
+        for letter in range(ord(first), ord(first) + 26):
+            yield chr(letter) + (str(number) if number > 1 else "")
 
 
 def _label(who: Shape, lines: tuple[str, ...], box: Extent) -> Shape:
@@ -115,7 +119,7 @@ class Captions:
     def add_title(self, title: str) -> None:
         """Add a title above all."""
         font, top = self._font, self.extent.top
-        lines = fill_lines(title, font, self._wide)
+        lines = self._lines(title, self._wide)
         high = len(lines) * LINE_HEIGHT * font
         box = Extent(self._left, top + 0.3 * font, self._left + self._wide, top + 0.3 * font + high)
         self.shapes.append(_label(_WORDS, lines, box))
@@ -144,7 +148,7 @@ class Captions:
         """Add a mark and what it stands for, half as wide as the picture; return its bottom."""
         font = self._font
         x, room = self._left + left, self._wide / 2 - 2.4 * font
-        lines = fill_lines(" ".join(words), font, room)
+        lines = self._lines(" ".join(words), room)
         top -= 0.25 * font
         bottom = top - len(lines) * LINE_HEIGHT * font
         first = top - LINE_HEIGHT * font
@@ -170,8 +174,9 @@ class Captions:
         entries += [(mark, words) for name, mark, words in _MARKS if name in shown]
         entries.append((Shape("scale", "line", _BAR), f"{_SCALE:g} inches"))
         x, y = 0.0, self.extent.bottom - 1.7 * font
-        for mark, words in entries:
+        for mark, meaning in entries:
             long = _SCALE if mark.role == "scale" else font
+            words = shorten(meaning, font, self._wide - long - 0.5 * font)
             wide = long + text_width(words, font) + 0.5 * font
             if x and x + wide > self._wide:
                 x, y = 0.0, y - 1.5 * font
@@ -181,6 +186,10 @@ class Captions:
             self.shapes.append(_label(_WORDS, (words,), box))
             x += wide + 1.2 * font
         self.extent = self.extent._replace(bottom=y - 0.5 * font)
+
+    def _lines(self, words: str, wide: float) -> tuple[str, ...]:
+        lines = fill_lines(words, self._font, wide)
+        return tuple(shorten(line, self._font, wide) for line in lines)
 
     def _placed(self, mark: Shape, x: float, y: float) -> Shape:
         """Return a mark of the legend, made for letters of size 1, at a place."""

@@ -19,7 +19,7 @@ from wfb_gym.seats import SEATS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from wfb_gym.render.canvas import Canvas
+    from wfb_gym.render.canvas import Align, Canvas
 
 SVG_WIDTH = 780
 """Units across in an SVG; it fills whatever width it is shown in."""
@@ -275,7 +275,7 @@ def to_image(drawing: Drawing, width: int = IMAGE_WIDTH) -> "Image":
                 row = box._replace(
                     top=round(ys[0] + k * step), bottom=round(ys[0] + (k + 1) * step)
                 )
-                align = "centre" if shape.role in ("name", "point") else "left"
+                align: Align = "centre" if shape.role in ("name", "point") else "left"
                 canvas.text(row, line, round(step / LINE_HEIGHT * 2) / 2, _ink_of(shape), align)
     return canvas.image
 
@@ -290,7 +290,7 @@ def _draw_path(canvas: "Canvas", shape: Shape, scale: _Scale) -> None:
         return
     width = max(1, round(style.width * scale.tenth))
     for part in parts:
-        line = [*part, part[0]] if shape.kind == "polygon" else part
+        line = [*part, *part[:2]] if shape.kind == "polygon" else part
         dash = style.dashes * scale.tenth
         for piece in _dashed(line, dash) if dash else [line]:
             canvas.line(piece, style.edge, width)

@@ -53,28 +53,36 @@ def text_width(words: str, size: float) -> float:
     return size * sum(_WIDTHS.get(each, _WIDTH) for each in words)
 
 
-def balance(words: str, lines: int) -> tuple[str, ...]:
-    """Break words into as many lines, or fewer, of which the longest is as short as can be."""
-    parts = words.split()
-    if lines == 1 or len(parts) < 2:
-        return (" ".join(parts),)
-    ways = [
-        (" ".join(parts[:k]), *balance(" ".join(parts[k:]), lines - 1))
-        for k in range(1, len(parts))
-    ]
-    return min(ways, key=lambda way: max(text_width(line, 1.0) for line in way))
-
-
 def fill_lines(words: str, size: float, wide: float) -> tuple[str, ...]:
-    """Break words into lines no wider than that, where a single word is not wider."""
+    """Break words into lines no wider than that; a longer word has a line of its own."""
     lines: list[str] = []
+    space, filled = text_width(" ", size), 0.0
     for word in words.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size) <= wide:
-            lines[-1] = longer
+        long = text_width(word, size)
+        if lines and filled + space + long <= wide:
+            lines[-1] += f" {word}"
+            filled += space + long
         else:
             lines.append(word)
+            filled = long
     return tuple(lines)
+
+
+def balance(words: str, lines: int) -> tuple[str, ...]:
+    """Break words into as many lines, or fewer, that are about as long as one another."""
+    wide = text_width(words, 1.0) / lines
+    while len(found := fill_lines(words, 1.0, wide)) > lines:
+        wide *= 1.04
+    return found
+
+
+def shorten(words: str, size: float, wide: float) -> str:
+    """Return words, and of those that are wider the beginning and three dots."""
+    if text_width(words, size) <= wide:
+        return words
+    while words and text_width(words + "...", size) > wide:
+        words = words[:-1]
+    return words + "..."
 
 
 def place_labels(

@@ -20,6 +20,8 @@ class StrictModel(BaseModel):
 
     extra_keys: ClassVar[tuple[str, ...]] = ()
     """Keys beside its fields that `complete` takes care of."""
+    text_key: ClassVar[str | None] = None
+    """The key that a text in place of a table stands for; None where there must be a table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,6 +49,8 @@ class StrictModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: Any) -> Any:
+        if isinstance(data, str) and cls.text_key is not None:
+            data = {cls.text_key: data}
         return cls.complete(data) if isinstance(data, Mapping) else data
 
     @model_validator(mode="after")

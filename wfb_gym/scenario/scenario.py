@@ -6,7 +6,7 @@ Each part checks by itself what it can; whether the packed arrays have room is c
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field
 
@@ -27,7 +27,8 @@ from wfb_gym.scenario.fields import (
 )
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
-from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.spelling import spelled_out
+from wfb_gym.scenario.spells import Spell, lore_spells
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import one_of
@@ -82,6 +83,11 @@ class Scenario(StrictModel):
     items: tuple[Item, ...] = ()
     miscast_tables: dict[Name, rulesets.MiscastTable] = Field(default_factory=dict)
     worths: tuple[WorthOverride, ...] = ()
+
+    @classmethod
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Spell the names of items and of the lores' spells as the package does."""
+        return spelled_out(data, bundled_items(), [spell.name for spell in lore_spells()])
 
     def first_phases(self, count: int) -> Self:
         """Return the same battle, over after its first phases.
