@@ -39,12 +39,16 @@ class SpellStatus(Enum):
 
 
 class SpellFacts(NamedTuple):
-    """A spell: its name, its casting value in words, its status, and where it lies in play."""
+    """A spell: its name, its casting value in words, its status, and where it lies in play.
+
+    Then its number among the army's; None for one that is not rolled yet.
+    """
 
     name: str
     value: str
     status: SpellStatus
     place: str = ""
+    number: int | None = None
 
 
 class ItemFacts(NamedTuple):
@@ -218,7 +222,7 @@ def _spell(
     name = "a spell" if slot.spell.name == value else slot.spell.name
     status = _spell_status(battle, army, spell, slot, forgotten)
     place = _place_in_play(names, battle, army, spell) if status == SpellStatus.IN_PLAY else ""
-    return SpellFacts(name, value, status, place)
+    return SpellFacts(name, value, status, place, spell)
 
 
 def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
