@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.lore_tables import known_effect, lore_rows, lores
+from tests.lore_tables import lore_rows, lores
 from tests.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import Field, layout
@@ -23,6 +23,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.spells import find_lore_spell
 from wfb_gym.seats import SEATS, seat_number
+from wfb_gym.transcripts.effects import effect_words
 
 ENVIRONMENTS = page("environments.md")
 BATTLEFIELD = page("battlefield.md")
@@ -98,7 +99,7 @@ def test_words_for_what_a_spell_does() -> None:
     for name, words in told.items():
         spell = find_lore_spell(name)
         assert spell is not None
-        assert known_effect(spell) == words
+        assert effect_words(spell.effect) == words
 
 
 # --- battlefield.md ------------------------------------------------------------------------

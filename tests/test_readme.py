@@ -34,7 +34,7 @@ def test_it_is_read_in_a_minute() -> None:
     assert len(COMMANDS) >= 5
 
 
-@pytest.mark.parametrize("code", map(block_of, BLOCKS))
+@pytest.mark.parametrize("code", [block_of(code) for code in BLOCKS])
 def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600,

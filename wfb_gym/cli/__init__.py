@@ -7,7 +7,7 @@ ends with one line on stderr and exit status 2.
 from collections.abc import Sequence
 
 from wfb_gym._commands import is_script
-from wfb_gym.cli import advise, compiling, draw, play, roll, scenarios, web
+from wfb_gym.cli import advise, compiling, draw, odds, play, roll, scenarios, web
 from wfb_gym.cli.parser import Parser
 
 __all__ = ["main"]
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="The magic phase of Warhammer Fantasy Battle as a learning environment.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (scenarios, draw, roll, advise, play, web, compiling):
+    for command in (scenarios, draw, roll, odds, advise, play, web, compiling):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     if "run" in options:
