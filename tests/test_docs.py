@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import MISSING, fields, replace
 from inspect import Parameter, signature
 from itertools import combinations
@@ -49,6 +50,24 @@ def test_links_lead_somewhere(name: str) -> None:
             assert place in map(anchor, sections(file.read_text(encoding="utf-8"))), target
 
 
+# --- index.md and install.md ---------------------------------------------------------------
+
+
+def test_the_python_of_the_front_page_runs() -> None:
+    names: dict[str, Any] = {}
+    for code in blocks(page("index.md"), "python"):
+        exec(code, names)
+    assert names["done"]
+
+
+def test_every_extra_is_explained() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    named = " ".join(row[0] for row in rows_of(page("install.md"), "Extras"))
+    assert set(re.findall(r"`(\w+)`", named)) == set(extras)
+
+
 # --- lores.md ------------------------------------------------------------------------------
 
 
@@ -86,13 +105,14 @@ def test_words_for_what_a_spell_does() -> None:
 # --- battlefield.md ------------------------------------------------------------------------
 
 
-def test_the_example_of_explain_prints_what_the_page_says() -> None:
-    (code,) = blocks(BATTLEFIELD, "python")
-    (told,) = blocks(BATTLEFIELD, "text")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == told
+def test_the_examples_of_targets_print_what_the_page_says() -> None:
+    examples = list(zip(blocks(BATTLEFIELD, "python"), blocks(BATTLEFIELD, "text"), strict=True))
+    assert len(examples) == 2
+    for code, told in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, {})
+        assert printed.getvalue() == told
 
 
 # --- environments.md -----------------------------------------------------------------------
@@ -279,7 +299,12 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     told = capsys.readouterr().out.splitlines()
     mean, bold, miser = (float(line) for line in told[:3])
     assert told[3] == "python -m agents.distil --seat dispeller"
-    assert told[4].startswith("(64,) ")
+    scores = [float(line) for line in told[4:6]]
+    assert "scores -27, where the network of that duel scores 100" in page("agents.md").replace(
+        "\n", " "
+    )
+    assert scores == pytest.approx([-27, 100], abs=0.5)
+    assert told[6].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100
     assert names["observations"].shape[0] == 8

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.cli import main, roll
+from wfb_gym.cli import draw, main, roll, scenarios
+from wfb_gym.cli.parser import Parser
 from wfb_gym.scenario import bundled_scenarios
 from wfb_gym.scenario.sizes import DICE
 
@@ -206,7 +207,12 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
         ("roll --dispel -1 --total 8", "--dispel: expected 1..24, found -1"),
         ("roll --dispel 3 --total 0", "--total: expected 1..168, found 0"),
         (f"roll --dispel 3 --total {10**30}", "--total: expected 1..168"),
-        ("roll --dic 3 --value 8", "unrecognized arguments: --dic"),
+        ("roll --dic 3 --value 8", "unrecognized arguments: --dic 3 (did you mean --dice?)"),
+        ("drwa border-skirmish", "(did you mean draw?)"),
+        ("targets border-skirmsh", "(did you mean border-skirmish?)"),
+        ("targets border-skirmish --wizrd=x", "arguments: --wizrd=x (did you mean --wizard?)"),
+        ("targets border-skirmish --side castr", "(did you mean caster?)"),
+        ("targets border-skirmish --spell fireblal", "(did you mean Fire Ball or Fiery Blast?)"),
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])
@@ -221,6 +227,15 @@ def test_bad_input_is_one_line_on_stderr(
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("python -m wfb_gym")
     assert message in captured.err
+
+
+@pytest.mark.parametrize("command", ["scenarios", "targets", "draw"])
+def test_every_option_has_a_help_text(command: str) -> None:
+    commands = Parser().add_subparsers()
+    for module in (scenarios, draw):
+        module.add_to(commands)
+    for action in commands.choices[command]._actions:
+        assert action.help, action.dest
 
 
 def test_limits_are_those_of_a_battle() -> None:

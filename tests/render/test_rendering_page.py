@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.GifImagePlugin import GifImageFile
 
 from tests.pages import ROOT, blocks, page, rows_of
-from tools.rendering import moment
+from tools.rendering import frames
 from wfb_gym.render.picture import SIZE
 
 PAGE = page("rendering.md")
@@ -38,10 +39,27 @@ def test_the_colours_are_those_that_the_picture_explains() -> None:
         assert meaning.startswith(status.value)
 
 
+def share_that_differs(kept: Image.Image, drawn: Image.Image) -> float:
+    """Share of pixels of another colour; what is kept has fewer colours, to be small."""
+    colours = np.asarray(kept.convert("RGB"), np.int16) - np.asarray(drawn)
+    return float((np.abs(colours) > 80).any(axis=2).mean())
+
+
 def test_the_picture_of_the_page_is_what_its_script_draws() -> None:
     image = Image.open(ROOT / "docs" / "images" / "rgb-array.png")
     assert image.size == SIZE
-    drawn = moment("the-shattered-gate", 3, 99)
+    ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, SIZE)
     kept = np.asarray(image.convert("RGB"), np.int16)
-    differ = (np.abs(kept - drawn) > 80).any(axis=2)  # it has fewer colours, to be small
+    differ = (np.abs(kept - np.asarray(drawn)) > 80).any(
+        axis=2
+    )  # it has fewer colours, to be small
     assert differ.mean() < 0.02  # a few words may be described otherwise now
+
+
+def test_the_film_of_the_readme_is_of_the_same_battle() -> None:
+    with Image.open(ROOT / "docs" / "images" / "battle.gif") as film:
+        assert isinstance(film, GifImageFile)
+        assert film.n_frames == 30
+        film.seek(29)
+        ((drawn, _),) = frames("the-shattered-gate", 3, 99, 99, film.size)
+        assert share_that_differs(film, drawn) < 0.02

@@ -1,72 +1,34 @@
 """A battle of a person against another player in the terminal: what is shown and asked.
 
-What the choices are, and how they are typed, is in `choices`.
+The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the values those of
+`wfb_gym.players.analysis`.
 """
 
-import secrets
 import sys
 from collections.abc import Callable, Iterable
-from difflib import get_close_matches
 from typing import Any
 
-from wfb_gym.cli.choices import Choices
-from wfb_gym.engine import actions
+from wfb_gym.cli.parser import align_columns, format_value
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.generator import Rng
 from wfb_gym.engine.state import Node
-from wfb_gym.opponents.scripted import find_scripted
-from wfb_gym.players.interface import Opponent
-from wfb_gym.players.registry import make_agent
-from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
+from wfb_gym.players.analysis import Analyst
+from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts import Event, NarratedBattle, Transcript
-from wfb_gym.transcripts.names import points_phrase
-from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
+from wfb_gym.transcripts import Event, Transcript
+from wfb_gym.transcripts.decisions import describe_choices
+from wfb_gym.transcripts.game import QUESTIONS, Game
+from wfb_gym.transcripts.names import ScenarioNames, points_phrase
 
 _QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
-_HELP = ("help", "h")
-_MAP = ("battlefield", "map")
-_POSITION = ("position", "table")
-_UNDO = ("undo", "back")
-_COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
-_YES, _NO = ("y", "yes"), ("n", "no")
-HELP = """\
-Answer with a number, or with the beginning of a choice: fireball, 3 dice, scroll, pass.
-?            what the dice can do, and what every choice is worth
-battlefield  where everything stands (map does the same)
-position     where both sides stand: dice, wizards, spells, units
-undo         back to your decision before this one; dice that are thrown again fall the same
-quit         leave the table"""
 _SHOWS_POSITION = (Node.NOMINATE, Node.SWAP_SPELL, Node.IN_PLAY, Node.STORE_DICE)
 """Decisions before which the whole position is shown."""
-QUESTIONS = {
-    Node.NOMINATE: "What will you cast?",
-    Node.ITEM: "Use an item with it?",
-    Node.RESERVE_DICE: "How many of the wizard's own dice?",
-    Node.POOL_DICE: "On how many dice?",
-    Node.KEEP_CASTING: "Keep the roll?",
-    Node.DISPEL: "Will you dispel it?",
-    Node.DISPEL_RESERVE: "How many of the wizard's own dice?",
-    Node.DISPEL_POOL: "How many dice of the pool?",
-    Node.KEEP_DISPEL: "Keep the roll?",
-    Node.FREE_SPELL: "The miscast gives you a spell without a roll. Which?",
-    Node.IN_PLAY: "Will you dispel a spell in play?",
-    Node.TARGET: "At whom?",
-    Node.SWAP_SPELL: "Swap a spell for the first of its lore?",
-    Node.STORE_DICE: "How many dice will you keep?",
-}
-
-
-class _UndoError(Exception):
-    """The person wants the decision before this one back."""
 
 
 class ConsoleGame:
     """A battle between a person in a seat, 0 or 1, and another player.
 
     `ask` and `show` ask the person and show a line; when `ask` raises `EOFError` the person leaves.
-    With `confirm` a spell is named only after another question.
 
     Raises:
         ValueError: an unknown opponent.
@@ -81,45 +43,26 @@ class ConsoleGame:
         opponent: str,
         seed: int | None = None,
         *,
-        confirm: bool = False,
         ask: Callable[[str], str] = input,
         show: Callable[[str], Any] = print,
     ) -> None:
-        self.seed = secrets.randbelow(2**31) if seed is None else seed
-        self._seat = seat
-        self._opponent = opponent
-        self._narrated = NarratedBattle(scenario)
-        player: Opponent = opponent
-        if find_scripted(opponent) is None:
-            player = make_agent(opponent, seed=self.seed, scenario=scenario, seat=1 - seat)
-        self._other = make_chooser(player, self._narrated, 1 - seat)
-        self._rng = rng_of_seed(self.seed)
+        self._game = Game(scenario, seat, opponent, seed)
         self._choices = Choices(scenario)
-        self._confirm, self._ask, self._show = confirm, ask, show
+        self._ask, self._show = ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
-        self._events: list[Event] = []
-        self._decisions: list[tuple[Any, float, Battle, Any, int]] = []
         self.interrupted = False
         """Ctrl-C has ended it."""
 
     def play(self, *, always_odds: bool = False) -> None:
         """Play to the end, or until the person leaves."""
-        narrated = self._narrated
+        game, narrated = self._game, self._game.narrated
         opening = f"{narrated.opening[:1].upper()}{narrated.opening[1:]}."
-        self._show(f"{narrated.scenario.name}, seed {self.seed}. {opening}")
-
-        def person(battle: Battle, rng: Rng) -> int:
-            return self._ask_action(always_odds)
-
-        players = (person, self._other) if self._seat == 0 else (self._other, person)
+        self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}")
         try:
-            while not narrated.battle.is_over:
-                try:
-                    for event in play_on(narrated, self._rng, players):
-                        self._events.append(event)
-                        self._show_lines(event_lines([event], self._style))
-                except _UndoError:
-                    self._go_back()
+            self._show_events(game.play_on())
+            while not game.battle.is_over:
+                self._show_events([game.act(self._ask_action(always_odds))])
+                self._show_events(game.play_on())
         except (EOFError, KeyboardInterrupt) as left:
             self.interrupted = isinstance(left, KeyboardInterrupt)
             score = points_phrase(narrated.names, narrated.battle.points)
@@ -127,10 +70,11 @@ class ConsoleGame:
 
     def transcript(self) -> Transcript:
         """Return the battle so far."""
-        players = ("you", self._opponent) if self._seat == 0 else (self._opponent, "you")
-        battle, scenario = self._narrated.battle, self._narrated.scenario
-        events = tuple(self._events)
-        return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)
+        return self._game.transcript()
+
+    def _show_events(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._show_lines(event_lines([event], self._style))
 
     def _show_lines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -138,88 +82,58 @@ class ConsoleGame:
 
     def _ask_action(self, always_odds: bool) -> int:
         """Ask for a decision, an engine code; `EOFError` to leave."""
-        narrated, battle = self._narrated, self._narrated.battle
+        narrated, battle = self._game.narrated, self._game.battle
         if battle.node in _SHOWS_POSITION:
-            self._show_position()
+            lines = position_lines(
+                narrated.scenario, narrated.visible, seat=self._game.seat, style=self._style
+            )
+            self._show("\n" + "\n".join(lines))
         self._show("\n" + QUESTIONS[battle.node])
         choices = self._choices
         self._show_lines(choices.odds(battle) if always_odds else choices.lines(battle))
-        while True:
-            answer = self._ask_line("Your choice: ")
-            if answer in _HELP:
-                self._show(HELP)
-            elif answer in _ODDS:
-                self._show_lines(choices.odds(battle))
-            elif answer in _MAP:
-                self._show_lines(battlefield_lines(narrated.scenario, narrated.visible))
-            elif answer in _POSITION:
-                self._show_position()
-            elif answer in _UNDO:
-                if self._decisions:
-                    raise _UndoError
-                self._show("This is your first decision.")
-            else:
-                action = self._read(battle, answer)
-                if action is not None and self._is_meant(battle, action):
-                    self._remember()
-                    return action
-
-    def _ask_line(self, prompt: str) -> str:
-        """Return an answer in small letters; `EOFError` to leave."""
-        try:
-            answer = self._ask(prompt).strip().lower()
-        except (EOFError, KeyboardInterrupt):
-            self._show("")
-            raise
-        if answer in _QUIT:
-            raise EOFError
-        return answer
-
-    def _read(self, battle: Battle, answer: str) -> int | None:
-        """Return the action that an answer means, or say what was expected."""
         legal = battle.legal_actions()
-        if answer.isdecimal() and 1 <= int(answer) <= len(legal):
-            return legal[int(answer) - 1]
-        expected = f'a number from 1 to {len(legal)}, the beginning of a choice, or "help"'
-        if any(map(str.isalpha, answer)):
-            found = self._choices.find(battle, answer)
-            if isinstance(found, int):
-                return found
-            command = get_close_matches(answer, _COMMANDS, 1)
-            expected = f"a choice (did you mean {command[0]}?)" if command else found
-        self._show(f"Expected {expected}.")
-        return None
-
-    def _is_meant(self, battle: Battle, action: int) -> bool:
-        """Ask before a spell is named, as the rules let nobody take that back."""
-        is_spell = actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
-        if not self._confirm or battle.node != Node.NOMINATE or not is_spell:
-            return True
-        self._show(self._choices.before_nomination(battle, action))
         while True:
-            answer = self._ask_line("Once it is named it must be cast. Name it? (y/n) ")
-            if answer in _YES + _NO:
-                return answer in _YES
+            try:
+                answer = self._ask("Your choice: ").strip().lower()
+            except (EOFError, KeyboardInterrupt):
+                self._show("")
+                raise
+            if answer in _QUIT:
+                raise EOFError
+            if answer in _ODDS:
+                self._show_lines(choices.odds(battle))
+            elif answer.isdecimal() and 1 <= int(answer) <= len(legal):
+                return legal[int(answer) - 1]
+            else:
+                self._show(f'Expected a number from 1 to {len(legal)}, "?" or "quit".')
 
-    def _show_position(self) -> None:
-        narrated = self._narrated
-        lines = position_lines(
-            narrated.scenario, narrated.visible, seat=self._seat, style=self._style
-        )
-        self._show("\n" + "\n".join(lines))
 
-    # --- undo ------------------------------------------------------------------------------
+class Choices:
+    """The choices of a decision in words, with their odds and values."""
 
-    def _remember(self) -> None:
-        """Keep what it takes to come back to this decision."""
-        narrated, battle = self._narrated, self._narrated.battle
-        kept = battle.copy().state, battle.points, narrated.visible, self._rng.copy()
-        self._decisions.append((*kept, len(self._events)))
+    def __init__(self, scenario: Scenario) -> None:
+        self._names = ScenarioNames(scenario)
+        self._analyst = Analyst(scenario)
 
-    def _go_back(self) -> None:
-        """Come back to the person's last decision."""
-        state, points, visible, rng, events = self._decisions.pop()
-        self._narrated.set_state(state, points)
-        self._narrated.visible = visible
-        self._rng.setfield(rng, rng.dtype)
-        del self._events[events:]
+    def lines(self, battle: Battle) -> list[str]:
+        """Return a line for each legal action, numbered from 1."""
+        descriptions = describe_choices(self._names, battle).values()
+        return [f"{number:>3}  {each.text}" for number, each in enumerate(descriptions, 1)]
+
+    def odds(self, battle: Battle) -> list[str]:
+        """Return the same with the chance of the dice and, if it can be solved, the value.
+
+        Values are points still to come for the mover if both play on optimally.
+        """
+        analysis = self._analyst.analyse(battle)
+        values = analysis.values if analysis.is_exact else {}
+        rows = [("", "", "CHANCE", "POINTS TO COME" if values else "")]
+        best = max(values.values(), default=0.0)
+        for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
+            chance = "" if each.chance is None else f"{float(each.chance):.1%}"
+            value = ""
+            if action in values:
+                is_best = values[action] > best - 1e-9
+                value = format_value(values[action]) + (" best" if is_best else "")
+            rows.append((f"{number:>3}", each.text, chance, value))
+        return align_columns(rows, "><><")

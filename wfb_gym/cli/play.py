@@ -4,29 +4,26 @@ import argparse
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wfb_gym._commands import INTERRUPTED
 from wfb_gym.cli.parser import Commands, Parser, whole_number
 from wfb_gym.seats import SEATS, seat_number
 
+if TYPE_CHECKING:
+    from wfb_gym.transcripts import Transcript
+
 _DESCRIPTION = """\
 Play either seat of a scenario against a scripted player, a saved model or an agent.
-At every decision the choices are numbered: answer with a number or with its first words,
-such as fireball, 3 dice or pass. "?" shows what the dice can do and what every choice is
-worth: exactly where that can be solved soon, else by an estimate that is marked as one.
-"help" lists what else is understood; "quit", Ctrl-D or Ctrl-C ends the battle."""
+At every decision the choices are numbered: answer with a number. "?" shows what the dice
+can do, and what every choice is worth where the scenario can be solved soon; "quit",
+Ctrl-D or Ctrl-C ends the battle."""
 _EXAMPLES = """\
 examples:
   python -m wfb_gym play
       archmage-duel as the caster, against the veteran
   python -m wfb_gym play border-skirmish --seat dispeller --opponent greedy --seed 7
   python -m wfb_gym play orc-shaman-hunt --odds --transcript hunt.jsonl
-  python -m wfb_gym play apprentice --seat dispeller --opponent apprentice/caster
-      against a network that comes with the package
-
-opponents: random, greedy, veteran, optimal; expectimax and mcts, which search;
-a file ending in .zip (Stable-Baselines3) or .npz (a saved network); or one of
-the networks that come with the package:
 """
 
 
@@ -36,7 +33,7 @@ def add_to(commands: Commands) -> None:
         "play",
         help="play a battle in the terminal",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES + "".join(f"  {name}\n" for name in _networks()),
+        epilog=_EXAMPLES,
     )
     play.add_argument("scenario", nargs="?", default="archmage-duel", help="bundled name or file")
     play.add_argument("--seat", choices=SEATS, default="caster", help="your seat")
@@ -44,17 +41,13 @@ def add_to(commands: Commands) -> None:
         "--opponent",
         default="veteran",
         metavar="NAME",
-        help="random, greedy, veteran, optimal or any other agent, a saved model ending in "
-        ".zip or .npz, or one that comes with the package, such as apprentice/caster "
-        "(default: veteran)",
+        help="random, greedy, veteran, optimal or any other agent, or a saved model ending in "
+        ".zip or .npz (default: veteran)",
     )
     play.add_argument(
         "--seed", type=whole_number, metavar="N", help="of the dice (default: another each time)"
     )
     play.add_argument("--odds", action="store_true", help='show at every decision what "?" shows')
-    play.add_argument(
-        "--yes", action="store_true", help="name a spell at once, without another question"
-    )
     play.add_argument("--transcript", metavar="FILE", help="write the battle to a file")
     play.set_defaults(run=partial(_play, play))
     replay = commands.add_parser(
@@ -67,13 +60,12 @@ def add_to(commands: Commands) -> None:
     replay.add_argument(
         "--table", action="store_true", help="show where both sides stand at the end"
     )
+    replay.add_argument(
+        "--html",
+        metavar="OUT",
+        help="write a review of every decision to a file that a browser opens, instead of printing",
+    )
     replay.set_defaults(run=partial(_replay, replay))
-
-
-def _networks() -> list[str]:
-    """Return `wfb_gym.players.registry.SHIPPED` without its room, which takes long to import."""
-    folder = Path(__file__).parent.parent / "players" / "policies"
-    return sorted(f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.npz"))
 
 
 def _play(parser: Parser, options: argparse.Namespace) -> None:
@@ -89,13 +81,7 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         )
     try:
         scenario = load_scenario(options.scenario)
-        game = ConsoleGame(
-            scenario,
-            seat_number(options.seat),
-            options.opponent,
-            options.seed,
-            confirm=not options.yes,
-        )
+        game = ConsoleGame(scenario, seat_number(options.seat), options.opponent, options.seed)
     except (ScenarioError, ValueError, OSError, ImportError, TooLarge) as error:
         parser.error(str(error))
     game.play(always_odds=options.odds)
@@ -118,6 +104,9 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
 
     try:
         transcript = read(options.transcript)
+        if options.html:
+            _write_review(parser, transcript, options.html)
+            return
         narrated, events = replay(transcript)
     except (OSError, TranscriptError) as error:
         parser.error(str(error))
@@ -131,3 +120,26 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
         print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
     if options.table:
         print("\n".join(position_lines(narrated.scenario, narrated.visible, style=style)))
+
+
+def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
+    from wfb_gym.files import write_text_whole
+    from wfb_gym.render.review_page import review_page
+    from wfb_gym.transcripts.names import plural
+    from wfb_gym.transcripts.review import review
+
+    if not Path(path).absolute().parent.is_dir():
+        parser.error(f"--html: expected a file in a folder that exists, found {path}")
+
+    def tell(done: int, of: int) -> None:
+        end = "\n" if done == of else ""
+        print(f"\rreviewing, {done} of {plural(of, 'step')}", end=end, file=sys.stderr, flush=True)
+
+    reviewed = review(transcript, progress=tell if sys.stderr.isatty() else None)
+    try:
+        write_text_whole(path, review_page(reviewed))
+    except OSError as error:
+        parser.error(f"--html: {path}: {error.strerror or error}")
+    for army, name in enumerate(reviewed.names.armies):
+        print(f"{name[:1].upper()}{name[1:]}: {reviewed.summary(army)}")
+    print(f"The review is in {path}.")

@@ -8,7 +8,7 @@ left at the end is what the player says.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any, NamedTuple
+from typing import Any
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
@@ -19,9 +19,9 @@ from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
-from wfb_gym.scenario.fields import one_of
-from wfb_gym.scenario.sizes import DICE, WIZARDS
+from wfb_gym.scenario.sizes import DICE
 from wfb_gym.scenario.spells import lore_spells
+from wfb_gym.suggestions import one_of
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"
@@ -53,15 +53,6 @@ class PositionRequest:
     total: int | None = None
     at: str | None = None
     phases: int | None = None
-    spells: Sequence[Sequence[str]] = ()
-    rolled: Sequence[Sequence[str]] = ()
-
-
-class KnownSpells(NamedTuple):
-    """Spells of a wizard who rolls them: a bit for each of his lore, and whether one is swapped."""
-
-    drawn: int
-    may_swap: bool
 
 
 class RequestedPosition:
@@ -72,11 +63,7 @@ class RequestedPosition:
         scenario: with the armies as the request has them.
         title: the scenario's name, or in words the wizards that are asked about without one.
         names: of the scenario.
-        known: what the request says of wizards who roll their spells, by army and wizard.
-        selecting: where spells are still rolled or swapped that the request does not tell: a
-            battle to go on with, for `reach`; None where all are known.
-        battle: the position, at a decision, a casting roll or the end; with `selecting` the
-            selection itself.
+        battle: the position, at a decision, a casting roll or the end.
 
     Raises:
         ScenarioError: there is no such scenario, or it is refused.
@@ -92,42 +79,14 @@ class RequestedPosition:
             (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
             for index, slot in enumerate(names.spells[0])
         ]
-        self._packed = pack(self.scenario)
-        self.known = _known_spells(request, self.scenario)
-        self.selecting: Battle | None = None
         self.battle = Battle(pack(_with_dice(self.scenario, request)))
-        self.pass_known(self.battle)
-        if self.battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
-            self._check_selection()
-            self.selecting = self.battle
-        elif self.battle.is_chance():
+        if self.battle.is_chance():
             expected = "a scenario that begins with a decision"
             found = f"one that begins with {self.battle.node.name}"
             raise PositionError(self.title, expected, found)
-        else:
-            self.battle = self.reach(self.battle)
-
-    def reach(self, beginning: Battle) -> Battle:
-        """Return the position that a phase comes to which begins so, its spells selected."""
-        kept, self.battle = self.battle, beginning.copy()
         self._play_on()
-        reached = Battle(self._packed)
-        reached.state.setfield(self.battle.state, STATE)
-        self.battle = kept
-        return reached
-
-    def pass_known(self, battle: Battle) -> None:
-        """Select the spells that the request tells, up to a roll or a swap that it does not."""
-        while battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
-            told = self.known.get(divmod(int(battle.state.cursor), WIZARDS))
-            if told is None:
-                return
-            if battle.node == Node.ROLL_SPELLS:
-                battle.resolve(told.drawn)
-            elif told.may_swap:
-                return
-            else:
-                battle.act(PASS)
+        state, self.battle = self.battle.state, Battle(pack(self.scenario))
+        self.battle.state.setfield(state, STATE)
 
     def pools(self) -> dict[str, Any]:
         """Return the power dice, the wizards' own dice, dispel dice and scrolls that are left."""
@@ -165,23 +124,7 @@ class RequestedPosition:
         whole = "phase" if self.scenario.phases == 1 else "battle"
         return f"The rest of the {whole}" if self.request.tried else f"The {whole}"
 
-    def roller(self, battle: Battle) -> str:
-        """Name of the wizard whose spells are being selected."""
-        army, wizard = divmod(int(battle.state.cursor), WIZARDS)
-        return self.names.characters[army][wizard]
-
     # --- playing ---------------------------------------------------------------------------
-
-    def _check_selection(self) -> None:
-        """Refuse options that need spells which the request does not tell."""
-        request, who = self.request, self.roller(self.battle)
-        for option in ("tried", "nominated", "cast"):
-            if getattr(request, option):
-                expected = f"--spells {who} with it, who rolls his spells"
-                raise PositionError(f"--{option}", expected, "none")
-        if request.rolled and self.battle.node == Node.ROLL_SPELLS:
-            expected = f"--spells {who} or --rolled {who} with it, who selects his spells before"
-            raise PositionError("--rolled", expected, "neither")
 
     def _play_on(self) -> None:
         """Play from the beginning of the phase to the position."""
@@ -340,48 +283,6 @@ def _with_armies(request: PositionRequest) -> Scenario:
         return scenario
     dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
     return scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
-
-
-def _known_spells(
-    request: PositionRequest, scenario: Scenario
-) -> dict[tuple[int, int], KnownSpells]:
-    """Read the spells of wizards who roll them."""
-    rolling = {
-        who.name: (army, wizard, who)
-        for army, side in enumerate(scenario.armies)
-        for wizard, who in enumerate(side.wizards)
-        if who.rolls_spells
-    }
-    known: dict[tuple[int, int], KnownSpells] = {}
-    for option, lists in (("--spells", request.spells), ("--rolled", request.rolled)):
-        for name, *spells in lists:
-            found = [each for each in rolling if each.casefold() == name.casefold()]
-            if not found:
-                expected = one_of(rolling, name, "a wizard who rolls his spells")
-                raise PositionError(option, expected, repr(name))
-            army, wizard, who = rolling[found[0]]
-            if (army, wizard) in known:
-                raise PositionError(option, f"{found[0]} once", "twice")
-            lore = [spell.name for spell in who.candidate_spells]
-            drawn, number = 0, scenario.spells_drawn(who)
-            for spell in spells:
-                numbered = dict(zip(map(str, range(1, len(lore) + 1)), lore, strict=True))
-                index = _index_of(numbered.get(spell, spell), lore)
-                if index is None:
-                    kind = f"a spell of the lore of {who.lore}, or its number from 1"
-                    raise PositionError(option, one_of(lore, spell, kind), repr(spell))
-                drawn |= 1 << index
-            if drawn.bit_count() != number or len(spells) != number:
-                expected = f"{number} different spells of {found[0]}"
-                raise PositionError(option, expected, ", ".join(spells) or "none")
-            known[army, wizard] = KnownSpells(drawn, option == "--rolled")
-    return known
-
-
-def _index_of(name: str, names: Sequence[str]) -> int | None:
-    """Return the place of a name, in letters of either case; None for an unknown one."""
-    folded = [each.casefold() for each in names]
-    return folded.index(name.casefold()) if name.casefold() in folded else None
 
 
 def _wizards_title(request: PositionRequest) -> str:

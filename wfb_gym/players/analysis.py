@@ -86,9 +86,10 @@ class Analyst:
             return self._solution
         state = battle.state
         phase, dice = int(state.phase), int(state.power + state.dispel + state.own_dice.sum())
-        if phase in self._refused and dice > self._refused[phase] - _FEWER_DICE:
-            return None
         is_last = phase == int(battle.packed.phases) - 1
+        if phase in self._refused:  # in the last phase it shrinks with every die
+            if not is_last or dice > self._refused[phase] - _FEWER_DICE:
+                return None
         most = self._most // (1 if is_last else _SHARE_WITH_PHASES_TO_COME)
 
         def watch(size: int) -> None:

@@ -30,7 +30,7 @@ from wfb_gym.solver.graph_arrays import TIE, Expansion, Successor, new_expansion
 FULL = 1 << 30
 """Decisions ahead that no phase reaches."""
 DEFAULT_WAYS = 50_000
-"""Ways from one position to the next that a search lays out unless told otherwise."""
+"""Ways from one position to the next that a search lays out by default."""
 
 DONE = 0
 NODES_FULL = 1
