@@ -41,10 +41,10 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="found no file"):
         load_checkpoint(tmp_path)
     path.write_bytes(b"nonsense")
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 3.*damaged"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 4.*damaged"):
         load_checkpoint(tmp_path)
     torch.save({"format": 2}, path)
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 3.*foreign"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 4.*foreign"):
         load_checkpoint(tmp_path)
     save_checkpoint(tmp_path, {"step": 1})
     path.write_bytes(path.read_bytes().replace(b"checkpoint 3 ", b"checkpoint 4 ", 1))
