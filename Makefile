@@ -11,17 +11,18 @@ MAKEFLAGS += --no-print-directory
 BIN := .venv/bin
 STAMP := .venv/.installed
 RLLIB := .venv-rllib
-# The oldest releases that pyproject.toml allows; NUMPY= with another NUMBA takes what goes with it.
-NUMBA ?= 0.68.0
-NUMPY ?= $(if $(filter 0.68.0,$(NUMBA)),2.4.0)
-NUMBA_ENV = .venv-numba-$(NUMBA)
+OTHER := .venv-other
+RELEASES ?= -c constraints.txt
+FLOORS = $(shell sed -nE '/^dependencies = /,/^\]/s/.*"(.*)>=(.*)".*/\1==\2/p' pyproject.toml)
 TEST_PACKAGES := pytest pytest-xdist hypothesis rich
+CORE_TESTS := $(addprefix tests/,test_compiler.py test_intrinsics.py test_package.py test_shipped.py \
+	cli encoding engine envs opponents packing players scenario solver transcripts)
 PYTHON ?=
 ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-numba fuzz solve benchmark docs record rllib lint format constraints clean
+.PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-other test-oldest fuzz solve benchmark docs record rllib lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -47,7 +48,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@# First and alone, so that the pinned one is there before anything asks for just any.
 	@$(BIN)/python -m pip install --quiet -c constraints.txt "$$(grep '^torch==' constraints.txt)"
 	@echo 'setup: installing wfb_gym with everything for training and tests (2 of 2)'
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,render,docs,minari,pettingzoo,torchrl,dev]'
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[train,render,web,docs,minari,pettingzoo,torchrl,dev]'
 	@touch $@
 	@echo 'setup: .venv is ready'
 
@@ -66,13 +67,15 @@ test-wheel: wheel ## the tests on the newest wheel in dist/, installed with noth
 	cd "$$folder" && PYTHONPATH= WFB_GYM_CACHE_DIR="$$folder/.cache" \
 		.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
 
-test-numba: ## what leans on the compiler, and the rules, on another Numba: NUMBA=0.68.0
-	@[ -x $(NUMBA_ENV)/bin/python ] || $(or $(PYTHON),python3) -m venv $(NUMBA_ENV)
-	@grep -vE '^(numba|llvmlite|numpy)==' constraints.txt > $(NUMBA_ENV)/constraints.txt
-	@$(NUMBA_ENV)/bin/python -m pip install --quiet -c $(NUMBA_ENV)/constraints.txt \
-		numba==$(NUMBA) numpy$(if $(NUMPY),==$(NUMPY)) gymnasium pydantic shapely $(TEST_PACKAGES)
-	$(NUMBA_ENV)/bin/python -m pytest -n auto $(PYTEST_ARGS) \
-		tests/test_compiler.py tests/test_shipped.py tests/envs/test_golden.py tests/engine
+test-other: ## the core's tests on PYTHON=python3.13, or RELEASES="numba==0.65.1 ..."
+	@# Of what RELEASES does not name pip takes the newest; what the package refuses, it refuses.
+	@$(or $(PYTHON),python3) -m venv --clear $(OTHER)
+	@$(OTHER)/bin/python -m pip install --quiet -e . $(TEST_PACKAGES) $(RELEASES)
+	@$(OTHER)/bin/python --version && $(OTHER)/bin/python -m pip freeze --exclude-editable | xargs
+	$(OTHER)/bin/python -m pytest -n auto $(PYTEST_ARGS) $(CORE_TESTS)
+
+test-oldest: ## the core's tests on the oldest releases that pyproject.toml allows
+	@$(MAKE) test-other RELEASES="$(FLOORS)"
 
 train: $(STAMP) ## train an agent: agents/train.py
 	$(BIN)/python -m agents.train $(ARGS)

@@ -1,4 +1,4 @@
-"""Who learns, and the commands that made what is shipped."""
+"""Learners, and the commands that made what is shipped."""
 
 from wfb_gym import _commands
 

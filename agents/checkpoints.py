@@ -13,7 +13,7 @@ import torch
 
 from wfb_gym.files import check_unpacked, refuse_damage, write_whole
 
-FORMAT = 3
+FORMAT = 4
 NAME = "checkpoint.pt"
 _TITLE = b"wfb_gym checkpoint "
 """The file's first line: this, the format's number, and the digest of the bytes that follow."""

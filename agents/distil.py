@@ -80,7 +80,7 @@ class Settings:
     steps: int = 7500  # gradient steps
     points: int = 1000  # what an army of the scenarios may cost
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/distil-SEAT)"})
-    targets: Path = field(default=Path("runs/lessons"), metadata={"aliases": ("--lessons",)})
+    targets: Path = Path("runs/targets")
     seed: int = 0  # of the network and of the batches
     width: int = 64  # of the hidden layers
     batch_size: int = 1024  # decisions of a gradient step

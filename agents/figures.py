@@ -6,57 +6,78 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from agents.common import by_scenario, short_names
 from agents.distillation.grading import Grade
-from experiments.figures.dice import policy_beside_optimal
+from experiments.figures.dice import draw_casting
+from experiments.figures.palette import BLACK, DPI, GREY, MARKERS, SEAT_COLOURS, SERIES
 from wfb_gym.files import save_figure
 from wfb_gym.players.interface import Agent
 from wfb_gym.solver import Solution
 
-_SCORE = "exact score (100 is optimal, 0 random)"
-_COLOURS = {"caster": "#b5432a", "dispeller": "#2a6fb5"}
-_SMALLEST_GAP = 0.01
-"""Points of score below which a gap to the optimum is drawn as this."""
+_OPTIMAL = 100.0
+_SCORE = "exact score"
+_MILLIONS = "decisions, in millions"
 
 
-def draw_scores(
-    runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path, across: str = "seconds"
-) -> None:
-    """Gap to the optimum, 100 less the exact score, along the training of one run or several.
+def _draw_score_axis(axes: Axes, lowest: float) -> None:
+    """Let scores go up to 100, a line that is named, and down to random play or the lowest."""
+    axes.axhline(_OPTIMAL, color=BLACK, linestyle="--", linewidth=1)
+    axes.axhline(0.0, color=GREY, linestyle=":", linewidth=1)
+    for score, name in ((_OPTIMAL, "optimal play"), (0.0, "random play")):
+        axes.annotate(
+            name, (1.0, score), (-4, 5), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", fontsize=9, color=GREY,
+        )  # fmt: skip
+    axes.set_ylim(min(0.0, lowest) - 5.0, _OPTIMAL + 10.0)
+    axes.set_yticks(range(20 * int(min(0.0, lowest) // 20), 101, 20))
+    axes.set_ylabel(_SCORE)
 
-    The points of each run's curve have seconds, frames (either goes on the x axis) and scores.
+
+def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path) -> None:
+    """Draw exact scores along the training: of several runs the median, and all within a band.
+
+    The legend has the score of the network that is kept, the best of a run.
+
+    The points of each run's curve have frames and scores, the same frames in all runs; where some
+    have ended early the rest is left out.
     """
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
     axes = figure.subplots()
-    for seat, colour in _COLOURS.items():
-        for number, run in enumerate(runs):
-            points = [point for point in run if seat in point["scores"]]
-            gaps = [max(_SMALLEST_GAP, 100.0 - point["scores"][seat]) for point in points]
-            places = [point[across] for point in points]
-            (line,) = axes.plot(places, gaps, color=colour, marker="o", markersize=3, linewidth=1.2)
-            line.set_alpha(0.9 if len(runs) == 1 else 0.5)
-            line.set_label(seat if number == 0 else "_")
-    axes.axhline(0.5, color="black", linestyle="--", linewidth=1, label="score 99.5")
-    axes.set_yscale("log")
-    axes.invert_yaxis()
-    ticks = [200.0, 100.0, 50.0, 20.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, _SMALLEST_GAP]
-    low, high = sorted(axes.get_ylim())
-    ticks = [tick for tick in ticks if low <= tick <= high]
-    axes.set_yticks(ticks, [f"{100.0 - tick:g}" for tick in ticks])
-    axes.minorticks_off()
-    across = "seconds of learning" if across == "seconds" else "decisions of both seats"
-    axes.set(xlabel=across, ylabel=_SCORE, title=title)
+    points = list(zip(*runs, strict=False))
+    places = [at[0]["frames"] / 1e6 for at in points]
+    lowest = 0.0
+    for (seat, colour), marker in zip(SEAT_COLOURS.items(), MARKERS, strict=False):
+        scores = np.array([[one["scores"].get(seat, np.nan) for one in at] for at in points])
+        if np.isnan(scores).any():
+            continue
+        middle, best = np.median(scores, 1), np.median(scores.max(0))
+        axes.plot(
+            places,
+            middle,
+            color=colour,
+            marker=marker,
+            markersize=4,
+            label=f"{seat}, the best kept: {best:.1f}",
+        )
+        if len(runs) > 1:
+            axes.fill_between(places, scores.min(1), scores.max(1), color=colour, alpha=0.2)
+        lowest = min(lowest, float(scores.min()))
+    _draw_score_axis(axes, lowest)
+    axes.set(xlabel=f"{_MILLIONS}, of both seats", xlim=(0.0, None))
+    band = f"\nline: median of {len(runs)} runs, band: from the worst to the best"
+    axes.set_title(title + (band if len(runs) > 1 else ""), fontsize=11)
     axes.grid(alpha=0.3)
     axes.legend(loc="lower right")
-    save_figure(figure, path, 150)
+    save_figure(figure, path, DPI)
 
 
-def draw_openings(solution: Solution, caster: Agent, path: Path) -> None:
-    """Draw what a trained caster opens with beside the optimum, where there is anything to draw."""
+def draw_policy(solution: Solution, caster: Agent, path: Path) -> None:
+    """Draw what a trained caster casts, and the points it gives away, where there is any to do."""
     try:
-        policy_beside_optimal(solution, caster.act, path, "the trained caster")
+        draw_casting(solution, caster.act, path, "the trained caster")
     except ValueError as error:
         print(f"no {path.name}: {error}", file=sys.stderr)
 
@@ -65,31 +86,46 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
     """Draw mean points against each opponent with 95 % bands, and exact scores below."""
     if not curve:
         return
-    steps = [point["steps"] for point in curve]
+    steps = [point["steps"] / 1e6 for point in curve]
     exact = [by_scenario(point["exact"]) for point in curve]
     figure = Figure(figsize=(8, 7.5 if exact[0] else 5), layout="constrained")
     axes, *below = figure.subplots(1 + bool(exact[0]), sharex=True, squeeze=False)[:, 0]
-    for name, shown in short_names(curve[0]["points"]).items():
+    for number, (name, shown) in enumerate(short_names(curve[0]["points"]).items()):
         means = np.array([point["points"][name]["mean"] for point in curve])
         half = np.array([point["points"][name]["half_width"] for point in curve])
-        axes.plot(steps, means, marker="o", markersize=3, label=f"against {shown}")
-        axes.fill_between(steps, means - half, means + half, alpha=0.2)
-    axes.axhline(0.0, color="grey", linewidth=0.8)
-    axes.set_ylabel("points per battle (mean, 95 % confidence)")
+        axes.plot(steps, means, label=f"against {shown}", **_series(number))
+        colour = SERIES[number % len(SERIES)]
+        axes.fill_between(steps, means - half, means + half, color=colour, alpha=0.2, linewidth=0)
+    axes.axhline(0.0, color=GREY, linewidth=0.8)
+    axes.set_ylabel("points per battle, with 95 % bands")
     for lower in below:
-        for name in exact[0]:
+        lowest = 0.0
+        for number, name in enumerate(exact[0]):
             scores = [np.nan if one[name]["score"] is None else one[name]["score"] for one in exact]
-            lower.plot(steps, scores, "-s", markersize=3, label=f"exact score {name}".strip())
-        lower.axhline(100.0, color="black", linestyle="--", linewidth=1)
-        lower.set_ylabel(_SCORE)
+            lower.plot(steps, scores, label=name, **_series(number, BLACK if not name else None))
+            lowest = min(lowest, float(np.nanmin([*scores, 0.0])))
+        _draw_score_axis(lower, lowest)
+        if len(exact[0]) > 1:
+            lower.legend(loc="lower right")
     for each in (axes, *below):
         each.grid(alpha=0.3)
     axes.set_title(title)
-    lowest = (axes, *below)[-1]
-    lowest.set_xlabel("decisions learned from")
-    lowest.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    figure.legend(loc="outside lower center", ncols=3)
-    save_figure(figure, path, 150)
+    (axes, *below)[-1].set(xlabel=f"{_MILLIONS}, that it learned from", xlim=(0.0, None))
+    figure.legend(
+        *axes.get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9
+    )
+    save_figure(figure, path, DPI)
+
+
+def _series(number: int, colour: str | None = None) -> dict[str, Any]:
+    """How a line is drawn: later ones with larger, empty markers, seen where lines coincide."""
+    return {
+        "color": colour or SERIES[number % len(SERIES)],
+        "marker": MARKERS[number % len(MARKERS)],
+        "markersize": 4 + 1.5 * number,
+        "markerfacecolor": "none" if number else None,
+        "linestyle": ("-", "--", "-.", ":")[number % 4],
+    }
 
 
 def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
@@ -98,17 +134,25 @@ def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
     sizes = np.array([one.decisions for one in grades], float)
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    drawn = np.maximum(scores, 0.0)
-    left.scatter(sizes, drawn, s=14, color=_COLOURS[seat], alpha=0.6, linewidths=0)
+    drawn, colour = np.maximum(scores, 0.0), SEAT_COLOURS[seat]
+    left.scatter(sizes, drawn, s=14, color=colour, alpha=0.6, linewidths=0, zorder=3)
+    _draw_score_axis(left, 0.0)
     left.set(xscale="log", xlabel="positions of the scenario")
     left.set_ylabel("exact score (below 0 drawn at 0)")
-    left.set_title(f"{seat}: {len(scores)} scenarios that it never saw")
+    left.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
+    left.set_title(f"{seat}: {len(scores)} scenarios that it never saw", fontsize=11)
     ordered = np.sort(drawn)[::-1]
-    right.plot(ordered, 100.0 * np.arange(1, len(ordered) + 1) / len(ordered), color=_COLOURS[seat])
+    share = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
+    right.plot(ordered, share, color=colour, linewidth=2)
     median = float(np.median(scores))
-    right.axvline(median, color="black", linestyle="--", linewidth=1)
-    right.set_title(f"median {median:.1f}")
-    right.set(xlabel="exact score", ylabel="scenarios that reach it, %")
+    right.plot(median, 50.0, "o", color=BLACK)
+    right.annotate(
+        f"median {median:.1f}", (median, 50.0), (-10, 0), textcoords="offset points",
+        ha="right", va="center",
+    )  # fmt: skip
+    right.set_title("how many reach which score", fontsize=11)
+    right.set(xlabel="exact score", ylabel="scenarios with this score or more, %")
+    right.set(xlim=(0.0, 102.0), ylim=(0.0, 102.0))
     for axes in (left, right):
         axes.grid(alpha=0.3)
-    save_figure(figure, path, 150)
+    save_figure(figure, path, DPI)

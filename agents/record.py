@@ -52,7 +52,7 @@ class Settings:
     seat: str = field(default="caster", metadata={"choices": SEATS})
     opponent: tuple[str, ...] = ("veteran",)  # of several, battle i meets one after the other
     battles: int = 2000
-    epsilon: float = field(default=0.0, metadata={"aliases": ("--straying",)})  # of the seat
+    epsilon: float = 0.0  # of the seat
     seed: int = 0  # of the first battle's dice, and of the agents' draws
     name: str = field(default="", metadata={"help": "(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)"})
     out: Path | None = field(

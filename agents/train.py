@@ -7,9 +7,9 @@
     python -m agents.train --load runs/archmage-duel-caster/model.zip --opponent optimal:0.3
 
 Writes into the run's folder: model.zip, results.json, curve.png, TensorBoard's log and, where the
-scenario can be solved, policy.png: what the caster opens with beside the optimum. Ctrl-C ends the
-training early and keeps what was learned; --load goes on from a saved model. Hyperparameters suit
-the size of the scenario (agents/hyperparameters.toml); flags win over the file.
+scenario can be solved, policy.png: what the caster casts and the points that it gives away. Ctrl-C
+ends the training early and keeps what was learned; --load goes on from a saved model. What
+hyperparameters there are follows the scenario's size (agents/hyperparameters.toml); flags win.
 """
 
 import copy
@@ -34,7 +34,7 @@ from agents.common import (
     report,
 )
 from agents.evaluation import CurveCallback, Grader, ModelAgent, describe_grades
-from agents.figures import draw_learning_curve, draw_openings
+from agents.figures import draw_learning_curve, draw_policy
 from agents.hyperparameters import Hyperparameters, Settings
 from agents.run_folder import OVERWRITE, occupy, refuse_unfinished, run_command, write_or_warn
 from experiments import common
@@ -173,7 +173,7 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
     if exact and settings.seat == SEATS[0] and len(settings.scenario) == 1:
         (solution,) = grader.solutions.values()
         opening = settings.out / "policy.png"
-        write_or_warn(opening, lambda: draw_openings(solution, trained, opening))
+        write_or_warn(opening, lambda: draw_policy(solution, trained, opening))
     return results
 
 

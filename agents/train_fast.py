@@ -2,8 +2,8 @@
 
     python -m agents.train_fast
     python -m agents.train_fast --runs 5
-    python -m agents.train_fast --scenario storm-council --seconds 600 --width 256
-    python -m agents.train_fast --scenario generated-phase --seconds 3600 --shape entities
+    python -m agents.train_fast --scenario storm-council --steps 30000000 --width 256
+    python -m agents.train_fast --scenario generated-phase --steps 100000000 --shape entities
 
 Proximal policy optimisation (Schulman et al. 2017), with what this game asks for:
 
@@ -22,12 +22,16 @@ Proximal policy optimisation (Schulman et al. 2017), with what this game asks fo
   policy stops exploring.
 - Battles end by themselves and points are not discounted: gamma is 1.
 
+It ends after a number of decisions, and nothing in it depends on time, load or cores: with the same
+seed and as many --workers a machine gives the same networks again, to the byte.
+
 Writes into the run's folder: caster.npz and dispeller.npz (`wfb_gym.players.learned.NetworkAgent`
 plays them), results.json, curve.png, and until it is finished a checkpoint, from which --resume
-goes on with the settings that it was begun with. Where the scenario can be solved, the exact score
-of either seat is reported, and policy.png shows what the caster opens with beside the optimum;
-elsewhere its points per battle against the scripted players. Several runs have a folder each, of
-consecutive seeds; with --resume, those that are finished are not repeated.
+goes on with the settings that it was begun with. Where the scenario can be solved, the network of
+either seat is kept that had the best exact score, and policy.png shows what the caster casts and
+the points that it gives away; elsewhere the last network is kept, and its points per battle against
+the scripted players are reported. Several runs have a folder each, of consecutive seeds; with
+--resume, those that are finished are not repeated.
 """
 
 import math
@@ -47,10 +51,11 @@ from agents.common import (
     DeferredInterrupt,
     check_trainable,
     graded_scenario,
+    is_generated,
     load_solutions,
     report,
 )
-from agents.figures import draw_openings, draw_scores
+from agents.figures import draw_policy, draw_scores
 from agents.run_folder import (
     OVERWRITE,
     check_same_settings,
@@ -78,11 +83,10 @@ QUICK = {
     "workers": 1,
 }  # fmt: skip
 POSITIVE = (
-    "seconds", "runs", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations",
+    "steps", "runs", "num_envs", "rollout", "batch_size", "epochs", "width", "evaluations",
     "workers", "exact_bytes", "archive_capacity",
 )  # fmt: skip
 BOUNDS = (
-    ("steps", 0, math.inf),
     ("seed", 0, math.inf),
     ("learning_rate", 0.0, math.inf),
     ("gae_lambda", 0.0, 1.0),
@@ -96,6 +100,13 @@ BOUNDS = (
     ("checkpoint_seconds", 0.0, math.inf),
 )
 """The least and the most of settings."""
+CURVE, POLICY = "curve.png", "policy.png"
+"""Pictures of a run's folder."""
+LARGE = (
+    "--scenario grand-conclave --steps 42000000 --width 192 --evaluations 2 "
+    "--exact-bytes 4294967296"
+)
+"""Arguments that train in a larger duel."""
 BATTLES = 1024
 """Battles against each scripted player, where there is no exact score."""
 
@@ -126,9 +137,10 @@ def points_per_battle(trainer: Trainer) -> dict[str, dict[str, Any]]:
 
 
 def evaluate(trainer: Trainer, solutions: Collection[solver.Solution]) -> None:
-    """Add a point to the learning curve."""
+    """Add a point to the learning curve, and keep the networks that are the best so far."""
     point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
     scores = exact_scores(trainer, solutions)
+    trainer.keep_best(scores)
     points = {} if scores else {"points": points_per_battle(trainer)}
     trainer.curve.append({**point, "scores": scores, **points})
 
@@ -150,11 +162,11 @@ def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
 def train(
     trainer: Trainer, solutions: Collection[solver.Solution], interrupt: DeferredInterrupt
 ) -> None:
-    """Train until time or steps are spent, or Ctrl-C; leaves a checkpoint of where it ended."""
+    """Train until all steps are taken, or Ctrl-C; leaves a checkpoint of where it ended."""
     settings, curve = trainer.settings, trainer.curve
     saved = time.monotonic()
-    with common.progress() as bar:
-        task = bar.add_task("training", total=1000, note="")
+    with common.progress(in_percent=True) as bar:
+        task = bar.add_task("training", total=settings.steps, note="")
         while True:
             stop = trainer.progress >= 1.0 or interrupt.requested
             save = stop or time.monotonic() - saved > settings.checkpoint_seconds
@@ -169,7 +181,7 @@ def train(
             trainer.update()
             scores = "".join(f" {k} {v:.1f}" for k, v in curve[-1]["scores"].items())
             note = f"{trainer.frames / trainer.seconds:,.0f}/s{scores}"
-            bar.update(task, completed=int(1000 * trainer.progress), note=note)
+            bar.update(task, completed=min(trainer.frames, settings.steps), note=note)
 
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
@@ -203,6 +215,7 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
     curve = trainer.curve
     if not interrupt.requested:
         evaluate(trainer, solutions)
+    trainer.go_back_to_best()
     results = {
         "args": common.settings_as_json(settings),
         "interrupted": interrupt.requested,
@@ -210,7 +223,8 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         "learned": trainer.learned,
         "seconds": round(trainer.seconds, 2),
         "frames_per_second": round(trainer.frames / max(trainer.seconds, 1e-9)),
-        "scores": curve[-1]["scores"] if curve else {},
+        "scores": {seat: best.score for seat, best in trainer.best.items()},
+        "best_after": {seat: best.frames for seat, best in trainer.best.items()},
         "points": curve[-1].get("points", {}) if curve else {},
         "curve": curve,
         "versions": common.versions(),
@@ -221,7 +235,7 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
             "general": learner.agent.sees_positions,
             "scenario": ", ".join(settings.scenario),
             "seed": settings.seed,
-            "frames": trainer.frames,
+            "frames": results["best_after"].get(seat, trainer.frames),
             "score": results["scores"].get(seat),
             "command": common.command_line(MODULE, settings),
             "versions": results["versions"],
@@ -233,8 +247,8 @@ def _run(settings: Settings, resume: bool) -> dict[str, Any]:
         return results
     if len(solutions) == 1 == len(settings.scenario):
         (solution,) = solutions
-        path = settings.out / "policy.png"
-        write_or_warn(path, lambda: draw_openings(solution, trainer.learners[0].agent, path))
+        path = settings.out / POLICY
+        write_or_warn(path, lambda: draw_policy(solution, trainer.learners[0].agent, path))
     delete_checkpoint(settings.out)  # there is nothing left to go on with
     return results
 
@@ -274,10 +288,9 @@ def _write_results(
 ) -> None:
     common.write_results(settings.out, results)
     if results["scores"]:
-        title = f"self-play in {', '.join(settings.scenario)}{seeds}"
-        path = settings.out / "curve.png"
-        across = "frames" if settings.steps else "seconds"  # by which the training ends
-        write_or_warn(path, lambda: draw_scores(curves, title, path, across))
+        title = f"{', '.join(settings.scenario)}: self-play{seeds}"
+        path = settings.out / CURVE
+        write_or_warn(path, lambda: draw_scores(curves, title, path))
 
 
 def describe(settings: Settings, results: dict[str, Any]) -> str:
@@ -291,6 +304,33 @@ def describe(settings: Settings, results: dict[str, Any]) -> str:
         for seat, points in one.get("points", {}).items():
             means = ", ".join(f"{name} {each['mean']:+.1f}" for name, each in points.items())
             lines.append(f"points per battle as {seat}{which}, against {means}")
+    return "\n".join(lines)
+
+
+def next_steps(settings: Settings, results: dict[str, Any]) -> str:
+    """Where a finished run's files lie, and what to do with them."""
+    out, python, (scenario, *others) = settings.out, common.interpreter(), settings.scenario
+    each = "in a folder for each seed, " if settings.runs > 1 else ""
+    first = settings_of_seeds(settings)[0].out if settings.runs > 1 else out
+    pictures = [path.name for path in (out / CURVE, first / POLICY) if path.is_file()]
+    lines = [
+        f"in {out}:",
+        f"  {each}caster.npz and dispeller.npz, the networks"
+        + (" with the best exact scores" if results["scores"] else ""),
+        f"  {common.RESULTS}, with the learning curve"
+        + (f"; pictures: {', '.join(pictures)}" if pictures else ""),
+        "next:",
+    ]
+    if not (others or is_generated(scenario)):
+        lines += [
+            f"  {python} -m wfb_gym play {scenario} --opponent {first / 'dispeller.npz'}",
+            f"  {python} -m wfb_gym advise {scenario}",
+            f"  {python} -m wfb_gym web    # the same in the browser",
+        ]
+    lines += [
+        f"  {python} -m {MODULE} --scenario orc-shaman-hunt    # another scenario",
+        f"  {python} -m {MODULE} {LARGE}    # a larger duel, in ten minutes",
+    ]
     return "\n".join(lines)
 
 
@@ -337,7 +377,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (ValueError, OSError) as error:
             parser.error(str(error))
         results = (run_seeds if settings.runs > 1 else run)(settings, resume)
-        return report(results, "json" in switches, describe(settings, results))
+        text = describe(settings, results)
+        if not results["interrupted"]:
+            text += f"\n{next_steps(settings, results)}"
+        return report(results, "json" in switches, text)
 
     return run_command(MODULE, settings.out, work)
 

@@ -16,7 +16,14 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 import wfb_gym
@@ -233,6 +240,13 @@ def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -
     return " ".join(words)
 
 
+def interpreter() -> str:
+    """Return how to call this Python from here: its path in this folder, or its name."""
+    with suppress(ValueError):
+        return str(Path(sys.executable).relative_to(Path.cwd()))
+    return Path(sys.executable).name
+
+
 # --- runs ------------------------------------------------------------------------------------
 
 
@@ -249,13 +263,17 @@ class Interruptible:
         return self.interrupted
 
 
-def progress() -> Progress:
-    """Return a progress bar on stderr; its tasks take a `note`."""
+def progress(*, in_percent: bool = False) -> Progress:
+    """Return a progress bar on stderr, with the time to go; its tasks take a `note`.
+
+    What is done is counted, or told in percent.
+    """
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn() if in_percent else MofNCompleteColumn(),
         TimeRemainingColumn(),
+        TextColumn("left"),
         TextColumn("{task.fields[note]}", markup=False),
         console=Console(stderr=True),
     )

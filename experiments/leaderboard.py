@@ -37,6 +37,7 @@ from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
+from wfb_gym.suggestions import did_you_mean
 
 DESCRIPTIONS = {
     "random": "every legal action is as likely",
@@ -226,7 +227,7 @@ def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str
     by_name = {each.name: each for each in submissions}
     for name in names:
         if name not in by_name:
-            known = ", ".join(by_name)
+            known = ", ".join(by_name) + did_you_mean(by_name, name)
             raise SubmissionError(f"--compare: expected one of {known}, found {name!r}")
     results: dict[str, Any] = {}
     for track in TRACKS:

@@ -105,7 +105,7 @@ def play_all(settings: running.Settings, record: Record, workers: Workers, as_js
     ratings = rate(settings.agents, results, settings.seed)
     found = reports.results_as_json(settings, rounds, ratings, session.interrupted)
     common.write_results(settings.out, found)
-    reports.draw_all(rounds, ratings, settings.out)
+    reports.draw_all(found, settings.out)
     for note in reports.notes(rounds):
         print(note, file=sys.stderr)
     common.print_results(found, reports.tables(rounds, ratings), as_json=as_json)

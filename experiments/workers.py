@@ -63,7 +63,7 @@ class WorkerError(RuntimeError):
 
 
 class Workers(Protocol):
-    """Whoever does tasks."""
+    """What does tasks, in this process or elsewhere."""
 
     shares: bool
     """Whether tasks are done elsewhere, several at a time."""

@@ -23,7 +23,9 @@ _EXTRAS = {
     "matplotlib": "train",
     "minari": "minari",
     "moviepy": "render",
+    "nicegui": "web",
     "pettingzoo": "pettingzoo",
+    "playwright": "dev",
     "pyspiel": "openspiel",
     "sb3_contrib": "train",
     "scipy": "dev",
@@ -116,7 +118,7 @@ def pytest_report_header() -> str:
 
 def _missing_extra(error: ImportError) -> str | None:
     """Return the extra that an import lacks, if it is one that may lack it."""
-    if named := re.search(r"wfb[-_]gym\[(\w+)\]", str(error)):
+    if named := re.search(r"wfb-gym\[(\w+)\]", str(error)):
         return named[1]
     files = [Path(entry.path) for entry in pytest.ExceptionInfo.from_exception(error).traceback]
     if any(file.is_relative_to(PACKAGE) for file in files):

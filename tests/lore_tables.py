@@ -1,7 +1,8 @@
 """The cells of docs/lores.md that follow from data/lores.toml, so that the page cannot drift."""
 
-from wfb_gym.scenario.effects import Damage, Worth
+from wfb_gym.scenario.effects import Worth
 from wfb_gym.scenario.spells import LoreSpell, lore_spells
+from wfb_gym.transcripts.effects import effect_words, worth_words
 
 CAST_AT = {
     "enemy_unit": "enemy unit",
@@ -21,15 +22,6 @@ NEEDS = {
     "magic_item": "with a magic item",
     "wounded": "with lost wounds",
     "front_rank": "front rank free for an inch",
-}
-HITS = {
-    "1": "1 hit",
-    "D6": "D6 hits",
-    "2D6": "2D6 hits",
-    "D6 chain": "D6 hits and a chain",
-    "line": "1 hit a model on the line",
-    "template": "1 hit a model under a template",
-    "front_rank": "1 hit a model of the front rank",
 }
 DURATIONS = {
     "instant": "at once",
@@ -70,43 +62,6 @@ def target_cell(spell: LoreSpell) -> str:
     return "; ".join(parts)
 
 
-def damage_words(damage: Damage) -> str:
-    """Its hits in words."""
-    words = HITS[damage.hits]
-    if damage.strength_by_armour is not None:
-        words += f" S{'/'.join(map(str, damage.strength_by_armour))} by armour"
-    elif damage.strength is not None:
-        words += f" S{damage.strength}"
-    if damage.template is not None:
-        words = words.replace("a template", f'a {damage.template:g}" template')
-    if damage.partial is not None:
-        words += f", touched ones on {damage.partial}+"
-    for said, what in (
-        (damage.automatic, "no roll to wound"),
-        (not damage.armour_save, "no armour"),
-        (not damage.ward_save, "no ward"),
-        (damage.flaming, "flaming"),
-    ):
-        words += f", {what}" if said else ""
-    return words
-
-
-def known_effect(spell: LoreSpell) -> str:
-    """What of the effect the data say: hits and wounds."""
-    parts = []
-    if spell.damage is not None:
-        parts.append(damage_words(spell.damage))
-        if spell.near is not None and spell.near.extra is not None:
-            parts.append(f"{spell.near.extra} more where it touches")
-    if spell.gains_wound:
-        parts.append("the caster gains the wound")
-    if spell.heals:
-        parts.append("all lost wounds come back")
-    if spell.rallies:
-        parts.append("it rallies at once")
-    return "; ".join(parts)
-
-
 def lasts_cell(spell: LoreSpell) -> str:
     """How the phase treats it, and how long it lasts on the table where that differs."""
     if spell.damage is not None and spell.damage.delayed and spell.lasts is not None:
@@ -118,11 +73,7 @@ def worth_cell(worth: Worth | None) -> str:
     """The estimate with its reason."""
     if worth is None:
         return "its damage"
-    parts = [f"{worth.points:g} points"] if worth.points else []
-    parts += [f"{100 * worth.share:g} %"] if worth.share else []
-    parts += [f"{worth.points_per_phase:g} points a phase"] if worth.points_per_phase else []
-    parts += [f"{100 * worth.share_per_phase:g} % a phase"] if worth.share_per_phase else []
-    return f"{' and '.join(parts)}: {worth.reason}"
+    return f"{worth_words(worth)}: {worth.reason}"
 
 
 def lores() -> list[str]:
@@ -138,7 +89,7 @@ def lore_rows(lore: str) -> list[list[str]]:
             f"{spell.casting_value}+",
             range_cell(spell),
             target_cell(spell),
-            known_effect(spell),
+            effect_words(spell.effect),
             lasts_cell(spell),
             worth_cell(spell.worth),
         ]

@@ -71,7 +71,9 @@ def test_every_item_has_its_rule_in_the_ledger(name: str) -> None:
 
 @pytest.mark.parametrize("name", bundled_miscast_tables())
 def test_every_miscast_table_is_in_the_ledger_and_played_in_a_test(name: str) -> None:
-    assert f"`data/miscasts/{name}.toml`" in page("rules.md"), f"docs/rules.md: no row of {name}"
+    assert f"`data/miscasts/{name}.toml`" in page("rules-tests.md"), (
+        f"docs/rules-tests.md: no row of {name}"
+    )
     assert f'"{name}"' in text_of("tests/engine"), f"tests/engine: nobody plays {name}"
 
 

@@ -41,6 +41,28 @@ MORE = (
 )
 LATEST = 4.0
 """Seconds after which Ctrl-C comes at the latest."""
+SCRIPT = "wfb-gym"
+ENTRY_POINT = """\
+import sys
+from wfb_gym.cli import main
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+"""What pip writes for a script."""
+
+
+def command_of(line: str, out: Path) -> list[str]:
+    """Return what runs a command: the script, or ``python -m``."""
+    name, *arguments = line.format(out=out).split()
+    if name != SCRIPT:
+        return [sys.executable, "-m", name, *arguments]
+    (out / SCRIPT).write_text(ENTRY_POINT, encoding="utf-8")
+    return [sys.executable, str(out / SCRIPT), *arguments]
+
+
+def environment(*folders: Path) -> dict[str, str]:
+    """Return the variables with which a script finds the checkout, and before it some folders."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [*folders, ROOT]))}
 
 
 def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
@@ -85,7 +107,7 @@ def test_ctrl_c_during_import_is_one_line(package: str, tmp_path: Path) -> None:
     assert_ends_in_one_line(COMMANDS[package], tmp_path, random.uniform(0, 0.2))
 
 
-@pytest.mark.parametrize("line", COMMANDS.values())
+@pytest.mark.parametrize("line", [*COMMANDS.values(), f"{SCRIPT} play"])
 def test_ctrl_c_does_not_take_half_a_module_down(line: str, tmp_path: Path) -> None:
     """Compiled modules that are loaded in part abort when Python takes them down."""
     (tmp_path / "gymnasium.py").write_text(
@@ -95,8 +117,7 @@ def test_ctrl_c_does_not_take_half_a_module_down(line: str, tmp_path: Path) -> N
         "sys.modules['half'] = Half()\n"
         "raise KeyboardInterrupt\n"
     )
-    command = [sys.executable, "-m", *line.format(out=tmp_path).split()]
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    command, env = command_of(line, tmp_path), environment(tmp_path)
     ended = subprocess.run(
         command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
     )
@@ -137,12 +158,12 @@ def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
     assert "It was broken off here" in shown.stdout
 
 
-def test_a_reader_that_has_gone_is_no_error() -> None:
-    for line in ("wfb_gym scenarios", "wfb_gym roll --dice 3 --value 8"):
+def test_a_reader_that_has_gone_is_no_error(tmp_path: Path) -> None:
+    for line in ("wfb_gym scenarios", "wfb_gym roll --dice 3 --value 8", f"{SCRIPT} scenarios"):
         reading, writing = os.pipe()
         os.close(reading)
         done = subprocess.run(
-            [sys.executable, "-m", *line.split()],
+            command_of(line, tmp_path), env=environment(),
             cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
         os.close(writing)
@@ -150,14 +171,25 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
-def test_output_that_the_disk_cannot_take_is_one_line() -> None:
+@pytest.mark.parametrize(("name", "said"), [("wfb_gym", "python -m wfb_gym"), (SCRIPT, SCRIPT)])
+def test_output_that_the_disk_cannot_take_is_one_line(name: str, said: str, tmp_path: Path) -> None:
     with FULL.open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "wfb_gym", "roll", "--dice", "3", "--value", "8"],
+            command_of(f"{name} roll --dice 3 --value 8", tmp_path), env=environment(),
             cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr == "python -m wfb_gym: No space left on device\n"
+    assert done.stderr == f"{said}: No space left on device\n"
+
+
+def test_the_script_names_itself(tmp_path: Path) -> None:
+    done = subprocess.run(
+        command_of(f"{SCRIPT} roll --dice three", tmp_path),
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{SCRIPT} roll: ")
+    assert len(done.stderr.splitlines()) == 1
 
 
 def run_with_small_files(line: str, out: Path, most: int) -> subprocess.CompletedProcess[str]:

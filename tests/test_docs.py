@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import MISSING, fields, replace
 from inspect import Parameter, signature
 from itertools import combinations
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.lore_tables import known_effect, lore_rows, lores
+from tests.lore_tables import lore_rows, lores
 from tests.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import Field, layout
@@ -22,6 +23,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.spells import find_lore_spell
 from wfb_gym.seats import SEATS, seat_number
+from wfb_gym.transcripts.effects import effect_words
 
 ENVIRONMENTS = page("environments.md")
 BATTLEFIELD = page("battlefield.md")
@@ -46,6 +48,24 @@ def test_links_lead_somewhere(name: str) -> None:
         assert file.exists(), target
         if place:
             assert place in map(anchor, sections(file.read_text(encoding="utf-8"))), target
+
+
+# --- index.md and install.md ---------------------------------------------------------------
+
+
+def test_the_python_of_the_front_page_runs() -> None:
+    names: dict[str, Any] = {}
+    for code in blocks(page("index.md"), "python"):
+        exec(code, names)
+    assert names["done"]
+
+
+def test_every_extra_is_explained() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    named = " ".join(row[0] for row in rows_of(page("install.md"), "Extras"))
+    assert set(re.findall(r"`(\w+)`", named)) == set(extras)
 
 
 # --- lores.md ------------------------------------------------------------------------------
@@ -79,19 +99,20 @@ def test_words_for_what_a_spell_does() -> None:
     for name, words in told.items():
         spell = find_lore_spell(name)
         assert spell is not None
-        assert known_effect(spell) == words
+        assert effect_words(spell.effect) == words
 
 
 # --- battlefield.md ------------------------------------------------------------------------
 
 
-def test_the_example_of_explain_prints_what_the_page_says() -> None:
-    (code,) = blocks(BATTLEFIELD, "python")
-    (told,) = blocks(BATTLEFIELD, "text")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == told
+def test_the_examples_of_targets_print_what_the_page_says() -> None:
+    examples = list(zip(blocks(BATTLEFIELD, "python"), blocks(BATTLEFIELD, "text"), strict=True))
+    assert len(examples) == 2
+    for code, told in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, {})
+        assert printed.getvalue() == told
 
 
 # --- environments.md -----------------------------------------------------------------------
@@ -278,7 +299,12 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     told = capsys.readouterr().out.splitlines()
     mean, bold, miser = (float(line) for line in told[:3])
     assert told[3] == "python -m agents.distil --seat dispeller"
-    assert told[4].startswith("(64,) ")
+    scores = [float(line) for line in told[4:6]]
+    assert "scores -27, where the network of that duel scores 100" in page("agents.md").replace(
+        "\n", " "
+    )
+    assert scores == pytest.approx([-27, 100], abs=0.5)
+    assert told[6].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100
     assert names["observations"].shape[0] == 8

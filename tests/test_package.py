@@ -1,14 +1,17 @@
 """What the wheel must hold besides modules, and what importing the package must not do."""
 
+import re
 import subprocess
 import sys
 import tomllib
-from importlib import resources
+from importlib import import_module, resources
 from typing import Any
 
 import pytest
 
+import wfb_gym
 from tests.pages import PACKAGE, ROOT
+from wfb_gym.cli import main
 
 
 def project() -> dict[str, Any]:
@@ -69,3 +72,37 @@ def test_import_leaves_out_what_only_extras_bring() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_extras_are_spelled_in_one_way() -> None:
+    folders = [PACKAGE, *(ROOT / name for name in ("agents", "docs", "experiments", "tests"))]
+    files = [
+        *ROOT.glob("*.md"),
+        *(path for folder in folders for path in folder.rglob("*.[pm][yd]")),
+    ]
+    wrong = [path for path in files if "wfb_" + "gym[" in path.read_text(encoding="utf-8")]
+    assert wrong == []
+
+
+def test_named_extras_exist() -> None:
+    extras = set(project()["project"]["optional-dependencies"])
+    for path in PACKAGE.rglob("*.py"):
+        for named in re.findall(r"wfb-gym\[([a-z,]+)\]", path.read_text(encoding="utf-8")):
+            assert set(named.split(",")) <= extras, path
+
+
+def test_pythons_that_are_named_are_allowed() -> None:
+    lines = "\n".join(project()["project"]["classifiers"])
+    named = re.findall(r"Programming Language :: Python :: (3\.\d+)$", lines, re.MULTILINE)
+    assert project()["project"]["requires-python"] == f">={named[0]}"
+
+
+def test_dir_shows_what_there_is() -> None:
+    assert set(dir(wfb_gym)) == {*wfb_gym.__all__, "__version__"}
+    for name in dir(wfb_gym):
+        assert getattr(wfb_gym, name)
+
+
+def test_the_script_is_the_command_line() -> None:
+    module, function = project()["project"]["scripts"]["wfb-gym"].split(":")
+    assert getattr(import_module(module), function) is main

@@ -1,82 +1,65 @@
-"""The README: its Python runs, its scenario file loads, its commands work."""
+"""The README: it is short, and every block of it runs exactly as printed, by itself."""
 
+import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
-from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.packing import pack
-from wfb_gym.scenario import bundled_scenarios, load_scenario
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SHORTER = {"model.learn(200_000)": "model.learn(1_000)", "PhaseVecEnv(512,": "PhaseVecEnv(32,"}
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+COMMANDS = re.findall(r"^\$ python -m wfb_gym (.*)$", README, re.MULTILINE)
+EXTRAS = "sb3_contrib", "pettingzoo", "pyspiel", "torch"
+SERVES = "web"
+"""A command that runs until it is stopped; tests/web starts it."""
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def block_of(code: str) -> Any:
+    """Return a block as a parameter; it is skipped where a module that it imports is missing."""
+    needed = [name for name in EXTRAS if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE)]
+    imports = re.findall(r"^(?:from \S+ )?import (.*)$", code, re.MULTILINE)
+    return pytest.param(code, marks=pytest.mark.needs(*needed), id=", ".join(imports))
 
 
-COMMANDS = re.findall(r"^\$ python -m (wfb_gym .*)$", README, re.MULTILINE)
+def test_it_is_read_in_a_minute() -> None:
+    assert len(README.splitlines()) <= 180
+    assert len(BLOCKS) >= 5
+    assert len(COMMANDS) >= 5
 
 
-def run(*arguments: str) -> None:
-    command = [sys.executable, "-W", "error", *arguments]
+@pytest.mark.parametrize("code", [block_of(code) for code in BLOCKS])
+def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=600, cwd=ROOT
-    )
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    # A number behind a print is what it prints, as far as its digits go.
+    told = re.findall(r"^ *print\(.*\)(?: +# (-?[\d.]*\d)?.*)?$", code, re.MULTILINE)
+    for printed, number in zip(done.stdout.splitlines()[-len(told) :], told, strict=False):
+        if number:
+            digits = len(number.partition(".")[2])
+            assert float(printed) == pytest.approx(float(number), abs=10.0**-digits)
 
 
-def test_there_is_something_to_test() -> None:
-    assert len(blocks("python")) >= 4
-    assert len(blocks("toml")) == 2
-    assert len(COMMANDS) >= 3
-    for long in SHORTER:
-        assert long in README
+def no_answer(_: str = "") -> NoReturn:
+    raise EOFError
 
 
-@pytest.mark.needs("torch")  # it asks for a shipped policy
-def test_the_python_runs_from_top_to_bottom() -> None:
-    code = "\n".join(blocks("python"))
-    # Its default of 2048 would make one rollout of 512 environments a million steps.
-    assert "n_steps=" in code
-    for long, short in SHORTER.items():
-        code = code.replace(long, short)
-    run("-c", code)
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each != SERVES])
+def test_every_command_runs(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("builtins.input", no_answer)
+    assert main(shlex.split(command)) == 0
 
 
-def test_throwing_the_dice_prints_what_the_readme_says() -> None:
-    (code,) = [block for block in blocks("python") if "battle.roll(" in block]
-    found = re.search(r"print\(battle\.points\) +# (\S+)", code)
-    assert found is not None
-    run("-c", f"{code}\nassert battle.points == {found[1]}")
-
-
-def test_the_scenario_loads(tmp_path: Path) -> None:
-    path = tmp_path / "my-duel.toml"
-    path.write_text("\n".join(blocks("toml")), encoding="utf-8")
-    assert pack(load_scenario(path)).shape == (1,)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_commands_run(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    assert main(shlex.split(command)[1:]) == 0
-
-
-def test_the_table_of_values_is_what_solving_gives() -> None:
-    start = README.index("| scenario | phases | points |")
-    lines = README[start:].split("\n\n")[0].splitlines()[2:]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    assert sorted({row[0] for row in rows}) == bundled_scenarios()
-    small = [row for row in rows if row[4] and int(row[4].replace(",", "")) < 10_000]
-    assert len(small) >= 3
-    for name, phases, points, _, decisions, *_ in small:
-        solution = solver.solve(load_scenario(name).first_phases(int(phases)))
-        assert (points, decisions) == (f"{solution.value:+.2f}", f"{solution.states:,}")
+def test_its_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target

@@ -118,9 +118,9 @@ def test_examples_load_and_pack(example: str) -> None:
     assert pack(scenario).shape == (1,)
 
 
-def test_three_examples_are_complete() -> None:
+def test_four_examples_are_complete() -> None:
     complete = [example for example in EXAMPLES if example.startswith("name = ")]
-    assert len(complete) == 3
+    assert len(complete) == 4
 
 
 def test_every_model_of_a_scenario_has_its_table() -> None:
@@ -233,12 +233,12 @@ def test_the_room_in_an_army_is_told() -> None:
     for size, what in (
         (sizes.UNITS, "units"),
         (sizes.WIZARDS, "characters"),
-        (sizes.SPELLS, "spells (bound"),
+        (sizes.SPELLS, "spells in an army, bound ones among them"),
         (sizes.ITEMS, "kinds of item"),
         (sizes.CONTACTS, "groups in base contact"),
         (sizes.DICE, "dice in a pool"),
         (sizes.AIMS, "pairs of a spell and a target"),
-        (sizes.MARKS, "spells of an army whose effect"),
+        (sizes.MARKS, "spells whose effect"),
     ):
         assert f"{size} {what}" in told
 
@@ -296,7 +296,9 @@ FIELD = "[battlefield]\nwidth = 72\ndepth = 48\n"
 MISTAKES = [
     ("level = 1", "level = 5"),
     ("level = 1", "lvl = 1"),
-    ("Fire Ball", "Fireball"),
+    ("Fire Ball", "Fire Bell"),
+    ('[{ name = "Fire Ball" }]', '"Fire Ball"'),
+    ('spells = [{ name = "Fire Ball" }]', 'lore = "Wire"'),
     ('"Fire Ball"', '"Fire Ball", lore = "Fire", casting_value = 6'),
     ('"Fire Ball"', '"Fire Ball", worth = 20, in_play = true'),
     ('"Fire Ball"', '"Fire Ball", range_inches = 12'),
@@ -310,7 +312,8 @@ MISTAKES = [
     ('name = "Orc Boyz"', 'name = "Orc Boyz"\nfrontage = 30'),
     ('name = "Orc Boyz"', 'name = "Orc Boyz"\ntroop = "foot"'),
     (UNITS, f"{FIELD}{UNITS}"),
-    (UNITS, f'[[worths]]\nspell = "Fireball"\npoints = 1\n{UNITS}'),
+    ('name = "Orc Boyz"', 'name = "Orc Boyz"\nx = 30\ny = 14'),
+    (UNITS, f'[[worths]]\nspell = "Fire Bell"\npoints = 1\n{UNITS}'),
     (UNITS, f'[dispeller]\nitems = ["Dispel Scrol"]\n{UNITS}'),
     (UNITS, f'[dispeller]\nitems = ["Wizard\'s Staff"]\n{UNITS}'),
     (UNITS, f'[rules]\nmiscast_table = "house"\n{UNITS}'),

@@ -4,6 +4,7 @@ Building it needs the extra `docs`; where that is missing, the pages' own tests 
 """
 
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import wfb_gym
-from tests.pages import ROOT, page, place_of
+from tests.pages import ROOT, page, place_of, sections
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
@@ -33,6 +34,33 @@ def test_every_page_is_in_the_nav_once() -> None:
         assert found != (name == "index"), name
     for entry in entries:
         assert "*" in entry or entry in PAGES, entry
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "api").glob("*.md")), ids=lambda path: path.stem)
+def test_every_page_of_a_module_is_listed_and_its_names_exist(path: Path) -> None:
+    assert f"(api/{path.name})" in page("api.md")
+    text = path.read_text(encoding="utf-8")
+    found = re.findall(r"^\.\. auto(?:function|class|data):: ([\w.]+)", text, re.MULTILINE)
+    assert found
+    for module, _, member in (name.rpartition(".") for name in found):
+        assert hasattr(pytest.importorskip(module, exc_type=ImportError), member), member
+
+
+SEARCHED = {
+    "action table": "environments/caster",
+    "observation table": "environments/battle",
+    "write an agent": "howto/write-an-agent",
+    "miscast": "five-minutes",
+    "miscast tables": "scenarios",
+    "action space": "environments",
+}
+"""What people look for, and the page with it in a heading."""
+
+
+@pytest.mark.parametrize("words", SEARCHED)
+def test_what_is_looked_for_is_in_a_heading(words: str) -> None:
+    headings = sections(page(f"{SEARCHED[words]}.md"))
+    assert any(words in heading.lower() for heading in headings)
 
 
 def test_links_of_pages_beside_docs() -> None:
@@ -85,3 +113,9 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "site" / "environments" / "caster.html").is_file()
+    text = (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
+    for words, name in SEARCHED.items():
+        number = index["docnames"].index(name)
+        found = [title for title in index["alltitles"] if words in title.lower()]
+        assert number in {place for title in found for place, _ in index["alltitles"][title]}

@@ -221,8 +221,10 @@ def make_page(spec: EnvSpec) -> str:
         word = re.fullmatch(r"[a-z]+", one.default)
         rows.append([f"`{one.name}`", one.default if word else f"`{one.default}`", one.meaning])
     texts["Arguments"] = markdown_table(rows)
-    texts["Action Space"] += f"\n\n{shown}{action_table(env.batch.codec, env.action_meanings())}"
-    texts["Observation Space"] += f"\n\n{shown}{field_table(env.batch.layout.fields)}\n\n{sizes}"
+    actions = action_table(env.batch.codec, env.action_meanings())
+    texts["Action Space"] += f"\n\n### Action table\n\n{shown}{actions}"
+    fields = f"### Observation table\n\n{shown}{field_table(env.batch.layout.fields)}"
+    texts["Observation Space"] += f"\n\n{fields}\n\n{sizes}"
     parts += [f"## {head}\n\n{texts[head]}\n" for head in SECTIONS]
     return "\n".join(parts)
 

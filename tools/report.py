@@ -7,15 +7,15 @@
     python -m tools.report --scratch fast   run one of them again
 
 A command's results.json is kept in docs/results/NAME.json, and its pictures in docs/images. A
-table stands in its page between <!-- report:NAME --> and <!-- /report -->. Pictures that need more
-than the results (a trained model, all matches of a tournament) are only made from scratch.
+table stands wherever README.md or a page of docs/ has <!-- report:NAME --> and <!-- /report -->.
+Pictures that need more than the results (a trained network) are only made from scratch.
 """
 
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,14 +24,18 @@ import numpy as np
 
 from agents.common import short_names
 from agents.distillation.grading import Grade
-from agents.figures import draw_grades, draw_scores
+from agents.figures import draw_grades, draw_learning_curve, draw_scores
+from agents.train_fast import LARGE
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
 from experiments.figures.speed import draw_speed
 from experiments.solve import values_table
+from experiments.tournaments.reports import draw_points, draw_ratings
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole, write_whole
 from wfb_gym.seats import SEATS
+from wfb_gym.solver import Estimate
+from wfb_gym.suggestions import did_you_mean
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results"
@@ -50,14 +54,13 @@ class Report:
     command: str  # behind ``python -m``; if `printed`, it gets ``--json``
     minutes: float  # that the command takes on two cores
     table: Callable[[Results], str] | None = None  # from the results to Markdown
-    page: str = "README.md"  # that shows the table
     pictures: Mapping[str, str] = field(default_factory=dict)
     """Files of the command's folder, and their names in docs/images."""
-    draw: Callable[[Results, Path], None] | None = None
-    """Draws the first picture from the results alone, where they suffice."""
+    draw: Sequence[Callable[[Results, Path], None]] = ()
+    """Draw the first pictures from the results alone, where they suffice."""
     printed: bool = False  # whether the command prints its results, instead of writing a file
-    more: Mapping[str, tuple[str, Callable[[Results], str]]] = field(default_factory=dict)
-    """Further tables from the same results: their names, pages and functions."""
+    more: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
+    """Further tables from the same results, by name."""
 
     @property
     def folder(self) -> Path:
@@ -79,14 +82,43 @@ class Report:
         return json.loads(self.results.read_text(encoding="utf-8"))
 
     def pages_with_tables(self) -> dict[Path, tuple[str, str]]:
-        """Return the text of each page of a table, and what it is with the committed results."""
-        own = {} if self.table is None else {self.name: (self.page, self.table)}
+        """Return the text of each page of a table, and what it is with the committed results.
+
+        Raises:
+            ValueError: no page has the marks of a table.
+        """
+        own = {} if self.table is None else {self.name: self.table}
         found: dict[Path, tuple[str, str]] = {}
-        for name, (page, table) in (own | dict(self.more)).items():
-            path = ROOT / page
-            text, wanted = found.get(path) or (path.read_text(encoding="utf-8"),) * 2
-            found[path] = text, insert_table(wanted, name, table(self.read()))
+        for name, table in (own | dict(self.more)).items():
+            text = table(self.read())
+            pages = {path: found.get(path) or (_text(path),) * 2 for path in _pages()}
+            shown = {path: each for path, each in pages.items() if _marks(name).search(each[0])}
+            if not shown:
+                raise ValueError(
+                    f"expected <!-- report:{name} --> and <!-- /report --> in README.md or docs/"
+                )
+            found |= {
+                path: (old, insert_table(new, name, text)) for path, (old, new) in shown.items()
+            }
         return found
+
+
+def _pages() -> list[Path]:
+    return [path for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")) if path.is_file()]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _marks(name: str) -> re.Pattern[str]:
+    """What finds the marks of a table, and all between them."""
+    return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
+
+
+def insert_table(page: str, name: str, table: str) -> str:
+    """Return a page with a table between its marks."""
+    return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
 
 
 def grades_table(results: Results) -> str:
@@ -109,24 +141,26 @@ def grades_table(results: Results) -> str:
 
 
 def runs_table(results: Results) -> str:
-    """Return a table of exact scores of both seats by seed."""
+    """Return a table of exact scores of both seats by seed, and when each was reached."""
     seats = results["scores"]
-    rows = [[str(one["args"]["seed"]), *_progress(one, seats)] for one in results["runs"]]
-    rows.append(["median", "", "", *(f"**{score:.2f}**" for score in seats.values())])
-    return markdown_table([["seed", "seconds", "decisions", *seats], *rows], text_columns=(0,))
+    rows = []
+    for one in results["runs"]:
+        kept = ((f"{one['scores'][s]:.2f}", f"{one['best_after'][s]:,}") for s in seats)
+        rows.append([str(one["args"]["seed"]), *(cell for pair in kept for cell in pair)])
+    medians = ((f"**{score:.2f}**", "") for score in seats.values())
+    rows.append(["median", *(cell for pair in medians for cell in pair)])
+    header = ["seed", *(cell for seat in seats for cell in (seat, "after decisions"))]
+    return markdown_table([header, *rows], text_columns=(0,))
 
 
 def run_table(results: Results) -> str:
     """Return a table of exact scores along one run."""
     seats = results["scores"]
-    rows = [_progress(one, seats) for one in results["curve"]]
-    return markdown_table([["seconds", "decisions", *seats], *rows], text_columns=(0,))
-
-
-def _progress(run: Results, seats: Iterable[str]) -> list[str]:
-    """Time, decisions and exact scores of a run, or of a point of it."""
-    scores = (f"{run['scores'][seat]:.2f}" for seat in seats)
-    return [f"{run['seconds']:.0f}", f"{run['frames']:,}", *scores]
+    rows = [
+        [f"{one['frames']:,}", *(f"{one['scores'][seat]:.2f}" for seat in seats)]
+        for one in results["curve"]
+    ]
+    return markdown_table([["decisions", *seats], *rows], text_columns=())
 
 
 def distilled_table(results: Results) -> str:
@@ -159,11 +193,45 @@ def _markdown_of(rows: Callable[[Results], tables.Rows]) -> Callable[[Results], 
     return lambda results: markdown_table(rows(results), text_columns=(0,))
 
 
-def _draw_runs(results: Results, folder: Path) -> None:
+def solved(results: Results) -> str:
+    """Return a table of the values of what is solved; of battles the first phases."""
+    found = results["scenarios"]
+    whole = {one["scenario"]: one["phases"] for one in found if "too_large" in one}
+    rows = [
+        one | {"phases": f"first {one['phases']} of {whole[one['scenario']]}"}
+        if one["scenario"] in whole
+        else one
+        for one in found
+        if "too_large" not in one
+    ]
+    return values_table(rows)
+
+
+def unsolved(results: Results) -> str:
+    """Return a sentence on the scenarios that are too large."""
+    large = [one for one in results["scenarios"] if "too_large" in one]
+    sizes = {one["scenario"]: Estimate(**one["too_large"] | {"causes": ()}) for one in large}
+    least, *_, most = sorted(sizes, key=lambda name: sizes[name].states)
+    return (
+        f"{len(large)} bundled battles are too large to be solved whole, from {sizes[least]} "
+        f"({least}) to {sizes[most]} ({most})."
+    )
+
+
+def _draw_runs(results: Results, path: Path) -> None:
     runs = results.get("runs", [results])
     named = ", ".join(results["args"]["scenario"])
-    seeds = f", {len(runs)} seeds" if len(runs) > 1 else ""
-    draw_scores([one["curve"] for one in runs], f"self-play in {named}{seeds}", folder)
+    draw_scores([one["curve"] for one in runs], f"{named}: self-play", path)
+
+
+def _draw_curve(results: Results, path: Path) -> None:
+    given = results["args"]
+    named = ", ".join(given.get("scenario") or given["scenarios"])
+    draw_learning_curve(results["curve"], f"{named}: MaskablePPO as {given['seat']}", path)
+
+
+def _draw_first_scenario(results: Results, path: Path) -> None:
+    draw_points(results["scenarios"][0], path)
 
 
 def _draw_distilled(results: Results, path: Path) -> None:
@@ -175,30 +243,27 @@ ALL = (
     Report(
         "fast",
         "agents.train_fast --runs 5",
-        5,
+        4,
         runs_table,
-        pictures={"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
-        draw=_draw_runs,
+        {"curve.png": "fast-curve.png", "seed-0/policy.png": "fast-policy.png"},
+        draw=(_draw_runs,),
     ),
     Report(
         "train",
         "agents.train",
         8,
         grades_table,
-        pictures={"curve.png": "curve.png", "policy.png": "policy.png"},
+        {"curve.png": "curve.png"},
+        draw=(_draw_curve,),
     ),
-    Report(
-        "train-dispeller", "agents.train --seat dispeller", 8, grades_table, "docs/experiments.md"
-    ),
+    Report("train-dispeller", "agents.train --seat dispeller", 8, grades_table),
     Report(
         "large",
-        "agents.train_fast --scenario grand-conclave --seconds 600 --width 192 --evaluations 2 "
-        "--exact-bytes 4294967296",
+        f"agents.train_fast {LARGE}",
         14,
         run_table,
-        page="docs/experiments.md",
-        pictures={"curve.png": "large-curve.png"},
-        draw=_draw_runs,
+        {"curve.png": "large-curve.png"},
+        draw=(_draw_runs,),
     ),
     *(
         Report(
@@ -206,8 +271,8 @@ ALL = (
             f"agents.distil --seat {seat}",
             60,
             distilled_table,
-            pictures={"scores.png": f"general-{seat}.png"},
-            draw=_draw_distilled,
+            {"scores.png": f"general-{seat}.png"},
+            draw=(_draw_distilled,),
         )
         for seat in SEATS
     ),
@@ -217,20 +282,23 @@ ALL = (
         "--planner-battles 1000",
         10,
         rating_table,
-        pictures={"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
+        {"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
+        draw=(draw_ratings, _draw_first_scenario),
     ),
     Report(
         "battle",
         "agents.train --scenario border-skirmish",
         5,
         grades_table,
-        pictures={"curve.png": "battle-curve.png"},
+        {"curve.png": "battle-curve.png"},
+        draw=(_draw_curve,),
     ),
     Report(
         "values",
         "experiments.solve --all",
         15,
-        lambda results: values_table(results["scenarios"]),
+        solved,
+        more={"values-too-large": unsolved},
         printed=True,
     ),
     Report(
@@ -239,7 +307,7 @@ ALL = (
         12,
         _markdown_of(tables.speed_rows),
         more={
-            f"benchmark-{name}": ("docs/speed.md", _markdown_of(rows))
+            f"benchmark-{name}": _markdown_of(rows)
             for name, rows in (
                 ("aims", tables.aim_rows),
                 ("ratios", tables.ratio_rows),
@@ -250,31 +318,34 @@ ALL = (
             )
         },
         pictures={"speed.png": "speed.png"},
-        draw=draw_speed,
+        draw=(draw_speed,),
         printed=True,
     ),
 )
-_HEAT_MAP, _BATTLEFIELD, _FRAME, _FILM = (
+_HEAT_MAP, _BATTLEFIELD, _FIRE_BALL, _FRAME, _FILM = (
     f"docs/images/{name}"
-    for name in ("archmage-duel-dice.png", "border-skirmish.png", "rgb-array.png", "battle.gif")
+    for name in (
+        "archmage-duel-dice.png",
+        "border-skirmish.png",
+        "fire-ball.png",
+        "rgb-array.png",
+        "battle.gif",
+    )
 )
+_WEB = ("desk", "phone", "review", "review-phone")
+_FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
     _HEAT_MAP: f"experiments.solve archmage-duel --plot {_HEAT_MAP}",
     _BATTLEFIELD: f"wfb_gym draw border-skirmish --out {_BATTLEFIELD}",
+    _FIRE_BALL: f"wfb_gym draw border-skirmish --spell fireball --out {_FIRE_BALL}",
     _FRAME: f"tools.rendering --out {_FRAME}",
     _FILM: f"tools.rendering --film --out {_FILM}",
     "docs/environments/": "tools.pages",
+    **{f"docs/images/web-{name}.png": "tests.web" for name in _WEB},
+    **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }
 """Pages and pictures that a command of their own writes in place within a minute."""
-
-
-def insert_table(page: str, name: str, table: str) -> str:
-    """Return a page with a table between its marks, which must be there."""
-    marks = re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
-    if not marks.search(page):
-        raise ValueError(f"expected <!-- report:{name} --> and <!-- /report --> in the page")
-    return marks.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
 
 
 def find_stale(reports: Sequence[Report]) -> list[str]:
@@ -284,11 +355,11 @@ def find_stale(reports: Sequence[Report]) -> list[str]:
 
 
 def rewrite(one: Report) -> None:
-    """Write tables into their pages, and draw the picture that needs only the results."""
+    """Write tables into their pages, and draw the pictures that need only the results."""
     for path, (_, page) in one.pages_with_tables().items():
         write_text_whole(path, page)
-    if one.draw is not None:
-        one.draw(one.read(), IMAGES / next(iter(one.pictures.values())))
+    for draw, picture in zip(one.draw, one.pictures.values(), strict=False):
+        draw(one.read(), IMAGES / picture)
 
 
 def run(one: Report) -> None:
@@ -322,7 +393,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {one.name: one for one in ALL}
     for name in given.names:
         if name not in known:
-            parser.error(f"expected one of {', '.join(known)}, found {name!r}")
+            question = did_you_mean(known, name)
+            parser.error(f"expected one of {', '.join(known)}{question}, found {name!r}")
     chosen = [known[name] for name in given.names or known]
     if given.list:
         for one in chosen:
@@ -343,7 +415,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             else:
                 print(f"{one.name}: no results yet, run it with --scratch", file=sys.stderr)
         if given.scratch and not given.names:
-            for command in PAGES.values():
+            for command in dict.fromkeys(PAGES.values()):
                 subprocess.run([sys.executable, "-m", *command.split()], cwd=ROOT, check=True)
     except subprocess.CalledProcessError as error:
         print(f"report: {error}", file=sys.stderr)

@@ -1,13 +1,13 @@
 """The magic phase of Warhammer Fantasy Battle as a reinforcement-learning environment.
 
-Importing the package registers its environments with Gymnasium; everything else is loaded when
-it is first used.
+Importing the package registers its environments with Gymnasium, and with PettingZoo and OpenSpiel
+where and when these are imported; everything else is loaded when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from wfb_gym import _commands, _policies
+from wfb_gym import _commands, _policies, _registration
 
 if TYPE_CHECKING:
     from wfb_gym import solver
@@ -46,6 +46,10 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
 def _resolve_policy(*args: Any) -> Any:
     return import_module("wfb_gym.players.registry").resolve_policy(*args)
 
@@ -67,6 +71,7 @@ def _register() -> None:
         entry_point="wfb_gym.envs.battles:BattleEnv",
         vector_entry_point="wfb_gym.envs.battles:BattleVectorEnv",
     )
+    _registration.watch_imports()
 
 
 _register()

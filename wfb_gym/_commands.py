@@ -1,8 +1,9 @@
 """How the commands of this repository end early: with one line and an exit status.
 
-Python runs the package of ``python -m PACKAGE...`` before all else, and the packages call
-`end_in_one_line` first. So that holds from the first import on, for what a command itself does not
-catch: Ctrl-C, a reader of its output that has gone, and files that cannot be read or written.
+Python runs the package of ``python -m PACKAGE...``, or of the script ``wfb-gym``, before all else,
+and the packages call `end_in_one_line` first. So that holds from the first import on, for what a
+command itself does not catch: Ctrl-C, a reader of its output that has gone, and files that cannot
+be read or written.
 """
 
 import atexit
@@ -12,6 +13,7 @@ import select
 import signal
 import sys
 from functools import partial
+from pathlib import Path
 from traceback import walk_tb
 from types import FrameType, TracebackType
 from typing import IO, NoReturn
@@ -26,22 +28,37 @@ READER_GONE = 141
 """Exit status when nobody reads the output any more, as that of other commands."""
 
 _PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
+_SCRIPT = "wfb-gym"
+"""What pip makes of ``[project.scripts]``: the command line of `wfb_gym` by a shorter name."""
+
+
+def is_script() -> bool:
+    """Say whether Python runs the script ``wfb-gym``."""
+    return Path(sys.argv[0] if sys.argv else "").stem == _SCRIPT
+
+
+def _command() -> str | None:
+    """Return the command of this repository that Python is on its way to, as it was called."""
+    if is_script():
+        return _SCRIPT
+    if sys.argv[:1] != ["-m"] or "-m" not in sys.orig_argv:
+        return None
+    module = sys.orig_argv[sys.orig_argv.index("-m") + 1]
+    return f"python -m {module}" if module.split(".")[0] in _PACKAGES else None
 
 
 def end_in_one_line() -> None:
     """Have the process end so, if Python is on its way to a command of this repository."""
-    if sys.argv[:1] != ["-m"] or "-m" not in sys.orig_argv:
-        return
-    module = sys.orig_argv[sys.orig_argv.index("-m") + 1]
-    if module.split(".")[0] in _PACKAGES and sys.excepthook is sys.__excepthook__:
-        sys.excepthook = partial(_end, f"python -m {module}")
-        atexit.register(_finish, f"python -m {module}")
+    command = _command()
+    if command is not None and sys.excepthook is sys.__excepthook__:
+        sys.excepthook = partial(_end, command)
+        atexit.register(_finish, command)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
             signal.signal(signal.SIGINT, _interrupt)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """End at once while a command's modules are loaded: some swallow Ctrl-C, or tell another error.
+    """End at once while a command's modules are loaded: some swallow Ctrl-C, or raise others.
 
     Once the command runs, Ctrl-C is a `KeyboardInterrupt` as ever.
     """
@@ -115,5 +132,5 @@ def _say(line: str) -> None:
     try:
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
-    except OSError:  # nobody is there to be told
+    except OSError:  # nothing is left to write to
         os._exit(FAILED)

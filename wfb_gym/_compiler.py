@@ -36,7 +36,6 @@ from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
     IndexDataCacheFile,
-    UserProvidedCacheLocator,
 )
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, compile_result
@@ -49,22 +48,29 @@ from numba.core.runtime import rtsys
 from wfb_gym.files import DamagedFileError, refuse_damage, write_whole
 
 try:
+    from numba.core.caching import UserProvidedCacheLocator
+except ImportError:  # its name up to 0.61
+    from numba.core.caching import (  # type: ignore[no-redef]
+        _UserProvidedCacheLocator as UserProvidedCacheLocator,
+    )
+
+try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_TESTED_RELEASES = ((0, 68),)
-"""Numba's releases, major and minor, on which the classes of this module were tested."""
+_OLDEST_TESTED, _NEWEST_TESTED = (0, 61), (0, 68)
+"""Numba's releases, major and minor, between which the classes of this module were tested."""
 
 
 def is_tested(release: tuple[int, int]) -> bool:
     """Say whether functions are compiled with their entry on a release; warn if they are not."""
-    if release in _TESTED_RELEASES:
+    if _OLDEST_TESTED <= release <= _NEWEST_TESTED:
         return True
-    newest = ".".join(map(str, _TESTED_RELEASES[-1]))
+    oldest, newest = (".".join(map(str, each)) for each in (_OLDEST_TESTED, _NEWEST_TESTED))
     warnings.warn(
-        f"wfb_gym was tested up to Numba {newest}, not with {numba.__version__}: compiling takes "
-        "several times as long, what is compiled is the same",
+        f"wfb_gym was tested with Numba {oldest} to {newest}, not with {numba.__version__}: "
+        "compiling takes several times as long, what is compiled is the same",
         RuntimeWarning,
         stacklevel=2,
     )

@@ -77,7 +77,11 @@ class PositionArchive:
 
 
 def _hashes(observations: NDArray[np.float32], scenarios: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Numbers that tell positions apart but for rare collisions: int64 (k,)."""
-    weights = np.random.default_rng(0).normal(size=observations.shape[1])
-    projected: NDArray[np.float64] = observations @ weights + scenarios * np.pi
-    return np.round(1e8 * projected).astype(np.int64)
+    """Numbers from 0 that tell positions apart but for rare collisions: int64 (k,).
+
+    Sums of whole numbers modulo 2^64, the same on every machine; the upper half is well mixed.
+    """
+    weights = np.random.default_rng(0).integers(1 << 63, size=observations.shape[1] + 1) | 1
+    bits = (observations + 0.0).view(np.int32).astype(np.int64)  # -0.0 is 0.0
+    sums: NDArray[np.int64] = bits @ weights[1:] + scenarios * weights[0]
+    return (sums >> 32) & 0xFFFFFFFF

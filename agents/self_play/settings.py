@@ -9,8 +9,7 @@ class Settings:
     """Settings of a run."""
 
     scenario: tuple[str, ...] = ("archmage-duel",)  # played in turn; or one name of generated ones
-    seconds: float = 30.0  # of learning, evaluations aside
-    steps: int = 0  # decisions of both seats in all; 0: as many as there is time for
+    steps: int = 4_000_000  # decisions of both seats in all
     seed: int = 0  # of networks, sampling and dice
     runs: int = 1  # of consecutive seeds
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-fast)"})
@@ -31,20 +30,21 @@ class Settings:
         default=0.02, metadata={"aliases": ("--last-entropy",)}
     )
     # share of battles in which a seat explores, for each seat
-    exploration: float = field(default=0.7, metadata={"aliases": ("--straying",)})
+    exploration: float = 0.7
     # of the policy loss of exploratory decisions
-    exploration_weight: float = field(default=0.5, metadata={"aliases": ("--stray-weight",)})
+    exploration_weight: float = 0.5
     # share of battles that begin at a position of the archive, and the most that it stores
-    exploring_starts: float = field(default=0.5, metadata={"aliases": ("--restarts",)})
+    exploring_starts: float = 0.5
     archive_capacity: int = field(default=50_000, metadata={"aliases": ("--archive",)})
     max_grad_norm: float = field(default=0.5, metadata={"aliases": ("--max-norm",)})
-    evaluations: int = 6  # points of the learning curve
+    evaluations: int = 20  # points of the learning curve after the first; the best is kept
     exact_bytes: int = 1 << 28  # memory that the exact solution may take
-    workers: int = 2  # processes that learn together, each with its part of the battles
+    # processes that learn together, each with its part of the battles; two on every machine, as
+    # another number learns otherwise
+    workers: int = 2
     checkpoint_seconds: float = 60.0  # between two checkpoints
 
     @property
     def free(self) -> frozenset[str]:
         """Names of the settings that do not decide what is learned, nor where the curve is."""
-        without_steps = {"out", "exact_bytes", "checkpoint_seconds"}
-        return frozenset(without_steps | ({"seconds"} if self.steps else set()))
+        return frozenset({"out", "exact_bytes", "checkpoint_seconds"})

@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +22,20 @@ from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.files import refuse_damage
 from wfb_gym.packing.records import PackedScenario
+from wfb_gym.seats import SEATS
 
 TRAINING_SEED = 3_000_000_000
 """Of the first run's dice."""
 SEED_SPACING = 1_000_000
 """Between the dice of two runs, so that no two battles share any."""
+
+
+class Best(NamedTuple):
+    """A seat's network where its exact score was highest, at the earliest such point."""
+
+    score: float
+    frames: int  # decisions played until then
+    network: dict[str, Any]  # its weights
 
 
 class Rollout(NamedTuple):
@@ -76,6 +86,7 @@ class Trainer:
         self.learned = 0  # those learned from, which had more than one legal action
         self.seconds = 0.0  # of learning so far
         self.curve: list[dict[str, Any]] = []  # points of the learning curve so far
+        self.best: dict[str, Best] = {}  # by seat, where there are exact scores
         seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
         self.decisions = self.battles.reset(seed)
         self._draw_epsilon(np.ones(count, np.bool_))
@@ -83,8 +94,20 @@ class Trainer:
     @property
     def progress(self) -> float:
         """Share of the training that is over, 0 to 1."""
-        steps, seconds = self.settings.steps, self.settings.seconds
-        return min(1.0, self.frames / steps if steps else self.seconds / seconds)
+        return min(1.0, self.frames / self.settings.steps)
+
+    def keep_best(self, scores: Mapping[str, float]) -> None:
+        """Keep the networks as they are of the seats whose scores are better than ever before."""
+        for seat, learner in zip(SEATS, self.learners, strict=True):
+            if seat in scores and (seat not in self.best or scores[seat] > self.best[seat].score):
+                weights = {name: w.clone() for name, w in learner.network.state_dict().items()}
+                self.best[seat] = Best(scores[seat], self.frames, weights)
+
+    def go_back_to_best(self) -> None:
+        """Give the learners the best networks; those that were never scored stay as they are."""
+        for seat, learner in zip(SEATS, self.learners, strict=True):
+            if seat in self.best:
+                learner.network.load_state_dict(self.best[seat].network)
 
     def update(self) -> None:
         """Play a rollout and let both seats learn from it."""
@@ -155,6 +178,7 @@ class Trainer:
                 "settings": settings_as_json(self.settings),
                 "scenarios": _digest(self.battles.packed_scenarios),
                 "curve": self.curve,
+                "best": {seat: best._asdict() for seat, best in self.best.items()},
                 "parts": parts,
             }
             save_checkpoint(self.settings.out, state)
@@ -191,6 +215,7 @@ class Trainer:
             self.decisions = self.battles.set_state(own["battles"])
             self.frames, self.learned, self.seconds = own["counts"]
             self.curve = state["curve"]
+            self.best = {seat: Best(**best) for seat, best in state["best"].items()}
 
 
 def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:

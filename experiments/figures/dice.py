@@ -1,11 +1,13 @@
 """Heat maps of what to cast and on how many dice, by power and dispel dice left.
 
-A cell is the scenario's first nomination with other pools: they are set in the state, the engine
-makes it canonical, and the solution is extended by the new positions, which share most of their
-successors. A scenario with fixed pools gives the same in a battle of one phase, but in a longer one
-it would change the later phases too.
+Those of the optimum show the scenario's first nomination with other pools: they are set in the
+state, the engine makes it canonical, and the solution is extended by the new positions, which share
+most of their successors. A scenario with fixed pools gives the same in a battle of one phase, but
+in a longer one it would change the later phases too. Those of a policy show what it does where its
+battles come to, and nothing else: what it would do elsewhere says nothing of how it plays.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
@@ -22,14 +24,16 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from experiments.figures import openings
-from experiments.figures.openings import STOP, Opening, play_opening
+from experiments.figures.openings import Opening, play_opening
+from experiments.figures.palette import DPI
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import new_states
+from wfb_gym.engine.state import Node, new_states
 from wfb_gym.engine.turn_flow import to_nominate
+from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.files import save_figure
 from wfb_gym.players.interface import Policy
 from wfb_gym.scenario import Scenario
@@ -41,13 +45,15 @@ CLOSED = -2
 """In the place of a spell: it cannot be cast."""
 
 _FRAME = "crimson"
-_DPI = 150
 _FONT = 8.5
 _OPENING = "What to cast first, on how many dice"
 _SPELL_NOTE = (
     "on the right: dice if that spell is cast first, and the points that this gives away "
     "(bold: none, it is the best)"
 )
+_LOST = "points that this gives away, on average"
+_BATTLES = 2048
+"""Battles that show where a policy comes to."""
 _MIN_SHADES = 5
 """Shades of the palette; a figure with fewer numbers of dice takes the first ones."""
 _LABEL = 8
@@ -112,13 +118,13 @@ class HeatMap:
     def grid(self, found: Iterable[Opening | None]) -> Grid:
         """Return the openings of all cells, row by row; None where there is none."""
         cells = [
-            (CLOSED, 0, np.nan) if one is None else (one.spell, one.dice, self._points_lost(one))
+            (CLOSED, 0, np.nan) if one is None else (one.spell, one.dice, self.points_lost(one))
             for one in found
         ]
         shape = (len(self.dispel), len(self.power))
         return Grid(*(np.array(column).reshape(shape) for column in zip(*cells, strict=True)))
 
-    def _points_lost(self, opening: Opening) -> float:
+    def points_lost(self, opening: Opening) -> float:
         """Points that an opening gives away; rounding never makes them negative."""
         gained = opening.after.points - opening.before.points
         before, after = map(self.solution.value_of, (opening.before, opening.after))
@@ -141,14 +147,16 @@ def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
     )
 
 
-def policy_grid(heat_map: HeatMap, policy: Policy) -> Grid:
-    """Return the openings of a policy of the army that casts; it is asked about all cells together.
+def policy_openings(
+    heat_map: HeatMap, policy: Policy, positions: Iterable[Battle]
+) -> list[Opening]:
+    """Return a policy's openings from nominations of its army on; it is asked about all together.
 
     An illegal action is a `ValueError`.
     """
     packed, army = heat_map.solution.packed, heat_map.army
     view = View(packed, army, fit(packed, army))
-    found = [Opening(cell) for cell in heat_map.positions()]
+    found = [Opening(position) for position in positions]
     while unfinished := [opening for opening in found if not opening.has_ended]:
         states = new_states(len(unfinished))
         for place, opening in enumerate(unfinished):
@@ -157,7 +165,44 @@ def policy_grid(heat_map: HeatMap, policy: Policy) -> Grid:
         actions = validated_actions(policy(observations, masks), masks, "policy")
         for opening, action in zip(unfinished, actions, strict=True):
             opening.act(int(view.codec.code_of[int(action)]))
-    return heat_map.grid(found)
+    return found
+
+
+def visited_nominations(
+    heat_map: HeatMap, policy: Policy, battles: int
+) -> tuple[list[Battle], list[int]]:
+    """Return where a policy nominates spells whatever its opponent does, and how often each.
+
+    The army that casts first is the policy's. Its opponent plays at random, so that it leads to
+    everything that the policy can come to; each battle is played to its end.
+    """
+    army, rng = heat_map.army, np.random.default_rng(0)
+
+    def play(seat: int, asked: Decisions) -> NDArray[np.int64]:
+        if seat != army:
+            return (rng.random(asked.masks.shape) * asked.masks).argmax(1)
+        if not len(asked.members):
+            return np.zeros(0, np.int64)
+        return validated_actions(policy(asked.observations, asked.masks), asked.masks, "policy")
+
+    batch = SelfPlayBatch(battles, heat_map.solution.scenario)
+    over = np.zeros(battles, np.bool_)  # then a battle goes on with another one, which is left out
+    found: dict[bytes, Battle] = {}
+    visits: Counter[bytes] = Counter()
+    decisions = batch.reset(seed=0)
+    while not over.all():
+        members = decisions[army].members
+        states: Any = batch.states(members[~over[members]])
+        for state in states[states["node"] == Node.NOMINATE]:
+            key = state.tobytes()
+            visits[key] += 1
+            if key not in found:
+                found[key] = heat_map.start.copy()
+                for name in states.dtype.names:
+                    found[key].state[name] = state[name]
+        decisions = batch.play(*map(play, range(2), decisions))
+        over |= batch.ended
+    return list(found.values()), [visits[key] for key in found]
 
 
 def short_names(scenario: Scenario, army: int) -> list[str]:
@@ -196,7 +241,8 @@ class Picture:
     def draw_openings(self, axes: Axes, grid: Grid, title: str) -> None:
         """Draw spell and dice in each cell."""
         labels = np.full(grid.dice.shape, "stop", object)
-        for place in np.argwhere(grid.spells != STOP):
+        labels[grid.spells == CLOSED] = ""
+        for place in np.argwhere(grid.spells >= 0):
             dice = grid.dice[*place]
             labels[*place] = self.short[grid.spells[*place]] + (f"\n{dice}" if dice else "")
         self._draw_panel(axes, np.ma.masked_equal(grid.dice, 0), self.scale, labels, title)
@@ -209,17 +255,20 @@ class Picture:
             labels[*place] = str(dice) if lost < _LEAST_COST else f"{dice}\n-{lost:.1f}"
         dice, bold = np.ma.masked_equal(grid.dice, 0), best.spells == spell
         self._draw_panel(axes, dice, self.scale, labels, title, bold)
-        for place in np.argwhere(grid.spells == CLOSED):
-            left = self.heat_map.power[place[1]] - 0.5
-            axes.add_patch(Rectangle((left, place[0] - 0.5), 1, 1, color="0.82"))
+        for row, column in np.argwhere(grid.spells == CLOSED):
+            corner = (self.heat_map.power[column] - 0.5, self.heat_map.dispel[row] - 0.5)
+            axes.add_patch(Rectangle(corner, 1, 1, color="0.82"))
 
-    def draw_losses(self, axes: Axes, lost: NDArray[np.float64], title: str) -> Any:
-        """Draw the points given away in each cell; returns the image, for a colour bar."""
-        scale = ScalarMappable(Normalize(0.0, max(1.0, float(lost.max()))), "OrRd")
-        labels = np.full(lost.shape, "0", object)
-        for place in np.argwhere(lost >= _LEAST_COST):
-            labels[*place] = f"{lost[*place]:.1f}"
-        return self._draw_panel(axes, lost, scale, labels, title)
+    def draw_losses(self, axes: Axes, lost: Any, title: str) -> None:
+        """Draw the points given away in each cell; empty where masked."""
+        worth = abs(self.heat_map.solution.value)
+        scale = ScalarMappable(Normalize(0.0, max(worth, float(lost.max()), 1.0)), "OrRd")
+        labels = np.full(lost.shape, "", object)
+        for place in np.argwhere(~np.ma.getmaskarray(lost)):
+            points = float(lost[*place])
+            labels[*place] = f"{points:.1f}" if points >= _LEAST_COST else "0"
+        image = self._draw_panel(axes, lost, scale, labels, title)
+        self.figure.colorbar(image, ax=axes).set_label(f"points (a battle brings {worth:.1f})")
 
     def draw_colour_bar(self, axes: Any) -> None:
         """Draw the colours' meaning beside some panels."""
@@ -232,10 +281,10 @@ class Picture:
         name = self.heat_map.solution.scenario.name
         self.figure.suptitle(f"{name}: {title}", fontsize=13, fontweight="bold")
         pool = " in the pool" if any(self.heat_map.start.state.own_dice) else ""
-        note = "; ".join(["framed: the start", *notes])
+        note = "; ".join(["framed: where battles begin", *notes])
         self.figure.supxlabel(f"power dice left{pool}\n{note}", fontsize=10, parse_math=False)
         self.figure.supylabel("dispel dice left", fontsize=10)
-        save_figure(self.figure, path, _DPI)
+        save_figure(self.figure, path, DPI)
 
     def _draw_panel(
         self,
@@ -256,14 +305,16 @@ class Picture:
         axes.grid(which="minor", color="white", linewidth=1.5)
         axes.tick_params(which="both", length=0, labelsize=9)
         right, top = power[-1] + 0.5, dispel[-1] + 0.5
+        start = self.heat_map.start.state
         frame: dict[str, Any] = {
             "edgecolor": _FRAME,
             "linewidth": 3,
             "clip_on": False,
             "zorder": 5,
         }
-        axes.add_patch(Rectangle((right - 1, top - 1), 1, 1, fill=False, **frame))
-        extent = (power[0] - 0.5, right, -0.5, top)
+        corner = (int(start.power) - 0.5, int(start.dispel) - 0.5)
+        axes.add_patch(Rectangle(corner, 1, 1, fill=False, **frame))
+        extent = (power[0] - 0.5, right, dispel[0] - 0.5, top)
         norm: Any = scale.norm
         image = axes.imshow(values, scale.cmap, norm, origin="lower", extent=extent, aspect="auto")
         colours = np.where(np.ma.getmaskarray(values)[..., None], 1.0, scale.to_rgba(values))
@@ -272,7 +323,7 @@ class Picture:
             best = bold is not None and bool(bold[row, column])
             axes.text(
                 power[column],
-                row,
+                dispel[row],
                 str(labels[row, column]),
                 ha="center",
                 va="center",
@@ -310,28 +361,52 @@ def draw_dice(solution: Solution, path: Path) -> None:
     picture.write(path, "the best number of dice, with all spells open", _SPELL_NOTE)
 
 
-def policy_beside_optimal(solution: Solution, policy: Policy, path: Path, name: str) -> Grid:
-    """Draw what a policy casts first beside what is best, and what the difference costs.
+def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> float:
+    """Draw what a policy casts by the dice that are left, and what that gives away.
 
-    The policy, of the army that casts first, takes observations (k, size) and masks (k, n) to
-    actions (k,). Returns its openings, and what they cost.
+    Shown are the situations that its battles come to, whatever the opponent does. The policy, of
+    the army that casts first, takes observations (k, size) and masks (k, n) to actions (k,).
+
+    Returns:
+        The points that it gives away in a battle against an opponent that plays at random.
 
     Raises:
         ValueError: no spell is ever cast on power dice, or the policy takes an illegal action.
     """
     heat_map = HeatMap(solution)
-    best, found = optimal_grid(heat_map), policy_grid(heat_map, policy)
-    width, height = _width(heat_map, 0.66, name), 0.5 * len(heat_map.dispel) + 1.6
-    figure = Figure(figsize=(3 * width + 2.2, max(height, 3.4)), layout="constrained")
-    left, middle, right = figure.subplots(1, 3)
-    picture = Picture(heat_map, [best, found], figure)
-    picture.draw_openings(left, best, "optimal")
-    picture.draw_openings(middle, found, name)
-    picture.draw_colour_bar([left, middle])
-    losses = picture.draw_losses(right, found.lost, f"points lost by {name}")
-    figure.colorbar(losses, ax=right).set_label("points")
-    picture.write(path, "what to cast first, on how many dice")
-    return found
+    positions, visits = visited_nominations(heat_map, policy, _BATTLES)
+    heat_map.power, heat_map.dispel = (
+        range(min(numbers), max(numbers) + 1)
+        for numbers in zip(*map(dice_left, [heat_map.start, *positions]), strict=True)
+    )
+    shape = (len(heat_map.dispel), len(heat_map.power))
+    cast = Grid(np.full(shape, CLOSED), np.zeros(shape, np.int64), np.zeros(shape))
+    come, choices = np.zeros(shape), defaultdict[tuple[int, int], Counter[Any]](Counter)
+    found = policy_openings(heat_map, policy, positions)
+    for opening, count in zip(found, visits, strict=True):
+        power, dispel = dice_left(opening.before)
+        cell = (dispel - heat_map.dispel[0], power - heat_map.power[0])
+        come[cell] += count
+        cast.lost[cell] += heat_map.points_lost(opening) * count
+        choices[cell][opening.spell, opening.dice] += count
+    for cell, counted in choices.items():
+        cast.spells[cell], cast.dice[cell] = counted.most_common(1)[0][0]
+    lost = np.ma.masked_array(cast.lost / np.maximum(come, 1.0), come == 0.0)
+    width, height = _width(heat_map, 0.75, _LOST), 0.5 * shape[0] + 1.9
+    figure = Figure(figsize=(2 * width + 2.6, max(height, 3.4)), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    picture = Picture(heat_map, [cast], figure)
+    picture.draw_openings(left, cast, "what it casts, on how many dice")
+    picture.draw_colour_bar(left)
+    picture.draw_losses(right, lost, _LOST)
+    notes = "empty: no battle comes there, whatever the dispeller does"
+    picture.write(path, f"{name}, by the dice that are left", notes)
+    return float(cast.lost.sum()) / _BATTLES
+
+
+def dice_left(battle: Battle) -> tuple[int, int]:
+    """Return the power dice and dispel dice in the pools."""
+    return int(battle.state.power), int(battle.state.dispel)
 
 
 def _width(heat_map: HeatMap, cell: float, *titles: str) -> float:

@@ -6,11 +6,10 @@ from matplotlib.figure import Figure
 
 from experiments.benchmarks.aims import OURS
 from experiments.benchmarks.tables import BATTLE, DUEL, Results
+from experiments.figures.palette import BLACK, DPI, MARKERS, SERIES, VERMILION
 from wfb_gym.files import save_figure
 
-_COLOURS = {DUEL: "#b5432a", BATTLE: "#d99a2b"}
-_PEER_COLOURS = ("#2a6fb5", "#4d9f6f", "#7a5ba6", "#6b7280", "#a1887f")
-_DPI = 150
+_COLOURS = {DUEL: VERMILION, BATTLE: BLACK}
 
 
 def draw_speed(results: Results, path: Path) -> None:
@@ -29,25 +28,28 @@ def draw_speed(results: Results, path: Path) -> None:
             int(size): cases[peer] for size, cases in results["batched"].items() if peer in cases
         }
         left.plot(
-            list(rates), [each["step"] / 1e6 for each in rates.values()], "--s",
-            color=_PEER_COLOURS[number % len(_PEER_COLOURS)], markersize=4, label=peer,
+            list(rates), [each["step"] / 1e6 for each in rates.values()], linestyle="--",
+            marker=MARKERS[1 + number % (len(MARKERS) - 1)], color=SERIES[number % len(SERIES)],
+            markersize=5, label=peer,
         )  # fmt: skip
     sizes = [int(size) for size in results["batched"]]
-    left.set(xscale="log", yscale="log", xlabel="environments", ylabel="million env-steps/s")
+    left.set(xscale="log", yscale="log", xlabel="environments side by side")
+    left.set_ylabel("million steps a second")
     left.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    left.set_title("one step of all environments")
+    left.set_title("speed by number of environments (both axes logarithmic)", fontsize=11)
     left.minorticks_off()
     left.yaxis.set_major_formatter(lambda rate, _: f"{rate:g}")
     scaling = results["scaling"]
     for number, size in enumerate(next(iter(scaling.values()), {})):
         rates = {int(threads): each[size] / 1e6 for threads, each in scaling.items()}
         right.plot(
-            list(rates), list(rates.values()), "-o",
-            color=_PEER_COLOURS[number], label=f"{int(size):,} environments",
+            list(rates), list(rates.values()), linestyle="-", marker=MARKERS[number],
+            color=SERIES[number], label=f"{int(size):,} environments",
         )  # fmt: skip
-    right.set(xlabel="threads", ylim=(0, None), title=f"{DUEL} by threads")
+    right.set(xlabel="threads", ylim=(0, None), ylabel="million steps a second")
+    right.set_title(f"{DUEL} by number of threads", fontsize=11)
     right.set_xticks([int(threads) for threads in scaling])
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
-    save_figure(figure, path, _DPI)
+    save_figure(figure, path, DPI)

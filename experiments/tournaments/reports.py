@@ -1,6 +1,6 @@
 """The results of a tournament as JSON, as tables and as pictures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
@@ -12,15 +12,17 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 
 from experiments.common import versions
+from experiments.figures.palette import BLUE, DPI, GREY
 from experiments.statistics import Interval
 from experiments.tournaments.matches import MatchResult, display_name
 from experiments.tournaments.rating import Ratings
 from experiments.tournaments.running import ScenarioRound, Settings, settings_as_json
 from wfb_gym.files import save_figure
 
+Results = Mapping[str, Any]
+"""As JSON holds them."""
 RATING = "rating"
 """Picture of the ratings."""
-_DPI = 150
 _FONT = 9
 _DARK = 0.5
 """Luminance below which text is white."""
@@ -132,67 +134,71 @@ def _points_text(this: ScenarioRound, result: MatchResult) -> str:
     return lines if exact is None else f"{lines}\n= {exact:+.2f}"
 
 
-def draw_all(rounds: Sequence[ScenarioRound], ratings: Ratings, folder: Path) -> None:
-    """Draw every complete scenario, and the ratings, into a folder."""
-    for each in rounds:
-        if len(each.results) == len(each.agents) ** 2:
-            draw_points(each, folder / f"{each.scenario.name}.png")
-    if any(each.rating is not None for each in ratings.agents):
-        draw_ratings(ratings, folder / f"{RATING}.png")
+def draw_all(results: Results, folder: Path) -> None:
+    """Draw every complete scenario of a tournament's results, and the ratings, into a folder."""
+    for each in results["scenarios"]:
+        if len(each["cells"]) == len(each["agents"]) ** 2:
+            draw_points(each, folder / f"{each['scenario']}.png")
+    if any(each["rating"] is not None for each in results["rating"]):
+        draw_ratings(results, folder / f"{RATING}.png")
 
 
-def draw_points(this: ScenarioRound, path: Path) -> None:
+def draw_points(results: Results, path: Path) -> None:
     """Draw a scenario's results as a heat map, casters in rows."""
-    agents = [display_name(agent) for agent in this.agents]
+    agents = [display_name(agent) for agent in results["agents"]]
     count = len(agents)
-    intervals = [result.interval for result in this.results]
-    means = np.array([np.nan if each is None else each.value for each in intervals])
+    means = np.array([np.nan if c["mean"] is None else c["mean"] for c in results["cells"]])
     side = 2.2 + 1.05 * count
     figure = Figure(figsize=(side + 0.9, side), layout="constrained")
     axes = figure.add_subplot()
     colours = colormaps["YlGnBu"].with_extremes(bad="0.85")  # grey where it failed
     image = axes.imshow(np.ma.masked_invalid(means.reshape(count, count)), cmap=colours)
     centred: dict[str, Any] = {"ha": "center", "va": "center"}
-    for place, (interval, result) in enumerate(zip(intervals, this.results, strict=True)):
+    for place, cell in enumerate(results["cells"]):
         row, column = divmod(place, count)
-        if interval is None:
+        if cell["mean"] is None:
             axes.text(column, row, "failed", fontsize=_FONT, **centred)
             continue
-        red, green, blue, _ = image.to_rgba(np.array([interval.value]))[0]
+        red, green, blue, _ = image.to_rgba(np.array([cell["mean"]]))[0]
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < _DARK
         coloured = {**centred, "color": "white" if dark else "black"}
-        exact = this.exact.get((result.caster, result.dispeller))
-        text = f"± {interval.half_width:.1f}" + ("" if exact is None else f"\nexact {exact:+.1f}")
-        axes.text(column, row - 0.18, f"{interval.value:+.1f}", fontsize=_FONT + 2, **coloured)
-        axes.text(column, row + 0.2, text, fontsize=_FONT - 2, **coloured)
+        text = f"± {(cell['high'] - cell['low']) / 2:.1f}"
+        if cell["exact"] is not None:
+            text += f"\nexact {cell['exact']:+.1f}"
+        axes.text(column, row - 0.18, f"{cell['mean']:+.1f}", fontsize=_FONT + 2, **coloured)
+        axes.text(column, row + 0.2, text, fontsize=_FONT - 1, **coloured)
     axes.set_xticks(range(count), agents, rotation=30, ha="right", fontsize=_FONT)
     axes.set_yticks(range(count), agents, fontsize=_FONT)
-    axes.set_xlabel("dispeller")
-    axes.set_ylabel("caster")
-    name = this.scenario.name
-    axes.set_title(f"{name}: mean points of the caster, 95 % interval", fontsize=_FONT + 2)
-    figure.colorbar(image, ax=axes, shrink=0.8, label="points")
-    save_figure(figure, path, _DPI)
+    axes.set_xlabel("plays the dispeller")
+    axes.set_ylabel("plays the caster")
+    name = results["scenario"]
+    title = f"{name}: the caster's points per battle, with 95 % intervals"
+    axes.set_title(title, fontsize=_FONT + 2)
+    figure.colorbar(image, ax=axes, shrink=0.8, label="points per battle")
+    save_figure(figure, path, DPI)
 
 
-def draw_ratings(ratings: Ratings, path: Path) -> None:
+def draw_ratings(results: Results, path: Path) -> None:
     """Draw ratings with their intervals, the first on top, and margins over worst opponents."""
-    rated = [each for each in ratings.agents if each.rating is not None]
-    figure = Figure(figsize=(9.0, 1.5 + 0.42 * len(rated)), layout="constrained")
-    figure.suptitle("All scenarios, both seats, 95 % intervals", fontsize=_FONT + 2)
+    rated = [each for each in results["rating"] if each["rating"] is not None]
+    figure = Figure(figsize=(9.0, 1.7 + 0.42 * len(rated)), layout="constrained")
+    figure.suptitle(
+        "What an agent wins in a battle, over all scenarios and both seats, with 95 % intervals",
+        fontsize=_FONT + 2,
+    )
     panels = figure.subplots(1, 2, sharey=True)
-    titles = ("rating: points over the average agent", "points over its worst opponent")
-    columns = ([each.rating for each in rated], [each.worst for each in rated])
-    for axes, intervals, title in zip(panels, columns, titles, strict=True):
-        axes.axvline(0.0, color="0.7", linewidth=1)
-        for place, each in enumerate(intervals):
-            if each is not None:
-                axes.plot([each.low, each.high], [place, place], color="C0", linewidth=2)
-                axes.plot(each.value, place, "o", color="C0")
+    titles = ("from the average agent: its rating", "from the opponent that it does worst against")
+    for axes, key, title in zip(panels, ("rating", "worst"), titles, strict=True):
+        axes.axvline(0.0, color=GREY, linewidth=1)
+        for place, each in enumerate(rated):
+            if (one := each[key]) is not None:
+                axes.plot([one["low"], one["high"]], [place, place], color=BLUE, linewidth=2)
+                axes.plot(one["value"], place, "o", color=BLUE)
         axes.set_title(title, fontsize=_FONT + 1)
-        axes.set_xlabel("standard deviations of a battle", fontsize=_FONT)
+        axes.set_xlabel("points, in standard deviations of a battle", fontsize=_FONT)
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:+.1f}" if value else "0")
         axes.grid(axis="x", alpha=0.3)
-    names = [display_name(each.agent) for each in rated]
+    names = [display_name(each["agent"]) for each in rated]
     panels[0].set_yticks(range(len(rated)), names, fontsize=_FONT)
     panels[0].set_ylim(len(rated) - 0.5, -0.5)
-    save_figure(figure, path, _DPI)
+    save_figure(figure, path, DPI)

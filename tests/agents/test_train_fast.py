@@ -1,6 +1,7 @@
 """The command of self-play training: what it writes, interruptions, processes, seeds."""
 
 import errno
+import itertools
 import json
 import multiprocessing
 import re
@@ -22,7 +23,7 @@ from agents.run_folder import occupy
 from agents.self_play.processes import process_group
 from agents.self_play.settings import Settings
 from agents.self_play.trainer import Trainer, check_checkpoint
-from experiments.common import FAILED, INTERRUPTED, play
+from experiments.common import FAILED, INTERRUPTED, parse_settings, play
 from wfb_gym import solver
 from wfb_gym.players.network import load_network
 from wfb_gym.players.registry import make_agent
@@ -97,10 +98,11 @@ def test_an_interruption_keeps_a_checkpoint_to_resume_from(
 
 
 @pytest.mark.slow
-def test_processes_learn_together(tmp_path: Path) -> None:
+def test_processes_learn_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(train_fast, "load_solutions", lambda *_: {})  # the last networks are kept
     settings = Settings(
         scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
-        workers=2, out=tmp_path,
+        workers=2, evaluations=1, out=tmp_path,
     )  # fmt: skip
     whole = train_fast.run(settings, resume=False)
     assert whole["frames"] == 4096 >= whole["learned"]
@@ -148,6 +150,94 @@ def without_times(results: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "curve": points}
 
 
+def assert_same_networks(one: Path, other: Path) -> None:
+    for seat in SEATS:
+        networks = [load_network(folder / f"{seat}.npz")[0] for folder in (one, other)]
+        for a, b in zip(*(network.parameters() for network in networks), strict=True):
+            assert torch.equal(a, b)
+
+
+def test_the_clock_does_not_change_what_a_seed_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(
+        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
+        workers=1, evaluations=4, checkpoint_seconds=1e9, out=tmp_path / "idle",
+    )  # fmt: skip
+    idle = train_fast.run(settings, resume=False)
+    clock = itertools.accumulate(itertools.cycle([0.0, 1e-9, 100.0]))
+    with monkeypatch.context() as patch:
+        for name in ("monotonic", "perf_counter"):
+            patch.setattr(f"time.{name}", lambda: next(clock))
+        other = replace(settings, checkpoint_seconds=1.0, out=tmp_path / "busy")
+        busy = train_fast.run(other, resume=False)
+    assert busy["seconds"] == 300.0 != idle["seconds"]  # as the false clock has it
+    assert without_times(busy) == without_times(idle)
+    assert_same_networks(settings.out, other.out)
+
+
+def test_the_best_networks_by_exact_score_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    casters, dispellers = [10.0, 40.0, 90.0, 90.0, 20.0], [0.0, 30.0, 20.0, 10.0, 50.0]
+    seen: list[list[torch.Tensor]] = []
+
+    def score(trainer: Trainer, _: Any) -> dict[str, float]:
+        networks = [one.network.state_dict().values() for one in trainer.learners]
+        seen.append([torch.cat([w.flatten().clone() for w in each]) for each in networks])
+        at = len(seen) - 1
+        return {"caster": casters[at], "dispeller": dispellers[at]}
+
+    update = Trainer.update
+
+    def update_and_stop(trainer: Trainer) -> None:
+        update(trainer)
+        if trainer.frames >= 3000:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(train_fast, "exact_scores", score)
+    line = [*SMALL, "--steps", "4096", "--evaluations", "4", "--out", str(tmp_path)]
+    with monkeypatch.context() as patch:  # the best is known behind an interruption, too
+        patch.setattr(Trainer, "update", update_and_stop)
+        assert train_fast.main(line) == INTERRUPTED
+    assert train_fast.main([*line, "--resume"]) == 0
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert [point["scores"]["caster"] for point in results["curve"]] == casters
+    assert results["scores"] == {"caster": 90.0, "dispeller": 50.0}
+    assert results["best_after"] == {"caster": results["curve"][2]["frames"], "dispeller": 4096}
+    for seat, place in (("caster", 2), ("dispeller", 4)):
+        network, about = load_network(tmp_path / f"{seat}.npz")
+        kept = torch.cat([w.flatten() for w in network.state_dict().values()])
+        assert torch.equal(kept, seen[place][SEATS.index(seat)])
+        assert about["score"] == results["scores"][seat]
+    told = capsys.readouterr().out
+    assert "exact scores: caster 90.00, dispeller 50.00" in told
+
+
+def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [*SMALL, "--steps", "512", "--evaluations", "1"]
+    assert train_fast.main([*line, "--runs", "2", "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in told
+    assert "pictures: curve.png, policy.png" in told
+    commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", told.partition("next:")[2])
+    assert [module for module, _ in commands] == ["wfb_gym"] * 2 + ["agents.train_fast"] * 2
+    (_, play), (_, advise), *training = commands
+    assert play == f"play apprentice --opponent {tmp_path / 'seed-0' / 'dispeller.npz'}"
+    assert (tmp_path / "seed-0" / "dispeller.npz").is_file()
+    assert advise == "advise apprentice"
+    for _, arguments in training:
+        train_fast.check_settings(
+            parse_settings(
+                Settings, arguments.split(), module="", description="", quick={}, switches={}
+            )[0],
+            resume=False,
+            overwrite=True,
+        )
+
+
 class Killed(BaseException):
     """Stands for a signal that nobody can catch."""
 
@@ -176,10 +266,7 @@ def test_kills_change_nothing(
                 train_fast.run(settings, resume=has_checkpoint(settings.out))
     resumed = train_fast.run(settings, resume=True)
     assert without_times(resumed) == without_times(whole)
-    for seat in SEATS:
-        networks = [load_network(tmp_path / run / f"{seat}.npz")[0] for run in ("whole", "parts")]
-        for one, other in zip(*(network.parameters() for network in networks), strict=True):
-            assert torch.equal(one, other)
+    assert_same_networks(tmp_path / "whole", tmp_path / "parts")
 
 
 @pytest.fixture(scope="module")

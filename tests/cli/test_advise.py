@@ -344,7 +344,7 @@ def test_an_item_is_named_with_the_dice_that_it_brings(capsys: Capture) -> None:
 def test_dice_of_a_wizard_s_own(capsys: Capture) -> None:
     found = document(capsys, "--ruleset 7e --wizard 2 8=40 --own 2 --power 1 --dispel 2")
     assert found["own"] == [2]
-    assert found["best"] == "cast 8+ on 3 dice (2 of his own)"
+    assert found["best"] == "cast 8+ on 3 dice (2 of its own)"
 
 
 def test_wizards_who_know_the_same_spell_are_told_apart(capsys: Capture) -> None:

@@ -1,16 +1,14 @@
 """Commands about a battlefield: what can be cast at, and a picture of it."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from wfb_gym.cli import draw, main
-from wfb_gym.packing import pack
-from wfb_gym.packing.records import OUT_OF_REACH
-from wfb_gym.scenario import load_scenario, scenario_from_dict
+from wfb_gym.cli import main
 
 Capture = pytest.CaptureFixture[str]
 SKIRMISH = "border-skirmish"
@@ -71,9 +69,36 @@ def test_targets_in_words(capsys: Capture) -> None:
     assert any("no: is in close combat" in line for line in lines[1:])
 
 
-def test_an_unknown_spell(capsys: Capture) -> None:
-    message = error_of(capsys, "targets", SKIRMISH, "--spell", "Fireball")
-    assert "expected an aimed spell of a wizard of the scenario" in message
+def test_names_in_any_case_and_questions_for_others(capsys: Capture) -> None:
+    assert targets(capsys, SKIRMISH, "--spell", "fireball") == targets(
+        capsys, SKIRMISH, "--spell", "Fire Ball", "--wizard", "battle wizard"
+    )
+    message = error_of(capsys, "targets", SKIRMISH, "--spell", "Fire Bell")
+    assert "--spell: expected a spell of a wizard (did you mean Fire Ball" in message
+    message = error_of(capsys, "draw", SKIRMISH, "--wizard", "Sorceror")
+    assert "--wizard: expected a wizard with spells (did you mean Sorcerer?)" in message
+    assert message.endswith("found 'Sorceror'\n")
+
+
+def test_a_spell_of_fixed_worth_says_that_it_takes_no_target(capsys: Capture) -> None:
+    (spell,) = targets(capsys, "archmage-duel", "--spell", "Fire Ball")
+    (row,) = spell["targets"]
+    assert (row["target"], row["legal"]) == ("nobody", True)
+    assert row["reason"] == "its worth is fixed, so that it needs no target"
+
+
+def test_targets_of_spells_that_may_be_rolled_and_of_bound_ones(capsys: Capture) -> None:
+    found = {
+        (each["wizard"], each["spell"]): each["targets"]
+        for each in targets(capsys, "the-winds-unbound")
+    }
+    assert len([spell for who, spell in found if who == "Celestial Wizard"]) == 6
+    assert any(row["legal"] for row in found["Champion", "Storm of Hail"])
+
+
+def test_an_army_without_spells(capsys: Capture) -> None:
+    message = error_of(capsys, "targets", "archmage-duel", "--side", "dispeller")
+    assert "expected one with spells of the dispeller, found archmage-duel" in message
 
 
 def test_an_unknown_scenario(capsys: Capture) -> None:
@@ -81,72 +106,36 @@ def test_an_unknown_scenario(capsys: Capture) -> None:
     assert "the name of a bundled one" in error_of(capsys, "draw", "nowhere")
 
 
-@pytest.mark.needs("matplotlib")
+@pytest.mark.needs("PIL")
 def test_a_picture_of_the_battlefield(capsys: Capture, tmp_path: Path) -> None:
-    path = tmp_path / "field.png"
+    path = tmp_path / "field"
+    assert output(capsys, "draw", SKIRMISH, "--out", str(path)) == f"{path}.png\n"
+    assert path.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_svg_needs_no_extra(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "field.svg"
     assert output(capsys, "draw", SKIRMISH, "--out", str(path)) == f"{path}\n"
-    assert path.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.needs("matplotlib")
-def test_every_unit_and_piece_of_terrain_is_named_in_the_picture() -> None:
-    scenario = load_scenario("the-winds-unbound")
-    (axes,) = draw.draw_battlefield(scenario).axes
-    texts = "\n".join(text.get_text() for text in axes.texts)
-    assert scenario.battlefield is not None
-    named = [terrain.name for terrain in scenario.battlefield.terrain]
-    for army in scenario.armies:
-        named += [unit.name for unit in army.units]
-        named += [each.name for each in army.characters]
-    assert [name for name in named if name not in texts] == []
-
-
-@pytest.mark.needs("matplotlib")
-def test_the_points_that_comets_may_be_aimed_at_are_numbered_where_they_lie() -> None:
-    scenario = load_scenario("the-shattered-gate")
-    (axes,) = draw.draw_battlefield(scenario).axes
-    numbers = [text.get_text() for text in axes.texts if text.get_text().isdigit()]
-    packed = pack(scenario)[0]
-    army = packed.armies[1]
-    assert packed.armies[0].n_points == 0
-    assert numbers == [str(k + 1) for k in range(int(army.n_points))]
-    polygons = scenario.deployment.polygons
-    assert polygons is not None
-    for line, inches in zip(axes.lines, army.inches, strict=False):
-        place = np.asarray(line.get_xydata(), np.float64)[0]
-        for code, away in enumerate(inches):
-            if away != OUT_OF_REACH:
-                assert away - 1 < polygons.distances_from(place, code) + 1e-6 <= away + 2e-6
-    (axes,) = draw.draw_battlefield(load_scenario(SKIRMISH)).axes
-    assert not axes.lines
-    assert "Comets" not in axes.get_title()
-
-
-ODD = "$\\odd{$ [/red] :smile:"
-
-
-@pytest.mark.needs("matplotlib")
-def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
-    unit = {"name": ODD, "models": 5, "toughness": 3, "points": 5, "position": [10, 40]}
-    terrain = {"name": ODD, "kind": "wood", "position": [30, 20], "size": [4, 4]}
-    army = {"name": ODD, "heroes": [{"name": ODD, "position": [10, 10]}]}
-    field = {"width": 48, "depth": 48, "terrain": [terrain]}
-    scenario = scenario_from_dict(
-        {"name": "odd", "battlefield": field, "caster": army, "dispeller": {"units": [unit]}}
+    assert 'data-name="Chaos Knights"' in path.read_text()
+    script = (
+        "import sys; sys.modules.update(dict.fromkeys(['PIL', 'matplotlib'])); "
+        "from wfb_gym.cli import main; main(sys.argv[1:])"
     )
-    figure = draw.draw_battlefield(scenario)
-    figure.savefig(tmp_path / "odd.png")
-    assert [text.get_text() for text in figure.axes[0].texts] == [ODD] * 3
+    command = [sys.executable, "-c", script, "draw", SKIRMISH, "--out"]
+    done = subprocess.run([*command, str(path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    done = subprocess.run([*command, "x.png"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert 'pip install "wfb-gym[render]"' in done.stderr
 
 
-@pytest.mark.needs("matplotlib")
-def test_every_model_has_its_place_in_the_picture() -> None:
-    scenario = load_scenario(SKIRMISH)
-    (axes,) = draw.draw_battlefield(scenario).axes
-    models = sum(unit.models for army in scenario.armies for unit in army.units)
-    characters = sum(len(army.characters) for army in scenario.armies)
-    assert scenario.battlefield is not None
-    assert len(axes.patches) == models + characters + len(scenario.battlefield.terrain)
+def test_a_picture_with_a_spells_range(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "field.svg"
+    arguments = "draw", SKIRMISH, "--wizard", "battle wizard", "--spell", "fire ball"
+    output(capsys, *arguments, "--out", str(path))
+    assert 'class="range"' in path.read_text()
+    message = error_of(capsys, "draw", SKIRMISH, "--wizard", "Battle Wizard")
+    assert "expected one spell by --wizard and --spell, found 2: Fire Ball of" in message
 
 
 def test_no_picture_without_a_battlefield(capsys: Capture) -> None:
@@ -154,6 +143,10 @@ def test_no_picture_without_a_battlefield(capsys: Capture) -> None:
     assert "expected one with a battlefield, found archmage-duel" in message
 
 
-@pytest.mark.needs("matplotlib")
+def test_no_picture_of_another_kind(capsys: Capture) -> None:
+    message = error_of(capsys, "draw", SKIRMISH, "--out", "field.tiff")
+    assert "--out: expected a name ending in .png or .svg, found 'field.tiff'" in message
+
+
 def test_no_picture_where_none_can_be_written(capsys: Capture, tmp_path: Path) -> None:
-    assert "--out" in error_of(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.png"))
+    assert "--out" in error_of(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.svg"))

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from wfb_gym.cli import main, roll
+from wfb_gym.cli import draw, main, roll, scenarios
+from wfb_gym.cli.parser import Parser
 from wfb_gym.scenario import bundled_scenarios
 from wfb_gym.scenario.sizes import DICE
 
@@ -125,6 +126,32 @@ def test_dispelling_in_words(capsys: Capture) -> None:
     ]
 
 
+# --- tables of dice ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "one"),
+    [
+        ("roll --value 8 --no-irresistible --bonus 1", "roll --dice {} --value 8 --no-irr"),
+        ("roll --dispel --total 12 --double-six", "roll --dispel {} --total 12 --double-six"),
+        ("roll --total 12", "roll --dispel {} --total 12"),
+    ],
+)
+def test_without_dice_there_is_a_row_for_each_number(capsys: Capture, line: str, one: str) -> None:
+    one = one.replace("--no-irr", "--no-irresistible --bonus 1")
+    rows = document(capsys, line)["rolls"]
+    assert [row.pop("dice") for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert rows == [document(capsys, one.format(dice)) for dice in range(1, 7)]
+
+
+def test_the_table_in_words(capsys: Capture) -> None:
+    title, head, *rows = output(capsys, "roll --value 8").splitlines()
+    assert title == "1 to 6 dice against a casting value of 8"
+    assert head.split("  ")[0] == "DICE"
+    assert "MISCAST" in head
+    assert rows[2].split() == ["3", "75.000%", "7.407%", "82.407%", "7.407%", "10.185%"]
+
+
 # --- scenarios -----------------------------------------------------------------------------
 
 
@@ -158,13 +185,15 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
     [
         ("duel", "invalid choice: 'duel'"),
         ("scenarios all", "unrecognized arguments: all"),
-        ("roll", "expected --dice and --value to cast, or --dispel and --total to dispel"),
-        ("roll --bonus 1", "expected --dice and --value to cast"),
+        ("roll", "expected --value to cast, or --total to dispel, and the dice with it"),
+        ("roll --bonus 1", "expected --value to cast"),
         ("roll --dice 3", "expected --value with --dice"),
-        ("roll --value 8", "expected --dice with --value"),
-        ("roll --no-irresistible", "expected --dice with --no-irresistible"),
+        ("roll --no-irresistible", "expected --value with --no-irresistible"),
         ("roll --dispel 3", "expected --total with --dispel"),
-        ("roll --double-six --total 8", "expected --dispel with --total"),
+        ("roll --dispel", "expected --total with --dispel"),
+        ("roll --double-six", "expected --total with --double-six"),
+        ("roll --value 99", "--value: expected 3..15, found 99"),
+        ("roll --dispel 0 --total 8", "--dispel: expected 1..24, found 0"),
         ("roll --dice 3 --value 8 --dispel 3 --total 8", "found --dice with --dispel"),
         ("roll --dice 3 --value 8 --double-six", "found --dice with --double-six"),
         ("roll --dispel 3 --total 8 --no-irresistible", "--no-irresistible with --dispel"),
@@ -178,7 +207,12 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
         ("roll --dispel -1 --total 8", "--dispel: expected 1..24, found -1"),
         ("roll --dispel 3 --total 0", "--total: expected 1..168, found 0"),
         (f"roll --dispel 3 --total {10**30}", "--total: expected 1..168"),
-        ("roll --dic 3 --value 8", "unrecognized arguments: --dic"),
+        ("roll --dic 3 --value 8", "unrecognized arguments: --dic 3 (did you mean --dice?)"),
+        ("drwa border-skirmish", "(did you mean draw?)"),
+        ("targets border-skirmsh", "(did you mean border-skirmish?)"),
+        ("targets border-skirmish --wizrd=x", "arguments: --wizrd=x (did you mean --wizard?)"),
+        ("targets border-skirmish --side castr", "(did you mean caster?)"),
+        ("targets border-skirmish --spell fireblal", "(did you mean Fire Ball or Fiery Blast?)"),
     ],
 )
 @pytest.mark.parametrize("form", ["", " --json"])
@@ -193,6 +227,15 @@ def test_bad_input_is_one_line_on_stderr(
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("python -m wfb_gym")
     assert message in captured.err
+
+
+@pytest.mark.parametrize("command", ["scenarios", "targets", "draw"])
+def test_every_option_has_a_help_text(command: str) -> None:
+    commands = Parser().add_subparsers()
+    for module in (scenarios, draw):
+        module.add_to(commands)
+    for action in commands.choices[command]._actions:
+        assert action.help, action.dest
 
 
 def test_limits_are_those_of_a_battle() -> None:

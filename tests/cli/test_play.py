@@ -11,10 +11,11 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.cli.console import MOST_POSITIONS, Choices, ConsoleGame
+from wfb_gym.cli.console import Choices, ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
+from wfb_gym.players.analysis import MOST_POSITIONS
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.transcripts import read, record, replay, write
 
@@ -154,7 +155,7 @@ def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> N
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "wfb_gym.players.learned", raising=False)
     line = "play apprentice --seat dispeller --opponent apprentice/caster"
-    test_bad_input_is_one_line(capsys, line, 'pip install "wfb_gym[train]"')
+    test_bad_input_is_one_line(capsys, line, 'pip install "wfb-gym[train]"')
 
 
 # --- odds ----------------------------------------------------------------------------------

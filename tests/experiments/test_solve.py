@@ -19,6 +19,7 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
+from wfb_gym.players.interface import Policy
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 
 DUEL = "archmage-duel"
@@ -321,7 +322,7 @@ def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
     }
     solution = solver.solve(scenario_from_dict(scenario))
     cells = HeatMap(solution)
-    grid = dice.policy_grid(cells, _last)
+    grid = policy_grid(cells, _last)
     assert cells.spells == [0]
     assert (grid.spells == 1).all()
     assert (grid.dice == 0).all()
@@ -436,6 +437,11 @@ def test_a_wizard_without_dice_cannot_try_his_spells() -> None:
     assert (grid.spells[:, 1:] == 3).all()
 
 
+def policy_grid(cells: HeatMap, policy: Policy) -> dice.Grid:
+    """What a policy casts in every cell."""
+    return cells.grid(dice.policy_openings(cells, policy, cells.positions()))
+
+
 def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
     """The last legal action: the dearest spell on all dice."""
     last: NDArray[np.int64] = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
@@ -444,7 +450,7 @@ def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
 
 def test_a_policy_that_never_casts_loses_all_there_was_to_win(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
-    grid = dice.policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
+    grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
     assert (grid.spells == STOP).all()
     values = [duel.value_of(cell) for cell in cells.positions()]
     assert grid.lost.ravel() == pytest.approx(values, abs=1e-9)
@@ -462,7 +468,7 @@ def test_a_policy_is_asked_with_what_the_environment_shows(duel: solver.Solution
         asked.append((observations.copy(), masks.copy()))
         return _last(observations, masks)
 
-    grid = dice.policy_grid(HeatMap(duel), policy)
+    grid = policy_grid(HeatMap(duel), policy)
     assert [len(masks) for _, masks in asked] == [30, 25]  # one die leaves no choice
     assert (asked[0][0][-1] == observation).all()
     assert (asked[0][1][-1] == info["action_mask"]).all()
@@ -485,14 +491,25 @@ def test_a_policy_must_play_by_the_rules(
     duel: solver.Solution, actions: NDArray[np.int64], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        dice.policy_grid(HeatMap(duel), lambda observations, masks: actions)
+        policy_grid(HeatMap(duel), lambda observations, masks: actions)
 
 
-def test_a_policy_is_drawn_beside_the_optimal_one(duel: solver.Solution, tmp_path: Path) -> None:
+def test_a_policy_is_shown_where_its_battles_come_to_alone(
+    duel: solver.Solution, tmp_path: Path
+) -> None:
+    cells, optimal = HeatMap(duel), duel.policy(0).act
+    positions, visits = dice.visited_nominations(cells, optimal, 64)
+    assert visits[0] == 64  # all begin alike
+    assert positions[0].key() == cells.start.key()
+    assert len({position.key() for position in positions}) == len(positions) > 5
+    found = dice.policy_openings(cells, optimal, positions)
+    assert [cells.points_lost(each) for each in found] == pytest.approx([0.0] * len(found))
     path = tmp_path / "policy.png"
-    grid = dice.policy_beside_optimal(duel, _last, path, "last legal action")
+    assert dice.draw_casting(duel, optimal, path, "optimal play") == pytest.approx(0.0)
     assert path.read_bytes().startswith(b"\x89PNG")
-    assert grid.lost.max() > 1.0
+    passes = dice.draw_casting(duel, lambda _, masks: masks.argmax(axis=1), path, "no play")
+    assert passes == pytest.approx(duel.value)
+    assert dice.draw_casting(duel, _last, path, "the last legal action") > 1.0
 
 
 def test_the_second_army_loses_points_with_the_same_sign() -> None:
@@ -501,7 +518,7 @@ def test_the_second_army_loses_points_with_the_same_sign() -> None:
     )
     cells = HeatMap(solver.solve(mirrored))
     assert cells.army == 1
-    grid = dice.policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
+    grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
     assert grid.lost.min() > 0
     assert np.abs(dice.optimal_grid(cells).lost).max() < 1e-9
 

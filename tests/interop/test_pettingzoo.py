@@ -459,5 +459,5 @@ def test_a_missing_library_is_named_with_its_extra(library: str, module: str) ->
     code = f"import sys; sys.modules[{library!r}] = None; import wfb_gym.interop.{module}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert f'pip install "wfb_gym[{module}]"' in done.stderr
+    assert f'pip install "wfb-gym[{module}]"' in done.stderr
     assert wfb_gym.__version__

@@ -35,7 +35,7 @@ def test_an_agent_that_strays_is_the_opponent_that_strays(duel: solver.Solution)
     assert lost > 0.1
 
 
-def test_a_straying_agent_strays_as_often_as_it_says(duel: solver.Solution) -> None:
+def test_an_agent_with_an_epsilon_acts_at_random_as_often_as_it_says(duel: solver.Solution) -> None:
     decisions = SeatDecisions(duel.full, 0)
     observations, masks = decisions.observe(decisions.nodes)
     best = duel.policy(0)
@@ -82,7 +82,7 @@ def test_without_torch_the_error_names_the_extra() -> None:
         "from wfb_gym.players.registry import make_agent; make_agent('archmage-duel/caster')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    lines = 'ImportError: a network needs PyTorch: pip install "wfb_gym[train]"'
+    lines = 'ImportError: a network needs PyTorch: pip install "wfb-gym[train]"'
     assert done.stderr.splitlines()[-1] == lines
 
 

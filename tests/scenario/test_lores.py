@@ -252,7 +252,7 @@ def test_effects_that_agree_with_themselves(row: dict[str, Any]) -> None:
         ({**HEX, "target": "foe"}, 'target: expected "enemy_unit", '),
         ({**HEX, "range_inches": 0}, "range_inches: expected a whole number from 1 to 72"),
         ({**HEX, "only": ["horses"]}, 'only[0]: expected "infantry", '),
-        ({**HEX, "only": "cavalry"}, 'only: expected a list, found "cavalry"'),
+        ({**HEX, "only": "cavalry"}, 'only: expected a list such as ["cavalry"], found'),
         ({**HEX, "not_on": ["elves"]}, 'not_on[0]: expected "undead", '),
         ({**HEX, "sihgt": True}, "sihgt: expected a known key (did you mean sight"),
         ({"target": "enemy_unit"}, "damage: expected damage, a worth, heals = true or rallies"),

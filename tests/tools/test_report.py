@@ -26,14 +26,13 @@ def test_every_picture_has_a_command() -> None:
     assert {path.name for path in IMAGES.iterdir()} == made
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    shown = set(re.findall(r"images/([\w.-]+\.png)", text))
+    shown = set(re.findall(r"images/([\w.-]+\.(?:png|gif))", text))
     assert made <= shown
 
 
 def test_a_table_goes_between_its_marks() -> None:
     assert insert_table(PAGE, "one", "new") == PAGE.replace("old", "new")
-    with pytest.raises(ValueError, match="expected <!-- report:two --> and <!-- /report -->"):
-        insert_table(PAGE, "two", "new")
+    assert insert_table(PAGE, "two", "new") == PAGE  # the second mark is missing
 
 
 def score(mean: float) -> dict[str, float]:
@@ -53,12 +52,34 @@ def test_tables_tell_what_results_hold() -> None:
     assert lines[0] == "| caster against | random | exact | score |"
     assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.5 | 75.0 |"
     assert lines[-1] == "| optimal |  | +3.0 | 100.0 |"
-    run = {"seconds": 29.6, "frames": 1000, "args": {"seed": 3}, "scores": {"caster": 99.123}}
-    told = {"runs": [run], "scores": {"caster": 99.123}}
-    assert report.runs_table(told).splitlines()[2:] == [
-        "| 3 | 30 | 1,000 | 99.12 |",
-        "| median |  |  | **99.12** |",
+    scores = {"caster": 99.123}
+    run = {"args": {"seed": 3}, "scores": scores, "best_after": {"caster": 1000}}
+    assert report.runs_table({"runs": [run], "scores": scores}).splitlines() == [
+        "| seed | caster | after decisions |",
+        "| --- | ---: | ---: |",
+        "| 3 | 99.12 | 1,000 |",
+        "| median | **99.12** |  |",
     ]
+    curve = [{"frames": 2000, "scores": scores}]
+    assert report.run_table({"curve": curve, "scores": scores}).splitlines()[2:] == [
+        "| 2,000 | 99.12 |"
+    ]
+
+
+def test_values_are_told_of_what_is_solved() -> None:
+    opening, size = {"words": "stop casting"}, {"bytes": 2**30, "exact": False, "causes": ["luck"]}
+    part = {"scenario": "long", "phases": 2, "value": 1.5, "opening": opening, "seconds": 1.0}
+    found = [
+        {"scenario": "long", "phases": 6, "too_large": {"states": 10**9, **size}},
+        {**part, "states": 1000, "bytes": 2**20},
+        {"scenario": "longer", "phases": 8, "too_large": {"states": 2 * 10**9, **size}},
+    ]
+    _, _, *rows = report.solved({"scenarios": found}).splitlines()
+    assert rows == ["| long | first 2 of 6 | +1.50 | stop casting | 1,000 | 1.00 | 1.0 |"]
+    assert report.unsolved({"scenarios": found}) == (
+        "2 bundled battles are too large to be solved whole, from about 1.0 billion positions in "
+        "1.0 GiB (long) to about 2.0 billion positions in 1.0 GiB (longer)."
+    )
 
 
 def test_a_stale_table_is_told_and_made_anew(
@@ -70,14 +91,14 @@ def test_a_stale_table_is_told_and_made_anew(
     def other_table(results: Any) -> str:
         return str(results["number"])
 
-    other = {"more": ("page.md", other_table), "three": ("other.md", other_table)}
-    one = Report("one", "nothing", 1, table, page="page.md", more=other)
+    one = Report("one", "nothing", 1, table, more={"more": other_table, "three": other_table})
     whole, third = PAGE + MORE, MORE.replace("more", "three")
-    (tmp_path / "other.md").write_text(third, encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "other.md").write_text(third + MORE, encoding="utf-8")
     monkeypatch.setattr(report, "ROOT", tmp_path)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
-    (tmp_path / "page.md").write_text(whole, encoding="utf-8")
+    (tmp_path / "README.md").write_text(whole, encoding="utf-8")
     assert report.main([]) == 0
     assert "no results yet" in capsys.readouterr().err
     (tmp_path / "one.json").write_text(json.dumps({"word": "new", "number": 3}), encoding="utf-8")
@@ -85,11 +106,14 @@ def test_a_stale_table_is_told_and_made_anew(
     assert capsys.readouterr().out == "stale: one\n"
     assert report.main(["one"]) == 0
     made = PAGE.replace("old", "new") + MORE.replace("older", "3")
-    assert (tmp_path / "page.md").read_text() == made
-    assert (tmp_path / "other.md").read_text() == third.replace("older", "3")
+    assert (tmp_path / "README.md").read_text() == made
+    assert (tmp_path / "docs" / "other.md").read_text() == (third + MORE).replace("older", "3")
     assert report.main(["--check"]) == 0
-    (tmp_path / "other.md").write_text(third, encoding="utf-8")
+    (tmp_path / "docs" / "other.md").write_text(third, encoding="utf-8")
     assert report.main(["--check"]) == 1
+    (tmp_path / "docs" / "other.md").unlink()
+    with pytest.raises(ValueError, match="expected <!-- report:three --> and <!-- /report --> in"):
+        report.main(["one"])
     with pytest.raises(SystemExit):
         report.main(["two"])
     assert "expected one of one, found 'two'" in capsys.readouterr().err
@@ -106,15 +130,15 @@ def test_a_command_that_is_run_leaves_results_and_pictures(
         '(o / "results.json").write_text(\'{"values": [1, 2]}\'); (o / "a.png").write_bytes(b"x")'
     )
     (tmp_path / "script.py").write_text(code, encoding="utf-8")
-    one = Report("one", "script", 1, table, "page.md", {"a.png": "b.png"})
+    one = Report("one", "script", 1, table, {"a.png": "b.png"})
     for name in ("ROOT", "RESULTS", "IMAGES"):
         monkeypatch.setattr(report, name, tmp_path)
     monkeypatch.setattr(report, "ALL", (one,))
     monkeypatch.setattr(report, "RUNS", tmp_path / "runs")
-    (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "README.md").write_text(PAGE, encoding="utf-8")
     assert report.main(["--scratch", "one"]) == 0
     assert (tmp_path / "b.png").read_bytes() == b"x"
-    assert (tmp_path / "page.md").read_text() == PAGE.replace("old", "2")
+    assert (tmp_path / "README.md").read_text() == PAGE.replace("old", "2")
     (tmp_path / "script.py").write_text("raise SystemExit(3)", encoding="utf-8")
     assert report.main(["--scratch", "one"]) == 1
     assert "non-zero exit status 3" in capfd.readouterr().err

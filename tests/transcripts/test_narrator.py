@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.engine.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
-from wfb_gym.cli import console
 from wfb_gym.engine.actions import (
     FIRST_CAST,
     FIRST_DICE,
@@ -22,7 +21,7 @@ from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.render import armies, facts
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
-from wfb_gym.transcripts import NarratedBattle, changes, rolls
+from wfb_gym.transcripts import NarratedBattle, changes, game, rolls
 
 BURNING_HEAD = FIRST_CAST + 2
 SPEARS = FIRST_TARGET + 1 + TARGETS
@@ -171,7 +170,7 @@ def test_a_miscast_says_its_row_and_what_it_did() -> None:
 
 def test_a_locked_wizard() -> None:
     words = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
-    assert "Archmage casts no more until he rolls a 6" in words
+    assert "Archmage casts no more until it rolls a 6" in words
 
 
 def test_a_table_without_words_names_its_effects() -> None:
@@ -419,7 +418,7 @@ def test_every_node_lock_and_duration_has_words() -> None:
         {node for node in Node if low <= node <= high}
         for low, high in ((FIRST_DECISION, LAST_DECISION), (FIRST_CHANCE, LAST_CHANCE))
     )
-    assert set(facts._DECISIONS) == set(console.QUESTIONS) == decisions
+    assert set(facts._DECISIONS) == set(game.QUESTIONS) == decisions
     assert set(facts.ROLLS) == chances
     assert set(changes.LOCKS) == set(facts._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}

@@ -1,4 +1,4 @@
-"""The command line: ``python -m wfb_gym``, a module for each command, or two.
+"""The command line: ``wfb-gym``, or ``python -m wfb_gym``; a module for each command, or two.
 
 A command imports what it needs when it runs, so that help and errors come at once. Bad input
 ends with one line on stderr and exit status 2.
@@ -6,7 +6,8 @@ ends with one line on stderr and exit status 2.
 
 from collections.abc import Sequence
 
-from wfb_gym.cli import advise, compiling, draw, play, roll, scenarios
+from wfb_gym._commands import is_script
+from wfb_gym.cli import advise, compiling, draw, odds, play, roll, scenarios, web
 from wfb_gym.cli.parser import Parser
 
 __all__ = ["main"]
@@ -19,11 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         SystemExit: help was asked for, or the input is bad.
     """
     parser = Parser(
-        prog="python -m wfb_gym",
+        prog="wfb-gym" if is_script() else "python -m wfb_gym",
         description="The magic phase of Warhammer Fantasy Battle as a learning environment.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (scenarios, draw, roll, advise, play, compiling):
+    for command in (scenarios, draw, roll, odds, advise, play, web, compiling):
         command.add_to(commands)
     options = parser.parse_args(arguments)
     if "run" in options:

@@ -1,53 +1,28 @@
 """A battle of a person against another player in the terminal: what is shown and asked.
 
 The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the values those of
-`wfb_gym.solver`.
+`wfb_gym.players.analysis`.
 """
 
-import secrets
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from functools import cached_property
 from typing import Any
 
 from wfb_gym.cli.parser import align_columns, format_value
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.generator import Rng
 from wfb_gym.engine.state import Node
-from wfb_gym.opponents.scripted import find_scripted
-from wfb_gym.players.interface import Opponent
-from wfb_gym.players.registry import make_agent
+from wfb_gym.players.analysis import Analyst
 from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.solver import Solution, TooLarge, estimate, solve
-from wfb_gym.transcripts import Event, NarratedBattle, Transcript
-from wfb_gym.transcripts.decisions import ActionDescription, describe_action
+from wfb_gym.transcripts import Event, Transcript
+from wfb_gym.transcripts.decisions import describe_choices
+from wfb_gym.transcripts.game import QUESTIONS, Game
 from wfb_gym.transcripts.names import ScenarioNames, points_phrase
-from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 
-MOST_POSITIONS = 400_000
-"""Positions of the largest scenario that is solved on the spot: a few seconds."""
 _QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
 _SHOWS_POSITION = (Node.NOMINATE, Node.SWAP_SPELL, Node.IN_PLAY, Node.STORE_DICE)
 """Decisions before which the whole position is shown."""
-QUESTIONS = {
-    Node.NOMINATE: "What will you cast?",
-    Node.ITEM: "Use an item with it?",
-    Node.RESERVE_DICE: "How many of the wizard's own dice?",
-    Node.POOL_DICE: "On how many dice?",
-    Node.KEEP_CASTING: "Keep the roll?",
-    Node.DISPEL: "Will you dispel it?",
-    Node.DISPEL_RESERVE: "How many of the wizard's own dice?",
-    Node.DISPEL_POOL: "How many dice of the pool?",
-    Node.KEEP_DISPEL: "Keep the roll?",
-    Node.FREE_SPELL: "The miscast gives you a spell without a roll. Which?",
-    Node.IN_PLAY: "Will you dispel a spell in play?",
-    Node.TARGET: "At whom?",
-    Node.SWAP_SPELL: "Swap a spell for the first of its lore?",
-    Node.STORE_DICE: "How many dice will you keep?",
-}
 
 
 class ConsoleGame:
@@ -71,36 +46,23 @@ class ConsoleGame:
         ask: Callable[[str], str] = input,
         show: Callable[[str], Any] = print,
     ) -> None:
-        self.seed = secrets.randbelow(2**31) if seed is None else seed
-        self._seat = seat
-        self._opponent = opponent
-        self._narrated = NarratedBattle(scenario)
-        player: Opponent = opponent
-        if find_scripted(opponent) is None:
-            player = make_agent(opponent, seed=self.seed, scenario=scenario, seat=1 - seat)
-        self._other = make_chooser(player, self._narrated, 1 - seat)
-        self._rng = rng_of_seed(self.seed)
+        self._game = Game(scenario, seat, opponent, seed)
         self._choices = Choices(scenario)
         self._ask, self._show = ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
-        self._events: list[Event] = []
         self.interrupted = False
         """Ctrl-C has ended it."""
 
     def play(self, *, always_odds: bool = False) -> None:
         """Play to the end, or until the person leaves."""
-        narrated = self._narrated
+        game, narrated = self._game, self._game.narrated
         opening = f"{narrated.opening[:1].upper()}{narrated.opening[1:]}."
-        self._show(f"{narrated.scenario.name}, seed {self.seed}. {opening}")
-
-        def person(battle: Battle, rng: Rng) -> int:
-            return self._ask_action(always_odds)
-
-        players = (person, self._other) if self._seat == 0 else (self._other, person)
+        self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}")
         try:
-            for event in play_on(narrated, self._rng, players):
-                self._events.append(event)
-                self._show_lines(event_lines([event], self._style))
+            self._show_events(game.play_on())
+            while not game.battle.is_over:
+                self._show_events([game.act(self._ask_action(always_odds))])
+                self._show_events(game.play_on())
         except (EOFError, KeyboardInterrupt) as left:
             self.interrupted = isinstance(left, KeyboardInterrupt)
             score = points_phrase(narrated.names, narrated.battle.points)
@@ -108,10 +70,11 @@ class ConsoleGame:
 
     def transcript(self) -> Transcript:
         """Return the battle so far."""
-        players = ("you", self._opponent) if self._seat == 0 else (self._opponent, "you")
-        battle, scenario = self._narrated.battle, self._narrated.scenario
-        events = tuple(self._events)
-        return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)
+        return self._game.transcript()
+
+    def _show_events(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._show_lines(event_lines([event], self._style))
 
     def _show_lines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -119,10 +82,10 @@ class ConsoleGame:
 
     def _ask_action(self, always_odds: bool) -> int:
         """Ask for a decision, an engine code; `EOFError` to leave."""
-        narrated, battle = self._narrated, self._narrated.battle
+        narrated, battle = self._game.narrated, self._game.battle
         if battle.node in _SHOWS_POSITION:
             lines = position_lines(
-                narrated.scenario, narrated.visible, seat=self._seat, style=self._style
+                narrated.scenario, narrated.visible, seat=self._game.seat, style=self._style
             )
             self._show("\n" + "\n".join(lines))
         self._show("\n" + QUESTIONS[battle.node])
@@ -149,20 +112,12 @@ class Choices:
     """The choices of a decision in words, with their odds and values."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
         self._names = ScenarioNames(scenario)
-
-    @cached_property
-    def _solution(self) -> Solution | None:
-        """The scenario solved, if that takes no more than a moment."""
-        with suppress(TooLarge):
-            if estimate(self._scenario).states <= MOST_POSITIONS:
-                return solve(self._scenario)
-        return None
+        self._analyst = Analyst(scenario)
 
     def lines(self, battle: Battle) -> list[str]:
         """Return a line for each legal action, numbered from 1."""
-        descriptions = self._descriptions(battle).values()
+        descriptions = describe_choices(self._names, battle).values()
         return [f"{number:>3}  {each.text}" for number, each in enumerate(descriptions, 1)]
 
     def odds(self, battle: Battle) -> list[str]:
@@ -170,13 +125,11 @@ class Choices:
 
         Values are points still to come for the mover if both play on optimally.
         """
-        solution = self._solution
-        rows = [("", "", "CHANCE", "POINTS TO COME" if solution else "")]
-        sign = 1.0 if battle.mover == 0 else -1.0
-        gains = solution.action_values(battle) if solution else {}
-        values = {action: sign * gain for action, gain in gains.items()}
+        analysis = self._analyst.analyse(battle)
+        values = analysis.values if analysis.is_exact else {}
+        rows = [("", "", "CHANCE", "POINTS TO COME" if values else "")]
         best = max(values.values(), default=0.0)
-        for number, (action, each) in enumerate(self._descriptions(battle).items(), 1):
+        for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
             chance = "" if each.chance is None else f"{float(each.chance):.1%}"
             value = ""
             if action in values:
@@ -184,11 +137,3 @@ class Choices:
                 value = format_value(values[action]) + (" best" if is_best else "")
             rows.append((f"{number:>3}", each.text, chance, value))
         return align_columns(rows, "><><")
-
-    def _descriptions(self, battle: Battle) -> dict[int, ActionDescription]:
-        descriptions = {}
-        for action in battle.legal_actions():
-            after = battle.copy()
-            after.act(action)
-            descriptions[action] = describe_action(self._names, battle, action, after)
-        return descriptions

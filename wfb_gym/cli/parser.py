@@ -6,16 +6,38 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
+from wfb_gym.suggestions import did_you_mean
+
 COULD_NOT_RUN = 2
 """Exit status after bad input."""
 
 
 class Parser(argparse.ArgumentParser):
-    """An `argparse.ArgumentParser` that refuses bad input in one line, without the usage."""
+    """An `argparse.ArgumentParser` that refuses bad input in one line, without the usage.
+
+    For an unknown command, choice or option the line asks for the one that may be meant.
+    """
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(allow_abbrev=False, **options)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += did_you_mean(map(str, action.choices or ()), str(value))
+            raise
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments; refuse those of an unknown option, with one that may be meant."""
+        found, extra = super().parse_known_args(args, namespace)
+        options = [each for each in self._option_string_actions if each.startswith("--")]
+        unknown = [each.partition("=")[0] for each in extra if each.startswith("--")]
+        if unknown:
+            question = did_you_mean(options, unknown[0])
+            self.error(f"unrecognized arguments: {' '.join(extra)}{question}")
+        return found, extra
 
     def error(self, message: str) -> NoReturn:
         """Print what was expected and what was found on stderr, and exit with status 2."""

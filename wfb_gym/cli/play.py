@@ -4,10 +4,14 @@ import argparse
 import sys
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wfb_gym._commands import INTERRUPTED
 from wfb_gym.cli.parser import Commands, Parser, whole_number
 from wfb_gym.seats import SEATS, seat_number
+
+if TYPE_CHECKING:
+    from wfb_gym.transcripts import Transcript
 
 _DESCRIPTION = """\
 Play either seat of a scenario against a scripted player, a saved model or an agent.
@@ -56,6 +60,11 @@ def add_to(commands: Commands) -> None:
     replay.add_argument(
         "--table", action="store_true", help="show where both sides stand at the end"
     )
+    replay.add_argument(
+        "--html",
+        metavar="OUT",
+        help="write a review of every decision to a file that a browser opens, instead of printing",
+    )
     replay.set_defaults(run=partial(_replay, replay))
 
 
@@ -95,6 +104,9 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
 
     try:
         transcript = read(options.transcript)
+        if options.html:
+            _write_review(parser, transcript, options.html)
+            return
         narrated, events = replay(transcript)
     except (OSError, TranscriptError) as error:
         parser.error(str(error))
@@ -108,3 +120,26 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
         print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
     if options.table:
         print("\n".join(position_lines(narrated.scenario, narrated.visible, style=style)))
+
+
+def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
+    from wfb_gym.files import write_text_whole
+    from wfb_gym.render.review_page import review_page
+    from wfb_gym.transcripts.names import plural
+    from wfb_gym.transcripts.review import review
+
+    if not Path(path).absolute().parent.is_dir():
+        parser.error(f"--html: expected a file in a folder that exists, found {path}")
+
+    def tell(done: int, of: int) -> None:
+        end = "\n" if done == of else ""
+        print(f"\rreviewing, {done} of {plural(of, 'step')}", end=end, file=sys.stderr, flush=True)
+
+    reviewed = review(transcript, progress=tell if sys.stderr.isatty() else None)
+    try:
+        write_text_whole(path, review_page(reviewed))
+    except OSError as error:
+        parser.error(f"--html: {path}: {error.strerror or error}")
+    for army, name in enumerate(reviewed.names.armies):
+        print(f"{name[:1].upper()}{name[1:]}: {reviewed.summary(army)}")
+    print(f"The review is in {path}.")

@@ -19,9 +19,9 @@ from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
-from wfb_gym.scenario.fields import one_of
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.scenario.spells import lore_spells
+from wfb_gym.suggestions import one_of
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"

@@ -1,16 +1,28 @@
-"""``roll``: exact chances of a casting roll or of a dispel roll."""
+"""``roll``: exact chances of a casting roll or of a dispel roll, or of 1 to 6 dice side by side."""
 
 import argparse
+import math
 from fractions import Fraction
 from functools import partial
 
-from wfb_gym.cli.parser import Commands, Parser, add_json_option, print_json, whole_number
+from wfb_gym.cli.parser import (
+    Commands,
+    Parser,
+    add_json_option,
+    align_columns,
+    print_json,
+    whole_number,
+)
 
 MOST_DICE = 24
 """Dice in one roll, and the largest bonus of either sign: `wfb_gym.packing.records.DICE`, written
 out because importing it takes as long as all the rest of the command."""
 HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
 """The most that so many dice and such a bonus come to."""
+TABLE_DICE = range(1, 7)
+"""Dice of the table where no number is given."""
+ALL_DICE = math.inf
+"""Stands for ``--dispel`` without a number."""
 
 _Chance = tuple[str, str, Fraction]
 """A chance by its key in JSON, "" for none, and in words."""
@@ -20,7 +32,9 @@ _DISPELLING = ("dispel", "total", "double_six")
 _EXAMPLES = """\
 examples:
   python -m wfb_gym roll --dice 3 --value 8        cast an 8+ spell on three dice
+  python -m wfb_gym roll --value 8                 the same on one to six dice
   python -m wfb_gym roll --dispel 3 --total 12     dispel a 12 with three dice
+  python -m wfb_gym roll --dispel --total 12       the same with one to six dice
 """
 
 
@@ -30,11 +44,14 @@ def add_to(commands: Commands) -> None:
         "roll",
         help="exact chances of a casting roll or of a dispel roll",
         description="Print the exact chances of a casting roll (--dice and --value)\n"
-        "or of a dispel roll (--dispel and --total).",
+        "or of a dispel roll (--dispel and --total). Without a number of dice: a table\n"
+        "for one to six of them.",
         epilog=_EXAMPLES,
     )
     casting = parser.add_argument_group("to cast")
-    casting.add_argument("--dice", type=whole_number, metavar="N", help="power dice")
+    casting.add_argument(
+        "--dice", type=whole_number, metavar="N", help="power dice (default: a table)"
+    )
     casting.add_argument("--value", type=whole_number, metavar="V", help="casting value, 3..15")
     casting.add_argument(
         "--no-irresistible",
@@ -43,7 +60,14 @@ def add_to(commands: Commands) -> None:
         help="two 6s are not irresistible force, as some items have it",
     )
     dispelling = parser.add_argument_group("to dispel")
-    dispelling.add_argument("--dispel", type=whole_number, metavar="N", help="dispel dice")
+    dispelling.add_argument(
+        "--dispel",
+        type=whole_number,
+        nargs="?",
+        const=ALL_DICE,
+        metavar="N",
+        help="dispel dice (default: a table)",
+    )
     dispelling.add_argument(
         "--total",
         type=whole_number,
@@ -75,24 +99,45 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
             f"expected a casting roll or a dispel roll, found {to_cast[0]} with {to_dispel[0]}"
         )
     if not to_cast and not to_dispel:
-        parser.error("expected --dice and --value to cast, or --dispel and --total to dispel")
-    names = (_CASTING if to_cast else _DISPELLING)[:2]
-    dice, number = (getattr(options, name) for name in names)
-    for name, value in zip(names, (dice, number), strict=True):
-        if value is None:
-            parser.error(f"expected --{name} with {(to_cast or to_dispel)[0]}")
-    _check(parser, names[0], dice, 1, MOST_DICE)
+        parser.error("expected --value to cast, or --total to dispel, and the dice with it")
+    (dice_name, number_name, _), chances_of, against = (
+        (_CASTING, _cast, "against a casting value of")
+        if to_cast
+        else (_DISPELLING, _dispel, "to dispel a total of")
+    )
+    dice, number = getattr(options, dice_name), getattr(options, number_name)
+    if number is None:
+        parser.error(f"expected --{number_name} with {(to_cast or to_dispel)[0]}")
     _check(parser, "bonus", options.bonus, -MOST_DICE, MOST_DICE)
-    chances = (_cast if to_cast else _dispel)(parser, options)
-    if options.json:
-        print_json({key: chance for key, _, chance in chances if key}, indent=None)
-        return
     bonus = f" {options.bonus:+d}" if options.bonus else ""
-    against = "against a casting value" if to_cast else "to dispel a total"
-    print(f"{dice} {'die' if dice == 1 else 'dice'}{bonus} {against} of {number}")
+    if dice in (None, ALL_DICE):
+        table = {each: chances_of(parser, options, each) for each in TABLE_DICE}
+        if options.json:
+            rows = [{"dice": each, **_by_key(chances)} for each, chances in table.items()]
+            print_json({number_name: number, "bonus": options.bonus, "rolls": rows})
+            return
+        print(f"1 to {TABLE_DICE[-1]} dice{bonus} {against} {number}")
+        head = ("DICE", *(label.upper() for _, label, _ in table[1]))
+        cells = [
+            (str(each), *(f"{float(chance):.3%}" for _, _, chance in chances))
+            for each, chances in table.items()
+        ]
+        print("\n".join(align_columns([head, *cells], ">" * len(head))))
+        return
+    _check(parser, dice_name, dice, 1, MOST_DICE)
+    chances = chances_of(parser, options, dice)
+    if options.json:
+        print_json(_by_key(chances), indent=None)
+        return
+    print(f"{dice} {'die' if dice == 1 else 'dice'}{bonus} {against} {number}")
     width = max(len(label) for _, label, _ in chances)
     for _, label, chance in chances:
         print(f"  {label:<{width}}  {float(chance):8.3%}  {chance}")
+
+
+def _by_key(chances: list[_Chance]) -> dict[str, Fraction]:
+    """Return the chances that JSON has."""
+    return {key: chance for key, _, chance in chances if key}
 
 
 def _options(options: argparse.Namespace, names: tuple[str, ...]) -> list[str]:
@@ -106,13 +151,13 @@ def _check(parser: Parser, name: str, value: int, lowest: int, highest: int) -> 
         parser.error(f"--{name}: expected {lowest}..{highest}, found {value}")
 
 
-def _cast(parser: Parser, options: argparse.Namespace) -> list[_Chance]:
+def _cast(parser: Parser, options: argparse.Namespace, dice: int) -> list[_Chance]:
     from wfb_gym.rules import casting
 
     lowest, highest = casting.LOWEST_CASTING_VALUE, casting.HIGHEST_CASTING_VALUE
     _check(parser, "value", options.value, lowest, highest)
     chances = casting.casting_probabilities(
-        options.dice, options.value, options.bonus, not options.no_irresistible
+        dice, options.value, options.bonus, not options.no_irresistible
     )
     cast, irresistible = chances[casting.Casting.CAST], chances[casting.Casting.IRRESISTIBLE]
     return [
@@ -124,9 +169,9 @@ def _cast(parser: Parser, options: argparse.Namespace) -> list[_Chance]:
     ]
 
 
-def _dispel(parser: Parser, options: argparse.Namespace) -> list[_Chance]:
+def _dispel(parser: Parser, options: argparse.Namespace, dice: int) -> list[_Chance]:
     from wfb_gym.rules.dispelling import dispel_chance
 
     _check(parser, "total", options.total, 1, HIGHEST_TOTAL)
-    chance = dispel_chance(options.dispel, options.total, options.bonus, bool(options.double_six))
+    chance = dispel_chance(dice, options.total, options.bonus, bool(options.double_six))
     return [("dispel", "dispelled", chance), ("", "not dispelled", 1 - chance)]

@@ -1,10 +1,15 @@
 """``scenarios``: what comes with the package; ``targets``: what a scenario's spells can hit."""
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wfb_gym.cli.parser import Commands, add_json_option, align_columns, print_json
-from wfb_gym.seats import SEATS, seat_number
+from wfb_gym.cli.parser import Commands, Parser, add_json_option, align_columns, print_json
+from wfb_gym.seats import SEATS
+from wfb_gym.suggestions import find_name, one_of
+
+if TYPE_CHECKING:
+    from wfb_gym.scenario import Scenario
+    from wfb_gym.scenario.spells import Spell
 
 
 def add_to(commands: Commands) -> None:
@@ -22,10 +27,7 @@ def add_to(commands: Commands) -> None:
         description="Print for each spell which targets are legal when the battle begins, and why\n"
         "the others are not.",
     )
-    parser.add_argument("scenario", help="bundled name or file")
-    parser.add_argument("--side", choices=SEATS, help="one army alone")
-    parser.add_argument("--wizard", help="one wizard alone")
-    parser.add_argument("--spell", help="one spell alone")
+    add_spell_options(parser)
     add_json_option(parser)
     parser.set_defaults(run=_show_targets, parser=parser)
 
@@ -70,6 +72,60 @@ def _cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def add_spell_options(parser: Parser) -> None:
+    """Add the scenario and the options that `select_spells` reads."""
+    parser.add_argument("scenario", help="bundled name or file")
+    parser.add_argument("--side", choices=SEATS, help="spells of this army alone")
+    parser.add_argument("--wizard", help="spells of this wizard, or bearer of a bound spell, alone")
+    parser.add_argument("--spell", help="this spell alone, also one that the wizard may roll")
+
+
+class SelectedSpell(NamedTuple):
+    """A spell that the options select."""
+
+    army: int
+    number: int  # among the army's `wfb_gym.scenario.slots.spell_slots`
+    wizard: str
+    spell: "Spell"
+
+
+def select_spells(scenario: "Scenario", options: argparse.Namespace) -> list[SelectedSpell]:
+    """Return the spells that the options select, those that are bound or may be rolled too.
+
+    Raises:
+        ValueError: there is none, or a name is unknown.
+    """
+    from wfb_gym.scenario.slots import spell_slots
+
+    found: list[SelectedSpell] = []
+    for number, army in enumerate(scenario.armies):
+        for index, slot in enumerate(spell_slots(army, scenario.catalogue)):
+            who = army.characters[slot.wizard].name
+            named = number, who, slot.spell.name  # copies of an item have the same
+            known = any((each.army, each.wizard, each.spell.name) == named for each in found)
+            if options.side in (None, SEATS[number]) and not known:
+                found.append(SelectedSpell(number, index, who, slot.spell))
+    if not found:
+        whose = "" if options.side is None else f" of the {options.side}"
+        raise ValueError(f"scenario: expected one with spells{whose}, found {scenario.name}")
+    if options.wizard is not None:
+        names = [each.wizard for each in found]
+        name = _known_name(names, options.wizard, "--wizard", "a wizard with spells")
+        found = [each for each in found if each.wizard == name]
+    if options.spell is not None:
+        names = [each.spell.name for each in found]
+        name = _known_name(names, options.spell, "--spell", "a spell of a wizard")
+        found = [each for each in found if each.spell.name == name]
+    return found
+
+
+def _known_name(known: list[str], given: str, option: str, kind: str) -> str:
+    name = find_name(known, given)
+    if name is None:
+        raise ValueError(f"{option}: expected {one_of(known, given, kind)}, found {given!r}")
+    return name
+
+
 def _show_targets(options: argparse.Namespace) -> None:
     from wfb_gym.scenario import ScenarioError
 
@@ -77,10 +133,6 @@ def _show_targets(options: argparse.Namespace) -> None:
         found = _explain_targets(options)
     except (ScenarioError, ValueError) as error:
         options.parser.error(str(error))
-    if not found:
-        options.parser.error(
-            "spell: expected an aimed spell of a wizard of the scenario, found none by that name"
-        )
     if options.json:
         print_json(found)
         return
@@ -98,21 +150,15 @@ def _explain_targets(options: argparse.Namespace) -> list[dict[str, Any]]:
     from wfb_gym.scenario import explain_targets, load_scenario
 
     scenario = load_scenario(options.scenario)
-    asked = options.side, options.wizard, options.spell
-    found = []
-    for side, army in scenario.keyed_armies():
-        for wizard in army.wizards:
-            for spell in wizard.candidate_spells:
-                wanted = zip(asked, (side, wizard.name, spell.name), strict=True)
-                if spell.effect is None or any(ask not in (None, name) for ask, name in wanted):
-                    continue
-                rows = explain_targets(scenario, seat_number(side), wizard.name, spell.name)
-                found.append(
-                    {
-                        "side": side,
-                        "wizard": wizard.name,
-                        "spell": spell.name,
-                        "targets": [row._asdict() for row in rows],
-                    }
-                )
-    return found
+    entries = []
+    for army, _, wizard, spell in select_spells(scenario, options):
+        rows = explain_targets(scenario, army, wizard, spell.name)
+        entries.append(
+            {
+                "side": SEATS[army],
+                "wizard": wizard,
+                "spell": spell.name,
+                "targets": [row._asdict() for row in rows],
+            }
+        )
+    return entries

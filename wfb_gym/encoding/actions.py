@@ -30,11 +30,17 @@ from wfb_gym.scenario.slots import item_slots, spell_slots
 
 @dataclass(frozen=True)
 class ActionCodec:
-    """Indices of an environment's action space and the engine's codes."""
+    """Indices of an environment's action space and the engine's codes.
 
-    code_of: NDArray[np.int64]  # (n,): engine code of each index
-    index_of: NDArray[np.int64]  # (ACTIONS,): index of each engine code; -1 outside the limits
-    ranges: dict[str, tuple[int, int]]  # first index and size of each range of the module's table
+    Attributes:
+        code_of: engine code of each index, shape (n,).
+        index_of: index of each engine code, shape (ACTIONS,); -1 outside the limits.
+        ranges: first index and size of each range of the action table, by its name.
+    """
+
+    code_of: NDArray[np.int64]
+    index_of: NDArray[np.int64]
+    ranges: dict[str, tuple[int, int]]
 
     @property
     def n(self) -> int:

@@ -92,13 +92,21 @@ class Number:
 
 @dataclass(frozen=True)
 class Field:
-    """One number of an observation."""
+    """One number of an observation.
 
-    name: str  # what it is, with its owner
-    low: float  # least value it can take
-    high: float  # greatest value
-    meaning: str  # what it says, with the scale
-    quantity: Quantity  # what it counts
+    Attributes:
+        name: what it is, with its owner.
+        low: least value that it can take.
+        high: greatest value.
+        meaning: what it says, with the scale.
+        quantity: what it counts.
+    """
+
+    name: str
+    low: float
+    high: float
+    meaning: str
+    quantity: Quantity
 
 
 def number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
@@ -340,10 +348,15 @@ KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "u
 
 @dataclass(frozen=True)
 class Layout:
-    """Names, bounds and offsets of an observation."""
+    """Names, bounds and offsets of an observation.
 
-    fields: tuple[Field, ...]  # one entry a number, in order
-    offsets: Records[LayoutOffsets]  # (1,)
+    Attributes:
+        fields: one entry for each number, in order.
+        offsets: where each block and each number in it begins, shape (1,).
+    """
+
+    fields: tuple[Field, ...]
+    offsets: Records[LayoutOffsets]
 
     @property
     def size(self) -> int:

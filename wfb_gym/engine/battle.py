@@ -54,7 +54,7 @@ class Battle:
 
     @property
     def mover(self) -> int:
-        """Army that decides or rolls: 0 or 1."""
+        """The army that decides or rolls, 0 or 1."""
         return int(self.state.mover)
 
     @property
@@ -64,10 +64,10 @@ class Battle:
 
     @property
     def dice_to_roll(self) -> int | None:
-        """Number of D6 that the pending chance node takes; None where it follows from the dice.
+        """Number of D6 that the pending chance node takes; None if the dice themselves decide it.
 
-        It does for the hits of a spell, the wounds of a miscast and spells drawn from a lore:
-        ask `dice_missing` as the dice fall.
+        They do for the hits of a spell, the wounds of a miscast and spells rolled on a lore: there
+        `dice_missing` says after each die how many are still to be thrown.
 
         Raises:
             ValueError: not at a chance node.
@@ -76,9 +76,9 @@ class Battle:
         return None if is_open_roll(self.state) else int(dice_in_roll(self.packed, self.state))
 
     def dice_missing(self, *faces: int) -> int:
-        """Return the number of D6 still to throw; at 0 the dice can be given to `roll`.
+        """Return the number of D6 still to throw after `faces`; at 0 they can be given to `roll`.
 
-        Where the dice say how many there must be, there may be more missing after that.
+        Where the number of dice is open, the dice thrown next may add to it.
 
         Raises:
             ValueError: not at a chance node.
@@ -89,7 +89,7 @@ class Battle:
         return max(0, needed - len(faces))
 
     def key(self) -> bytes:
-        """Bytes of the canonical state: equal keys, one position."""
+        """Return the bytes of the canonical state; equal positions have equal keys."""
         return self._states.tobytes()
 
     def copy(self) -> Self:
@@ -99,7 +99,7 @@ class Battle:
         return twin
 
     def legal_actions(self) -> list[int]:
-        """Engine codes (`wfb_gym.engine.actions`) open to the mover, ascending.
+        """Return the engine codes (`wfb_gym.engine.actions`) of the legal actions, ascending.
 
         Empty at chance nodes and at the end.
         """
@@ -153,7 +153,7 @@ class Battle:
         return gained
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Outcomes of the pending chance node with their exact probabilities.
+        """Return the outcomes of the pending chance node with their exact probabilities.
 
         Raises:
             ValueError: not at a chance node.

@@ -1,12 +1,12 @@
 """What a spell can be expected to change of the tally by the end of the phase, from the position.
 
 The wounds of each victim are spread as its roll spreads them (`strikes.pmf_of_strike`). With so
-many wounds left, what the enemy will count for a unit is what he counts for it then, or, as likely
-as its Panic test fails, what he counts for it and the characters in it once they flee. Whether
+many wounds left, what the enemy will count for a unit is what it counts for that unit then, or, as
+likely as its Panic test fails, what it counts for unit and characters in it once they flee. Whether
 they rally before the battle ends is left out, and where hits are shared, so is what they do to the
 characters in the unit if it flees.
 
-Where points are those of models nobody counts who flees. There the same sums tell what flight is
+Where points are those of models, flight counts for nothing. There the same sums say what it is
 likely to take away, by a rough measure: of each character in the unit its dearest spell, if the
 unit does not rally before its next phase. Dice and items count nothing beside that.
 """

@@ -139,7 +139,7 @@ def mark_bit(mark: int, index: int) -> int:
 
 @jit
 def _strikes_anybody(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> bool:
-    """Whether an aim without a target strikes somebody: of a Comet, an enemy wherever he is."""
+    """Whether an aim without a target strikes somebody: of a Comet, an enemy wherever it is."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     delayed = entry.duration == Duration.DELAYED

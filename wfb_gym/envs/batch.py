@@ -5,8 +5,9 @@ and infos are theirs.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,15 @@ from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask_policy
 from wfb_gym.encoding.view import View
 from wfb_gym.envs import kernel
-from wfb_gym.envs.driver import EpisodeDriver, part_of_state, validated_points_per_reward
+from wfb_gym.envs.driver import (
+    MIN_SHARED,
+    EpisodeDriver,
+    part_of_state,
+    validated_points_per_reward,
+)
 from wfb_gym.envs.kernel import Autoreset, Operation, Status, Step
 from wfb_gym.envs.scenario_set import ScenarioLike, ScenarioSet, resolve_scenarios
+from wfb_gym.envs.thread_pool import ALONE
 from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
 from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
 from wfb_gym.players.interface import Opponent, Policy
@@ -30,6 +37,8 @@ if TYPE_CHECKING:
     from wfb_gym.envs.watching import BatchWatcher
 
 _NO_ACTIONS = np.zeros(0, np.int64)
+_INT64 = np.dtype(np.int64)
+_STEP = Operation.STEP.value
 
 
 class Batch(EpisodeDriver):
@@ -144,7 +153,7 @@ class Batch(EpisodeDriver):
         Raises:
             ValueError: they are no integers, or not one for each environment.
         """
-        if type(actions) is np.ndarray and actions.dtype == np.int64:  # spares most of the time
+        if type(actions) is np.ndarray and actions.dtype is _INT64:  # spares most of the time
             if actions.shape == self._members.shape and actions.flags.c_contiguous:
                 return actions
         array = np.asarray(actions)
@@ -180,6 +189,19 @@ class Batch(EpisodeDriver):
             if self.watcher is not None:
                 self.watcher.follow_step(self, actions)
 
+    def prepare_step(self, actions: NDArray[np.int64], out: Step) -> Callable[[], object]:
+        """Return what does `step_into` with these arrays each time it is called.
+
+        Actions must lie in the action space. With few environments, going through the calls that
+        lead to the kernel takes as long as the kernel itself.
+        """
+        if self._policies or self.watcher is not None or self.num_envs >= MIN_SHARED:
+            return partial(self.step_into, actions, out)
+        moves = self._members, actions
+        return partial(
+            self._kernel, _STEP, moves, self.game, self._arrays, out, self._scratch, ALONE, 0
+        )
+
     def new_step(self) -> Step:
         """Allocate what a step gives."""
         return self._new_step(self.allowed)
@@ -207,7 +229,7 @@ class Batch(EpisodeDriver):
         return view.codec.code_of[validated_actions(answer, masks, "opponent")]
 
     def positions(self, members: NDArray[np.int64] | None = None) -> Positions:
-        """Return what a planner in the learner's seat may see, of all environments unless told."""
+        """Return what a planner in the learner's seat may see, by default of all environments."""
         return self.positions_of(self._members if members is None else members, self.view)
 
     def __getstate__(self) -> dict[str, Any]:

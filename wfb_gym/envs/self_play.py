@@ -27,11 +27,17 @@ _ATTEMPTS = 1000
 
 
 class Decisions(NamedTuple):
-    """The decisions that are one army's, in the order of the battles."""
+    """The decisions that one army must make now, in the order of the battles.
 
-    members: NDArray[np.int64]  # (k,): whose battles they are
-    observations: NDArray[np.float32]  # (k, size)
-    masks: NDArray[np.bool_]  # (k, actions)
+    Attributes:
+        members: the battles that they are in, shape (k,).
+        observations: float32, shape (k, size).
+        masks: legal actions, bool, shape (k, actions).
+    """
+
+    members: NDArray[np.int64]
+    observations: NDArray[np.float32]
+    masks: NDArray[np.bool_]
 
 
 class SelfPlayBatch(EpisodeDriver):
@@ -42,7 +48,7 @@ class SelfPlayBatch(EpisodeDriver):
 
     Args:
         num_envs: how many, 1 or more.
-        scenario: as `wfb_gym.envs.batch.Batch` takes it.
+        scenario: a bundled name, a path, a `Scenario`, or a sequence of these.
         limits: of each army's spaces; fitted to the scenarios unless given.
         autoreset: begin the next battle in the call that ends one.
 
@@ -57,7 +63,7 @@ class SelfPlayBatch(EpisodeDriver):
 
     Raises:
         ValueError: no battle, or limits that a scenario exceeds.
-        ScenarioError: a scenario that does not exist, or that is refused.
+        ScenarioError: there is no such scenario, or it is refused.
     """
 
     def __init__(
@@ -201,10 +207,10 @@ class SelfPlayBatch(EpisodeDriver):
                 self.opening_points[members] = self.envs.unpaid[members]
                 return
         name = self.scenarios[int(self.envs.scenario[pending[0]])].name
-        raise ValueError(f"{name}: nobody ever has anything to decide in it")
+        raise ValueError(f"{name}: neither army ever has anything to decide in it")
 
     def _decisions(self) -> tuple[Decisions, Decisions]:
-        """Return what each army must decide; a battle that is over asks nobody."""
+        """Return what each army must decide; nothing in a battle that is over."""
         state = self.envs["state"]
         running = state["node"] != Node.END
         first, second = (

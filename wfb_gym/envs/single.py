@@ -82,14 +82,14 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     | `limits` | fitted | sizes of the spaces, to let one policy play several scenarios |
     | `points_per_reward` | 100.0 | points that make a reward of 1 |
     | `strict` | False | raise on an illegal action |
-    | `render_mode` | None | "ansi" or "rgb_array": `render()` tells or draws what has happened \
-    since the learner's last action, and where both sides stand |
+    | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws what has \
+    happened since the learner's last action, and where both sides stand |
 
     ## Vectorized environment
 
     `gym.make_vec(id, num_envs=...)` steps all environments in one compiled call; environment i of
     `reset(seed=s)` plays what a single one plays after `reset(seed=s + i)`. It takes the same
-    arguments, `scenario` also as a list, and `autoreset_mode`, SAME_STEP unless told.
+    arguments, `scenario` also as a list, and `autoreset_mode`, by default SAME_STEP.
     """
 
     seat: int = 0
@@ -124,6 +124,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def _make_step(self) -> None:
         """Make what every step writes to, and the parts of it that callers get copies of."""
         self._out = self.batch.new_step()
+        self._play = self.batch.prepare_step(self._action, self._out)
         self._observation = self._out.observations[0]
         self._mask = self.batch.allowed_as_int8[0]
 
@@ -133,7 +134,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         """Begin an episode.
 
         Args:
-            seed: keys the dice; None goes on with the dice as they come.
+            seed: decides the dice; None goes on with the dice as they come.
             options: ignored.
 
         Returns:
@@ -152,10 +153,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         return self._observation_and_info(out)
 
     def _observation_and_info(self, out: Step) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        return out.observations[0], self._info(False)
-
-    def _info(self, illegal: bool) -> dict[str, Any]:
-        return {"action_mask": self._mask.copy(), "illegal_action": illegal}
+        return out.observations[0], {"action_mask": self._mask.copy(), "illegal_action": False}
 
     def step(
         self, action: np.int64 | int
@@ -175,21 +173,23 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         batch, out, actions = self.batch, self._out, self._action
         if not batch.begun:
             raise gym.error.ResetNeeded("Cannot call env.step() before calling env.reset()")
-        # What `Discrete.contains` says of an integer; asking it takes as long as the step.
         given: Any = action
-        member = isinstance(given, _INTEGERS) and 0 <= given < self._actions_n
-        if not member and not self.action_space.contains(given):
+        if isinstance(given, _INTEGERS):  # asking the space takes as long as the step
+            member = 0 <= given < self._actions_n
+        else:
+            member = self.action_space.contains(given)
+        if not member:
             raise ValueError(f"action: expected a member of {self.action_space}, found {given!r}")
         actions[0] = given
         if self.strict:
             batch.check_actions(actions, strict=True)
-        batch.step_into(actions, out)
+        self._play()
         return (
             self._observation.copy(),
             out.rewards.item(),
             out.terminations.item(),
             False,
-            self._info(out.illegal.item()),
+            {"action_mask": self._mask.copy(), "illegal_action": out.illegal.item()},
         )
 
     def render(self) -> Any:
@@ -247,6 +247,10 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         self.batch.set_state(state)
         self._seeded = seeded
         return self._observation_and_info(self.batch.look())
+
+    def __getstate__(self) -> dict[str, Any]:
+        made = ("_out", "_play", "_observation", "_mask")  # by `_make_step`
+        return {key: value for key, value in vars(self).items() if key not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

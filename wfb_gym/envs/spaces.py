@@ -3,7 +3,7 @@
 from typing import Any
 
 from gymnasium import Space, spaces
-from numpy import float32, int64
+from numpy import float32
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.actions import ActionCodec
@@ -18,4 +18,4 @@ def observation_space(layout: Layout) -> Space[NDArray[float32]]:
 
 def action_space(codec: ActionCodec) -> spaces.Discrete:
     """Flat actions; `wfb_gym.encoding.actions` says what each range means."""
-    return spaces.Discrete(codec.n, dtype=int64)
+    return spaces.Discrete(codec.n)

@@ -37,8 +37,11 @@ class StepInfos(dict[str, Any]):
         later: functions that make the others; what they use must not change any more.
     """
 
+    __slots__ = ("_later",)
+
     def __init__(self, values: dict[str, Any], later: dict[str, Callable[[], Any]]) -> None:
-        super().__init__(values, **dict.fromkeys(later, _LATER))
+        super().__init__(values)
+        self.update(dict.fromkeys(later, _LATER))
         self._later = later
 
     def __getitem__(self, key: str) -> Any:
@@ -94,26 +97,33 @@ class StepInfos(dict[str, Any]):
 
 
 class _LastSteps(NamedTuple):
-    """How the episodes ended that a SAME_STEP step has ended."""
+    """How the episodes ended that a SAME_STEP step has ended.
 
-    ended: NDArray[np.bool_]  # (n,)
+    Flags are kept as bytes, which are sooner copied and searched than arrays.
+    """
+
+    ended: bytes  # n flags
     final: NDArray[np.float32]  # (n, size); other rows are undefined
-    illegal: NDArray[np.bool_]  # (n,)
+    illegal: bytes  # n flags, of other environments too
     actions: int  # in the action space
 
+    def flags(self) -> NDArray[np.bool_]:
+        return np.frombuffer(self.ended, np.bool_).copy()
+
     def observations(self) -> NDArray[Any]:
-        found, members = np.full(len(self.ended), None, object), np.flatnonzero(self.ended)
+        found, members = np.full(len(self.ended), None, object), np.flatnonzero(self.flags())
         found[members] = list(self.final[members])
         return found
 
     def infos(self) -> dict[str, Any]:
-        pass_only = np.zeros((len(self.ended), self.actions), np.int8)
-        pass_only[self.ended, 0] = 1
+        ended = self.flags()
+        pass_only = np.zeros((len(ended), self.actions), np.int8)
+        pass_only[ended, 0] = 1
         return {
             "action_mask": pass_only,
-            "_action_mask": self.ended.copy(),
-            "illegal_action": self.illegal,
-            "_illegal_action": self.ended,
+            "_action_mask": ended,
+            "illegal_action": np.frombuffer(self.illegal, np.bool_) & ended,
+            "_illegal_action": ended.copy(),
         }
 
 
@@ -134,7 +144,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             and final observations into the arrays of the step before, which saves memory and, in
             large batches, time: copy what must outlast a step.
         render_mode: None, "ansi" or "rgb_array", as of single environments. Every environment is
-            told step by step in Python, so this is for a few of them.
+            described step by step in Python, so this is for a few of them.
     """
 
     seat: int = 0
@@ -273,14 +283,14 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             batch.check_actions(checked, strict=True)
         out = batch.step(checked)
         infos = self._infos(out.illegal)
-        if batch.mode == _SAME_STEP and np.count_nonzero(out.terminations):
-            infos = self._with_final(infos, out)
+        if batch.mode == _SAME_STEP and True in (ended := out.terminations.tobytes()):
+            infos = self._with_final(infos, out, ended)
         return out.observations, out.rewards, out.terminations, np.zeros(self.num_envs, bool), infos
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a frame of every environment, as `MagicPhaseEnv.render` does; None without a mode.
 
-        Where an episode has ended and the next has begun in the same step, the frame tells both.
+        Where an episode has ended and the next has begun in the same step, the frame shows both.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called.
@@ -300,7 +310,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
 
     def _infos(self, illegal: NDArray[np.bool_]) -> dict[str, Any]:
         allowed = self._masks.take()
-        np.copyto(allowed, self.batch.allowed_as_int8)
+        allowed[...] = self.batch.allowed_as_int8
         return {
             "action_mask": allowed,
             "_action_mask": self._every.copy(),
@@ -308,16 +318,19 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             "_illegal_action": self._every.copy(),
         }
 
-    def _with_final(self, infos: dict[str, Any], out: Step) -> dict[str, Any]:
+    def _with_final(self, infos: dict[str, Any], out: Step, ended: bytes) -> dict[str, Any]:
         """Gymnasium's account of the episodes that ended in a SAME_STEP step."""
-        ended = out.terminations.copy()
-        infos["_final_obs"] = ended.copy()
-        infos["_final_info"] = ended.copy()
-        illegal = out.illegal & ended
-        if np.count_nonzero(illegal):
-            out.illegal[ended] = False
+        illegal = out.illegal.tobytes()
+        if True in illegal:
+            out.illegal[out.terminations] = False
         last = _LastSteps(ended, out.final, illegal, self.batch.codec.n)
-        return StepInfos(infos, {"final_obs": last.observations, "final_info": last.infos})
+        later = {
+            "final_obs": last.observations,
+            "_final_obs": last.flags,
+            "final_info": last.infos,
+            "_final_info": last.flags,
+        }
+        return StepInfos(infos, later)
 
     def get_state(self) -> dict[str, Any]:
         """Everything that the environments' futures depend on; see `set_state`."""

@@ -9,11 +9,11 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
-from wfb_gym.scenario.fields import one_of
 from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, bundled_armies
 from wfb_gym.scenario.rulesets import Edition
 from wfb_gym.scenario.sizes import ITEMS, PHASES, POINTS, UNITS, WIZARDS
 from wfb_gym.scenario.spells import lore_names
+from wfb_gym.suggestions import one_of
 
 _RANGES = {
     "points": (500, 2000),

@@ -1,7 +1,7 @@
 """Whom a spell may be cast at, and whom it strikes.
 
 Range, sight, close combat, and what the spell itself asks. The answers hold for the battle as it
-begins; only characters in units are also judged as if they stood alone. Nothing here asks for
+begins; only characters in units are also examined as if they stood alone. Nothing here asks for
 dice, casting values or spells in play, or for lost wounds: a spell that needs a wounded target is
 legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s to say.
 """
@@ -9,6 +9,7 @@ legal for everybody. How much damage a strike does is `wfb_gym.rules.damage`'s t
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from wfb_gym.geometry.deployment import Deployment
 from wfb_gym.geometry.formation import ROUNDING, TOLERANCE, Floats
 from wfb_gym.geometry.pieces import INCH, AimRules, Piece, Strike, Verdict
 from wfb_gym.geometry.templates import count_each, cover_masks
+
+if TYPE_CHECKING:
+    from wfb_gym.geometry.polygons import Polygons
 
 FRONT_REACH = 1.0
 """Inches before a front rank that must be free for a wall of fire."""
@@ -62,8 +66,8 @@ class Aim:
         deployment: of all pieces.
         caster: the character.
         rules: of the spell.
-        flight_moves: nobody's flight is asked for of a caster or a picked target: units flee and
-            rally as the battle goes on.
+        flight_moves: whether units flee and rally as the battle goes on; it is then left open
+            whether the caster or a picked target flees.
     """
 
     deployment: Deployment
@@ -72,7 +76,7 @@ class Aim:
     flight_moves: bool = False
 
     def verdicts(self) -> list[Verdict]:
-        """Whether the spell may be cast at each possible target, as the battle begins.
+        """Return whether the spell may be cast at each possible target, as the battle begins.
 
         Returns:
             One verdict without a target for spells on the caster, its player or an area; else
@@ -106,7 +110,7 @@ class Aim:
 
     @property
     def falls_on_point(self) -> bool:
-        """Whether it is a Comet that is aimed at a point of the battlefield, at nobody himself."""
+        """Whether it is a Comet that is aimed at a point of the battlefield, not at a target."""
         return self.rules.target == "point" and self.deployment.polygons is not None
 
     def points(self, worth: Callable[[Comets], Floats]) -> NDArray[np.int64]:
@@ -131,15 +135,16 @@ class Aim:
         )
 
     def strikes(self, target: int | None) -> list[Strike]:
-        """Whom the spell strikes.
+        """Return what the spell strikes.
 
         Args:
             target: one that `verdicts` allows, or allows once it stands alone; None where the
                 verdict names none, and for a Comet at a point of the battlefield.
 
         Returns:
-            A strike for each victim, by code: the caster for a spell on itself, nobody for one
-            on its player, or for a caster that cannot cast; all that a Comet may come to reach.
+            A strike for each victim, by code. That is the caster for a spell on itself, all that it
+            may come to reach for a Comet, and none for a spell on the player or for a caster that
+            cannot cast.
 
         Raises:
             ValueError: the spell needs a target.
@@ -237,18 +242,40 @@ class Aim:
         polygons, near = self.deployment.polygons, self.rules.near
         if polygons is None:
             return ""
-        reach, origin, distance = self.rules.range_inches, "away", inf
-        if near is not None:
-            kinds = " or ".join(near.kinds)
-            distance = polygons.distance_to_terrain(target.code, near.kinds)
-            reach, origin = near.within, f"from {kinds}"
-            if distance == inf:
-                reach, origin = near.otherwise, f"away, and there is no {kinds}"
-        if distance == inf:
-            distance = polygons.distance(self.caster.code, target.code)
+        reach, kinds = self._range_and_origin(polygons)
+        if kinds:
+            distance, origin = polygons.distance_to_terrain(target.code, kinds), "from "
+            origin += " or ".join(kinds)
+        else:
+            distance, origin = polygons.distance(self.caster.code, target.code), "away"
+            if near is not None:
+                origin += f", and there is no {' or '.join(near.kinds)}"
         if reach is None or distance <= reach + ROUNDING:
             return ""
         return f"is {distance:.1f} inches {origin}: out of range, which is {reach:g}"
+
+    def _range_and_origin(self, polygons: "Polygons") -> tuple[float | None, tuple[str, ...]]:
+        """Return the range, and the terrain that it is measured from; none: from the caster."""
+        near = self.rules.near
+        if near is None:
+            return self.rules.range_inches, ()
+        if any(terrain.kind in near.kinds for terrain, _ in polygons.features):
+            return near.within, near.kinds
+        return near.otherwise, ()
+
+    def ground_in_range(self) -> Any:
+        """Return the ground in range as a shapely polygon; None for all of it, or without any."""
+        polygons = self.deployment.polygons
+        if polygons is None or self.caster.absent:
+            return None
+        reach, kinds = self._range_and_origin(polygons)
+        return None if reach is None else polygons.ground_within(reach, self.caster.code, kinds)
+
+    def ground_in_arc(self) -> Any:
+        """Return the ground in the caster's arc of sight, likewise; None where it is not asked."""
+        if self.caster.absent or not (self.rules.sight or self.rules.missile):
+            return None
+        return self.deployment.arc(self.caster.code)
 
     def _reason_by_front(self, target: Piece) -> str:
         """Why a wall of fire has no free front rank; empty where it has, or for other spells."""

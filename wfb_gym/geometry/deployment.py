@@ -59,12 +59,20 @@ class Deployment:
             return ""
         key = (viewer, target, ignored)
         if key not in self._reasons:
-            if viewer not in self._sights:
-                from wfb_gym.geometry.polygons import LineOfSight
-
-                self._sights[viewer] = LineOfSight(self.polygons, self.pieces[viewer])
-            self._reasons[key] = self._sights[viewer].reason_unseen(target, ignored)
+            sight = self._sight(self.polygons, viewer)
+            self._reasons[key] = sight.reason_unseen(target, ignored)
         return self._reasons[key]
+
+    def arc(self, viewer: int) -> Any:
+        """Return the quarter of the plane that a character looks at; None where it is all of it."""
+        return None if self.polygons is None else self._sight(self.polygons, viewer).arc
+
+    def _sight(self, polygons: "Polygons", viewer: int) -> "LineOfSight":
+        if viewer not in self._sights:
+            from wfb_gym.geometry.polygons import LineOfSight
+
+            self._sights[viewer] = LineOfSight(polygons, self.pieces[viewer])
+        return self._sights[viewer]
 
     def lines(self, caster: int, length: float) -> Lines:
         """Return the lines that a character can send; only on a battlefield."""

@@ -78,6 +78,12 @@ class Polygons:
         shapes = [shape for terrain, shape in self.features if terrain.kind in kinds]
         return float(shapely.distance(self.footprints[code], shapes).min()) if shapes else np.inf
 
+    def ground_within(self, reach: float, code: int, kinds: Collection[str] = ()) -> Shape:
+        """Return the ground so many inches or less from a piece, or from terrain of these kinds."""
+        near = [shape for terrain, shape in self.features if terrain.kind in kinds]
+        start = shapely.union_all(near) if kinds else self.footprints[code]
+        return shapely.buffer(start, reach, quad_segs=32)
+
     def distances_from(self, places: Floats, code: int) -> Floats:
         """(...,) inches from places (..., 2) to the nearest base of a piece; 0 on one."""
         distances: Floats = shapely.distance(shapely.points(places), self.footprints[code])
@@ -156,11 +162,11 @@ class LineOfSight:
         self._eye = bases.frame.world(bases.centres[0])
         host = viewer.host
         all_round = viewer.all_round if host is None else polygons.pieces[host].all_round
-        self._arc: Shape | None = None
+        self.arc: Shape | None = None  # the ground that the viewer looks at; None for all of it
         if not all_round:  # a quarter of the plane, 45 degrees to each side (ours)
             right, forward = bases.frame.axes * _SHADOW_LENGTH
             edges = np.stack([np.zeros(2), forward + right, 2 * forward, forward - right])
-            self._arc = shapely.polygons(self._eye + edges)
+            self.arc = shapely.polygons(self._eye + edges)
         # A piece's code, or -1 for terrain; its name; what lies in its shadow.
         self._shadows: list[tuple[int, str, Shape]] = []
         for code, corners in polygons.blocks.items():
@@ -181,8 +187,8 @@ class LineOfSight:
         if target in (self._viewer.code, self._viewer.host):
             return ""
         seen = self._polygons.shapes[target]
-        if self._arc is not None:
-            seen = shapely.intersection(seen, self._arc)
+        if self.arc is not None:
+            seen = shapely.intersection(seen, self.arc)
             if shapely.area(seen).sum() <= _MIN_SEEN:
                 return "is outside the caster's front arc"
         if not self._shadows:

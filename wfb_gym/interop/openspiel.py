@@ -1,7 +1,8 @@
 """OpenSpiel: one battle as a Python game with explicit chance nodes.
 
-Imported only on use; needs ``pip install "wfb_gym[openspiel]"``. Importing it registers the game
-``wfb_gym_phase``. No rule lives here: positions, chances and points are the engine's.
+Imported only on use; needs ``pip install "wfb-gym[openspiel]"``. The game is ``wfb_gym_phase``
+(`wfb_gym._registration`). No rule lives here: positions, chances and points are the
+engine's.
 """
 
 from hashlib import sha256
@@ -14,10 +15,11 @@ try:
     import pyspiel
 except ImportError as error:
     raise ImportError(
-        'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb_gym[openspiel]"'
+        'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb-gym[openspiel]"'
     ) from error
 
 from wfb_gym._records import as_records
+from wfb_gym._registration import DEFAULT_SCENARIO, openspiel_type
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.view import View
@@ -32,7 +34,6 @@ from wfb_gym.scenario.sizes import DICE
 
 POINTS_PER_UTILITY = 100.0
 """Points that make a utility of 1."""
-DEFAULT_SCENARIO = "archmage-duel"
 _GIVEN = "given-"
 _KEPT = 200_000
 """Positions that a game remembers before it forgets them all and begins anew."""
@@ -166,22 +167,7 @@ class _PositionStore:
         return lives + casts * (at_once + miscast + wound) + int(packed.phases) * lasting
 
 
-_TYPE = pyspiel.GameType(
-    short_name="wfb_gym_phase",
-    long_name="Magic phase of Warhammer Fantasy Battle",
-    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-    information=pyspiel.GameType.Information.PERFECT_INFORMATION,
-    utility=pyspiel.GameType.Utility.ZERO_SUM,
-    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-    max_num_players=_ARMIES,
-    min_num_players=_ARMIES,
-    provides_information_state_string=True,
-    provides_information_state_tensor=True,
-    provides_observation_string=True,
-    provides_observation_tensor=True,
-    parameter_specification={"scenario": DEFAULT_SCENARIO},
-)
+_TYPE = openspiel_type(pyspiel)
 
 
 class PhaseGame(pyspiel.Game):  # type: ignore[misc]
@@ -195,7 +181,7 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         params: ``scenario``: a bundled name, or the path of a scenario file.
 
     Raises:
-        ScenarioError: a scenario that there is none of, or that is refused.
+        ScenarioError: there is no such scenario, or it is refused.
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
@@ -250,7 +236,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
         return battle
 
     def current_player(self) -> int:
-        """Who decides: 0, 1, chance or nobody any more."""
+        """Return who decides: 0, 1, chance, or the terminal player once the battle is over."""
         return self.position.player
 
     def _legal_actions(self, player: int) -> list[int]:
@@ -317,7 +303,7 @@ def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
             games and states can be read by this process alone.
 
     Raises:
-        ScenarioError: a scenario that there is none of, or that is refused.
+        ScenarioError: there is no such scenario, or it is refused.
     """
     name = str(scenario)
     if isinstance(scenario, Scenario):
@@ -325,7 +311,3 @@ def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:
         _given[name] = scenario
     game: PhaseGame = pyspiel.load_game(_TYPE.short_name, {"scenario": name})
     return game
-
-
-if _TYPE.short_name not in pyspiel.registered_names():
-    pyspiel.register_game(_TYPE, PhaseGame)

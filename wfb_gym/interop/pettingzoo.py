@@ -1,11 +1,10 @@
 """PettingZoo: both seats of one battle, turn by turn, as an AEC and as a parallel environment.
 
-Imported only on use; needs ``pip install "wfb_gym[pettingzoo]"``. Importing it registers the ids
-``wfb_gym/MagicPhase-v0`` and ``wfb_gym/Battle-v0`` with PettingZoo. No rule lives here: the battle
-is `wfb_gym.envs.self_play.SelfPlayBatch`, with both armies played from outside.
+Imported only on use; needs ``pip install "wfb-gym[pettingzoo]"``. PettingZoo's ids are
+``wfb_gym/MagicPhase-v0`` and ``wfb_gym/Battle-v0`` (`wfb_gym._registration`). No rule lives
+here: the battle is `wfb_gym.envs.self_play.SelfPlayBatch`, with both armies played from outside.
 """
 
-from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -13,19 +12,17 @@ from gymnasium import logger, spaces
 from numpy.typing import NDArray
 
 try:
-    import pettingzoo
     from pettingzoo.utils import wrappers
     from pettingzoo.utils.conversions import turn_based_aec_to_parallel
     from pettingzoo.utils.env import AECEnv, ParallelEnv
 except ImportError as error:
     raise ImportError(
-        'wfb_gym.interop.pettingzoo needs pettingzoo: pip install "wfb_gym[pettingzoo]"'
+        'wfb_gym.interop.pettingzoo needs pettingzoo: pip install "wfb-gym[pettingzoo]"'
     ) from error
 
 from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import Limits, union
 from wfb_gym.engine.generator import Rng
-from wfb_gym.envs.battles import BATTLE
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.kernel import legal_or_lowest
 from wfb_gym.envs.scenario_set import ScenarioLike
@@ -85,7 +82,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
     Raises:
         ValueError: an argument that is none of these, or limits that the scenario exceeds.
-        ScenarioError: a scenario that there is none of, or that is refused.
+        ScenarioError: there is no such scenario, or it is refused.
     """
 
     metadata: dict[str, Any] = {
@@ -155,7 +152,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         """Begin an episode.
 
         Args:
-            seed: keys the dice; None goes on with the dice as they come.
+            seed: decides the dice; None goes on with the dice as they come.
             options: ignored.
         """
         game = self._game
@@ -320,18 +317,3 @@ def parallel_env(**kwargs: Any) -> ParallelEnv[str, Any, Any]:
     may pass (`idle_pass`).
     """
     return turn_based_aec_to_parallel(env(**{"idle_pass": True, **kwargs}))
-
-
-def _register() -> None:
-    kinds: tuple[tuple[Any, Any, Callable[..., Any]], ...] = (
-        ("aec", pettingzoo.aec_registry, env),
-        ("parallel", pettingzoo.parallel_registry, parallel_env),
-    )
-    for kind, registry, made in kinds:
-        for name, kwargs in (("MagicPhase", {}), ("Battle", {"scenario": BATTLE})):
-            if f"wfb_gym/{name}-v0" not in registry:
-                entry = f"{__name__}:{made.__name__}"
-                pettingzoo.register(kind, f"wfb_gym/{name}-v0", entry, kwargs=kwargs)
-
-
-_register()

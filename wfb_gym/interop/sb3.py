@@ -1,6 +1,6 @@
 """Stable-Baselines3: the batch as its `VecEnv`; its saved models are `players.sb3_model`'s.
 
-Imported only on use; needs ``pip install "wfb_gym[train]"``.
+Imported only on use; needs ``pip install "wfb-gym[train]"``.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ try:
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 except ImportError as error:
     raise ImportError(
-        'wfb_gym.interop.sb3 needs stable-baselines3 and sb3-contrib: pip install "wfb_gym[train]"'
+        'wfb_gym.interop.sb3 needs stable-baselines3 and sb3-contrib: pip install "wfb-gym[train]"'
     ) from error
 
 from wfb_gym.encoding.limits import Limits

@@ -222,7 +222,7 @@ class PackedStrike(Record):
     # those of hits on all members; -1 where it strikes models
     pmf: Int64
     pmf_size: Int64
-    hits: Int64  # first of its hits by models left; -1 where it has a law
+    hits: Int64  # first of its hits by models left; -1 where it has a pmf
     touched: Int64  # likewise models only touched, or -1
     first_member: Int64  # of a unit: strikes on characters that share its hits while it is small
     n_members: Int64

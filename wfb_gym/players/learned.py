@@ -10,7 +10,7 @@ try:
     import torch
     from torch import Tensor
 except ImportError as error:
-    raise ImportError('a network needs PyTorch: pip install "wfb_gym[train]"') from error
+    raise ImportError('a network needs PyTorch: pip install "wfb-gym[train]"') from error
 
 from wfb_gym._records import Records
 from wfb_gym.encoding.actions import action_codec

@@ -1,12 +1,12 @@
 """The one place where what a user calls a player becomes one: by name, from a file, as it is."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, find_scripted, kind_and_epsilon
 from wfb_gym.players.interface import Agent, Opponent, Policy
+from wfb_gym.suggestions import did_you_mean
 
 SEARCHING = {"expectimax": "decisions to look ahead", "mcts": "simulations"}
 """Agents that search, and what the number behind their name counts."""
@@ -16,7 +16,7 @@ _SHIPPED_FOLDER = Path(__file__).parent / "policies"
 SHIPPED = tuple(
     f"{path.parent.name}/{path.stem}" for path in sorted(_SHIPPED_FOLDER.glob("*/*.npz"))
 )
-"""Trained networks that come with the package: scenario/seat."""
+"""Trained networks that come with the package, as scenario/seat."""
 _MAX_DIGITS = 6
 
 
@@ -53,7 +53,7 @@ def resolve_policy(
     """Return a player as a function over a batch; of an agent, the first of `methods` that it has.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: it is not a player.
         FileNotFoundError: there is no such saved model.
     """
     found: Any = _find_agent(str(player)) if isinstance(player, str | Path) else player
@@ -155,8 +155,7 @@ def _parse_count(name: str, option: str) -> int:
 
 
 def _unknown(who: str, player: Any, others: str) -> ValueError:
-    close = get_close_matches(str(player), (*NAMES, *SHIPPED), n=1)
-    hint = f" (did you mean {close[0]}?)" if close else ""
+    hint = did_you_mean((*NAMES, *SHIPPED), str(player))
     return ValueError(
         f"{who}: expected one of {', '.join(NAMES)}, NAME:EPSILON, a shipped policy "
         f"({', '.join(SHIPPED)}){others}, or a saved model's path ending in .zip or .npz, "

@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "a saved Stable-Baselines3 model needs stable-baselines3 and sb3-contrib: "
-        'pip install "wfb_gym[train]"'
+        'pip install "wfb-gym[train]"'
     ) from error
 
 from wfb_gym.encoding.positions import Positions

@@ -52,7 +52,7 @@ def frame(
 
 
 class AnsiStyle:
-    """Colours words, or leaves them as they are; unless told which, asks NO_COLOR."""
+    """Colours words, or leaves them as they are; by default as NO_COLOR says."""
 
     def __init__(self, colour: bool | None = None) -> None:
         self.on = not os.environ.get("NO_COLOR") if colour is None else colour

@@ -90,6 +90,33 @@ class Canvas:
         """Draw a line through the middle of a box."""
         self._draw.line((box.left, box.middle, box.right - 1, box.middle), colour, 1)
 
+    def polygon(
+        self, corners: Sequence[tuple[float, float]], colour: Colour, opacity: float = 1.0
+    ) -> None:
+        """Fill a polygon, over what is there or mixed with it."""
+        if opacity >= 1:
+            self._draw.polygon(corners, colour)
+        else:
+            mixing = ImageDraw.Draw(self.image, "RGBA")
+            mixing.polygon(corners, (*colour, round(255 * opacity)))
+
+    def line(self, places: Sequence[tuple[float, float]], colour: Colour, width: int) -> None:
+        """Draw a line through places."""
+        if len(places) > 1:
+            self._draw.line(list(places), colour, width, joint="curve")
+
+    def tint(self, box: Box, colour: Colour, opacity: float) -> None:
+        """Cover what is in a box with a colour, but for a share of it."""
+        left, top, right, bottom = box
+        corners = [(left, top), (right - 1, top), (right - 1, bottom - 1), (left, bottom - 1)]
+        self.polygon(corners, colour, opacity)
+
+    def shrunk(self, width: int, height: int) -> "Canvas":
+        """Return a smaller canvas with the same picture; its edges are smooth."""
+        small = Canvas(width, height, (0, 0, 0), self.unit)
+        small.image.paste(self.image.resize((width, height), Image.Resampling.BOX))
+        return small
+
     def die(self, box: Box, left: int, size: int, face: int, body: Colour, ink: Colour) -> None:
         """Draw a die in the middle of a box's height; face 0 is one that has not been thrown."""
         self._stamp(_die(size, face, body, ink), box, left)

@@ -33,3 +33,21 @@ TRIED: Colour = (232, 227, 216)
 FORGOTTEN: Colour = (236, 196, 190)
 FLIGHT: Colour = (248, 232, 182)
 """What is left of a unit that flees, as a background."""
+
+FIELD: Colour = (250, 247, 238)
+"""The ground of a battlefield."""
+UNITS: tuple[Colour, Colour] = ((66, 112, 178), (232, 148, 116))
+"""Models of the first army and of the second: one darker than the other, for who sees no red."""
+MAGIC: Colour = (248, 208, 40)
+"""Wizards on a battlefield."""
+LEGAL: Colour = (0, 122, 88)
+"""Around what a spell may be cast at."""
+TERRAIN: dict[str, Colour] = {
+    "wood": (190, 214, 176),
+    "hill": (229, 214, 184),
+    "water": (190, 220, 236),
+    "rocks": (202, 202, 202),
+    "ruins": (216, 208, 202),
+    "building": (214, 184, 164),
+    "wall": (150, 146, 140),
+}

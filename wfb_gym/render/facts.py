@@ -39,12 +39,16 @@ class SpellStatus(Enum):
 
 
 class SpellFacts(NamedTuple):
-    """A spell: its name, its casting value in words, its status, and where it lies in play."""
+    """A spell: its name, its casting value in words, its status, and where it lies in play.
+
+    Then its number among the army's; None for one that is not rolled yet.
+    """
 
     name: str
     value: str
     status: SpellStatus
     place: str = ""
+    number: int | None = None
 
 
 class ItemFacts(NamedTuple):
@@ -204,7 +208,7 @@ def _spells(names: ScenarioNames, battle: Battle, army: int) -> Iterator[tuple[i
             # A battle that is played knows no spells in its last phase: `open` says all.
             yield wizard, _spell(names, battle, army, spell, known != 0 and not is_known)
         for _ in range(count, drawn):
-            yield wizard, SpellFacts("spell of his lore", "", SpellStatus.UNKNOWN)
+            yield wizard, SpellFacts("spell of its lore", "", SpellStatus.UNKNOWN)
     for spell, slot in slots:
         if slot.item is not None:
             yield slot.wizard, _spell(names, battle, army, spell, False)
@@ -218,7 +222,7 @@ def _spell(
     name = "a spell" if slot.spell.name == value else slot.spell.name
     status = _spell_status(battle, army, spell, slot, forgotten)
     place = _place_in_play(names, battle, army, spell) if status == SpellStatus.IN_PLAY else ""
-    return SpellFacts(name, value, status, place)
+    return SpellFacts(name, value, status, place, spell)
 
 
 def _place_in_play(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:

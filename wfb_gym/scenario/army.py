@@ -10,9 +10,10 @@ from pydantic import Field
 
 from wfb_gym.scenario.characters import BaseContact, Character, Hero, Items, Runesmith, Wizard
 from wfb_gym.scenario.errors import Problem
-from wfb_gym.scenario.fields import Dice, Flag, Name, StrictModel, one_of
+from wfb_gym.scenario.fields import Dice, Flag, Name, StrictModel
 from wfb_gym.scenario.sizes import SPELLS, UNITS, WIZARDS
 from wfb_gym.scenario.units import Unit
+from wfb_gym.suggestions import one_of
 
 MODELS_TOUCHED = 3
 """Models of its own unit that a character in it touches: two beside, one behind (ours)."""

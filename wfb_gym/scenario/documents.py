@@ -18,10 +18,14 @@ from wfb_gym.scenario.errors import (
     format_value,
     join_keys,
 )
-from wfb_gym.scenario.fields import StrictModel, one_of
+from wfb_gym.scenario.fields import StrictModel
 from wfb_gym.scenario.limits import document_problem, text_problem
+from wfb_gym.suggestions import one_of
 
 _SUFFIX = ".toml"
+_COORDINATES = ("x", "y")
+"""Keys that are written where a position is meant."""
+_POSITION = "two numbers in inches, [x, y]"
 _Model = TypeVar("_Model", bound=StrictModel)
 _EXPECTED = {
     "missing": "a value, as the key is required",
@@ -78,8 +82,12 @@ def validate(model: type[_Model], data: object, where: str) -> _Model:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[:MAX_PROBLEMS]
-        found = [problem for one in first for problem in _problems(model, one)]
-        raise ScenarioError(where, found, error.error_count() - len(first)) from None
+        found: dict[tuple[str, str], Problem] = {}  # x and y of one place are one problem
+        for one in first:
+            for problem in _problems(model, one):
+                found.setdefault((problem.key, problem.expected), problem)
+        problems = [*found.values()]
+        raise ScenarioError(where, problems, error.error_count() - len(first)) from None
 
 
 def _models_in(annotation: Any) -> list[type[StrictModel]]:
@@ -135,8 +143,13 @@ def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
         return [problem.below(key) for problem in context["problems"]]
     expected = context.get("expected") or _EXPECTED.get(kind) or error["msg"]
     found = format_value(error["input"])
-    if kind == "extra_forbidden":
+    if kind == "tuple_type" and isinstance(error["input"], str):
+        expected = f"a list such as [{found}]"
+    elif kind == "extra_forbidden":
         name = str(error["loc"][-1])
+        if name in _COORDINATES and "position" in known:
+            key = join_keys(key[: -len(name)].rstrip("."), "position")
+            return [Problem(key, _POSITION, f"unknown key {format_value(name)}")]
         expected, found = one_of(known, name, "a known key"), f"unknown key {format_value(name)}"
     elif kind == "missing":
         found = NO_KEY

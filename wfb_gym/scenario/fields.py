@@ -5,7 +5,6 @@ All kinds are strict: text is not read as a number, and true or false is no numb
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from operator import attrgetter
 from typing import Annotated, Any, ClassVar, Self
 
@@ -15,14 +14,14 @@ from pydantic_core import CoreSchema, core_schema
 from wfb_gym.scenario.errors import NO_KEY, Problem, format_value, raise_problems
 from wfb_gym.scenario.sizes import DICE, MAX_POINTS
 
-_MAX_LISTED = 24
-
 
 class StrictModel(BaseModel):
     """A table of a TOML document: immutable, without unknown keys, and consistent in itself."""
 
     extra_keys: ClassVar[tuple[str, ...]] = ()
     """Keys beside its fields that `complete` takes care of."""
+    text_key: ClassVar[str | None] = None
+    """The key that a text in place of a table stands for; None where there must be a table."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,6 +49,8 @@ class StrictModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, data: Any) -> Any:
+        if isinstance(data, str) and cls.text_key is not None:
+            data = {cls.text_key: data}
         return cls.complete(data) if isinstance(data, Mapping) else data
 
     @model_validator(mode="after")
@@ -148,22 +149,6 @@ Facing = Annotated[float, Number(-360.0, 360.0)]
 """Degrees clockwise; 0 looks towards growing y."""
 Base = Annotated[tuple[float, float], Pair(1.0, 400.0)]
 """Width and depth of a model's base in millimetres."""
-
-
-def one_of(known: Iterable[str], given: str, kind: str) -> str:
-    """Return what was expected in place of the unknown name `given`, in words.
-
-    They say what `kind` of name, with its article, and list up to three close matches, or else
-    all known names unless they are many.
-    """
-    names = {name.casefold(): name for name in known}
-    given = given[:MAX_NAME].casefold()
-    close = [names[match] for match in get_close_matches(given, names, 3, 0.5)]
-    if close:
-        return f"{kind} (did you mean {' or '.join(close)}?)"
-    if len(names) > _MAX_LISTED:
-        return f"{kind} (none of the {len(names)} is close)"
-    return f"{kind} ({', '.join(names.values()) or 'there are none'})"
 
 
 def duplicate_name_problems(key: str, entries: Iterable[Any]) -> list[Problem]:

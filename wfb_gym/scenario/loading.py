@@ -12,6 +12,7 @@ from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.slots import capacity_problems
+from wfb_gym.suggestions import did_you_mean
 
 _FOLDER = "scenarios"
 
@@ -59,7 +60,7 @@ def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
     if name not in bundled_names(_FOLDER):
         expected = (
             f"a path ending in .toml, a scenario, or the name of a bundled one: "
-            f"{', '.join(bundled_scenarios())}"
+            f"{', '.join(bundled_scenarios())}{did_you_mean(bundled_scenarios(), name)}"
         )
         raise ScenarioError("scenario", [Problem("", expected, format_value(name))])
     return _load_bundled(name)

@@ -15,6 +15,7 @@ from wfb_gym.scenario.documents import bundled_data, bundled_names, validate
 from wfb_gym.scenario.effects import Trait, TroopType
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value, problem_error, problem_in
 from wfb_gym.scenario.fields import Name, StrictModel, Text, Whole
+from wfb_gym.suggestions import find_name, one_of
 
 _FOLDER = "armies"
 
@@ -130,7 +131,8 @@ def fill_from_unit_profile(data: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(data.get("profile"), str):
         return {**data}
     profile = _profile_of(data, unit_profiles(), "a unit of an army list")
-    return {**{key: getattr(profile, key) for key in _UNIT_KEYS}, **data}
+    filled = {key: getattr(profile, key) for key in _UNIT_KEYS}
+    return {**filled, **data, "profile": profile.name}
 
 
 def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) -> dict[str, Any]:
@@ -156,12 +158,13 @@ def fill_from_character_profile(data: Mapping[str, Any], kinds: Sequence[Kind]) 
             if filled["points"] is None:
                 expected = f"{' or '.join(profile.points)}, as {profile.name} has points for"
                 raise problem_error(problem_in(data, "level", expected))
-    return {**filled, **data}
+    return {**filled, **data, "profile": profile.name}
 
 
 def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind: str) -> _Profile:
     """Return the profile that a table names; `kind` is what the error message expected."""
-    name = data["profile"]
-    if name not in profiles:
-        raise problem_error(problem_in(data, "profile", fields.one_of(profiles, name, kind)))
+    name = find_name(profiles, data["profile"])
+    if name is None:
+        expected = one_of(profiles, data["profile"], kind)
+        raise problem_error(problem_in(data, "profile", expected))
     return profiles[name]

@@ -171,6 +171,11 @@ MiscastEffect = (
 )
 
 
+def _as_effect(value: Any) -> Any:
+    """Return an effect's table; a text is the kind of one."""
+    return {"kind": value} if isinstance(value, str) else value
+
+
 def _as_range(value: Any) -> tuple[int, int]:
     """Return the range of one total of the dice, or of two as its ends, both included."""
     ends = [value, value] if isinstance(value, int) else value
@@ -193,7 +198,9 @@ class MiscastRow(StrictModel):
 
     roll: Annotated[tuple[int, int], BeforeValidator(_as_range)]  # first and last total
     # in order; none where only the spell fails
-    effects: tuple[Annotated[MiscastEffect, Field(discriminator="kind")], ...] = ()
+    effects: tuple[
+        Annotated[MiscastEffect, Field(discriminator="kind"), BeforeValidator(_as_effect)], ...
+    ] = ()
     source: Literal["printed", "ours"] | None = None  # whether the row is printed, or ours
     text: Text | None = None  # the row in words
 

@@ -6,7 +6,7 @@ Each part checks by itself what it can; whether the packed arrays have room is c
 import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Annotated, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field
 
@@ -24,13 +24,14 @@ from wfb_gym.scenario.fields import (
     Text,
     Whole,
     duplicate_name_problems,
-    one_of,
 )
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
-from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.spelling import spelled_out
+from wfb_gym.scenario.spells import Spell, lore_spells
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
+from wfb_gym.suggestions import one_of
 
 _WITHOUT_TARGET = {
     "caster": "itself",
@@ -82,6 +83,11 @@ class Scenario(StrictModel):
     items: tuple[Item, ...] = ()
     miscast_tables: dict[Name, rulesets.MiscastTable] = Field(default_factory=dict)
     worths: tuple[WorthOverride, ...] = ()
+
+    @classmethod
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Spell the names of items and of the lores' spells as the package does."""
+        return spelled_out(data, bundled_items(), [spell.name for spell in lore_spells()])
 
     def first_phases(self, count: int) -> Self:
         """Return the same battle, over after its first phases.
@@ -228,12 +234,12 @@ _DEPLOYMENTS: dict[int, tuple[weakref.ref[Scenario], Deployment]] = {}
 
 
 def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> list[TargetRow]:
-    """Whom a wizard may cast a spell at as the battle begins, and why at nobody else.
+    """Return what a wizard may cast a spell at as the battle begins, and why at nothing else.
 
     Args:
         scenario: any.
         army: 0 for the caster's, 1 for the dispeller's.
-        wizard: its name.
+        wizard: its name, or that of another character with a spell bound in an item.
         spell: its name; for a wizard who rolls its spells, any of its lore.
 
     Raises:
@@ -245,8 +251,7 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         raise ValueError(f"expected one of {', '.join(names) or 'no wizards'}, found {wizard}")
     index = names.index(wizard)
     who = characters[index]
-    known = who.candidate_spells if isinstance(who, Wizard) else ()
-    spells = {each.name: each for each in known}
+    spells = {each.name: each for each in _spells_of(scenario, who)}
     if spell not in spells:
         expected = ", ".join(spells) or "no spells"
         raise ValueError(f"{wizard}: expected one of {expected}, found {spell}")
@@ -267,6 +272,16 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
             reason += "; once it flees the spell may be cast at it"
         rows.append(TargetRow(name, verdict.legal, reason))
     return rows
+
+
+def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
+    """Yield what a character may cast: bound spells, and over them its own of the same name."""
+    for name in who.items:
+        bound = scenario.catalogue[name].bound
+        if bound is not None:
+            yield bound.spell
+    if isinstance(who, Wizard):
+        yield from who.candidate_spells
 
 
 def _may_come_to_flee(scenario: Scenario, target: int | None) -> bool:

@@ -1,6 +1,7 @@
 """Spells: those of the lores (``data/lores.toml``), and those that a scenario lists."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -10,10 +11,12 @@ from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, SpellEffect, effect_of
 from wfb_gym.scenario.errors import Problem, format_value, problem_error, problem_in, raise_problems
-from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole, one_of
+from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole
+from wfb_gym.suggestions import find_name, name_finder, one_of
 
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
+_LORE_OF = re.compile(r"^\s*(the\s+)?lore\s+of\s+", re.IGNORECASE)
 _LASTING_WORTH = 'no worth by phases but for "remains_in_play" or "one_turn"'
 
 
@@ -78,10 +81,24 @@ def lore_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
 
 
+def find_lore(name: str) -> str | None:
+    """Return the lore of that name, whatever its case and also after "Lore of"; None for none."""
+    return find_name(lore_names(), _LORE_OF.sub("", name))
+
+
 def find_lore_spell(name: str, lore: str | None = None) -> LoreSpell | None:
-    """Find the spell of that name, in one lore or in all; None where there is none."""
-    found = (each for each in lore_spells() if each.name == name and lore in (None, each.lore))
-    return next(found, None)
+    """Find the spell of that name, in one lore or in all; None where there is none.
+
+    Case, spaces and signs of the name do not matter.
+    """
+    known = _spell_finder()(name)
+    spell = next((each for each in lore_spells() if each.name == known), None)
+    return spell if spell is not None and lore in (None, spell.lore) else None
+
+
+@cache
+def _spell_finder() -> Callable[[str], str | None]:
+    return name_finder(spell.name for spell in lore_spells())
 
 
 class Spell(StrictModel):
@@ -94,6 +111,7 @@ class Spell(StrictModel):
     """
 
     extra_keys: ClassVar[tuple[str, ...]] = EFFECT_KEYS
+    text_key: ClassVar[str | None] = "name"
 
     name: Name  # a lore's, or any
     # the lore it comes from; None for an inline spell; with it a written casting value, duration
@@ -162,10 +180,11 @@ def spells_of_lore(lore: str) -> tuple[Spell, ...]:
     )
 
 
-def _check_lore(value: Any) -> Any:
-    if value not in lore_names():
+def _check_lore(value: Any) -> str:
+    lore = find_lore(value) if isinstance(value, str) else None
+    if lore is None:
         raise problem_error(_lore_problem("", value))
-    return value
+    return lore
 
 
 def _lore_problem(key: str, found: Any) -> Problem:
@@ -227,7 +246,7 @@ def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
     elif effect is not None and not _is_effect(effect, spell.effect):
         problems.append(problem_in(data, "effect", "no value, as the lore brings it"))
     raise_problems(problems)
-    return {**data, "lore": spell.lore, **brought, "effect": effect}
+    return {**data, "name": spell.name, "lore": spell.lore, **brought, "effect": effect}
 
 
 def _is_effect(value: Any, effect: SpellEffect) -> bool:
@@ -241,8 +260,10 @@ def _is_effect(value: Any, effect: SpellEffect) -> bool:
 def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
     """Return the lore's spell that an entry names; raise if there is none."""
     name, lore = data.get("name"), data.get("lore")
-    if lore is not None and not (isinstance(lore, str) and lore in lore_names()):
-        raise problem_error(_lore_problem("lore", lore))
+    if lore is not None:
+        lore = find_lore(lore) if isinstance(lore, str) else None
+        if lore is None:
+            raise problem_error(_lore_problem("lore", data["lore"]))
     if not isinstance(name, str):
         raise problem_error(problem_in(data, "name", "a text"))
     spell = find_lore_spell(name, lore)

@@ -117,7 +117,7 @@ class ExactGame:
             float64 (sum of counts,); 0 at the other seat's decisions.
 
         Raises:
-            ValueError: The policy is none; see `SeatDecisions.write_probabilities`.
+            ValueError: It is no policy that can be played; see `SeatDecisions.write_probabilities`.
         """
         given = np.zeros(int(self.graph.offsets()[-1]))
         SeatDecisions(self.graph, seat_number(seat), limits).write_probabilities(given, policy)
@@ -199,7 +199,7 @@ def evaluate(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: A policy is none; see `SeatDecisions.write_probabilities`.
+        ValueError: One is no policy that can be played; see `SeatDecisions.write_probabilities`.
     """
     game = ExactGame(scenario)
     return game.value(game.probabilities(caster, 0), game.probabilities(dispeller, 1), progress)
@@ -218,7 +218,7 @@ def best_response(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: The policy is none; see `SeatDecisions.write_probabilities`.
+        ValueError: It is no policy that can be played; see `SeatDecisions.write_probabilities`.
     """
     game = ExactGame(scenario)
     return game.best_response(game.probabilities(policy, seat), seat, progress)
@@ -243,7 +243,8 @@ def exploitability(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: No policy, or one that is none; see `SeatDecisions.write_probabilities`.
+        ValueError: There is no policy, or it cannot be played; see
+            `SeatDecisions.write_probabilities`.
     """
     policies = {seat: each for seat, each in enumerate((caster, dispeller)) if each is not None}
     if not policies:
@@ -268,7 +269,7 @@ def normalised_score(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: The policy is none; see `SeatDecisions.write_probabilities`.
+        ValueError: It is no policy that can be played; see `SeatDecisions.write_probabilities`.
     """
     game = ExactGame(scenario)
     return game.score(game.probabilities(policy, seat), seat, progress)

@@ -131,7 +131,7 @@ def solve_all(
 ) -> Iterator[Solution]:
     """Solve several scenarios side by side, each in a thread of its own.
 
-    Some are solved ahead, so that a long one holds up nobody but whoever waits for it: twice as
+    Some are solved ahead, so that a long one does not hold up those after it: twice as
     many as the process has cores, and more as long as they are small.
 
     Args:
@@ -189,7 +189,7 @@ def _has_room(begun: Collection[Future[Solution]], least: int) -> bool:
 
 
 class _GivenUpError(Exception):
-    """Nobody waits for this solution any more."""
+    """This solution is not waited for any more."""
 
 
 class Bar:

@@ -21,8 +21,8 @@ _BEFORE_THE_DICE = (
 """Nodes of a phase whose dice pools are not generated yet."""
 LOCKS = {
     Lock.PHASE_END: "casts no more in this phase",
-    Lock.OWN_NEXT_PHASE: "casts no more until his own next phase",
-    Lock.SIX: "casts no more until he rolls a 6",
+    Lock.OWN_NEXT_PHASE: "casts no more until its own next phase",
+    Lock.SIX: "casts no more until it rolls a 6",
     Lock.BATTLE_END: "casts no more",
 }
 """What a lock means for a wizard."""

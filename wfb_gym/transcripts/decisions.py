@@ -44,6 +44,16 @@ class ActionDescription(NamedTuple):
     chance: Fraction | None = None
 
 
+def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionDescription]:
+    """Describe every legal action, by engine code, ascending."""
+    descriptions = {}
+    for action in battle.legal_actions():
+        after = battle.copy()
+        after.act(action)
+        descriptions[action] = describe_action(names, battle, action, after)
+    return descriptions
+
+
 def describe_action(
     names: ScenarioNames, before: Battle, action: int, after: Battle
 ) -> ActionDescription:
@@ -65,7 +75,7 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
     if action < actions.FIRST_ITEM:
         dice = action - actions.FIRST_DICE
         if node in (Node.RESERVE_DICE, Node.DISPEL_RESERVE):
-            return f"take {dice_phrase(dice)} of his own"
+            return f"take {dice_phrase(dice)} of its own"
         if node == Node.STORE_DICE:
             return f"keep {dice_phrase(dice)}"
         raise ValueError(f"action: expected no dice at {node.name}, found {action}")
@@ -105,15 +115,21 @@ def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> Action
     raise ValueError(f"node: expected ROLL_CASTING or ROLL_DISPEL, found {after.node.name}")
 
 
-def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
-    packed, state = after.packed, after.state
-    army, spell, dice = int(state.active), int(state.spell) - 1, int(state.dice)
-    chances = casting_probabilities(
-        dice,
-        names.spells[army][spell].casting_value,
+def casting_chances(names: ScenarioNames, battle: Battle) -> dict[Casting, Fraction]:
+    """Return the chance of every outcome of the casting roll that is to be made."""
+    packed, state = battle.packed, battle.state
+    return casting_probabilities(
+        int(state.dice),
+        names.spells[int(state.active)][int(state.spell) - 1].casting_value,
         int(cast_bonus(packed, state)),
         bool(may_be_irresistible(packed, state)),
     )
+
+
+def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:
+    packed, state = after.packed, after.state
+    army, spell, dice = int(state.active), int(state.spell) - 1, int(state.dice)
+    chances = casting_chances(names, after)
     rest, extra = names.at_pending_target(after), 0
     if state.cast_item:
         item = int(state.cast_item) - 1
@@ -149,7 +165,7 @@ def _describe_dispel(names: ScenarioNames, before: Battle, after: Battle) -> Act
 def _dice_with_origins(before: Battle, after: Battle, extra: int, source: str) -> str:
     """Return the dice about to be thrown, those of a wizard's own, and extra ones of a source."""
     own = int(before.state.own_dice.sum()) - int(after.state.own_dice.sum())
-    origins = ((own, "his own"), (extra, source))
+    origins = ((own, "its own"), (extra, source))
     parts = ", ".join(f"{number} of {origin}" for number, origin in origins if number)
     return dice_phrase(int(after.state.dice)) + (f" ({parts})" if parts else "")
 

@@ -88,16 +88,17 @@ class NarratedBattle:
         """Description of how the battle begins."""
         return describe_phase(self.names, self.battle)
 
-    def set_state(self, state: Any, points: float = 0.0) -> None:
+    def set_state(self, state: Any, points: float = 0.0, visible: Battle | None = None) -> None:
         """Go on from another position of the scenario.
 
         Args:
             state: `engine.state.STATE` record.
             points: won so far, as the first army sees them.
+            visible: what `visible` was in that position, if it is known.
         """
         self.battle.state.setfield(state, state.dtype)
         self.battle.points = points
-        self.visible = self.battle.copy()
+        self.visible = self.battle.copy() if visible is None else visible
 
     def act(self, action: int) -> Event:
         """Play an action.

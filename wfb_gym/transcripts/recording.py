@@ -31,14 +31,14 @@ from wfb_gym.transcripts.transcript import Transcript
 
 ChooseAction: TypeAlias = Callable[[Battle, Rng], int]
 """A player at one battle: the engine code of its action; it draws only where it plays at random."""
-_SCRATCH = new_work_spaces()
 
 
 def play_on(
     narrated: NarratedBattle, rng: Rng, players: Sequence[ChooseAction | None]
 ) -> Iterator[Event]:
     """Play on to the end, or to a decision of a seat without a player; the generator moves on."""
-    battle, work = narrated.battle, _SCRATCH[0]
+    battle, scratch = narrated.battle, new_work_spaces()  # of its own: battles go on side by side
+    work = scratch[0]
     while not battle.is_over:
         player = players[battle.mover]
         if battle.is_chance():
@@ -53,9 +53,10 @@ def play_on(
 
 def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
     """Return what a scripted player, compiled as it is, chooses at one battle at a time."""
+    scratch = new_work_spaces()
 
     def choose(battle: Battle, rng: Rng) -> int:
-        packed, state, work = battle.packed, battle.state, _SCRATCH[0]
+        packed, state, work = battle.packed, battle.state, scratch[0]
         count = int(legal_actions(packed, state, work))
         return int(choose_action(player, packed, state, work, count, rng))
 

@@ -7,7 +7,7 @@ comes to be recorded is in `recording`.
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -81,10 +81,14 @@ def write(transcript: Transcript, path: str | os.PathLike[str]) -> None:
     Raises:
         OSError: the file cannot be written.
     """
+    write_text_whole(path, text_of(transcript))
+
+
+def text_of(transcript: Transcript) -> str:
+    """Return what a transcript's file holds."""
     result = {"result": transcript.points, "over": transcript.over}
     lines = [_header(transcript), *(_event_fields(event) for event in transcript.events), result]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    write_text_whole(path, text)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def _header(transcript: Transcript) -> dict[str, Any]:
@@ -272,22 +276,34 @@ def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
             line in the file.
     """
     narrated = NarratedBattle(transcript.scenario)
-    events: list[Event] = []
+    return narrated, list(follow(transcript, narrated))
+
+
+def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
+    """Play a transcript again by the rules, event by event.
+
+    Args:
+        transcript: of a battle.
+        narrated: its scenario's battle, at the beginning; it moves on with every event.
+
+    Yields:
+        The events as they are described now.
+
+    Raises:
+        TranscriptError: as `replay` does; of what the whole battle came to, behind the last event.
+    """
+    line = 1
     for line, event in enumerate(transcript.events, 2):  # behind the header
         refuse = partial(TranscriptError.at, transcript.source, line)
         again = _replay_event(narrated, event, refuse)
         if not abs(event.points - again.points) <= POINTS_TOLERANCE:
             raise refuse(f'"points": {again.points}', event.points)
-        events.append(again)
-    battle, refuse = (
-        narrated.battle,
-        partial(TranscriptError.at, transcript.source, len(events) + 2),
-    )
+        yield again
+    battle, refuse = narrated.battle, partial(TranscriptError.at, transcript.source, line + 1)
     if transcript.over != battle.is_over:
         raise refuse(f'"over": {json.dumps(battle.is_over)}', json.dumps(transcript.over))
     if not abs(transcript.points - battle.points) <= POINTS_TOLERANCE:
         raise refuse(f'"result": {battle.points}', transcript.points)
-    return narrated, events
 
 
 def _replay_event(

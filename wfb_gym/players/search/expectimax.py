@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, new_records
 from wfb_gym.encoding.positions import PositionArrays
+from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import STATE_WORDS, Node, State
+from wfb_gym.engine.state import STATE_WORDS, Node, State, new_states
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.estimate import estimate_phase
@@ -28,7 +30,7 @@ from wfb_gym.solver.graph_arrays import TIE, Expansion, Successor, new_expansion
 FULL = 1 << 30
 """Decisions ahead that no phase reaches."""
 DEFAULT_WAYS = 50_000
-"""Ways from one position to the next that a search lays out unless told otherwise."""
+"""Ways from one position to the next that a search lays out by default."""
 
 DONE = 0
 NODES_FULL = 1
@@ -90,6 +92,28 @@ class ExpectimaxAgent(PositionAgent):
         self._ways = ways
         self._graph = _with_nodes(1 << 10, new_records(Transition, 1 << 12))
         self._room = new_expansion(1 << 12)
+
+    def action_values(self, battle: Battle) -> dict[int, float]:
+        """Return what the search finds each legal action worth: points to come for the first army.
+
+        Args:
+            battle: at a decision of either army; it stays as it is.
+
+        Returns:
+            By engine code, ascending.
+
+        Raises:
+            ValueError: The battle is at no decision.
+        """
+        if not battle.is_decision():
+            raise ValueError(f"action values: expected a decision, found {battle.node.name}")
+        states, scenario = new_states(1), np.zeros(1, np.int64)
+        states[0] = battle.state
+        packed, codes = battle.packed_scenarios, np.arange(ACTIONS)
+        self._choose(PositionArrays(packed, scenario, states, battle.mover, codes), scenario.copy())
+        legal = battle.legal_actions()
+        # The root's sums come last, and stay: `expand`, which follows, has no use for them.
+        return dict(zip(legal, self._room.sums[: len(legal)].tolist(), strict=True))
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         row = 0

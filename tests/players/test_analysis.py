@@ -1,0 +1,76 @@
+"""What every action of a position is worth, exact or found by search."""
+
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.packing import pack
+from wfb_gym.players.analysis import Analysis, Analyst
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
+from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
+
+DUEL = "archmage-duel"
+
+
+def test_what_can_be_solved_is_exact_for_either_army() -> None:
+    scenario = load_scenario(DUEL)
+    solution, analyst = solver.solve(scenario), Analyst(scenario)
+    battle = Battle(pack(scenario))
+    for mover, script in ((0, ()), (1, (FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)))):
+        battle.play(script)
+        analysis, sign = analyst.analyse(battle), 1 - 2 * mover
+        assert battle.mover == mover
+        assert analysis.values == pytest.approx(
+            {code: sign * value for code, value in solution.action_values(battle).items()}
+        )
+        assert analysis.best == solution.best_action(battle)
+        assert analysis.value == pytest.approx(sign * solution.value_of(battle))
+        assert (analysis.is_exact, analysis.method) == (True, "exact")
+
+
+def test_what_is_too_large_is_searched() -> None:
+    scenario = load_scenario("border-skirmish")
+    narrated = NarratedBattle(scenario)
+    battle, analyst = narrated.battle, Analyst(scenario, most_positions=1_000)
+    searcher = make_chooser(make_agent("expectimax"), narrated, 0)
+    analysis = analyst.analyse(battle)
+    assert not analysis.is_exact
+    assert analysis.method == "expectimax over this phase"
+    assert list(analysis.values) == battle.legal_actions()
+    assert analysis.best == searcher(battle, rng_of_seed(0))
+    assert analysis.values[analysis.best] == max(analysis.values.values())
+
+
+def test_a_search_of_all_that_is_left_finds_the_exact_values() -> None:
+    """The last position of a search is its root, whose values must survive to the end of it."""
+    scenario = load_scenario("apprentice")
+    battle = Battle(pack(scenario))
+    found = make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
+    assert found == pytest.approx(dict(solver.solve(scenario).action_values(battle)))
+
+
+def test_what_is_left_may_be_small_enough_though_the_scenario_is_not() -> None:
+    scenario = load_scenario(DUEL)
+    analyst = Analyst(scenario, most_positions=0)
+    assert not analyst.analyse(Battle(pack(scenario))).is_exact
+    analyst = Analyst(scenario, most_positions=50_000)  # asked after that many were laid out
+    assert analyst.analyse(Battle(pack(scenario))).is_exact
+
+
+def test_points_lost_are_never_negative() -> None:
+    analysis = Analysis({0: 1.0, 3: 2.0, 5: 2.0 + 1e-12}, 3, True, "exact")
+    assert [analysis.loss(code) for code in analysis.values] == [1.0, 0.0, 0.0]
+
+
+def test_only_decisions_are_analysed() -> None:
+    scenario = load_scenario("apprentice")
+    battle = Battle(pack(scenario))
+    battle.play([FIRST_CAST, FIRST_DICE + 1])
+    with pytest.raises(ValueError, match="expected a decision, found ROLL_CASTING"):
+        Analyst(scenario).analyse(battle)
+    with pytest.raises(ValueError, match="expected a decision, found ROLL_CASTING"):
+        make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
+    assert PASS not in battle.legal_actions()

@@ -1,0 +1,114 @@
+"""Positions and reviews in HTML, without a browser; `tests/web` opens them in one."""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.pages import blocks, page
+from wfb_gym.cli import main
+from wfb_gym.render.html import army_html, event_html, faces_html, step_html
+from wfb_gym.render.review_page import review_page
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.transcripts import NarratedBattle, read, record, write
+from wfb_gym.transcripts.review import review
+
+EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "border-skirmish"
+
+
+def with_evil_names() -> Scenario:
+    return scenario_from_dict(
+        {
+            "name": "evil",
+            "caster": {
+                "name": "<script>alert(1)</script>",
+                "power_dice": 3,
+                "wizards": [
+                    {
+                        "name": "</div><i>Mage",
+                        "level": 2,
+                        "items": ["Dispel Scroll"],
+                        "spells": [{"name": "<b>&amp;", "casting_value": 5, "worth": 10.0}],
+                    }
+                ],
+            },
+            "dispeller": {"dispel_dice": 2},
+        }
+    )
+
+
+def test_an_army_shows_dice_spells_and_items() -> None:
+    narrated = NarratedBattle(load_scenario("archmage-duel"))
+    card = army_html(narrated.names, narrated.visible, 0, you=0)
+    assert card.count('href="#die-pool"') == 6
+    assert "6 power dice" in card
+    for value, worth in (("5+", "20 pts"), ("8+", "40 pts"), ("9+", "50 pts"), ("11+", "60 pts")):
+        assert re.search(rf"{re.escape(value)}</span>.*?{worth}", card)
+    assert card.count("can be cast") == 4
+    assert ">you</span>" in card
+    assert "Dispel Scroll" in army_html(narrated.names, narrated.visible, 1)
+    assert "picks a spell" in step_html(narrated.names, narrated.visible)
+
+
+def test_doubles_that_mean_something_are_marked() -> None:
+    events = record("archmage-duel", "greedy", "greedy", seed=1).events
+    roll = next(event for event in events if event.node.name == "ROLL_CASTING")
+    assert faces_html((6, 6, 1), roll).count("die six") == 2
+    assert faces_html((1, 1, 6), roll).count("die one") == 2
+    assert "die six" not in faces_html((6, 5), roll)
+    assert "die six" not in faces_html((6, 6))
+
+
+def test_names_are_escaped_wherever_they_stand() -> None:
+    scenario = with_evil_names()
+    transcript = record(scenario, "greedy", "greedy", seed=1, names=("<u>a</u>", "<s>b</s>"))
+    narrated = NarratedBattle(scenario)
+    reviewed = review(transcript)
+    written = review_page(reviewed)
+    data = unescape(re.findall(r'<div class="data" hidden>(.*?)</div>\n', written)[0])
+    parts = json.loads(data)["parts"]
+    shown = army_html(narrated.names, narrated.visible, 0) + "".join(parts)
+    shown += "".join(event_html(event) for event in reviewed.events) + written
+    for name in ("<script>alert", "<i>Mage", "<b>&amp;", "<u>", "<s>"):
+        assert name not in shown
+    assert "&lt;script&gt;alert(1)" in shown
+
+
+def test_the_page_has_every_position_and_nothing_from_elsewhere() -> None:
+    reviewed = review(record("archmage-duel", "random", "random", seed=7))
+    written = review_page(reviewed)
+    data = re.findall(r'<div class="data" hidden>(.*?)</div>\n', written)[0]
+    document = json.loads(unescape(data))
+    assert len(document["frames"]) == len(reviewed.events) + 1
+    assert len(document["log"]) == len(reviewed.events)
+    assert written.count("data-go=") >= 2 * len(reviewed.worst)
+    assert not re.search(r"https?://(?!www\.w3\.org/)|<link|src=", written)
+
+
+def test_replay_writes_the_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    battle, out = tmp_path / "duel.jsonl", tmp_path / "review.html"
+    write(record("archmage-duel", "greedy", "veteran", seed=5), battle)
+    main(["replay", str(battle), "--html", str(out)])
+    said = capsys.readouterr().out
+    assert said.startswith("The caster: ")
+    assert said.endswith(f"The review is in {out}.\n")
+    assert out.read_text().startswith("<!DOCTYPE html>")
+    with pytest.raises(SystemExit):
+        main(["replay", str(battle), "--html", str(tmp_path / "none" / "x.html")])
+    assert "--html: expected a file in a folder that exists" in capsys.readouterr().err
+
+
+def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    for code in blocks(page("web.md"), "python"):
+        exec(code, {})
+    assert capsys.readouterr().out.count("Gave away") == 3
+
+
+@pytest.mark.slow
+def test_the_example_of_the_documentation_is_what_its_transcript_gives() -> None:
+    reviewed = review(read(EXAMPLE.with_suffix(".jsonl")), most_seconds=3600)
+    assert review_page(reviewed) == EXAMPLE.with_suffix(".html").read_text(), (
+        f"python -m wfb_gym replay {EXAMPLE}.jsonl --html {EXAMPLE}.html writes it anew"
+    )

@@ -1,0 +1,43 @@
+"""Names that are written otherwise, and questions for those that are unknown."""
+
+import pytest
+
+from wfb_gym.suggestions import close_names, did_you_mean, find_name, name_finder, one_of
+
+SPELLS = ["Fire Ball", "Fiery Blast", "The Comet of Casandora", "Doom and Darkness!"]
+
+
+@pytest.mark.parametrize("given", ["Fire Ball", "fire ball", "FIREBALL", "fire-ball", " Fire Ball"])
+def test_case_spaces_and_signs_do_not_matter(given: str) -> None:
+    assert find_name(SPELLS, given) == "Fire Ball"
+
+
+def test_a_name_as_it_is_written_goes_first_and_two_alike_are_none() -> None:
+    assert find_name(["Fire Ball", "Fireball"], "Fireball") == "Fireball"
+    assert find_name(["Fire Ball", "Fireball"], "fire ball") is None
+    assert find_name(["!", "?"], "?") == "?"
+    assert find_name(["!"], "?") is None
+    assert find_name(SPELLS, "Fire") is None
+    assert name_finder([])("") is None
+
+
+def test_parts_of_names_are_suggested_before_what_is_mistyped() -> None:
+    assert close_names(SPELLS, "comet") == ["The Comet of Casandora"]
+    assert close_names(SPELLS, "Firy Ball")[0] == "Fire Ball"
+    assert close_names(SPELLS, "xyzzy") == []
+    assert len(close_names([f"spell {k}" for k in range(9)], "spell")) == 3
+
+
+def test_questions() -> None:
+    assert did_you_mean(["draw", "play"], "drwa") == " (did you mean draw?)"
+    assert did_you_mean(["draw", "play"], "x") == ""
+    assert one_of(SPELLS, "comet", "a spell") == "a spell (did you mean The Comet of Casandora?)"
+    assert one_of(["a", "b"], "xyz", "a letter") == "a letter (a, b)"
+    assert one_of([], "xyz", "a letter") == "a letter (there are none)"
+    many = [str(k) for k in range(40)]
+    assert one_of(many, "xyz", "a number") == "a number (none of the 40 is close)"
+
+
+def test_a_very_long_name_takes_no_time() -> None:
+    assert close_names(SPELLS, "x" * 10**6) == []
+    assert find_name(SPELLS, "x" * 10**6) is None

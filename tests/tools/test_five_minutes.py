@@ -1,0 +1,60 @@
+"""The page for people who never played: its tables are the engine's, its pictures show the dice."""
+
+import re
+
+import pytest
+
+pytest.importorskip("PIL", reason="needs the extra render")
+
+from tests.pages import page, rows_of
+from tools import five_minutes
+from tools.report import IMAGES
+from wfb_gym import solver
+
+TEXT = page("five-minutes.md")
+
+
+def test_the_page_is_what_the_engine_says() -> None:
+    assert five_minutes.make_page(TEXT) == TEXT
+    assert five_minutes.make_page(TEXT.replace("11 against 9", "12 against 9")) == TEXT
+
+
+def test_the_phase_shows_every_part_of_the_game() -> None:
+    words = [step.event.words for steps in five_minutes.moments().values() for step in steps]
+    told = " ".join((*words, *five_minutes.other_ends()))
+    for part in (
+        "is cast",
+        "Dispel Scroll",
+        "is dispelled",
+        "irresistible force",
+        "a miscast",
+        "fails",
+    ):
+        assert part in told
+    assert words[-1] in TEXT
+    assert "The battle ends" in words[-1]
+
+
+def test_a_lost_wound_costs_what_the_page_says() -> None:
+    found = re.search(r"of (\d+) points and\s+three\s+wounds that loses a wound loses (\d+)", TEXT)
+    assert found is not None
+    assert int(found[1]) == 3 * int(found[2])
+    assert any(f"{found[2]} points to the dispeller" in end for end in five_minutes.other_ends())
+
+
+def test_what_was_given_away_is_what_the_solver_says() -> None:
+    decisions = rows_of(TEXT, "Was that well played?")[1:]  # behind the ruler
+    assert float(decisions[0][4]) == pytest.approx(solver.solve("archmage-duel").value, abs=0.05)
+    mistakes = [row for row in decisions if row[1] != row[3]]
+    assert [row[1] for row in mistakes] == ["cast Fire Ball (5+)"]  # "The one mistake"
+
+
+def test_pictures_show_the_dice_that_were_thrown() -> None:
+    shown = five_minutes.pictures()
+    assert set(re.findall(r"five-minutes-\w+\.png", TEXT)) == set(shown)
+    for name, rows in shown.items():
+        assert (IMAGES / name).is_file()
+        assert five_minutes.draw(rows).width > 500
+    for name, steps in five_minutes.moments().items():
+        dice = [row.faces for row in shown[f"five-minutes-{name}.png"] if any(row.faces)]
+        assert dice == [step.event.faces for step in steps if step.event.faces]

@@ -1,0 +1,81 @@
+"""A person's battle against another player, decision by decision."""
+
+import pytest
+
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
+from wfb_gym.scenario import load_scenario
+from wfb_gym.solver import TooLarge
+from wfb_gym.transcripts import record, replay
+from wfb_gym.transcripts.game import QUESTIONS, Game
+
+DUEL = load_scenario("archmage-duel")
+
+
+def play_best_guess(game: Game) -> None:
+    """Play on with the last legal action of every decision."""
+    list(game.play_on())
+    while not game.battle.is_over:
+        game.act(max(game.choices()))
+        list(game.play_on())
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_whole_battle_in_either_seat(seat: int) -> None:
+    game = Game(DUEL, seat, "veteran", seed=4)
+    play_best_guess(game)
+    transcript = game.transcript()
+    assert transcript.over
+    assert transcript.players == (("you", "veteran") if seat == 0 else ("veteran", "you"))
+    assert [transcript.events[each].army for each in game.decisions] == [seat] * len(game.decisions)
+    assert list(transcript.events) == replay(transcript)[1]
+    assert game.choices() == {}
+
+
+def test_the_same_seed_and_decisions_are_the_recorded_battle() -> None:
+    recorded = record(DUEL, "greedy", "veteran", seed=11)
+    own = [event.code for event in recorded.events if event.kind == "decision" and not event.army]
+    game = Game(DUEL, 0, "veteran", seed=11)
+    list(game.play_on())
+    for code in own:
+        game.act(code)
+        list(game.play_on())
+    assert tuple(game.events) == recorded.events
+
+
+def test_undone_decisions_come_again_with_the_same_dice() -> None:
+    game = Game(DUEL, 0, "greedy", seed=2)
+    play_best_guess(game)
+    events, visible = list(game.events), game.narrated.visible.key()
+    for decision in (-1, 1, 0):
+        game.undo(decision)
+        assert len(game.decisions) == (decision if decision >= 0 else len(game.decisions))
+        assert game.battle.mover == 0
+        assert game.battle.node in QUESTIONS
+        play_best_guess(game)
+        assert game.events == events
+        assert game.narrated.visible.key() == visible
+    game.undo(0)
+    assert (game.events, game.decisions, game.battle.points) == ([], [], 0.0)
+    game.act(FIRST_CAST)
+    assert game.events != events[:1]
+    with pytest.raises(IndexError):
+        game.undo(5)
+
+
+def test_what_is_not_legal_is_refused() -> None:
+    game = Game(DUEL, 0, "greedy", seed=2)
+    list(game.play_on())
+    with pytest.raises(ValueError, match="expected one of"):
+        game.act(FIRST_DICE + 2)
+    other = Game(DUEL, 1, "greedy", seed=2)
+    with pytest.raises(ValueError, match="expected the person's decision, found NOMINATE"):
+        other.act(0)
+    assert other.choices() == {}
+    with pytest.raises(ValueError, match="did you mean veteran"):
+        Game(DUEL, 0, "vetran")
+
+
+@pytest.mark.usefixtures("quick_refusals")
+def test_an_optimal_opponent_needs_a_scenario_that_can_be_solved() -> None:
+    with pytest.raises(TooLarge):
+        Game(load_scenario("border-skirmish"), 0, "optimal")

@@ -1,0 +1,66 @@
+"""What the dice can do: spells by dice, dispels by dice."""
+
+from fractions import Fraction
+
+import pytest
+
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
+from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.transcripts.odds import cast_odds, dispel_odds
+
+DUEL = load_scenario("archmage-duel")
+NAMES = ScenarioNames(DUEL)
+
+
+def test_every_open_spell_by_its_dice() -> None:
+    battle = Battle(pack(DUEL))
+    spells = cast_odds(NAMES, battle)
+    assert [(each.name, each.worth) for each in spells] == [
+        ("Fire Ball (5+)", 20.0),
+        ("Fiery Blast (8+)", 40.0),
+        ("Burning Head (9+)", 50.0),
+        ("Conflagration of Doom (11+)", 60.0),
+    ]
+    fire_ball = spells[0]
+    assert [each.dice for each in fire_ball.casts] == [1, 2, 3, 4, 5]  # level 4: five at most
+    one, two = fire_ball.casts[:2]
+    assert (one.cast, one.irresistible, one.miscast) == (Fraction(1, 3), 0, 0)
+    assert (two.cast, two.irresistible, two.miscast) == (
+        Fraction(30, 36), Fraction(1, 36), Fraction(1, 36),
+    )  # fmt: skip
+    assert two.expected == pytest.approx(20 * 30 / 36)
+    assert dispel_odds(NAMES, battle) == []
+
+
+def test_the_spell_that_is_being_cast_alone() -> None:
+    battle = Battle(pack(DUEL))
+    battle.act(FIRST_CAST + 2)
+    before = battle.key()
+    (spell,) = cast_odds(NAMES, battle)
+    assert (spell.name, spell.worth, len(spell.casts)) == ("Burning Head (9+)", 50.0, 5)
+    assert battle.key() == before
+
+
+def test_dispels_save_what_the_spell_would_bring() -> None:
+    battle = Battle(pack(DUEL))
+    battle.play([FIRST_CAST, FIRST_DICE + 2, (3, 4)])
+    assert cast_odds(NAMES, battle) == []
+    odds = dispel_odds(NAMES, battle)
+    assert [each.dice for each in odds] == [1, 2, 3, 4]
+    assert odds[1].chance == Fraction(21, 36)
+    assert odds[1].saved == pytest.approx(20 * 21 / 36)
+    battle.act(PASS)
+    assert dispel_odds(NAMES, battle) == []
+
+
+def test_the_best_target_counts_until_one_is_chosen() -> None:
+    scenario = load_scenario("border-skirmish")
+    names, battle = ScenarioNames(scenario), Battle(pack(scenario))
+    spells = cast_odds(names, battle)
+    assert spells
+    for spell in spells:
+        for each in spell.casts:
+            assert each.expected == pytest.approx(float(each.cast) * spell.worth)

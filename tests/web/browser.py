@@ -1,0 +1,43 @@
+"""A headless Chromium, and the page served by a process of its own, for the tests of the page."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome")
+     if (path := shutil.which(name))),
+    None,
+)  # fmt: skip
+"""The system's Chromium; None where there is none."""
+SIZES = {"desk": (1400, 900), "phone": (390, 844)}
+"""Widths and heights of windows."""
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Serve the page on any free port; gives its address."""
+    command = [sys.executable, "-m", "wfb_gym", "web", "--port", "0", "--no-open"]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    # What pytest sets would have NiceGUI look for its own test plugin.
+    environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    ) as server:
+        try:
+            assert server.stdout is not None
+            line = server.stdout.readline()
+            found = re.search(r"http://127\.0\.0\.1:\d+/", line)
+            assert found, line + server.stdout.read()
+            yield found[0]
+        finally:
+            server.send_signal(signal.SIGINT)
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()

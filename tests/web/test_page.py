@@ -1,0 +1,269 @@
+"""The page in a real browser: played by clicks in either seat, on a phone and at a desk."""
+
+import itertools
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.web.browser import CHROMIUM, SIZES, served
+from tests.web.playing import choose, play_to_the_end, start
+from wfb_gym.cli import main
+from wfb_gym.transcripts import read, record, replay, write
+
+pytestmark = [
+    pytest.mark.needs("nicegui"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium: apt-get install chromium, or put one on the PATH"
+    ),
+]
+WAIT = 180_000
+"""Milliseconds for what may be compiled first, on a machine that is busy."""
+expect.set_options(timeout=WAIT)
+EVIL = """
+name = "evil"
+[caster]
+name = "<script>document.title = 'broken in'</script>"
+[[caster.wizards]]
+name = "<b id='mage'>Mage</b>"
+level = 2
+spells = [{ name = "<img src=x onerror=alert(1)>", casting_value = 5, worth = 10.0 }]
+[dispeller]
+dispel_dice = 1
+"""
+
+
+FIELD = """
+name = "field"
+[battlefield]
+width = 72.0
+depth = 48.0
+[caster]
+power_dice = 3
+[[caster.wizards]]
+name = "Mage"
+level = 2
+position = [36.0, 20.0]
+facing = 0.0
+spells = [{ name = "Fire Ball" }]
+[dispeller]
+dispel_dice = 2
+[[dispeller.units]]
+name = "Boyz"
+models = 20
+toughness = 4
+frontage = 5
+position = [30.0, 34.0]
+facing = 180.0
+points = 5
+[[dispeller.units]]
+name = "Wolves"
+models = 5
+toughness = 3
+frontage = 5
+position = [42.0, 34.0]
+facing = 180.0
+points = 15
+"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with served() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
+    """Open pages, each in a browser context of its own; no script may have failed in the end."""
+    errors: list[str] = []
+    contexts = []
+
+    def opened(size: str = "desk", url: str = address) -> Page:
+        width, height = SIZES[size]
+        context = browser.new_context(viewport={"width": width, "height": height})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(WAIT)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(url)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def assert_fits(page: Page) -> None:
+    """Nothing has to be scrolled sideways."""
+    wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert wide <= window
+
+
+@pytest.mark.parametrize(("seat", "size"), [("caster", "phone"), ("dispeller", "desk")])
+def test_a_phase_is_played_by_clicks(
+    open_page: OpenPage, tmp_path: Path, seat: str, size: str
+) -> None:
+    page = open_page(size)
+    assert_fits(page)
+    start(page, seat=seat)
+    expect(page.locator(".army .pool .die").first).to_be_visible()
+    expect(page.locator(".spells li").first).to_contain_text("20 pts")
+    page.get_by_role("button", name="Advice").click()
+    expect(page.locator(".advice")).to_have_text("Points still to come for you: exact.")
+    expect(page.locator("button.choice.best .worth")).to_have_count(1)
+    worths = page.locator("button.choice .worth").all_inner_texts()
+    assert len(worths) == page.locator("button.choice").count()
+    page.get_by_role("button", name="Odds").click()
+    heading = "Irresistible" if seat == "caster" else "Points saved"
+    expect(page.locator(".odds th", has_text=heading).first).to_be_visible()
+    assert_fits(page)
+    position = page.locator(".armies").inner_text()
+    choose(page, 1)
+    assert page.locator(".armies").inner_text() != position
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function(
+        "before => document.querySelector('.armies').innerText === before", arg=position
+    )
+    play_to_the_end(page)
+    expect(page.locator(".wfb-review .worst")).to_be_visible()
+    assert_fits(page)
+    with page.expect_download() as transcript:
+        page.get_by_role("button", name="Download the transcript").click()
+    transcript.value.save_as(tmp_path / "battle.jsonl")
+    battle = read(tmp_path / "battle.jsonl")
+    assert battle.over
+    assert battle.players[("caster", "dispeller").index(seat)] == "you"
+    assert replay(battle)[1] == list(battle.events)
+    with page.expect_download() as review:
+        page.get_by_role("button", name="Download this review").click()
+    assert review.value.suggested_filename == "archmage-duel.html"
+    page.get_by_role("button", name="Take back the last decision").click()
+    page.locator("button.choice").first.wait_for()
+
+
+def test_targets_are_chosen_on_the_battlefield(open_page: OpenPage) -> None:
+    page = open_page("phone")
+    page.get_by_text("Own file").click()
+    page.get_by_label("A scenario file").fill(FIELD)
+    start(page)
+    page.locator(".ranges button").first.click()
+    expect(page.locator(".map path.range").first).to_be_visible()
+    choose(page, 1)
+    expect(page.locator(".step").first).to_contain_text("picks a target")
+    page.locator(".map .unit.legal[data-name='Boyz']").click()
+    expect(page.locator(".step").first).to_contain_text("Fire Ball (5+) at Boyz")
+    assert_fits(page)
+
+
+def test_bad_input_is_answered_and_names_are_text(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_text("Own file").click()
+    box = page.get_by_label("A scenario file")
+    for text, message in (
+        ("name = 3 3", "expected"),
+        ('name = "duel"\nphases = 99', "phases"),
+        ("", "expected"),
+    ):
+        box.fill(text)
+        page.get_by_role("button", name="Play").click()
+        expect(page.locator(".error")).to_contain_text(message)
+    file = {"name": "evil.toml", "mimeType": "text/plain", "buffer": EVIL.encode()}
+    page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    expect(box).to_have_value(EVIL)
+    start(page)
+    expect(page.locator(".armies")).to_contain_text("<b id='mage'>Mage</b>")
+    expect(page.locator(".armies")).to_contain_text("<script>")
+    assert page.locator("#mage").count() == 0
+    play_to_the_end(page)
+    expect(page.locator(".wfb-review .armies")).to_contain_text("<img src=x onerror=alert(1)>")
+    assert page.locator("#mage, img[src=x]").count() == 0
+    assert page.title() == "wfb_gym"
+
+
+def test_lists_are_put_together_and_checked(open_page: OpenPage) -> None:
+    page = open_page("phone")
+    page.get_by_text("Lists").click()
+    page.get_by_label("Spells").fill("Fireball Bolt=20")
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".error")).to_contain_text("wizard: expected")
+    page.get_by_label("Spells").fill("Fire Ball=20, 8=40")
+    page.get_by_label("Power dice").fill("3")
+    page.get_by_label("Dispel dice").fill("2")
+    page.get_by_label("Scrolls").fill("0")
+    start(page)
+    expect(page.locator(".pool").first).to_contain_text("3 power dice")
+    expect(page.locator(".pool").last).to_contain_text("2 dispel dice")
+    assert page.locator(".spells .value").all_inner_texts() == ["5+", "8+"]
+    assert_fits(page)
+
+
+def test_a_name_of_somebody_else_that_leads_here_is_refused(address: str) -> None:
+    request = urllib.request.Request(address, headers={"Host": "elsewhere.example"})
+    with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+        urllib.request.urlopen(request)
+    refused.value.close()
+
+
+def test_two_browsers_play_apart(open_page: OpenPage) -> None:
+    first, second = open_page(), open_page()
+    start(first)
+    start(second, scenario="apprentice", opponent="greedy")
+    choose(first, 1)
+    expect(first.locator("h1").first).to_have_text("archmage-duel")
+    expect(second.locator("h1").first).to_have_text("apprentice")
+    expect(second.locator(".log")).to_contain_text("begins")
+
+
+def test_an_optimal_opponent_that_cannot_be_had_is_an_error(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_text("Own file").click()
+    page.get_by_label("A scenario file").fill('name = "x"\n[caster]\n[dispeller]\n')
+    opponent = page.get_by_role("combobox", name="Opponent", exact=True)
+    opponent.click()
+    opponent.fill("../../secret.zip")
+    opponent.press("Enter")
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".error")).to_contain_text("opponent: expected one of random")
+
+
+@pytest.mark.parametrize("size", list(SIZES))
+def test_the_review_in_one_file(
+    open_page: OpenPage, tmp_path: Path, capsys: pytest.CaptureFixture[str], size: str
+) -> None:
+    write(record("archmage-duel", "random", "random", seed=5), tmp_path / "duel.jsonl")
+    out = tmp_path / "review.html"
+    main(["replay", str(tmp_path / "duel.jsonl"), "--html", str(out)])
+    assert "given away" in capsys.readouterr().out
+    page = open_page(size, out.as_uri())
+    review, slider = page.locator(".wfb-review"), page.locator("input[type=range]")
+    events = len(read(tmp_path / "duel.jsonl").events)
+    assert slider.get_attribute("max") == str(events)
+    seen = []
+    for at in range(events + 1):
+        slider.fill(str(at))
+        expect(review).to_have_attribute("data-at", str(at))
+        seen.append(page.locator(".now").inner_text() + page.locator(".armies").inner_text())
+        assert_fits(page)
+    assert all(one != other for one, other in itertools.pairwise(seen))
+    link = page.locator(".worst a").first
+    link.click()
+    expect(review).to_have_attribute("data-at", link.get_attribute("data-go") or "")
+    expect(page.locator(".verdict")).to_contain_text("Gave away")
+    page.get_by_label("one back").click()
+    expect(review).not_to_have_attribute("data-at", link.get_attribute("data-go") or "")

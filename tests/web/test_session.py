@@ -1,0 +1,127 @@
+"""A game on the page, without a page."""
+
+import pytest
+
+from wfb_gym.cli.web import read_lists
+from wfb_gym.engine.state import Node
+from wfb_gym.render.html import army_html, event_html, step_html
+from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
+from wfb_gym.scenario.limits import MAX_BYTES
+from wfb_gym.web.session import (
+    Lists,
+    Session,
+    Setup,
+    check_opponent,
+    scenario_from_text,
+    scenario_of,
+)
+
+
+def start(setup: Setup) -> Session:
+    return Session(scenario_of(setup, read_lists), setup)
+
+
+def test_a_phase_is_played_and_undone() -> None:
+    session = start(Setup(seat=0, seed=3))
+    assert session.question == "What will you cast?"
+    texts = [choice.text for choice in session.choices()]
+    assert texts[:2] == ["stop casting", "cast Fire Ball (5+)"]
+    advice = session.advice()
+    assert list(advice.values) == [choice.code for choice in session.choices()]
+    assert advice.is_exact
+    assert "Irresistible" in session.odds_html()
+    session.act(session.choices()[1].code)
+    assert session.question == "On how many dice?"
+    assert [choice.dice for choice in session.choices()] == [1, 2, 3, 4, 5]
+    session.undo()
+    assert [choice.text for choice in session.choices()] == texts
+    session.undo()  # there is nothing left to undo
+    while not session.is_over:
+        session.act(session.choices()[-1].code)
+    assert (session.choices(), session.question, session.odds_html()) == ([], "", "")
+    assert len(session.review().decisions) > 0
+    assert session.map_html() == ""
+    assert session.aimed_spells() == {}
+
+
+def test_targets_are_found_on_the_drawing() -> None:
+    session = start(Setup("border-skirmish", seed=1))
+    spell = next(iter(session.aimed_spells()))
+    assert "range" in session.map_html((0, spell))
+    names = session.names
+    aimed = False
+    for _ in range(60):
+        if session.is_over:
+            break
+        if session.game.battle.node == Node.TARGET:
+            aimed = True
+            found = {
+                session.target_at(code, None): code
+                for code in range(2 * 64)
+                if session.target_at(code, None) is not None
+            }
+            assert set(found) == {choice.code for choice in session.choices()}
+            assert session.spell_at_stake() is not None
+            assert session.target_at(None, None) is None
+            assert session.target_at(None, 3) is None
+            break
+        session.act(session.choices()[-1].code)
+    assert aimed, names.armies
+
+
+def test_scenarios_of_ones_own_are_checked() -> None:
+    text = 'name = "mine"\n[caster]\npower_dice = 2\n[dispeller]\n'
+    assert scenario_from_text(text).name == "mine"
+    assert scenario_from_text("\ufeff" + text).name == "mine"
+    with pytest.raises(ScenarioError, match=r"your scenario: wizard: .*caster"):
+        scenario_from_text(text + "[wizard]\n")
+    with pytest.raises(ScenarioError, match=r"at most .* bytes"):
+        scenario_from_text("#" * (MAX_BYTES + 1))
+    assert scenario_of(Setup(None, text), read_lists).name == "mine"
+    assert scenario_of(Setup(), read_lists) == load_scenario("archmage-duel")
+
+
+def test_small_lists_become_a_phase() -> None:
+    lists = Lists([["4", "Fire Ball=20", "8=40"], ["2", "11=60"]], 7, 3, 1)
+    session = start(Setup(None, None, lists))
+    state = session.game.battle.state
+    assert (int(state.power), int(state.dispel)) == (7, 3)
+    assert session.scenario.phases == 1
+    assert session.names.items[1][0].item.name == "Dispel Scroll"
+    for refused, message in (
+        (Lists([["5", "8=40"]]), "wizard: expected a level"),
+        (Lists([["4", "8=forty"]]), "wizard: expected what 8\\+ is worth"),
+        (Lists(()), "situation: expected a scenario or --wizard"),
+        (Lists([["4", "8=40"]], power=99), "power: expected 0..24"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            scenario_of(Setup(None, None, refused), read_lists)
+
+
+def test_opponents_are_those_of_the_registry_alone() -> None:
+    for name in ("random", "veteran:0.2", "mcts:10", "optimal", "archmage-duel/caster"):
+        check_opponent(name)
+    for name in ("", "model.zip", "../x.npz", "vetran"):
+        with pytest.raises(ValueError, match="opponent: expected one of"):
+            check_opponent(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bundled_scenarios())
+def test_every_bundled_scenario_can_be_shown_in_either_seat(name: str) -> None:
+    for seat in (0, 1):
+        session = start(Setup(name, seat=seat, opponent="random", seed=seat + 5))
+        spells = [(seat, spell) for spell in session.aimed_spells()]
+        for turn in range(40):
+            if session.is_over:
+                break
+            shown = [army_html(session.names, session.visible, army, seat) for army in (0, 1)]
+            shown.append(step_html(session.names, session.visible))
+            assert all(shown)
+            assert session.question
+            session.odds_html()
+            if session.game.battle.node == Node.TARGET and spells:
+                assert session.map_html(session.spell_at_stake()).startswith("<svg")
+            choices = session.choices()
+            session.act(choices[turn % len(choices)].code)
+        assert all(map(event_html, session.game.events))

@@ -1,0 +1,279 @@
+"""What docs/five-minutes.md shows: tables of the rules, one phase with given dice, pictures of it.
+
+    python -m tools.five_minutes           write tables into the page, and draw the pictures
+    python -m tools.five_minutes --check   only say whether the tables are current
+
+The phase is played by the engine and described by `wfb_gym.transcripts`: no rule is here. A table
+stands in the page between <!-- report:NAME --> and <!-- /report -->. The pictures need
+``pip install "wfb-gym[render]"``.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from PIL import Image
+
+from experiments.common import FAILED, markdown_table
+from tools.report import IMAGES, ROOT, insert_table
+from wfb_gym import solver
+from wfb_gym.cli.parser import Parser
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.files import write_text_whole, write_whole
+from wfb_gym.render import colours
+from wfb_gym.render.canvas import Box, Canvas
+from wfb_gym.rules.casting import Casting, casting_probabilities, most_casting_dice
+from wfb_gym.rules.dispelling import dispel_chance
+from wfb_gym.rules.pools import (
+    BASE_DISPEL_DICE,
+    BASE_POWER_DICE,
+    dispel_dice_of_level,
+    power_dice_of_level,
+)
+from wfb_gym.scenario import load_scenario
+from wfb_gym.transcripts import Event, NarratedBattle
+from wfb_gym.transcripts.decisions import describe_action
+from wfb_gym.transcripts.names import ScenarioNames
+
+PAGE = ROOT / "docs" / "five-minutes.md"
+SCENARIO = "archmage-duel"
+Step = int | tuple[int, ...]
+"""An action of the engine, or the dice of a roll."""
+FIRE_BALL, FIERY_BLAST, BURNING_HEAD = range(FIRST_CAST, FIRST_CAST + 3)
+SPELLS: dict[str, tuple[Step, ...]] = {
+    "first": (BURNING_HEAD, FIRST_DICE + 3, (2, 4, 5), FIRST_ITEM),
+    "second": (FIRE_BALL, FIRST_DICE + 1, (5,), FIRST_DICE + 2, (4, 2)),
+    "third": (FIERY_BLAST, FIRST_DICE + 2, (6, 6)),
+}
+"""The phase, spell by spell; by the names of tables and pictures."""
+OTHER_ENDS: tuple[tuple[tuple[int, ...], ...], ...] = (((3, 4),), ((1, 1), (1, 1), (2, 1, 1)))
+"""Other dice for the last spell, with the rolls that follow from them."""
+LEVELS = range(1, 5)
+DICE = range(1, most_casting_dice(LEVELS[-1]) + 1)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A step of the phase: the event, and the position before it and after it."""
+
+    event: Event
+    before: Battle
+    after: Battle
+
+
+def play_step(battle: NarratedBattle, step: Step) -> Event:
+    """Play an action, or throw dice."""
+    return battle.roll(*step) if isinstance(step, tuple) else battle.act(step)
+
+
+def new_battle() -> NarratedBattle:
+    """Return the battle before its first decision."""
+    return NarratedBattle(load_scenario(SCENARIO))
+
+
+def moments() -> dict[str, list[Moment]]:
+    """Play the phase; returns its steps by spell."""
+    battle = new_battle()
+    found: dict[str, list[Moment]] = {name: [] for name in SPELLS}
+    for name, steps in SPELLS.items():
+        for step in steps:
+            before = battle.battle.copy()
+            event = play_step(battle, step)
+            found[name].append(Moment(event, before, battle.battle.copy()))
+    return found
+
+
+def level_table() -> str:
+    """Return a table of the dice that wizards bring, by level."""
+    rows = [["level of a wizard", "power dice", "dispel dice", "most dice for a spell"]]
+    for level in LEVELS:
+        dice = (power_dice_of_level(level), dispel_dice_of_level(level), most_casting_dice(level))
+        rows.append([str(level), *map(str, dice)])
+    army = ["(the army)", str(BASE_POWER_DICE), str(BASE_DISPEL_DICE), ""]
+    return markdown_table([*rows, army])
+
+
+def spell_table() -> str:
+    """Return a table of the spells of the phase."""
+    rows = [["spell", "casting value", "worth in points"]]
+    for spell in load_scenario(SCENARIO).caster.wizards[0].spells:
+        rows.append([spell.name, f"{spell.casting_value}+", f"{spell.worth:.0f}"])
+    return markdown_table(rows)
+
+
+def casting_table() -> str:
+    """Return a table of chances to cast, by dice; a cast beyond dispelling counts."""
+    values = [spell.casting_value for spell in load_scenario(SCENARIO).caster.wizards[0].spells]
+    rows = [["power dice", *(f"{value}+" for value in values), "two 6s", "two 1s"]]
+    for dice in DICE:
+        rolls = [casting_probabilities(dice, value) for value in values]
+        casts = [each[Casting.CAST] + each[Casting.IRRESISTIBLE] for each in rolls]
+        both = rolls[0][Casting.IRRESISTIBLE], rolls[0][Casting.MISCAST]
+        rows.append([str(dice), *(f"{float(chance):.0%}" for chance in (*casts, *both))])
+    return markdown_table(rows)
+
+
+def dispel_table() -> str:
+    """Return a table of chances to dispel, by dice and the total to match."""
+    totals = (5, 8, 11, 14)
+    rows = [["dispel dice", *(f"against {total}" for total in totals)]]
+    for dice in DICE:
+        chances = (float(dispel_chance(dice, total)) for total in totals)
+        rows.append([str(dice), *(f"{chance:.0%}" for chance in chances)])
+    return markdown_table(rows)
+
+
+def events_list(events: Sequence[Event], name: str) -> str:
+    """Return what happened as a list, and the picture."""
+    words = "\n".join(f"- {event.words}" for event in events)
+    return f"{words}\n\n![the dice of the {name} spell](images/five-minutes-{name}.png)"
+
+
+def other_ends() -> Iterator[str]:
+    """Describe the last spell with other dice."""
+    *opening, _ = [step for steps in SPELLS.values() for step in steps]
+    for rolls in OTHER_ENDS:
+        battle = new_battle()
+        for step in opening:
+            play_step(battle, step)
+        yield "- " + " ".join(battle.roll(*faces).words for faces in rolls)
+
+
+def decisions_table(steps: Iterable[Moment]) -> str:
+    """Return a table of every decision: what it was worth to who made it, and the best one."""
+    solution, names = solver.solve(SCENARIO), ScenarioNames(load_scenario(SCENARIO))
+    rows = [["who", "played", "points", "best", "points"]]
+    for step in steps:
+        if step.event.kind != "decision":
+            continue
+        sign = (1, -1)[step.event.army]
+        values = {a: sign * value for a, value in solution.action_values(step.before).items()}
+        row = [("caster", "dispeller")[step.event.army]]
+        for action in (step.event.code, max(values, key=values.__getitem__)):
+            after = step.before.copy()
+            after.act(action)
+            words = describe_action(names, step.before, action, after).text
+            row += [words, f"{values[action]:+.1f}"]
+        rows.append(row)
+    return markdown_table(rows, text_columns=(0, 1, 3))
+
+
+def tables() -> dict[str, str]:
+    """Return every table of the page by its name."""
+    spells = moments()
+    found = {"levels": level_table(), "casts": casting_table(), "dispels": dispel_table()}
+    found["spells"] = spell_table()
+    found |= {name: events_list([m.event for m in steps], name) for name, steps in spells.items()}
+    found["other-ends"] = "\n".join(other_ends())
+    found["best-play"] = decisions_table(chain.from_iterable(spells.values()))
+    return found
+
+
+def make_page(text: str) -> str:
+    """Return the page with every table as it is now.
+
+    Raises:
+        ValueError: the page has no marks for a table.
+    """
+    for name, table in tables().items():
+        if f"<!-- report:{name} -->" not in text:
+            raise ValueError(f"expected <!-- report:{name} --> in {PAGE.name}")
+        text = insert_table(text, name, table)
+    return text
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a picture: whose it is, dice (0 for one not thrown), and words on both sides."""
+
+    army: int
+    words: str
+    faces: tuple[int, ...] = ()
+    result: str = ""
+
+
+def pools_rows(battle: Battle, start: str = "") -> list[Row]:
+    """Return the dice that both sides have, as lines of a picture."""
+    pools = ("power dice", int(battle.state.power)), ("dispel dice", int(battle.state.dispel))
+    return [
+        Row(army, f"{start}{name}", (0,) * dice, "" if dice else "none")
+        for army, (name, dice) in enumerate(pools)
+    ]
+
+
+def spell_rows(steps: Sequence[Moment]) -> list[Row]:
+    """Return a spell as lines of a picture: its roll, the answer, and the dice that are left."""
+    names = ScenarioNames(load_scenario(SCENARIO))
+    cast = next(step for step in steps if step.event.node == Node.ROLL_CASTING)
+    spell = names.spell(0, int(cast.before.state.spell) - 1)
+    rows = [Row(0, spell, cast.event.faces, _total(cast.event.faces))]
+    *_, last = steps
+    if last.event.node == Node.ROLL_DISPEL:
+        rows.append(Row(1, "dispel roll", last.event.faces, _total(last.event.faces)))
+    elif last.event.node == Node.DISPEL:
+        rows.append(Row(1, "Dispel Scroll", (), "dispelled"))
+    else:
+        rows.append(Row(1, "dispel roll", (), "not possible"))
+        rows.append(Row(0, "won", (), f"{last.event.points:.0f} points"))
+    return rows if last.after.is_over else [*rows, *pools_rows(last.after, "left: ")]
+
+
+def _total(faces: Sequence[int]) -> str:
+    return f"= {sum(faces)}" if len(faces) > 1 else ""
+
+
+def pictures() -> dict[str, list[Row]]:
+    """Return the lines of every picture by its file's name."""
+    doubles = [
+        Row(0, "irresistible force", (6, 2, 6)),
+        Row(0, "miscast", (1, 5, 1)),
+        Row(0, "both: a miscast", (1, 6, 1, 6)),
+    ]
+    found = {"pools": pools_rows(new_battle().battle), "doubles": doubles}
+    found |= {name: spell_rows(steps) for name, steps in moments().items()}
+    return {f"five-minutes-{name}.png": rows for name, rows in found.items()}
+
+
+def draw(rows: Sequence[Row]) -> Image.Image:
+    """Draw a picture of its lines."""
+    unit, high, wide = 2.0, 50, 560
+    canvas = Canvas(int(wide * unit), int((high * len(rows) + 16) * unit), colours.PAPER, unit)
+    px = canvas.px
+    whole = Box(0, 0, px(wide), canvas.image.height)
+    canvas.fill(whole, None, colours.LINE, px(1))
+    for number, row in enumerate(rows):
+        box = whole.rows(px(8 + high * number), px(high)).inset(px(14), 0)
+        canvas.text(box._replace(right=px(200)), row.words, px(18), colours.ARMIES[row.army])
+        left = px(210)
+        for face in row.faces:
+            body = colours.PALE[row.army] if face == 0 else colours.BONE
+            if row.army == 0 and row.faces.count(face) > 1:
+                body = {1: colours.ONE, 6: colours.SIX}.get(face, body)
+            canvas.die(box, left, px(38), face, body, colours.ARMIES[row.army])
+            left += px(46)
+        canvas.text(box._replace(left=left + px(6)), row.result, px(18), colours.INK)
+    return canvas.image
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write tables and pictures, or check the tables; returns the exit status."""
+    parser = Parser(prog="python -m tools.five_minutes", description=(__doc__ or "").strip())
+    parser.add_argument("--check", action="store_true", help="change nothing")
+    check = parser.parse_args(arguments).check
+    text = PAGE.read_text(encoding="utf-8")
+    wanted = make_page(text)
+    if check:
+        print("the page is current" if text == wanted else "the page is stale", file=sys.stderr)
+        return 0 if text == wanted else FAILED
+    write_text_whole(PAGE, wanted)
+    for name, rows in pictures().items():
+        with write_whole(IMAGES / name) as file:
+            draw(rows).quantize(32).save(file, format="png", optimize=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

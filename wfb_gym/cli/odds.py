@@ -1,0 +1,127 @@
+"""``odds``: the sheet of an army that a player takes to a game."""
+
+import argparse
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wfb_gym.cli import parser as shared
+from wfb_gym.cli.parser import Commands, Parser
+from wfb_gym.seats import SEATS, seat_number
+
+if TYPE_CHECKING:
+    from wfb_gym.render.odds_facts import OddsSheet, SpellOdds, WizardOdds
+
+_DESCRIPTION = """\
+Print the odds of an army: for each wizard, spell and number of dice the chances to cast, of
+irresistible force and of a miscast, the points to expect, and how likely dispel dice stop it.
+Then the miscast tables and the chances to dispel."""
+_EXAMPLES = """\
+examples:
+  python -m wfb_gym odds border-skirmish
+  python -m wfb_gym odds border-skirmish --side dispeller --html sheet.html
+      one page to print, or for the phone
+"""
+
+
+def add_to(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "odds",
+        help="the sheet of an army to take to a game",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument("scenario", help="bundled name or file")
+    parser.add_argument(
+        "--side", choices=SEATS, default="caster", help="whose sheet (default: caster)"
+    )
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write a page to print into this file"
+    )
+    shared.add_json_option(parser)
+    parser.set_defaults(run=partial(_run, parser))
+
+
+def _run(parser: Parser, options: argparse.Namespace) -> None:
+    from wfb_gym.render.odds_facts import odds_sheet
+    from wfb_gym.scenario import ScenarioError, load_scenario
+
+    try:
+        scenario = load_scenario(options.scenario)
+        sheet = odds_sheet(scenario, seat_number(options.side))
+    except (ScenarioError, ValueError) as error:
+        parser.error(str(error))
+    if options.html is not None:
+        from wfb_gym.files import write_text_whole
+        from wfb_gym.render.odds_sheet import html_of
+
+        try:
+            write_text_whole(options.html, html_of(sheet))
+        except OSError as error:
+            parser.error(f"--html: {error}")
+    if options.json:
+        shared.print_json(asdict(sheet))
+    elif options.html is not None:
+        print(options.html)
+    else:
+        print("\n".join(_lines(sheet)))
+
+
+def _lines(sheet: "OddsSheet") -> list[str]:
+    from wfb_gym.render.odds_facts import DISPEL_DICE, dice_line
+
+    lines = [f"{sheet.scenario}: {sheet.army} against {sheet.enemy}", dice_line(sheet)]
+    lines += [f"{name}: {words}" for name, words in sheet.items.items()]
+    for wizard in sheet.wizards:
+        lines += ["", *_wizard_lines(sheet, wizard)]
+    for table, rows in sheet.miscasts.items():
+        lines += ["", f"Miscast table {table}"]
+        cells = [("ROLL", "CHANCE", "COSTS", "WHAT HAPPENS")]
+        cells += [
+            (row.roll, f"{row.chance:.1%}", shared.format_value(row.points), row.text)
+            for row in rows
+        ]
+        lines += shared.align_columns(cells, ">>><")
+    lines += ["", "To dispel a total with so many dice"]
+    heads = ("TOTAL", *map(str, DISPEL_DICE))
+    chances = [
+        (str(total), *(f"{chance:.0%}" for chance in row))
+        for total, row in sheet.dispelling.items()
+    ]
+    lines += shared.align_columns([heads, *chances], ">" * len(heads))
+    if sheet.enemy_items:
+        lines += ["", f"{sheet.enemy[:1].upper()}{sheet.enemy[1:]} has"]
+        lines += [f"{name}: {words}" for name, words in sheet.enemy_items.items()]
+    return lines
+
+
+def _wizard_lines(sheet: "OddsSheet", wizard: "WizardOdds") -> list[str]:
+    from wfb_gym.render.odds_facts import wizard_line
+
+    lines = [f"{wizard.name}: {wizard_line(wizard)}"]
+    lines += [f"  {name}: {words}" for name, words in wizard.items.items()]
+    for spell in wizard.spells:
+        lines += ["", *_spell_lines(sheet, spell)]
+    return lines
+
+
+def _spell_lines(sheet: "OddsSheet", spell: "SpellOdds") -> list[str]:
+    from wfb_gym.render.odds_facts import DISPEL_DICE, points_line, title_of
+
+    lines = [f"{title_of(spell)}: {points_line(sheet, spell)}"]
+    lines += [f"  {spell.effect}"] if spell.effect else []
+    stopped = [f"STOPPED BY {n}" if n == 1 else str(n) for n in DISPEL_DICE]
+    head = ("DICE", "CAST", "IRRESISTIBLE", "MISCAST", "POINTS", "TOTAL", *stopped)
+    rows = [
+        (
+            str(row.dice or "-"),
+            *(f"{chance:.1%}" for chance in (row.cast, row.irresistible, row.miscast)),
+            shared.format_value(row.points),
+            f"{row.total:.1f}" if row.total else "-",
+            *(f"{chance:.0%}" if row.total else "-" for chance in row.stopped),
+        )
+        for row in spell.casts
+    ]
+    return lines + shared.align_columns([head, *rows], ">" * len(head))

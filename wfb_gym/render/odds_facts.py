@@ -1,0 +1,388 @@
+"""The numbers of the sheet that a player takes to a game: chances and expected points of an army.
+
+Chances and points are the engine's, asked at the beginning of the army's first magic phase.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from wfb_gym._records import Records
+from wfb_gym.engine.actions import PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.miscast_costs import row_cost
+from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
+from wfb_gym.engine.promises import worth_now, worth_of_aim
+from wfb_gym.engine.queries import dice_cap, dispel_bonus
+from wfb_gym.engine.state import DispelAttempt, Node
+from wfb_gym.engine.targets import can_aim, target_code
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.rules.dice import FACES, roll_counts
+from wfb_gym.rules.dispelling import dispel_chance
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import DICE, NO_BEARER
+from wfb_gym.transcripts.effects import item_words, spell_words
+from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
+
+DISPEL_DICE = range(1, 7)
+"""Dispel dice that the sheet has chances for."""
+TOTALS = range(3, 19)
+"""Numbers to match of the sheet's table for dispelling."""
+_MORE_PHASES = 2
+"""Phases added to find an army's own where the battle has none."""
+_MOST_STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class CastOdds:
+    """A number of dice thrown for a spell.
+
+    Attributes:
+        dice: power dice; 0 for a bound spell, which needs none.
+        cast: chance that the spell is cast, with irresistible force or without.
+        irresistible: chance that nothing can stop it.
+        miscast: chance of a miscast.
+        points: chance to cast times the spell's points: what it brings if nobody dispels.
+        total: mean total of casts that can be dispelled; 0 where there are none.
+        stopped: chance that 1, 2, ... dispel dice stop such a cast.
+    """
+
+    dice: int
+    cast: float
+    irresistible: float
+    miscast: float
+    points: float
+    total: float
+    stopped: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SpellOdds:
+    """A spell.
+
+    Attributes:
+        name: of it.
+        casting_value: number to reach, or the power level of a bound spell.
+        is_bound: whether it lies in an item, and needs no dice.
+        effect: what it does, in words; "" for a spell of fixed worth that is over at once.
+        points: that it brings once it takes effect, at its best target.
+        target: that target; "" for a spell that takes none.
+        has_target: whether there is one now, where it takes one.
+        casts: a row for each number of dice.
+    """
+
+    name: str
+    casting_value: int
+    is_bound: bool
+    effect: str
+    points: float
+    target: str
+    has_target: bool
+    casts: tuple[CastOdds, ...]
+
+
+@dataclass(frozen=True)
+class MiscastOdds:
+    """A row of a miscast table: its totals, its chance, what happens, what that costs in points."""
+
+    roll: str
+    chance: float
+    text: str
+    points: float
+
+
+@dataclass(frozen=True)
+class WizardOdds:
+    """A wizard, or another character with a bound spell.
+
+    Attributes:
+        name: of him.
+        level: 0 for who is no wizard.
+        most_dice: most dice on one spell.
+        cast_bonus: added to his casting results.
+        rolls: spells that he rolls on his lore, all six of which are listed; 0 for none.
+        items: what he carries, in words, by name.
+        spells: in the scenario's order.
+        miscast_table: name of the table for his miscasts; "" where he never miscasts.
+    """
+
+    name: str
+    level: int
+    most_dice: int
+    cast_bonus: int
+    rolls: int
+    items: dict[str, str]
+    spells: tuple[SpellOdds, ...]
+    miscast_table: str
+
+
+@dataclass(frozen=True)
+class OddsSheet:
+    """The sheet of one army.
+
+    Attributes:
+        scenario: its name.
+        army: the army's name, or its seat's.
+        enemy: likewise.
+        point: what points are: "point" or "victory point".
+        power: power dice of its first phase.
+        own_dice: dice of the wizards' own in it, all together.
+        dispel: the enemy's dispel dice then.
+        dispel_bonus: that the enemy adds to every dispel roll.
+        dispel_double_six: whether two 6s dispel whatever the total.
+        items: of the army itself, in words, by name.
+        enemy_items: of the enemy, that bear on this army's phases.
+        wizards: with spells.
+        miscasts: rows by the name of the table, costs as of its first wizard.
+        dispelling: chance of `DISPEL_DICE` dice to match a total, by total.
+    """
+
+    scenario: str
+    army: str
+    enemy: str
+    point: str
+    power: int
+    own_dice: int
+    dispel: int
+    dispel_bonus: int
+    dispel_double_six: bool
+    items: dict[str, str]
+    enemy_items: dict[str, str]
+    wizards: tuple[WizardOdds, ...]
+    miscasts: dict[str, tuple[MiscastOdds, ...]]
+    dispelling: dict[int, tuple[float, ...]]
+
+
+def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
+    """Return the numbers of an army, 0 or 1.
+
+    Raises:
+        ValueError: Nobody in the army can cast anything.
+    """
+    return _Sheet(scenario, army).sheet()
+
+
+class _Sheet:
+    def __init__(self, scenario: Scenario, army: int) -> None:
+        self.scenario, self.army = scenario, army
+        self.names = ScenarioNames(scenario)
+        self.packed_scenarios: Records[PackedScenario] = pack(scenario)
+        self.battle = self._first_phase()
+
+    def _first_phase(self) -> Battle:
+        """Return the beginning of the army's first phase; nobody has cast anything before."""
+        longer = self.packed_scenarios.copy()
+        longer["phases"] += _MORE_PHASES
+        battle = Battle(longer)
+        for _ in range(_MOST_STEPS):
+            if battle.is_over:
+                break
+            if battle.node == Node.NOMINATE and int(battle.state.active) == self.army:
+                found = Battle(self.packed_scenarios)
+                found.state.setfield(battle.state, battle.state.dtype)
+                last = int(found.packed.phases) - 1
+                found.state.phase = min(int(found.state.phase), last)
+                return found
+            if battle.is_decision():
+                legal = battle.legal_actions()
+                battle.act(PASS if PASS in legal else legal[0])
+            else:
+                battle.resolve(battle.chance_outcomes()[0][0])
+        side = self.names.armies[self.army]
+        raise ValueError(f"expected an army that can cast something, found {side}")
+
+    def sheet(self) -> OddsSheet:
+        packed, state, enemy = self.battle.packed, self.battle.state, 1 - self.army
+        wizards = tuple(
+            self._wizard(index)
+            for index in range(len(self.names.characters[self.army]))
+            if any(slot.wizard == index for slot in self.names.spells[self.army])
+        )
+        bonus, sixes = int(dispel_bonus(packed, state, enemy)), bool(packed.dispel_double_six)
+        tables = dict.fromkeys(each.miscast_table for each in wizards if each.miscast_table)
+        return OddsSheet(
+            self.scenario.name,
+            self.names.armies[self.army],
+            self.names.armies[enemy],
+            self.names.point,
+            int(state.power),
+            int(state.own_dice.sum()),
+            int(state.dispel),
+            bonus,
+            sixes,
+            self._items(NO_BEARER),
+            {
+                slot.item.name: item_words(slot.item)
+                for slot in self.names.items[enemy]
+                if slot.item.when_dispelling
+                or slot.item.rerolls_dispel
+                or slot.item.dispel_dice
+                or slot.item.dispel_bonus
+                or slot.item.takes_power_dice
+            },
+            wizards,
+            {table: self._miscasts(table) for table in tables},
+            {
+                total: tuple(float(dispel_chance(n, total, bonus, sixes)) for n in DISPEL_DICE)
+                for total in TOTALS
+            },
+        )
+
+    def _items(self, bearer: int) -> dict[str, str]:
+        """Return what a character carries, or the army itself, in words."""
+        carried = list(self.scenario.armies[self.army].carried())
+        names = carried[bearer - NO_BEARER][2]
+        catalogue = self.scenario.catalogue
+        return {name: item_words(catalogue[name]) for name in dict.fromkeys(names)}
+
+    def _wizard(self, index: int) -> WizardOdds:
+        packed, state, army = self.battle.packed, self.battle.state, self.army
+        side = self.scenario.armies[army]
+        is_wizard = index < len(side.wizards)
+        who = side.wizards[index] if is_wizard else None
+        casts_with_dice = any(
+            slot.wizard == index and slot.item is None for slot in self.names.spells[army]
+        )
+        return WizardOdds(
+            self.names.characters[army][index],
+            0 if who is None else who.level,
+            int(dice_cap(packed, state, army, index)) if is_wizard else 0,
+            int(packed.armies[army].wizards[index].cast_bonus),
+            0 if who is None else self.scenario.spells_drawn(who),
+            self._items(index),
+            tuple(
+                self._spell(spell)
+                for spell, slot in enumerate(self.names.spells[army])
+                if slot.wizard == index
+            ),
+            self.scenario.miscast_table_of(side, who)
+            if who is not None and casts_with_dice
+            else "",
+        )
+
+    def _spell(self, spell: int) -> SpellOdds:
+        packed, state, army = self.battle.packed, self.battle.state, self.army
+        slot, entry = self.names.spells[army][spell], packed.armies[army].spells[spell]
+        points, target = float(worth_now(packed, state, army, spell, 0.0)), ""
+        aims = [aim for aim in range(int(entry.n_aims)) if can_aim(packed, state, army, spell, aim)]
+        if entry.targeted and aims:
+            worths = {
+                aim: float(worth_of_aim(packed, state, army, spell, aim, 0.0)) for aim in aims
+            }
+            best = max(aims, key=lambda aim: (worths[aim], -aim))
+            points = worths[best]
+            code = int(target_code(packed, army, spell, best))
+            target = self.names.aimed_at(packed, army, code)
+        if entry.bound:
+            level = slot.casting_value
+            rows = [CastOdds(0, 1.0, 0.0, 0.0, points, level, self._stopped({level: 1.0}))]
+        else:
+            most = int(dice_cap(packed, state, army, slot.wizard))
+            rows = [self._cast(spell, dice, points) for dice in range(1, most + 1)]
+        return SpellOdds(
+            slot.spell.name,
+            slot.casting_value,
+            bool(entry.bound),
+            spell_words(slot.spell) if slot.spell.effect or slot.spell.worth_per_phase else "",
+            points,
+            target,
+            not entry.targeted or bool(aims),
+            tuple(rows),
+        )
+
+    def _cast(self, spell: int, dice: int, points: float) -> CastOdds:
+        """Ask the engine what so many dice come to, without items that are used for a cast."""
+        roll = self.battle.copy()
+        state = roll.state
+        state.items[self.army] = 0
+        state.dispel = DICE  # with fewer, totals that nobody can match are one outcome
+        state.active = state.mover = self.army
+        state.attempt, state.spell, state.dice = DispelAttempt.NONE, spell + 1, dice
+        state.node = Node.ROLL_CASTING
+        found = dict(roll.chance_outcomes())
+        totals = {code - FIRST_TOTAL: p for code, p in found.items() if code >= FIRST_TOTAL}
+        irresistible = found.get(OUTCOME_IRRESISTIBLE, 0.0)
+        plain = sum(totals.values())
+        cast = plain + irresistible
+        mean = sum(total * p for total, p in totals.items()) / plain if plain else 0.0
+        miscast = found.get(OUTCOME_MISCAST, 0.0)
+        return CastOdds(
+            dice, cast, irresistible, miscast, cast * points, mean, self._stopped(totals)
+        )
+
+    def _stopped(self, totals: dict[int, float]) -> tuple[float, ...]:
+        """Return the chance that 1, 2, ... dispel dice stop a cast of these totals."""
+        packed, plain = self.battle.packed, sum(totals.values())
+        bonus = int(dispel_bonus(packed, self.battle.state, 1 - self.army))
+        sixes = bool(packed.dispel_double_six)
+        return tuple(
+            sum(p * float(dispel_chance(n, total, bonus, sixes)) for total, p in totals.items())
+            / plain
+            if plain
+            else 0.0
+            for n in DISPEL_DICE
+        )
+
+    def _miscasts(self, table: str) -> tuple[MiscastOdds, ...]:
+        """Return the rows of a table, with their costs for the first wizard that uses it."""
+        packed, side = self.battle.packed, self.scenario.armies[self.army]
+        number = list(self.scenario.miscast_tables_in_use).index(table)
+        wizard = next(
+            i
+            for i, who in enumerate(side.wizards)
+            if self.scenario.miscast_table_of(side, who) == table
+        )
+        dice = int(packed.miscast_dice[number])
+        rolls: dict[int, int] = {}
+        for (_, _, total), count in roll_counts(dice).items():
+            rolls[total] = rolls.get(total, 0) + count
+        rows = []
+        for row in sorted(self.scenario.find_miscast_table(table).rows, key=lambda each: each.roll):
+            first, last = max(row.roll[0], min(rolls)), min(row.roll[1], max(rolls))
+            chance = Fraction(sum(rolls.get(t, 0) for t in range(first, last + 1)), FACES**dice)
+            if not chance:
+                continue
+            packed_row = int(packed.miscast_row[number, first])
+            cost = float(row_cost(packed, self.army, wizard, packed_row))
+            text = self.names.miscast(self.army, wizard, first)
+            roll = str(first) if first == last else f"{first}-{last}"
+            rows.append(MiscastOdds(roll, float(chance), text, cost))
+        return tuple(rows)
+
+
+# --- in words ------------------------------------------------------------------------------
+
+
+def dice_line(sheet: OddsSheet) -> str:
+    """Return the dice of both sides in the army's first phase."""
+    own = f" and {sheet.own_dice} of the wizards' own" if sheet.own_dice else ""
+    bonus = f", {sheet.dispel_bonus:+d} to each roll" if sheet.dispel_bonus else ""
+    sixes = "; two 6s dispel whatever the total" if sheet.dispel_double_six else ""
+    return (
+        f"{dice_phrase(sheet.power, 'power')}{own} in its first phase, "
+        f"against {dice_phrase(sheet.dispel, 'dispel')}{bonus}{sixes}"
+    )
+
+
+def wizard_line(wizard: WizardOdds) -> str:
+    """Return what a wizard casts with."""
+    parts = [f"level {wizard.level}"] if wizard.level else []
+    parts += [f"up to {dice_phrase(wizard.most_dice)} a spell"] if wizard.most_dice else []
+    parts += [f"{wizard.cast_bonus:+d} to his results"] if wizard.cast_bonus else []
+    parts += [f"rolls {wizard.rolls} of these spells"] if wizard.rolls else []
+    return ", ".join(parts) or "casts a bound spell"
+
+
+def title_of(spell: SpellOdds) -> str:
+    """Return a spell with what it takes to cast it, or to dispel it."""
+    value = f"power level {spell.casting_value}" if spell.is_bound else f"{spell.casting_value}+"
+    return spell.name if spell.name == value else f"{spell.name} ({value})"
+
+
+def points_line(sheet: OddsSheet, spell: SpellOdds) -> str:
+    """Return what a spell brings once it takes effect, and where."""
+    if not spell.has_target:
+        return "no target in the army's first phase"
+    at = f" at {spell.target}" if spell.target not in ("", NO_TARGET) else ""
+    number = format_points(spell.points)
+    return f"{number} {sheet.point}{'' if number == '1' else 's'}{at}"

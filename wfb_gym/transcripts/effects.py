@@ -1,0 +1,156 @@
+"""What spells and items do, in a few words that follow from the data."""
+
+from collections.abc import Iterator
+
+from wfb_gym.scenario.effects import Damage, SpellEffect, Worth
+from wfb_gym.scenario.items import Item
+from wfb_gym.scenario.spells import Spell
+
+_HITS = {
+    "1": "1 hit",
+    "D6": "D6 hits",
+    "2D6": "2D6 hits",
+    "D6 chain": "D6 hits and a chain",
+    "line": "1 hit a model on the line",
+    "template": "1 hit a model under a template",
+    "front_rank": "1 hit a model of the front rank",
+}
+_IN_PLAY = {"remains_in_play": "remains in play", "one_turn": "one turn"}
+
+
+def damage_words(damage: Damage) -> str:
+    """Return hits and how they wound: "D6 hits S4, flaming"."""
+    words = _HITS[damage.hits]
+    if damage.strength_by_armour is not None:
+        words += f" S{'/'.join(map(str, damage.strength_by_armour))} by armour"
+    elif damage.strength is not None:
+        words += f" S{damage.strength}"
+    if damage.template is not None:
+        words = words.replace("a template", f'a {damage.template:g}" template')
+    if damage.partial is not None:
+        words += f", touched ones on {damage.partial}+"
+    for said, what in (
+        (damage.automatic, "no roll to wound"),
+        (not damage.armour_save, "no armour"),
+        (not damage.ward_save, "no ward"),
+        (damage.flaming, "flaming"),
+    ):
+        words += f", {what}" if said else ""
+    return words
+
+
+def effect_words(effect: SpellEffect) -> str:
+    """Return what the data say of an effect's hits, wounds and the like; "" for none of these."""
+    parts = []
+    if effect.damage is not None:
+        parts.append(damage_words(effect.damage))
+        if effect.near is not None and effect.near.extra is not None:
+            parts.append(f"{effect.near.extra} more where it touches")
+    if effect.gains_wound:
+        parts.append("the caster gains the wound")
+    if effect.heals:
+        parts.append("all lost wounds come back")
+    if effect.rallies:
+        parts.append("it rallies at once")
+    return "; ".join(parts)
+
+
+def worth_words(worth: Worth | None) -> str:
+    """Return an estimated worth: "20 points and 5 % a phase"; "" for none."""
+    if worth is None:
+        return ""
+    parts = [f"{worth.points:g} points"] if worth.points else []
+    parts += [f"{100 * worth.share:g} %"] if worth.share else []
+    parts += [f"{worth.points_per_phase:g} points a phase"] if worth.points_per_phase else []
+    parts += [f"{100 * worth.share_per_phase:g} % a phase"] if worth.share_per_phase else []
+    return " and ".join(parts)
+
+
+def spell_words(spell: Spell) -> str:
+    """Return what a spell does and how long it stays: for lists of spells.
+
+    A worth that is an estimate, or that a scenario gives a spell, is called one.
+    """
+    parts = []
+    if spell.effect is None:
+        if spell.worth or not spell.worth_per_phase:
+            parts.append(f"worth {spell.worth:g} points")
+        if spell.worth_per_phase:
+            parts.append(f"worth {spell.worth_per_phase:g} points a phase")
+    else:
+        done, worth = effect_words(spell.effect), worth_words(spell.effect.worth)
+        parts += [done] if done else []
+        if worth:
+            whose = " of its target" if "%" in worth else ""
+            parts.append(f"worth {worth}{whose} by estimate")
+        if spell.effect.range_inches is not None:
+            parts.append(f'{spell.effect.range_inches}"')
+    if spell.is_delayed:
+        parts.append("strikes later")
+    elif spell.duration in _IN_PLAY:
+        parts.append(_IN_PLAY[spell.duration])
+    return ", ".join(parts)
+
+
+def item_words(item: Item) -> str:
+    """Return what an item does."""
+    return "; ".join(_item_parts(item))
+
+
+def _item_parts(item: Item) -> Iterator[str]:
+    for number, what in (
+        (item.power_dice, "power dice in each of its side's phases"),
+        (item.dispel_dice, "dispel dice in each enemy phase"),
+        (item.bearer_dice, "power dice that only its bearer uses"),
+        (item.extra_dice_cap, "more dice on one spell of its bearer"),
+        (item.cast_bonus, "to its bearer's casting results"),
+        (item.dispel_bonus, "to every dispel roll of its side"),
+        (item.extra_spells, "more spells that its bearer rolls"),
+    ):
+        if number:
+            yield f"{number:+d} {_singular(what) if abs(number) == 1 else what}"
+    if item.takes_power_dice:
+        yield f"turns {item.takes_power_dice} of the enemy's power dice into dispel dice"
+    if item.any_double:
+        yield "any double of a successful cast is irresistible force"
+    if (cast := item.when_casting) is not None:
+        parts = [f"{cast.extra_dice:+d} dice beyond the limit"] if cast.extra_dice else []
+        parts += [f"{cast.bonus:+d} to the result"] if cast.bonus else []
+        parts += [] if cast.irresistible else ["that cast cannot be irresistible"]
+        yield f"with a cast: {', '.join(parts)}"
+    if (dispel := item.when_dispelling) is not None:
+        words = f"{dispel.bonus:+d} to one dispel roll"
+        if dispel.automatic:
+            words = "dispels a spell without a roll"
+        if dispel.forgotten_on is not None:
+            words += f", and on {dispel.forgotten_on}+ its caster forgets it"
+        yield words
+    if item.reroll is not None:
+        dice = "one die" if item.reroll.dice == "one" else "all dice"
+        of = {"cast": "a casting roll", "dispel": "a dispel roll"}.get(item.reroll.of, "any roll")
+        yield f"re-rolls {dice} of {of}"
+    if item.stores is not None:
+        check = ", each on a roll" if item.stores.check else ""
+        yield f"keeps up to {item.stores.dice} unused dice for a later phase{check}"
+    if item.bound is not None:
+        bound = item.bound
+        uses = "once a phase"
+        if bound.uses:
+            uses = "once" if bound.uses == 1 else f"{bound.uses} times"
+        yield f"holds {bound.spell.name}, power level {bound.power_level}, {uses}"
+    if item.uses:
+        yield "once" if item.uses == 1 else f"{item.uses} times"
+    if item.ends_own_spells:
+        yield "ends its user's spells that remain in play"
+
+
+def _singular(words: str) -> str:
+    """Return words about several dice or spells as those about one."""
+    for many, one in (
+        ("power dice that", "power die that"),
+        ("dice ", "die "),
+        ("spells ", "spell "),
+    ):
+        if many in words:
+            return words.replace(many, one, 1)
+    return words

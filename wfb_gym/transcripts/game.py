@@ -1,0 +1,155 @@
+"""A battle of a person against another player, decision by decision, whatever shows it.
+
+The terminal and the page in the browser stand on this. The rules are the engine's.
+"""
+
+import secrets
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.generator import new_rngs
+from wfb_gym.engine.state import Node, new_states
+from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.players.interface import Opponent
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario
+from wfb_gym.transcripts.decisions import ActionDescription, describe_choices
+from wfb_gym.transcripts.narrator import Event, NarratedBattle
+from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
+from wfb_gym.transcripts.transcript import Transcript
+
+YOU = "you"
+"""What a transcript calls the person."""
+QUESTIONS = {
+    Node.NOMINATE: "What will you cast?",
+    Node.ITEM: "Use an item with it?",
+    Node.RESERVE_DICE: "How many of the wizard's own dice?",
+    Node.POOL_DICE: "On how many dice?",
+    Node.KEEP_CASTING: "Keep the roll?",
+    Node.DISPEL: "Will you dispel it?",
+    Node.DISPEL_RESERVE: "How many of the wizard's own dice?",
+    Node.DISPEL_POOL: "How many dice of the pool?",
+    Node.KEEP_DISPEL: "Keep the roll?",
+    Node.FREE_SPELL: "The miscast gives you a spell without a roll. Which?",
+    Node.IN_PLAY: "Will you dispel a spell in play?",
+    Node.TARGET: "At whom?",
+    Node.SWAP_SPELL: "Swap a spell for the first of its lore?",
+    Node.STORE_DICE: "How many dice will you keep?",
+}
+"""What a person is asked at each decision."""
+
+
+class _Moment(NamedTuple):
+    """All that playing on from a decision depends on."""
+
+    state: Any  # records of one
+    rng: Any
+    points: float
+    visible: Battle
+    events: int
+
+
+class Game:
+    """A battle between a person in a seat, 0 or 1, and another player.
+
+    Begins with `play_on`; then comes an `act` at each of the person's decisions, and `play_on`.
+
+    Args:
+        scenario: that is played.
+        seat: the person's, 0 or 1.
+        opponent: of any kind that `wfb_gym.players.registry.make_agent` makes.
+        seed: of the dice, 0 or more; drawn unless given.
+
+    Attributes:
+        narrated: the battle.
+        seat: the person's.
+        opponent: as it was named.
+        seed: of the dice.
+        events: what has happened, in order.
+
+    Raises:
+        ValueError: an unknown opponent.
+        FileNotFoundError: a saved model that does not exist.
+        ImportError: a model that needs an extra which is not installed.
+        TooLarge: the scenario has too many positions for an optimal player.
+    """
+
+    def __init__(
+        self, scenario: Scenario, seat: int, opponent: str, seed: int | None = None
+    ) -> None:
+        self.seed = secrets.randbelow(2**31) if seed is None else seed
+        self.seat, self.opponent = seat, opponent
+        self.narrated = NarratedBattle(scenario)
+        player: Opponent = opponent
+        if find_scripted(opponent) is None:
+            player = make_agent(opponent, seed=self.seed, scenario=scenario, seat=1 - seat)
+        other = make_chooser(player, self.narrated, 1 - seat)
+        self._players = (None, other) if seat == 0 else (other, None)
+        self._rng = rng_of_seed(self.seed)
+        self.events: list[Event] = []
+        self._moments: list[_Moment] = []
+
+    @property
+    def battle(self) -> Battle:
+        """The position."""
+        return self.narrated.battle
+
+    @property
+    def decisions(self) -> list[int]:
+        """How many events came before each of the person's decisions so far, in order."""
+        return [moment.events for moment in self._moments]
+
+    def play_on(self) -> Iterator[Event]:
+        """Play to the person's next decision, or to the end."""
+        for event in play_on(self.narrated, self._rng, self._players):
+            self.events.append(event)
+            yield event
+
+    def choices(self) -> dict[int, ActionDescription]:
+        """Return the person's choices in words, by engine code; none while it is not their turn."""
+        battle = self.battle
+        if not battle.is_decision() or battle.mover != self.seat:
+            return {}
+        return describe_choices(self.narrated.names, battle)
+
+    def act(self, code: int) -> Event:
+        """Play the person's decision; `play_on` has the answer.
+
+        Raises:
+            ValueError: it is not the person's turn, or the action is not legal.
+        """
+        battle = self.battle
+        if not battle.is_decision() or battle.mover != self.seat:
+            raise ValueError(f"action: expected the person's decision, found {battle.node.name}")
+        moment = self._moment()
+        event = self.narrated.act(code)
+        self._moments.append(moment)
+        self.events.append(event)
+        return event
+
+    def undo(self, decision: int = -1) -> None:
+        """Go back to one of `decisions`, the last unless told which.
+
+        The dice that fell since then fall again: they follow from the seed.
+
+        Raises:
+            IndexError: there is no such decision.
+        """
+        moment = self._moments[decision]
+        self.narrated.set_state(moment.state[0], moment.points, moment.visible)
+        self._rng = moment.rng[0]
+        del self.events[moment.events :]
+        del self._moments[decision:]
+
+    def transcript(self) -> Transcript:
+        """Return the battle so far."""
+        players = (YOU, self.opponent) if self.seat == 0 else (self.opponent, YOU)
+        battle, events = self.battle, tuple(self.events)
+        scenario = self.narrated.scenario
+        return Transcript(scenario, players, self.seed, events, battle.points, battle.is_over)
+
+    def _moment(self) -> _Moment:
+        states, rngs = new_states(1), new_rngs(1)
+        states[0], rngs[0] = self.battle.state, self._rng
+        return _Moment(states, rngs, self.battle.points, self.narrated.visible, len(self.events))

@@ -1,0 +1,62 @@
+"""Serves the page on this machine alone, and gives each browser that opens it a page of its own."""
+
+import secrets
+import socket
+
+from nicegui import app, ui
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+from wfb_gym.render.html import SYMBOLS
+from wfb_gym.render.html_style import STYLE
+from wfb_gym.render.review_page import PAGE_STYLE
+from wfb_gym.web.page import Page
+from wfb_gym.web.page_style import WEB_STYLE
+from wfb_gym.web.session import ListsReader
+
+HOST = "127.0.0.1"
+"""The only address that is listened on."""
+_KNOWN_AS = [HOST, "localhost"]
+"""What the page may be called: a name of somebody else's that leads here is refused."""
+
+
+def free_port(wanted: int) -> int:
+    """Return a port that can be listened on: the one that is wanted, or any for 0.
+
+    Raises:
+        OSError: it is taken.
+    """
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((HOST, wanted))
+        return int(probe.getsockname()[1])
+
+
+def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
+    """Serve the page until the process is interrupted.
+
+    Args:
+        port: to listen on.
+        read_lists: makes scenarios of small lists.
+        open_browser: whether to open the page in the system's browser.
+    """
+
+    def page() -> None:
+        ui.colors(primary="#2c5896")
+        ui.add_head_html(f"<style>{STYLE}{PAGE_STYLE}{WEB_STYLE}</style>")
+        ui.html(SYMBOLS, sanitize=False)
+        Page(read_lists).show()
+
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=_KNOWN_AS)
+    ui.run(
+        page,
+        host=HOST,
+        port=port,
+        title="wfb_gym",
+        favicon="\N{GAME DIE}",
+        dark=None,
+        reload=False,
+        show=open_browser,
+        show_welcome_message=False,
+        tailwind=False,  # its classes would change what shapes of the battlefield look like
+        storage_secret=secrets.token_hex(16),
+    )

@@ -1,0 +1,261 @@
+"""A game on the page without the page: what is chosen, played, advised and drawn.
+
+No NiceGUI here. A session belongs to one browser; its methods may run in any thread, one at a time.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from wfb_gym.engine.actions import FIRST_TARGET
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.packing.records import FIRST_POINT
+from wfb_gym.players.analysis import Analysis, Analyst
+from wfb_gym.players.registry import NAMES, SEARCHING, SHIPPED
+from wfb_gym.render.battlefield import draw_battlefield
+from wfb_gym.render.drawing import to_svg
+from wfb_gym.render.html import cast_odds_html, dispel_odds_html
+from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario.documents import parse_toml
+from wfb_gym.scenario.limits import MAX_BYTES
+from wfb_gym.scenario.sizes import TARGETS
+from wfb_gym.transcripts.game import QUESTIONS, Game
+from wfb_gym.transcripts.names import ScenarioNames
+from wfb_gym.transcripts.odds import cast_odds, dispel_odds
+from wfb_gym.transcripts.review import Progress, Review, review
+
+MOST_WIZARDS = 6
+"""Wizards in lists that are put together on the page."""
+OPPONENTS = (*NAMES, *SHIPPED)
+"""Opponents that are offered; a number may stand behind the name of a scripted or searching one."""
+_OWN = "your scenario"
+_LEGEND = (
+    '<p class="how">Green: legal targets. Orange: the caster, its range, and dashed its arc of '
+    "sight. Crosses: close combat.</p>"
+)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Small lists: the caster's wizards, and what both sides have.
+
+    Attributes:
+        wizards: level and spells of each, as ``advise --wizard`` takes them: NAME=POINTS or
+            VALUE=POINTS.
+        power: power dice; None for those that the wizards generate.
+        dispel: dispel dice.
+        scrolls: Dispel Scrolls.
+    """
+
+    wizards: Sequence[Sequence[str]]
+    power: int | None = None
+    dispel: int = 4
+    scrolls: int = 0
+
+
+ListsReader = Callable[[Lists], Scenario]
+"""Makes a scenario of lists, or raises a ValueError that says what is wrong with them."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is chosen before a game.
+
+    Attributes:
+        scenario: a bundled one's name, or None.
+        text: of a scenario file, where `scenario` is None; or `lists`, where both are.
+        lists: small lists.
+        seat: 0 or 1.
+        opponent: one of `OPPONENTS`, perhaps with a number behind it.
+        seed: of the dice; drawn where it is None.
+    """
+
+    scenario: str | None = "archmage-duel"
+    text: str | None = None
+    lists: Lists = field(default_factory=lambda: Lists(()))
+    seat: int = 0
+    opponent: str = "veteran"
+    seed: int | None = None
+
+
+def scenario_of(setup: Setup, read_lists: ListsReader) -> Scenario:
+    """Return the scenario that a setup asks for.
+
+    Raises:
+        ScenarioError: it is refused.
+        ValueError: the lists are refused.
+    """
+    if setup.scenario is not None:
+        return load_scenario(setup.scenario)
+    if setup.text is not None:
+        return scenario_from_text(setup.text)
+    return read_lists(setup.lists)
+
+
+def scenario_from_text(text: str) -> Scenario:
+    """Read the text of a scenario file, checked like any other.
+
+    Raises:
+        ScenarioError: it is too long, no TOML, or no scenario.
+    """
+    size = len(text.encode(errors="replace"))
+    if size > MAX_BYTES:
+        raise ScenarioError(_OWN, [Problem("", f"at most {MAX_BYTES:,} bytes", f"{size:,} bytes")])
+    return scenario_from_dict(parse_toml(text.removeprefix("\ufeff"), _OWN), _OWN)
+
+
+def check_opponent(name: str) -> None:
+    """Refuse what is none of the registry's players: no file is opened for a page.
+
+    Raises:
+        ValueError: it is none.
+    """
+    kind = name.partition(":")[0]
+    known = name in SHIPPED or kind in SEARCHING
+    if not known and find_scripted(name) is None:
+        raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
+
+
+class OpenChoice(NamedTuple):
+    """A choice on the page: its engine code, words, the dice that it throws, and their chance."""
+
+    code: int
+    text: str
+    dice: int
+    chance: float | None
+
+
+class Session:
+    """One browser's game.
+
+    Raises:
+        ValueError: the opponent is unknown, or cannot play the scenario.
+        ImportError: the opponent needs an extra that is not installed.
+    """
+
+    def __init__(self, scenario: Scenario, setup: Setup) -> None:
+        check_opponent(setup.opponent)
+        self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
+        self.scenario = scenario
+        self.analyst = Analyst(scenario)
+        self._play_on()
+
+    @property
+    def names(self) -> ScenarioNames:
+        """Names of the scenario."""
+        return self.game.narrated.names
+
+    @property
+    def visible(self) -> Battle:
+        """The position as it is shown."""
+        return self.game.narrated.visible
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the battle has ended."""
+        return self.game.battle.is_over
+
+    @property
+    def question(self) -> str:
+        """What the person is asked; "" when the battle is over."""
+        return "" if self.is_over else QUESTIONS[self.game.battle.node]
+
+    def choices(self) -> list[OpenChoice]:
+        """Return what the person may choose, in the order of the codes."""
+        return [
+            OpenChoice(
+                code, each.text, each.dice or 0, None if each.chance is None else float(each.chance)
+            )
+            for code, each in self.game.choices().items()
+        ]
+
+    def act(self, code: int) -> None:
+        """Play a choice, and on to the next one.
+
+        Raises:
+            ValueError: it is not legal.
+        """
+        self.game.act(code)
+        self._play_on()
+
+    def undo(self, decision: int = -1) -> None:
+        """Go back to a decision, the last unless told which; nothing where there is none."""
+        if -len(self.game.decisions) <= decision < len(self.game.decisions):
+            self.game.undo(decision)
+
+    def advice(self) -> Analysis:
+        """Return what every choice is worth; takes seconds in large scenarios."""
+        return self.analyst.analyse(self.game.battle)
+
+    def odds_html(self) -> str:
+        """Return what the dice can do now, as a fragment of HTML; "" where none are thrown."""
+        battle = self.game.battle
+        if self.is_over:
+            return ""
+        casts = cast_odds(self.names, battle)
+        if casts:
+            return cast_odds_html(casts)
+        dispels = dispel_odds(self.names, battle)
+        return dispel_odds_html(dispels) if dispels else ""
+
+    # --- the battlefield -------------------------------------------------------------------
+
+    def aimed_spells(self) -> dict[int, str]:
+        """Return the person's spells that are aimed at somebody, by number."""
+        if self.scenario.battlefield is None:
+            return {}
+        own = self.names.spells[self.game.seat]
+        return {
+            number: self.names.spell(self.game.seat, number)
+            for number, slot in enumerate(own)
+            if slot.spell.effect is not None
+        }
+
+    def spell_at_stake(self) -> tuple[int, int] | None:
+        """Return army and number of the spell that is being cast, if it is aimed at somebody."""
+        at_stake = self.names.pending(self.game.battle) if not self.is_over else None
+        if at_stake is None or self.names.spells[at_stake[0]][at_stake[1]].spell.effect is None:
+            return None
+        return at_stake
+
+    def map_html(self, spell: tuple[int, int] | None = None) -> str:
+        """Return the battlefield, with what a spell reaches, in HTML; "" where there is none."""
+        if self.scenario.battlefield is None:
+            return ""
+        svg = to_svg(draw_battlefield(self.scenario, self.visible, spell, legend=False))
+        return svg + (_LEGEND if spell is not None else "")
+
+    def target_at(self, code: int | None, point: int | None) -> int | None:
+        """Return the choice that aims at a unit or character, or at a point, of the drawing.
+
+        Args:
+            code: of `wfb_gym.scenario.battlefield.target_code`.
+            point: number of a point, from 0.
+
+        Returns:
+            The engine code; None where it may not be chosen.
+        """
+        battle = self.game.battle
+        if battle.node != Node.TARGET or battle.mover != self.game.seat:
+            return None
+        if point is not None:
+            action = FIRST_TARGET + FIRST_POINT + point
+        elif code is not None:
+            army, index = divmod(code, TARGETS)
+            side = 0 if army == battle.mover else 1
+            action = FIRST_TARGET + 1 + side * TARGETS + index
+        else:
+            return None
+        return action if action in battle.legal_actions() else None
+
+    # --- afterwards ------------------------------------------------------------------------
+
+    def review(self, progress: Progress | None = None) -> Review:
+        """Return the review of the battle so far; takes a while in large scenarios."""
+        return review(self.game.transcript(), analyst=self.analyst, progress=progress)
+
+    def _play_on(self) -> None:
+        for _ in self.game.play_on():
+            pass
