@@ -1,10 +1,10 @@
 """A magic phase reduced to a duel of plain worths, which is small enough to solve exactly.
 
 What makes a phase of a battle large are casualties: every number of models left is a position of
-its own. The reduction leaves units out. Each spell gets what it promises now, at its best target, as a
-plain worth; one that lasts also gets what it can be expected to pay in phases to come. Dice, items,
-wizards and spells in play stay as they are, and so does every rule of dice: the duel is a packed
-scenario of one phase, which the engine plays.
+its own. The reduction leaves units out. Each spell gets what it promises now, at its best target,
+as a plain worth; one that lasts also gets what it can be expected to pay in phases to come. Dice,
+items, wizards and spells in play stay as they are, and so does every rule of dice: the duel is a
+packed scenario of one phase, which the engine plays.
 
 `wfb_gym.players.search.phase_search` solves the duel and says what is left out.
 """
@@ -128,7 +128,7 @@ def _resistance_at(packed: PackedScenario, army: int, spell: int, aim: int, stat
     return int64(target_resistance(packed, state, other(army), (code - 1) % TARGETS))
 
 
-@jit(forceinline=False)
+@jit(nogil=True, forceinline=False)
 def best_aim(packed: PackedScenario, state: State, army: int, spell: int, survival: float) -> int:
     """Return the number of the open aim that can be expected to bring most, or -1."""
     best = -1
@@ -253,7 +253,7 @@ def _reduce_spells_in_play(
     return kept
 
 
-@jit(forceinline=False)
+@jit(nogil=True, forceinline=False)
 def reduce_state(
     packed: PackedScenario,
     state: State,
