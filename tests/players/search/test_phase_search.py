@@ -41,14 +41,14 @@ def test_a_small_phase_is_played_as_well_as_it_can_be(seat: str) -> None:
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
-    points = [
+    first, again = (
         play(
             make_agent("phase-search:2"), seat=seat, scenario="border-skirmish",
             opponent="veteran", battles=3, seed=5,
         )
         for _ in range(2)
-    ]  # fmt: skip
-    assert np.array_equal(*points)
+    )  # fmt: skip
+    assert np.array_equal(first, again)
 
 
 @pytest.mark.slow
