@@ -325,6 +325,7 @@ def next_steps(settings: Settings, results: dict[str, Any]) -> str:
         lines += [
             f"  {python} -m wfb_gym play {scenario} --opponent {first / 'dispeller.npz'}",
             f"  {python} -m wfb_gym advise {scenario}",
+            f"  {python} -m wfb_gym web    # the same in the browser",
         ]
     lines += [
         f"  {python} -m {MODULE} --scenario orc-shaman-hunt    # another scenario",

@@ -41,14 +41,14 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="found no file"):
         load_checkpoint(tmp_path)
     path.write_bytes(b"nonsense")
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 3.*damaged"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 4.*damaged"):
         load_checkpoint(tmp_path)
     torch.save({"format": 2}, path)
-    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 3.*foreign"):
+    with pytest.raises(CheckpointError, match=r"expected a checkpoint of format 4.*foreign"):
         load_checkpoint(tmp_path)
     save_checkpoint(tmp_path, {"step": 1})
-    path.write_bytes(path.read_bytes().replace(b"checkpoint 3 ", b"checkpoint 4 ", 1))
-    with pytest.raises(CheckpointError, match="format 3, found format 4"):
+    path.write_bytes(path.read_bytes().replace(b"checkpoint 4 ", b"checkpoint 5 ", 1))
+    with pytest.raises(CheckpointError, match="format 4, found format 5"):
         load_checkpoint(tmp_path)
 
 

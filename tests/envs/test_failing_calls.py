@@ -151,7 +151,7 @@ def test_of_self_play() -> None:
         assert np.array_equal(left.observations, right.observations)
     idle = SelfPlayBatch(2, nobody_decides())
     kept = idle.get_state(), idle.points.tolist(), idle.ended.tolist()
-    with pytest.raises(ValueError, match="nobody ever has anything to decide"):
+    with pytest.raises(ValueError, match="neither army ever has anything to decide"):
         idle.reset(3)
     assert (idle.get_state(), idle.points.tolist(), idle.ended.tolist()) == kept
 

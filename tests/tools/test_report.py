@@ -26,7 +26,7 @@ def test_every_picture_has_a_command() -> None:
     assert {path.name for path in IMAGES.iterdir()} == made
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    shown = set(re.findall(r"images/([\w.-]+\.png)", text))
+    shown = set(re.findall(r"images/([\w.-]+\.(?:png|gif))", text))
     assert made <= shown
 
 

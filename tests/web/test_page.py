@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.web.browser import CHROMIUM, SIZES, served
+from tests.web.playing import choose, play_to_the_end, start
 from wfb_gym.cli import main
 from wfb_gym.transcripts import read, record, replay, write
 
@@ -108,39 +109,10 @@ def open_page(browser: Browser, address: str) -> Iterator[OpenPage]:
     assert errors == []
 
 
-def start(page: Page, *, seat: str = "caster", scenario: str = "", opponent: str = "") -> None:
-    for label, name in (("Scenario", scenario), ("Your seat", seat), ("Opponent", opponent)):
-        if name:
-            page.get_by_role("combobox", name=label, exact=True).click()
-            page.get_by_role("option", name=name, exact=True).click()
-    page.get_by_label("Seed of the dice").fill("3")
-    page.get_by_role("button", name="Play").click()
-    page.locator("button.choice").first.wait_for()
-
-
 def assert_fits(page: Page) -> None:
     """Nothing has to be scrolled sideways."""
     wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     assert wide <= window
-
-
-def choose(page: Page, number: int) -> None:
-    """Click a choice, and wait for what comes next."""
-    before = page.locator(".log").inner_text()
-    page.locator("button.choice").nth(number).click()
-    page.wait_for_function(
-        "before => document.querySelector('.log').innerText !== before", arg=before
-    )
-    page.wait_for_function("!document.querySelector('.choices.waiting')")
-
-
-def play_to_the_end(page: Page) -> None:
-    for _ in range(40):
-        page.locator("button.choice, .wfb-review[data-ready]").first.wait_for()
-        if page.locator(".wfb-review").count():
-            return
-        choose(page, page.locator("button.choice").count() - 1)
-    raise AssertionError("the battle does not end")
 
 
 @pytest.mark.parametrize(("seat", "size"), [("caster", "phone"), ("dispeller", "desk")])

@@ -8,7 +8,11 @@ from wfb_gym.opponents.scripted import SCRIPTED, Scripted, find_scripted, kind_a
 from wfb_gym.players.interface import Agent, Opponent, Policy
 from wfb_gym.suggestions import did_you_mean
 
-SEARCHING = {"expectimax": "decisions to look ahead", "mcts": "simulations"}
+SEARCHING = {
+    "expectimax": "decisions to look ahead",
+    "mcts": "simulations",
+    "phase-search": "spells to look at",
+}
 """Agents that search, and what the number behind their name counts."""
 NAMES = (*SCRIPTED, *SEARCHING)
 """Agents that have a name."""
@@ -76,7 +80,8 @@ def make_agent(
     Args:
         name_or_path: a member of `NAMES`, of `SHIPPED`, a path, "NAME:EPSILON" for a scripted
             player that acts at random with probability EPSILON, "expectimax:DEPTH" for one that
-            looks DEPTH decisions ahead, or "mcts:SIMULATIONS" for one with that many per decision.
+            looks DEPTH decisions ahead, "mcts:SIMULATIONS" for one with that many per decision, or
+            "phase-search:SPELLS" for one that solves phases of so many spells.
         deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
         scenario: that "optimal" plays; it is solved unless it was before.
@@ -108,10 +113,13 @@ def _find_agent(
     if kind in SEARCHING:
         from wfb_gym.players.search.expectimax import ExpectimaxAgent
         from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
+        from wfb_gym.players.search.phase_search import DEFAULT_SPELLS, PhaseSearchAgent
 
         count = _parse_count(kind, option) if colon else None
         if kind == "expectimax":
             return ExpectimaxAgent(count)
+        if kind == "phase-search":
+            return PhaseSearchAgent(count or DEFAULT_SPELLS)
         return MctsAgent(count or DEFAULT_SIMULATIONS, seed=seed)
     path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
     if path.suffix == ".npz":

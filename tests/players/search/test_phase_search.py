@@ -1,0 +1,73 @@
+"""Phase search: duels are played as well as they can be, and battles legally and better."""
+
+import numpy as np
+import pytest
+
+from experiments.common import play
+from wfb_gym import solver
+from wfb_gym.packing import pack
+from wfb_gym.players.registry import make_agent
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.players.search.reduction import new_worths, reduced_scenario, with_worths
+from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
+
+
+def test_a_duel_of_worths_is_what_was_asked_for() -> None:
+    packed = pack(load_scenario("border-skirmish"))
+    before = packed.tobytes()
+    reduced = reduced_scenario(packed, 20.0)
+    worths = new_worths()
+    worths.at_once[0, 1], worths.at_the_end[1, 0] = 30.0, 4.0
+    duel = with_worths(reduced, worths)[0]
+    assert (duel.phases, duel.targets, duel.panic) == (1, 0, 0)
+    assert [int(army.n_units) for army in duel.armies] == [0, 0]
+    assert duel.armies[0].spells[1].worth == 30.0
+    assert duel.armies[1].spells[0].worth_per_phase == 4.0
+    assert packed.tobytes() == before
+
+
+def test_no_spells_are_refused() -> None:
+    with pytest.raises(ValueError, match="spells of 1 or more, found 0"):
+        PhaseSearchAgent(0)
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_a_small_phase_is_played_as_well_as_it_can_be(seat: str) -> None:
+    score = solver.normalised_score("apprentice", make_agent("phase-search"), seat).score
+    assert score is not None
+    assert score > 99.0
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
+    first, again = (
+        play(
+            make_agent("phase-search:2"), seat=seat, scenario="border-skirmish",
+            opponent="veteran", battles=3, seed=5,
+        )
+        for _ in range(2)
+    )  # fmt: skip
+    assert np.array_equal(first, again)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seat", SEATS)
+def test_the_first_phase_of_a_battle(seat: str) -> None:
+    phase = load_scenario("border-skirmish").first_phases(1)
+    score = solver.normalised_score(phase, PhaseSearchAgent(), seat).score
+    assert score is not None
+    assert score > 99.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seat", SEATS)
+def test_it_wins_more_in_a_large_battle_than_greedy_does(seat: str) -> None:
+    """Paired: the same dice, and an interval of 95 % above 0."""
+    agents = PhaseSearchAgent(), make_agent("greedy")
+    ours, theirs = (
+        play(each, seat=seat, scenario="the-iron-tide", opponent="greedy", battles=96, seed=90_000)
+        for each in agents
+    )
+    gain = ours - theirs
+    assert gain.mean() > 1.96 * gain.std(ddof=1) / np.sqrt(len(gain))

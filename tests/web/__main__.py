@@ -1,0 +1,50 @@
+"""Takes the screenshots of docs/web.md, in border-skirmish, anew: ``python -m tests.web``."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.pages import ROOT
+from tests.web.browser import CHROMIUM, SIZES, served
+from tests.web.playing import choose, play_to_the_end, start
+
+IMAGES = ROOT / "docs" / "images"
+
+
+def _advise(page: Page) -> None:
+    page.get_by_role("button", name="Advice").click()
+    page.locator("button.choice.best").wait_for()
+
+
+def _shoot(page: Page, size: str) -> None:
+    """Play a little and take pictures: a choice with advice, then a decision of the review."""
+    start(page, scenario="border-skirmish")
+    choose(page, 1)
+    if size == "phone":
+        choose(page, 0)
+    _advise(page)
+    page.evaluate("window.scrollTo(0, 0)")
+    _save(page, f"web-{size}.png")
+    play_to_the_end(page)
+    worst = page.locator(".wfb-review .worst a").first
+    worst.click()
+    if size == "desk":
+        page.evaluate("window.scrollTo(0, 0)")
+    _save(page, f"web-review{'-phone' if size == 'phone' else ''}.png")
+
+
+def _save(page: Page, name: str) -> None:
+    page.wait_for_timeout(300)  # transitions
+    page.screenshot(path=IMAGES / name)
+    print(Path("docs") / "images" / name)
+
+
+if __name__ == "__main__":
+    with served() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for size, (width, height) in SIZES.items():
+            page = browser.new_page(viewport={"width": width, "height": height})
+            page.set_default_timeout(180_000)
+            page.goto(address)
+            _shoot(page, size)
+        browser.close()
