@@ -14,8 +14,8 @@ from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.fields import one_of
-from wfb_gym.transcripts.decisions import ActionDescription, describe_action
+from wfb_gym.suggestions import one_of
+from wfb_gym.transcripts.decisions import describe_action, describe_choices
 from wfb_gym.transcripts.effects import item_words, spell_words
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
 
@@ -42,7 +42,9 @@ class Choices:
         """Return a line for each legal action, numbered from 1, with what it does."""
         rows = [
             (f"{number:>3}", each.text, self._note(battle, action))
-            for number, (action, each) in enumerate(self._descriptions(battle).items(), 1)
+            for number, (action, each) in enumerate(
+                describe_choices(self._names, battle).items(), 1
+            )
         ]
         return align_columns(rows, "><<")
 
@@ -54,7 +56,7 @@ class Choices:
         analysis = self._analyst.analyse(battle)
         mark = "" if analysis.is_exact else ESTIMATED
         rows = [("", "", "CHANCE", "POINTS TO COME", "")]
-        for number, (action, each) in enumerate(self._descriptions(battle).items(), 1):
+        for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
             chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
             value = mark + format_value(analysis.values[action])
             value += " best" if analysis.loss(action) < 1e-9 else ""
@@ -88,7 +90,7 @@ class Choices:
         "fireball", "3 dice", "scroll"; "pass" where nothing is done.
         """
         typed = _letters(answer)
-        descriptions = self._descriptions(battle)
+        descriptions = describe_choices(self._names, battle)
         if typed in _PASS_WORDS and actions.PASS in descriptions:
             return actions.PASS
         names = {
@@ -113,14 +115,6 @@ class Choices:
         if battle.node in (Node.NOMINATE, Node.FREE_SPELL) and _is_cast(action):
             return self._names.spell_name(battle.mover, action - actions.FIRST_CAST)
         return text
-
-    def _descriptions(self, battle: Battle) -> dict[int, ActionDescription]:
-        descriptions = {}
-        for action in battle.legal_actions():
-            after = battle.copy()
-            after.act(action)
-            descriptions[action] = describe_action(self._names, battle, action, after)
-        return descriptions
 
     def _note(self, battle: Battle, action: int) -> str:
         """Return what a choice is worth and does, where that is not said by its name."""
