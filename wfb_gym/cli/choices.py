@@ -77,7 +77,7 @@ class Choices:
         chances = self._chances(battle, action)
         state = battle.state
         own = int(state.own_dice[slot.wizard])
-        left = dice_phrase(int(state.power), "power") + (f" and {own} of his own" if own else "")
+        left = dice_phrase(int(state.power), "power") + (f" and {own} of its own" if own else "")
         listed = ", ".join(
             f"{dice_phrase(dice)} {float(chance):.1%}" for dice, chance in sorted(chances.items())
         )

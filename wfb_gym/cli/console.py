@@ -78,6 +78,7 @@ class ConsoleGame:
                 action = self._ask_action(always_odds)
                 if action is None:
                     game.undo()
+                    self._show("You are back at your decision before.")
                 else:
                     self._show_events([game.act(action)])
                     self._show_events(game.play_on())
