@@ -73,28 +73,50 @@ REPORTED = 200
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run."""
+    """Settings of a run.
+
+    Attributes:
+        seat: that the network plays.
+        scenarios: seeds of the train split to learn from; half of them have targets.
+        steps: gradient steps.
+        points: what an army of the scenarios may cost.
+        out: folder of the results.
+        targets: folder of the targets, which runs share.
+        seed: of the network and of the batches.
+        width: of the hidden layers.
+        batch_size: decisions of a gradient step.
+        learning_rate: at the beginning; it falls to 0 as a cosine.
+        temperature: of the softmax over exact values; 1: a spell's greatest worth.
+        regret: weight of the expected regret beside the cross-entropy.
+        max_grad_norm: most that the norm of a gradient may be.
+        train_bytes: memory that a scenario to learn from may take.
+        test_bytes: memory that a scenario of the grading may take.
+        graded: scenarios of the test split, with a score.
+        workers: scenarios solved side by side on this machine.
+        threads: of torch.
+        checkpoint_seconds: between two checkpoints.
+    """
 
     seat: str = field(default="caster", metadata={"choices": SEATS})
-    scenarios: int = 1900  # seeds of the train split to learn from; half of them have targets
-    steps: int = 7500  # gradient steps
-    points: int = 1000  # what an army of the scenarios may cost
+    scenarios: int = 1900
+    steps: int = 7500
+    points: int = 1000
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/distil-SEAT)"})
     targets: Path = Path("runs/targets")
-    seed: int = 0  # of the network and of the batches
-    width: int = 64  # of the hidden layers
-    batch_size: int = 1024  # decisions of a gradient step
-    learning_rate: float = 2e-3  # at the beginning; it falls to 0 as a cosine
-    temperature: float = 0.01  # of the softmax over exact values; 1: a spell's greatest worth
-    regret: float = 0.1  # weight of the expected regret beside the cross-entropy
+    seed: int = 0
+    width: int = 64
+    batch_size: int = 1024
+    learning_rate: float = 2e-3
+    temperature: float = 0.01
+    regret: float = 0.1
     max_grad_norm: float = field(default=1.0, metadata={"aliases": ("--max-norm",)})
-    train_bytes: int = 6 << 20  # memory that a scenario to learn from may take
-    test_bytes: int = 16 << 20  # memory that a scenario of the grading may take
-    graded: int = 200  # scenarios of the test split, with a score
-    workers: int = 2  # scenarios solved side by side on this machine
+    train_bytes: int = 6 << 20
+    test_bytes: int = 16 << 20
+    graded: int = 200
+    workers: int = 2
     ray: str = field(default="", metadata=RAY)
-    threads: int = 1  # of torch
-    checkpoint_seconds: float = 60.0  # between two checkpoints
+    threads: int = 1
+    checkpoint_seconds: float = 60.0
 
 
 class Student:

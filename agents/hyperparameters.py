@@ -66,20 +66,32 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Settings(Overrides):
-    """Settings of a run, beside its hyperparameters."""
+    """Settings of a run, beside its hyperparameters.
 
-    # bundled names or files, played in turn; or one name of generated ones
+    Attributes:
+        scenario: bundled names or files, played in turn; or one name of generated ones.
+        seat: of the learner.
+        opponent: names or saved models; each episode draws one.
+        seed: of network, sampling and dice.
+        out: folder of the results.
+        evaluations: points of the learning curve after the first.
+        battles: of each evaluation along the way.
+        final_battles: of each cell of the final table.
+        exact_bytes: memory of an exact solution; larger scenarios get no exact score.
+        threads: of torch.
+    """
+
     scenario: tuple[str, ...] = ("archmage-duel",)
     seat: str = field(default="caster", metadata={"choices": SEATS})
-    opponent: tuple[str, ...] = (MIXED,)  # names or saved models; each episode draws one
+    opponent: tuple[str, ...] = (MIXED,)
     load: Path | None = field(default=None, metadata={"type": Path, "help": "model to go on from"})
-    seed: int = 0  # of network, sampling and dice
+    seed: int = 0
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-SEAT)"})
-    evaluations: int = 12  # points of the learning curve after the first
-    battles: int = 2048  # of each evaluation along the way
-    final_battles: int = 16_384  # of each cell of the final table
-    exact_bytes: int = 1 << 26  # memory of an exact solution; larger scenarios get no exact score
-    threads: int = 1  # of torch
+    evaluations: int = 12
+    battles: int = 2048
+    final_battles: int = 16_384
+    exact_bytes: int = 1 << 26
+    threads: int = 1
 
 
 def scenario_class(envs: PhaseVecEnv) -> str:

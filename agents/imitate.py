@@ -43,17 +43,30 @@ QUICK = {"epochs": 3, "width": 32}
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run."""
+    """Settings of a run.
+
+    Attributes:
+        dataset: name of the Minari dataset to learn from.
+        epochs: passes over the decisions.
+        batch_size: decisions of a gradient step.
+        learning_rate: at the beginning; it falls linearly to 0.
+        shape: of the network: see `wfb_gym.players.network`.
+        width: of the hidden layers.
+        held_out: share of the battles that it does not learn from.
+        seed: of the network, and of the order of the decisions.
+        exact_bytes: memory that the exact solution may take, in bytes.
+        out: folder of the results.
+    """
 
     dataset: str = usual_name("archmage-duel", "caster", "optimal")
-    epochs: int = 60  # passes over the decisions
-    batch_size: int = 256  # decisions of a gradient step
-    learning_rate: float = 2e-3  # at the beginning; it falls linearly to 0
+    epochs: int = 60
+    batch_size: int = 256
+    learning_rate: float = 2e-3
     shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
-    width: int = 96  # of the hidden layers
-    held_out: float = 0.1  # share of the battles that it does not learn from
-    seed: int = 0  # of the network, and of the order of the decisions
-    exact_bytes: int = 1 << 28  # memory that the exact solution may take
+    width: int = 96
+    held_out: float = 0.1
+    seed: int = 0
+    exact_bytes: int = 1 << 28
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/imitate-DATASET)"})
 
 

@@ -45,15 +45,26 @@ POINTS_PER_REWARD = 100.0
 
 @dataclass(frozen=True)
 class Settings:
-    """What is recorded."""
+    """What is recorded.
 
-    agent: str = "optimal"  # registered name or saved model
-    scenario: str = "archmage-duel"  # bundled name or file
+    Attributes:
+        agent: registered name or saved model.
+        scenario: bundled name or file.
+        seat: of the agent.
+        opponent: of several, battle i meets one after the other.
+        battles: how many are recorded.
+        epsilon: share of the seat's decisions that are random.
+        seed: of the first battle's dice, and of the agents' draws.
+        name: of the dataset.
+    """
+
+    agent: str = "optimal"
+    scenario: str = "archmage-duel"
     seat: str = field(default="caster", metadata={"choices": SEATS})
-    opponent: tuple[str, ...] = ("veteran",)  # of several, battle i meets one after the other
+    opponent: tuple[str, ...] = ("veteran",)
     battles: int = 2000
-    epsilon: float = 0.0  # of the seat
-    seed: int = 0  # of the first battle's dice, and of the agents' draws
+    epsilon: float = 0.0
+    seed: int = 0
     name: str = field(default="", metadata={"help": "(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)"})
     out: Path | None = field(
         default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}

@@ -50,7 +50,13 @@ Training = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a search."""
+    """Settings of a search.
+
+    Attributes:
+        samples: of the random settings, for each combination of the grid.
+        seed: of the samples.
+        out: folder of the results.
+    """
 
     file: tuple[str, ...] = field(
         default=(),
@@ -60,9 +66,9 @@ class Settings:
             "help": "what is searched (default: a small search)",
         },
     )
-    samples: int = 1  # of the random settings, for each combination of the grid
-    seed: int = 0  # of the samples
-    out: Path = Path("runs/search")  # folder of the results
+    samples: int = 1
+    seed: int = 0
+    out: Path = Path("runs/search")
     ray: str = field(default="", metadata=RAY)
 
 

@@ -3,12 +3,14 @@
 import argparse
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -145,7 +147,8 @@ def parse_settings(
 ) -> tuple[SettingsT, Collection[str], Parser]:
     """Parse a command line whose flags are the fields of a dataclass; all of them have defaults.
 
-    A field's metadata may hold arguments of `add_argument` that replace the usual ones, and
+    Below "Attributes:" the docstring of the dataclass says what a flag means, for its help. A
+    field's metadata may hold arguments of `add_argument` that replace the usual ones, and
     ``aliases``: further spellings of the flag. A tuple's flag is repeated for several values; with
     ``positional`` in its metadata the values stand alone instead. Every command has ``--json``, and
     ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches` holds
@@ -157,7 +160,7 @@ def parse_settings(
         parser, whose `error` refuses what the caller finds wrong.
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
-    defaults = settings()
+    defaults, meanings = settings(), _meanings(settings)
     for each in fields(defaults):  # type: ignore[arg-type]
         metadata = dict(each.metadata)
         names = [flag_of(each.name), *metadata.pop("aliases", ())]
@@ -168,7 +171,11 @@ def parse_settings(
             options = {"action": "append", "help": f"repeat for several {shown}"}
             if metadata.pop("positional", False):
                 names, options = [each.name], {"nargs": "*", "help": shown}
-        parser.add_argument(*names, **options | metadata)
+        options |= metadata
+        if each.name in meanings and (metadata.get("help") or "(").startswith("("):
+            sign = "" if options["help"].startswith("(") else ";"
+            options["help"] = f"{meanings[each.name]}{sign} {options['help']}"
+        parser.add_argument(*names, **options)
     switches = {
         **switches,
         "quick": "a tiny run that only shows that all works",
@@ -188,6 +195,16 @@ def parse_settings(
         out = usual_out(chosen_settings)
         chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]
     return chosen_settings, chosen, parser
+
+
+def _meanings(settings: type[Any]) -> dict[str, str]:
+    """Return what the docstrings of a dataclass and its bases say of their fields."""
+    found: dict[str, str] = {}
+    for each in reversed(settings.__mro__):
+        section = cleandoc(each.__doc__ or "").partition("Attributes:\n")[2]
+        for name, words in re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE):
+            found[name] = " ".join(words.split()).removesuffix(".").replace("%", "%%")
+    return found
 
 
 def flag_of(name: str) -> str:

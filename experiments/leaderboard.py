@@ -94,7 +94,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
     steps = common.natural_number
     add("--steps", type=steps, default=0, help="decisions learned from (default: none)")
     add("--description", default="", help="one line")
-    add("--authors", default="wfb_gym contributors", help="(default: %(default)s)")
+    add("--authors", default="wfb_gym contributors", help="who made it (default: %(default)s)")
     add("--code", default="", help="where the code is (default: this command)")
     add("--add", action="store_true", help="to the submission of that name: other tasks of it stay")
     add("--folder", type=Path, help=f"of the submissions (default: {FOLDER})")

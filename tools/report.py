@@ -385,7 +385,7 @@ def run(one: Report) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the reports; returns the exit status."""
     parser = Parser(prog="python -m tools.report", description=(__doc__ or "").strip())
-    parser.add_argument("names", nargs="*", metavar="NAME", help="(default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="reports to make (default: all)")
     parser.add_argument("--scratch", action="store_true", help="run the commands again")
     parser.add_argument("--check", action="store_true", help="change nothing, name stale tables")
     parser.add_argument("--list", action="store_true", help="names and commands")

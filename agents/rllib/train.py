@@ -67,24 +67,41 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run."""
+    """Settings of a run.
 
-    scenario: str = "archmage-duel"  # bundled name or file
-    workers: int = 1  # Ray's processes that play; 0: the trainer's own plays too
-    envs: int = 256  # battles side by side of each
-    iterations: int = 40  # of sampling and learning, in all
-    batch: int = 8192  # decisions of an iteration, of both seats
-    minibatch: int = 512  # decisions of a gradient step
-    epochs: int = 4  # passes over the decisions of an iteration
-    learning_rate: float = 1e-3  # of Adam
-    entropy: float = 0.03  # weight of the entropy bonus at the beginning; it falls to a tenth
-    width: int = 128  # of the two hidden layers
-    seed: int = 0  # of networks, sampling and dice
+    Attributes:
+        scenario: bundled name or file.
+        workers: Ray's processes that play; 0: the trainer's own plays too.
+        envs: battles side by side of each.
+        iterations: of sampling and learning, in all.
+        batch: decisions of an iteration, of both seats.
+        minibatch: decisions of a gradient step.
+        epochs: passes over the decisions of an iteration.
+        learning_rate: of Adam.
+        entropy: weight of the entropy bonus at the beginning; it falls to a tenth.
+        width: of the two hidden layers.
+        seed: of networks, sampling and dice.
+        checkpoint_every: iterations between two checkpoints.
+        exact_bytes: memory that the exact solution may take, in bytes.
+        out: folder of the results.
+    """
+
+    scenario: str = "archmage-duel"
+    workers: int = 1
+    envs: int = 256
+    iterations: int = 40
+    batch: int = 8192
+    minibatch: int = 512
+    epochs: int = 4
+    learning_rate: float = 1e-3
+    entropy: float = 0.03
+    width: int = 128
+    seed: int = 0
     address: str = field(
         default="", metadata={"help": "of a Ray cluster (default: this machine alone)"}
     )
-    checkpoint_every: int = 10  # iterations between two checkpoints
-    exact_bytes: int = 1 << 28  # memory that the exact solution may take
+    checkpoint_every: int = 10
+    exact_bytes: int = 1 << 28
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-rllib)"})
 
 

@@ -53,19 +53,31 @@ Values = dict[tuple[str, str], float]
 
 @dataclass(frozen=True)
 class Settings:
-    """What is played."""
+    """What is played.
+
+    Attributes:
+        agents: each a name or the path of a saved model.
+        scenario: bundled names or files.
+        battles: of each match.
+        planner_battles: of each match in which an agent searches, which takes long.
+        seed: of dice and random choices.
+        out: folder of the results.
+        move_seconds: that an agent may take for one decision, on average over a match.
+        exact_bytes: memory for exact values; a larger scenario has none.
+        exact_seconds: for asking an agent about all decisions; else it has none.
+    """
 
     agents: tuple[str, ...] = field(
         default=AGENTS, metadata={"positional": True, "metavar": "AGENT"}
-    )  # each a name or the path of a saved model
-    scenario: tuple[str, ...] = SCENARIOS  # bundled names or files
-    battles: int = 2000  # of each match
-    planner_battles: int = 200  # of each match in which an agent searches, which takes long
-    seed: int = 0  # of dice and random choices
-    out: Path = Path("runs/tournament")  # folder of the results
-    move_seconds: float = 1.0  # that an agent may take for one decision, on average over a match
-    exact_bytes: int = 1 << 26  # memory for exact values; a larger scenario has none
-    exact_seconds: float = 30.0  # for asking an agent about all decisions; else it has none
+    )
+    scenario: tuple[str, ...] = SCENARIOS
+    battles: int = 2000
+    planner_battles: int = 200
+    seed: int = 0
+    out: Path = Path("runs/tournament")
+    move_seconds: float = 1.0
+    exact_bytes: int = 1 << 26
+    exact_seconds: float = 30.0
     ray: str = field(default="", metadata=RAY)
 
 

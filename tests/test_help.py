@@ -1,0 +1,86 @@
+"""Every option of every command says what it means."""
+
+import argparse
+import importlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.self_play.settings import Settings
+from experiments.common import parse_settings
+from tests.pages import ROOT
+from wfb_gym.cli.parser import Parser
+
+COMMANDS = [
+    "wfb_gym.cli",
+    *sorted(
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for package in ("agents", "experiments", "tools")
+        for path in Path(ROOT / package).rglob("*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+    ),
+]
+OURS = ("wfb_gym", "agents", "experiments", "tools")
+
+
+class Parsed(Exception):  # noqa: N818 - it carries a parser out
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self.parser = parser
+
+
+def options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for each in action.choices.values():
+                yield from options_of(each)
+        else:
+            name = "/".join(action.option_strings) or action.dest
+            yield f"{parser.prog} {name}", action
+
+
+def meaning(action: argparse.Action) -> str:
+    """What a help text says beside the default value."""
+    return re.sub(r"\(default: .*\)|repeat for several", "", action.help or "").strip()
+
+
+def parser_of(monkeypatch: pytest.MonkeyPatch, main: Callable[..., Any]) -> Any:
+    """The parser that a command makes."""
+
+    def parse(parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        raise Parsed(parser)
+
+    for kind in (argparse.ArgumentParser, Parser):
+        monkeypatch.setattr(kind, "parse_known_args", parse)
+    monkeypatch.setattr(sys, "argv", ["command"])
+    with pytest.raises(Parsed) as found:
+        main([]) if signature(main).parameters else main()
+    return found.value.parser
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        main = importlib.import_module(command).main
+    except ModuleNotFoundError as error:
+        if str(error.name).split(".", maxsplit=1)[0] in OURS:
+            raise
+        pytest.skip(f"needs {error.name}")
+    options = dict(options_of(parser_of(monkeypatch, main)))
+    assert options
+    assert [name for name, action in options.items() if not meaning(action)] == []
+
+
+def test_settings_say_what_their_fields_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    def main() -> None:
+        parse_settings(Settings, [], module="x", description="", quick={}, switches={})
+
+    helps = {action.dest: action.help for _, action in options_of(parser_of(monkeypatch, main))}
+    assert helps["rollout"] == "decisions of each battle between two updates (default: 16)"
+    several = "repeat for several (default: archmage-duel)"
+    assert helps["scenario"] == f"played in turn; or one name of generated ones; {several}"
+    assert str(helps["learning_rate"]).startswith("at the beginning; it falls linearly to 1 %% of")
