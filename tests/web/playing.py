@@ -2,7 +2,7 @@
 
 import contextlib
 
-from playwright.sync_api import Page, TimeoutError
+from playwright.sync_api import Error, Page
 
 
 def start(page: Page, *, seat: str = "caster", scenario: str = "", opponent: str = "") -> None:
@@ -21,7 +21,7 @@ def choose(page: Page, number: int) -> None:
     changed = "before => document.querySelector('.log')?.innerText !== before"
     for _ in range(5):  # a click on what is just drawn anew is lost
         page.locator("button.choice").nth(number).click()
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(Error):
             page.wait_for_function(changed, arg=before, timeout=30_000)
             break
     page.wait_for_function("!document.querySelector('.choices.waiting')")
