@@ -134,7 +134,7 @@ def test_ctrl_c_at_any_moment_is_one_line(line: str, turn: int, tmp_path: Path) 
 
 def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
     kept = tmp_path / "battle.jsonl"
-    with start(f"wfb_gym play apprentice --seed 1 --transcript {kept}", tmp_path) as process:
+    with start(f"wfb_gym play apprentice --seed 1 --yes --transcript {kept}", tmp_path) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("2\n")

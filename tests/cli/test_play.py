@@ -11,11 +11,14 @@ import pytest
 from tests.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
-from wfb_gym.cli.console import Choices, ConsoleGame
-from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
+from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, Choices
+from wfb_gym.cli.console import ConsoleGame
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.players.analysis import MOST_POSITIONS
+from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
+from wfb_gym.players.registry import NAMES, SHIPPED
+from wfb_gym.render.ansi import battlefield_lines
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.transcripts import read, record, replay, write
 
@@ -37,7 +40,12 @@ def run(capsys: Capture, line: str) -> str:
 
 
 def play_in_console(
-    scenario: str, answers: Iterator[str] | list[str], *, seat: int = 0, opponent: str = "veteran"
+    scenario: str,
+    answers: Iterator[str] | list[str],
+    *,
+    seat: int = 0,
+    opponent: str = "veteran",
+    confirm: bool = False,
 ) -> tuple[ConsoleGame, list[str]]:
     """A battle that ends with the answers, and what was shown."""
     shown: list[str] = []
@@ -51,7 +59,9 @@ def play_in_console(
         shown.append(f"{prompt}{answer}")
         return answer
 
-    game = ConsoleGame(load_scenario(scenario), seat, opponent, 3, ask=ask, show=shown.append)
+    game = ConsoleGame(
+        load_scenario(scenario), seat, opponent, 3, confirm=confirm, ask=ask, show=shown.append
+    )
     game.play()
     return game, "\n".join(shown).splitlines()
 
@@ -67,7 +77,7 @@ def always(answer: str) -> Iterator[str]:
 def test_a_battle_from_the_keyboard(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
     type_answers(monkeypatch, "4", "3", "2", "1", "1")
     file = tmp_path / "duel.jsonl"
-    out = run(capsys, f"play --seed 3 --transcript {file}")
+    out = run(capsys, f"play --seed 3 --yes --transcript {file}")
     assert "Archmage begins to cast Burning Head (9+)." in out
     assert "\x1b" not in out
     assert out.splitlines()[-1] == f"The battle is in {file}."
@@ -91,9 +101,108 @@ def test_leaving_is_polite(
 
 
 def test_bad_answers_are_asked_again() -> None:
-    _, shown = play_in_console(DUEL, ["", "0", "6", "x", "1.5", "-1", "²", "4"])
-    assert shown.count('Expected a number from 1 to 5, "?" or "quit".') == 7
+    bad = ["", "0", "6", "1.5", "-1", "²"]
+    _, shown = play_in_console(DUEL, [*bad, "4"])
+    told = 'Expected a number from 1 to 5, the beginning of a choice, or "help".'
+    assert shown.count(told) == len(bad)
     assert any("begins to cast Burning Head" in line for line in shown)
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("fire", "begins to cast Fire Ball"),  # as no other choice has a word that begins so
+        ("fireball", "begins to cast Fire Ball"),
+        ("Cast Fire Ball (5+)", "begins to cast Fire Ball"),
+        ("blast", "begins to cast Fiery Blast"),
+        ("conf", "begins to cast Conflagration of Doom"),
+        ("pass", "stops casting"),
+        ("stop", "stops casting"),
+        ("fi", "Expected one choice (did you mean cast Fire Ball (5+) or cast Fiery Blast (8+)?)."),
+        ("firebal1", "Expected a choice (did you mean Fire Ball or Fiery Blast?)."),
+        ("hlep", "Expected a choice (did you mean help?)."),
+        ("xyz", "Expected a choice ("),
+        ("help", "undo         back to your decision before this one"),
+        ("map", "There is no battlefield: every target is in range and in sight."),
+        ("undo", "This is your first decision."),
+    ],
+)
+def test_answers_in_words(answer: str, told: str) -> None:
+    _, shown = play_in_console(DUEL, [answer])
+    assert any(told in line for line in shown), shown
+
+
+def test_dice_and_items_in_words() -> None:
+    scenario = load_scenario(DUEL)
+    battle, choices = Battle(pack(scenario)), Choices(scenario)
+    battle.play([FIRST_CAST + 1])
+    assert choices.find(battle, "3 dice") == FIRST_DICE + 3
+    assert choices.find(battle, "1die") == FIRST_DICE + 1
+    assert choices.find(battle, "pass") not in battle.legal_actions()
+    battle.play([FIRST_DICE + 3, (4, 4, 3)])
+    assert choices.find(battle, "scroll") == FIRST_ITEM
+    assert choices.find(battle, "let") == choices.find(battle, "pass") == PASS
+    assert choices.find(battle, "2 dice") == FIRST_DICE + 2
+    assert str(choices.find(battle, "dice")).startswith("one choice (did you mean dispel with 2")
+
+
+def test_wizards_who_know_the_same_spell_are_told_apart() -> None:
+    scenario = load_scenario("seventh-edition-duel")
+    battle, choices = Battle(pack(scenario)), Choices(scenario)
+    told = str(choices.find(battle, "fire bolt"))
+    assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in told
+    assert isinstance(choices.find(battle, "Fire Bolt (8+) by Battle"), int)
+
+
+def test_what_is_done_can_be_undone() -> None:
+    answers = ["burning", "3 dice", "undo", "2 dice", "undo", "undo", "undo", "fire"]
+    game, shown = play_in_console(DUEL, answers)
+    assert shown.count("You are back at your decision before.") == 3
+    assert "This is your first decision." in shown
+    (event,) = game.transcript().events
+    assert event.words == "Archmage begins to cast Fire Ball (5+)."
+
+
+def test_dice_that_are_thrown_again_fall_the_same() -> None:
+    _, once = play_in_console(DUEL, ["burning", "3 dice"])
+    _, again = play_in_console(DUEL, ["burning", "2 dice", "undo", "3 dice"])
+    rolls = [line for line in once if line.startswith("*")]
+    assert rolls
+    assert [line for line in again if line.startswith("*")][-len(rolls) :] == rolls
+
+
+def test_a_spell_is_named_after_another_question() -> None:
+    answers = ["burning", "perhaps", "n", "fiery", "y", "quit"]
+    game, shown = play_in_console(DUEL, answers, confirm=True)
+    told = "Burning Head (9+) with 6 power dice left. To cast it: 1 die 0.0%, 2 dice 27.8%, "
+    assert any(line.startswith(told) for line in shown)
+    assert sum("Name it? (y/n)" in line for line in shown) == 3
+    (event,) = game.transcript().events
+    assert "Fiery Blast" in event.words
+
+
+def test_chances_before_a_spell_is_named_count_a_wizard_s_own_dice() -> None:
+    scenario = load_scenario("seventh-edition-duel")
+    battle, choices = Battle(pack(scenario)), Choices(scenario)
+    for action in battle.legal_actions():
+        if action != PASS:
+            told = choices.before_nomination(battle, action)
+            assert "of its own left. To cast it: 1 die " in told
+            assert "2 dice " in told
+
+
+@pytest.mark.parametrize("name", ["border-skirmish", "the-winds-unbound"])
+def test_the_plan_has_everybody_on_the_battlefield(name: str) -> None:
+    scenario = load_scenario(name)
+    lines = list(battlefield_lines(scenario, Battle(pack(scenario))))
+    field = scenario.battlefield
+    assert field is not None
+    plan = [line for line in lines if line.startswith("|")]
+    assert {len(line) for line in plan} == {int(field.width) + 2}
+    for army in scenario.armies:
+        for who in (*army.units, *(each for each in army.characters if not army.unit_of(each))):
+            (key,) = (line for line in lines if line[2:].startswith(f"{who.name}: "))
+            assert any(key[0] in line for line in plan), key
 
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())
@@ -158,6 +267,14 @@ def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> N
     test_bad_input_is_one_line(capsys, line, 'pip install "wfb-gym[train]"')
 
 
+def test_help_names_what_can_play(capsys: Capture) -> None:
+    with pytest.raises(SystemExit):
+        main(["play", "--help"])
+    told = capsys.readouterr().out
+    for name in (*SHIPPED, *NAMES, ".npz", ".zip"):
+        assert name in told
+
+
 # --- odds ----------------------------------------------------------------------------------
 
 
@@ -168,6 +285,7 @@ def test_odds_are_those_of_the_rules_and_the_solver() -> None:
     values = solver.solve(scenario).action_values(battle)
     rows = Choices(scenario).odds(battle)
     assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
+    assert len(rows) == 6  # all dice are thrown and all is exact: nothing to explain
     assert [row.split()[:4] for row in rows[1:4]] == [
         ["1", "throw", "1", "die"],
         ["2", "throw", "2", "dice"],
@@ -187,12 +305,24 @@ def test_values_are_the_movers() -> None:
     assert rows[1].split()[-1].startswith("-")  # letting it through costs
 
 
-@pytest.mark.usefixtures("quick_refusals")
-def test_what_is_too_large_has_no_values() -> None:
+def test_what_is_too_large_is_estimated() -> None:
     scenario = load_scenario("border-skirmish")
     assert solver.estimate(scenario).states > MOST_POSITIONS
-    rows = Choices(scenario).odds(Battle(pack(scenario)))
-    assert rows[0].split() == ["CHANCE"]
+    battle = Battle(pack(scenario))
+    analysis = Analyst(scenario).analyse(battle)
+    head, *rows, legend = Choices(scenario).odds(battle)
+    assert head.split() == ["CHANCE", "POINTS", "TO", "COME"]
+    assert analysis.method in legend
+    assert f"{NOT_ROLLED} no dice are thrown for it now" in legend
+    for row, value in zip(rows, analysis.values.values(), strict=True):
+        assert f"{NOT_ROLLED}  {ESTIMATED}{value:.2f}" in row
+
+
+def test_spells_are_listed_with_worth_and_effect() -> None:
+    scenario = load_scenario("border-skirmish")
+    _, fire_ball, fiery_blast = Choices(scenario).lines(Battle(pack(scenario)))
+    assert fire_ball.split("  ")[-1] == '19.2 points: D6 hits S4, flaming, 24"'
+    assert fiery_blast.split("  ")[-1] == '38.5 points: 2D6 hits S4, flaming, 24"'
 
 
 def test_odds_are_shown_when_asked_for(capsys: Capture, monkeypatch: Patch) -> None:
@@ -236,8 +366,8 @@ def test_the_session_of_the_page_is_as_it_came_out() -> None:
     (session,) = (
         each for each in blocks(page("transcripts.md"), "text") if "Your choice: " in each
     )
-    answers = re.findall(r"^Your choice: (\d+|\?)$", session, re.MULTILINE)
-    _, shown = play_in_console(DUEL, answers)
+    answers = re.findall(r"^(?:Your choice:|Once .*\(y/n\)) (.+)$", session, re.MULTILINE)
+    _, shown = play_in_console(DUEL, answers, confirm=True)
     assert "\n".join(shown).split("\n") == session.rstrip("\n").split("\n")
 
 

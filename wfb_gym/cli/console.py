@@ -1,26 +1,38 @@
 """A battle of a person against another player in the terminal: what is shown and asked.
 
-The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the values those of
-`wfb_gym.players.analysis`.
+What the choices are, and how they are typed, is in `choices`.
 """
 
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from wfb_gym.cli.parser import align_columns, format_value
+from wfb_gym.cli.choices import Choices
+from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.players.analysis import Analyst
-from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
+from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
+from wfb_gym.suggestions import close_names
 from wfb_gym.transcripts import Event, Transcript
-from wfb_gym.transcripts.decisions import describe_choices
 from wfb_gym.transcripts.game import QUESTIONS, Game
-from wfb_gym.transcripts.names import ScenarioNames, points_phrase
+from wfb_gym.transcripts.names import points_phrase
 
 _QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
+_HELP = ("help", "h")
+_MAP = ("battlefield", "map")
+_POSITION = ("position", "table")
+_UNDO = ("undo", "back")
+_COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
+_YES, _NO = ("y", "yes"), ("n", "no")
+HELP = """\
+Answer with a number, or with the beginning of a choice: fireball, 3 dice, scroll, pass.
+?            what the dice can do, and what every choice is worth
+battlefield  where everything stands (map does the same)
+position     where both sides stand: dice, wizards, spells, units
+undo         back to your decision before this one; dice that are thrown again fall the same
+quit         leave the table"""
 _SHOWS_POSITION = (Node.NOMINATE, Node.SWAP_SPELL, Node.IN_PLAY, Node.STORE_DICE)
 """Decisions before which the whole position is shown."""
 
@@ -29,6 +41,7 @@ class ConsoleGame:
     """A battle between a person in a seat, 0 or 1, and another player.
 
     `ask` and `show` ask the person and show a line; when `ask` raises `EOFError` the person leaves.
+    With `confirm` a spell is named only after another question.
 
     Raises:
         ValueError: an unknown opponent.
@@ -43,12 +56,13 @@ class ConsoleGame:
         opponent: str,
         seed: int | None = None,
         *,
+        confirm: bool = False,
         ask: Callable[[str], str] = input,
         show: Callable[[str], Any] = print,
     ) -> None:
         self._game = Game(scenario, seat, opponent, seed)
         self._choices = Choices(scenario)
-        self._ask, self._show = ask, show
+        self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
         self.interrupted = False
         """Ctrl-C has ended it."""
@@ -61,8 +75,13 @@ class ConsoleGame:
         try:
             self._show_events(game.play_on())
             while not game.battle.is_over:
-                self._show_events([game.act(self._ask_action(always_odds))])
-                self._show_events(game.play_on())
+                action = self._ask_action(always_odds)
+                if action is None:
+                    game.undo()
+                    self._show("You are back at your decision before.")
+                else:
+                    self._show_events([game.act(action)])
+                    self._show_events(game.play_on())
         except (EOFError, KeyboardInterrupt) as left:
             self.interrupted = isinstance(left, KeyboardInterrupt)
             score = points_phrase(narrated.names, narrated.battle.points)
@@ -80,60 +99,74 @@ class ConsoleGame:
         for line in lines:
             self._show(line)
 
-    def _ask_action(self, always_odds: bool) -> int:
-        """Ask for a decision, an engine code; `EOFError` to leave."""
-        narrated, battle = self._game.narrated, self._game.battle
+    def _ask_action(self, always_odds: bool) -> int | None:
+        """Ask for a decision, an engine code; None to undo the last one, `EOFError` to leave."""
+        game, battle = self._game, self._game.battle
         if battle.node in _SHOWS_POSITION:
-            lines = position_lines(
-                narrated.scenario, narrated.visible, seat=self._game.seat, style=self._style
-            )
-            self._show("\n" + "\n".join(lines))
+            self._show_position()
         self._show("\n" + QUESTIONS[battle.node])
         choices = self._choices
         self._show_lines(choices.odds(battle) if always_odds else choices.lines(battle))
-        legal = battle.legal_actions()
         while True:
-            try:
-                answer = self._ask("Your choice: ").strip().lower()
-            except (EOFError, KeyboardInterrupt):
-                self._show("")
-                raise
-            if answer in _QUIT:
-                raise EOFError
-            if answer in _ODDS:
+            answer = self._ask_line("Your choice: ")
+            if answer in _HELP:
+                self._show(HELP)
+            elif answer in _ODDS:
                 self._show_lines(choices.odds(battle))
-            elif answer.isdecimal() and 1 <= int(answer) <= len(legal):
-                return legal[int(answer) - 1]
+            elif answer in _MAP:
+                narrated = game.narrated
+                self._show_lines(battlefield_lines(narrated.scenario, narrated.visible))
+            elif answer in _POSITION:
+                self._show_position()
+            elif answer in _UNDO:
+                if game.decisions:
+                    return None
+                self._show("This is your first decision.")
             else:
-                self._show(f'Expected a number from 1 to {len(legal)}, "?" or "quit".')
+                action = self._read(battle, answer)
+                if action is not None and self._is_meant(battle, action):
+                    return action
 
+    def _ask_line(self, prompt: str) -> str:
+        """Return an answer in small letters; `EOFError` to leave."""
+        try:
+            answer = self._ask(prompt).strip().lower()
+        except (EOFError, KeyboardInterrupt):
+            self._show("")
+            raise
+        if answer in _QUIT:
+            raise EOFError
+        return answer
 
-class Choices:
-    """The choices of a decision in words, with their odds and values."""
+    def _read(self, battle: Battle, answer: str) -> int | None:
+        """Return the action that an answer means, or say what was expected."""
+        legal = battle.legal_actions()
+        if answer.isdecimal() and 1 <= int(answer) <= len(legal):
+            return legal[int(answer) - 1]
+        expected = f'a number from 1 to {len(legal)}, the beginning of a choice, or "help"'
+        if any(map(str.isalpha, answer)):
+            found = self._choices.find(battle, answer)
+            if isinstance(found, int):
+                return found
+            command = close_names(_COMMANDS, answer)
+            expected = f"a choice (did you mean {command[0]}?)" if command else found
+        self._show(f"Expected {expected}.")
+        return None
 
-    def __init__(self, scenario: Scenario) -> None:
-        self._names = ScenarioNames(scenario)
-        self._analyst = Analyst(scenario)
+    def _is_meant(self, battle: Battle, action: int) -> bool:
+        """Ask before a spell is named, as the rules let nobody take that back."""
+        is_spell = actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
+        if not self._confirm or battle.node != Node.NOMINATE or not is_spell:
+            return True
+        self._show(self._choices.before_nomination(battle, action))
+        while True:
+            answer = self._ask_line("Once it is named it must be cast. Name it? (y/n) ")
+            if answer in _YES + _NO:
+                return answer in _YES
 
-    def lines(self, battle: Battle) -> list[str]:
-        """Return a line for each legal action, numbered from 1."""
-        descriptions = describe_choices(self._names, battle).values()
-        return [f"{number:>3}  {each.text}" for number, each in enumerate(descriptions, 1)]
-
-    def odds(self, battle: Battle) -> list[str]:
-        """Return the same with the chance of the dice and, if it can be solved, the value.
-
-        Values are points still to come for the mover if both play on optimally.
-        """
-        analysis = self._analyst.analyse(battle)
-        values = analysis.values if analysis.is_exact else {}
-        rows = [("", "", "CHANCE", "POINTS TO COME" if values else "")]
-        best = max(values.values(), default=0.0)
-        for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
-            chance = "" if each.chance is None else f"{float(each.chance):.1%}"
-            value = ""
-            if action in values:
-                is_best = values[action] > best - 1e-9
-                value = format_value(values[action]) + (" best" if is_best else "")
-            rows.append((f"{number:>3}", each.text, chance, value))
-        return align_columns(rows, "><><")
+    def _show_position(self) -> None:
+        narrated = self._game.narrated
+        lines = position_lines(
+            narrated.scenario, narrated.visible, seat=self._game.seat, style=self._style
+        )
+        self._show("\n" + "\n".join(lines))

@@ -15,15 +15,22 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Play either seat of a scenario against a scripted player, a saved model or an agent.
-At every decision the choices are numbered: answer with a number. "?" shows what the dice
-can do, and what every choice is worth where the scenario can be solved soon; "quit",
-Ctrl-D or Ctrl-C ends the battle."""
+At every decision the choices are numbered: answer with a number or with its first words,
+such as fireball, 3 dice or pass. "?" shows what the dice can do and what every choice is
+worth: exactly where that can be solved soon, else by an estimate that is marked as one.
+"help" lists what else is understood; "quit", Ctrl-D or Ctrl-C ends the battle."""
 _EXAMPLES = """\
 examples:
   python -m wfb_gym play
       archmage-duel as the caster, against the veteran
   python -m wfb_gym play border-skirmish --seat dispeller --opponent greedy --seed 7
   python -m wfb_gym play orc-shaman-hunt --odds --transcript hunt.jsonl
+  python -m wfb_gym play apprentice --seat dispeller --opponent apprentice/caster
+      against a network that comes with the package
+
+opponents: random, greedy, veteran, optimal; expectimax, mcts and phase-search;
+a file ending in .zip (Stable-Baselines3) or .npz (a saved network); or one of
+the networks that come with the package:
 """
 
 
@@ -33,7 +40,7 @@ def add_to(commands: Commands) -> None:
         "play",
         help="play a battle in the terminal",
         description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+        epilog=_EXAMPLES + "".join(f"  {name}\n" for name in _networks()),
     )
     play.add_argument("scenario", nargs="?", default="archmage-duel", help="bundled name or file")
     play.add_argument("--seat", choices=SEATS, default="caster", help="your seat")
@@ -41,13 +48,17 @@ def add_to(commands: Commands) -> None:
         "--opponent",
         default="veteran",
         metavar="NAME",
-        help="random, greedy, veteran, optimal or any other agent, or a saved model ending in "
-        ".zip or .npz (default: veteran)",
+        help="random, greedy, veteran, optimal or any other agent, a saved model ending in "
+        ".zip or .npz, or one that comes with the package, such as apprentice/caster "
+        "(default: veteran)",
     )
     play.add_argument(
         "--seed", type=whole_number, metavar="N", help="of the dice (default: another each time)"
     )
     play.add_argument("--odds", action="store_true", help='show at every decision what "?" shows')
+    play.add_argument(
+        "--yes", action="store_true", help="name a spell at once, without another question"
+    )
     play.add_argument("--transcript", metavar="FILE", help="write the battle to a file")
     play.set_defaults(run=partial(_play, play))
     replay = commands.add_parser(
@@ -68,6 +79,12 @@ def add_to(commands: Commands) -> None:
     replay.set_defaults(run=partial(_replay, replay))
 
 
+def _networks() -> list[str]:
+    """Return `wfb_gym.players.registry.SHIPPED` without its room, which takes long to import."""
+    folder = Path(__file__).parent.parent / "players" / "policies"
+    return sorted(f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.npz"))
+
+
 def _play(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.cli.console import ConsoleGame
     from wfb_gym.scenario import ScenarioError, load_scenario
@@ -81,7 +98,13 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         )
     try:
         scenario = load_scenario(options.scenario)
-        game = ConsoleGame(scenario, seat_number(options.seat), options.opponent, options.seed)
+        game = ConsoleGame(
+            scenario,
+            seat_number(options.seat),
+            options.opponent,
+            options.seed,
+            confirm=not options.yes,
+        )
     except (ScenarioError, ValueError, OSError, ImportError, TooLarge) as error:
         parser.error(str(error))
     game.play(always_odds=options.odds)

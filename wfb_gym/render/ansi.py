@@ -4,8 +4,10 @@ The standard library alone. Colours are plain ANSI and say nothing that the word
 environment variable NO_COLOR turns them off.
 """
 
+import math
 import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.scoring import points_for_unit
@@ -16,7 +18,13 @@ from wfb_gym.render.facts import FLEES
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.transcripts.changes import LOCKS
-from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, format_points, points_phrase
+from wfb_gym.transcripts.names import (
+    ScenarioNames,
+    dice_phrase,
+    format_points,
+    plural,
+    points_phrase,
+)
 from wfb_gym.transcripts.narrator import Event
 
 _BOLD, _DIM = "1", "2"
@@ -24,6 +32,16 @@ _ARMIES = ("31", "34")
 """Colours of the armies: red and blue."""
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_TERRAIN = {
+    "wood": "%", "hill": "^", "water": "~", "rocks": "*", "ruins": ";", "building": "#",
+    "wall": "=",
+}  # fmt: skip
+_LINE = 2.0
+"""Inches of depth that a line of the plan has: letters are twice as high as wide."""
+_TOUCHED = 0.35
+"""Share of a square from which it belongs to who stands there."""
+_DIRECTIONS = ("up", "up right", "right", "down right", "down", "down left", "left", "up left")
 
 
 def frame(
@@ -91,6 +109,75 @@ def position_lines(
         at, number = names.at_pending_target(battle), int(state.number)
         match = f", {number} to match" if number else ""
         yield style(f"Pending: {names.spell(*pending)}{at}{match}", _BOLD)
+
+
+def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
+    """Yield a plan of the battlefield, two inches deep a line and one wide a letter, and its key.
+
+    Args:
+        scenario: that is played.
+        battle: the visible position.
+    """
+    field = scenario.battlefield
+    if field is None:
+        yield "There is no battlefield: every target is in range and in sight."
+        return
+    shapes, letters = scenario.deployment.outlines(), iter(_LETTERS)
+    rows = [[" "] * math.ceil(field.width) for _ in range(math.ceil(field.depth / _LINE))]
+    keys = []
+    for terrain in field.terrain:
+        _draw(rows, shapes["terrain"][terrain.name], _TERRAIN[terrain.kind])
+        keys.append(f"{_TERRAIN[terrain.kind]} {terrain.name}")
+    for army, (side, standing) in enumerate(scenario.keyed_armies()):
+        names = ScenarioNames(scenario).armies[army]
+        keys += ["", f"{names[:1].upper()}{names[1:]}"]
+        for name, shape in shapes[side].items():
+            index = standing.unit_index(name)
+            if index is None:
+                who = next(each for each in standing.characters if each.name == name)
+                wounds = int(battle.state.wounds[army, standing.characters.index(who)])
+                if not wounds or standing.unit_of(who) is not None:
+                    continue
+                told, facing = "character", who.facing
+            else:
+                models = int(models_left(battle.packed, battle.state, army, index))
+                if not models:
+                    continue
+                unit = standing.units[index]
+                told, facing = plural(models, "model"), unit.facing
+                told += ", in combat" if unit.in_combat else ""
+                told += f", {FLEES}" if flees(battle.state, army, index) else ""
+                within = [each.name for each in standing.companions(unit)]
+                told += f", with {', '.join(within)}" if within else ""
+            letter = next(letters, "?")
+            _draw(rows, shape, letter)
+            keys.append(f"{letter} {name}: {told}, looks {_compass(facing)}")
+    edge = "+" + "-" * len(rows[0]) + "+"
+    yield from [edge, *(f"|{''.join(row)}|" for row in reversed(rows)), edge]
+    yield f'{field.width:g}" by {field.depth:g}"; up is away from the first army'
+    yield from keys
+
+
+def _draw(rows: list[list[str]], shape: Any, letter: str) -> None:
+    """Mark the squares that a shape touches, at least the one of its middle."""
+    from shapely import box
+
+    shape = shape.convex_hull  # without the gaps between bases
+    left, low, right, high = shape.bounds
+    middle = shape.centroid
+    for y, row in enumerate(rows):
+        for x in range(len(row)):
+            if x + 1 < left or x > right or _LINE * (y + 1) < low or _LINE * y > high:
+                continue
+            square = box(x, _LINE * y, x + 1, _LINE * (y + 1))
+            holds_middle = int(middle.x) == x and int(middle.y / _LINE) == y
+            if holds_middle or square.intersection(shape).area > _TOUCHED * square.area:
+                row[x] = letter
+
+
+def _compass(facing: float) -> str:
+    """Return where who faces so many degrees looks on the plan."""
+    return _DIRECTIONS[round(facing / 45.0) % len(_DIRECTIONS)]
 
 
 def _dice(battle: Battle, army: int) -> str:

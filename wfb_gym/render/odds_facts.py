@@ -96,14 +96,14 @@ class WizardOdds:
     """A wizard, or another character with a bound spell.
 
     Attributes:
-        name: of him.
+        name: of it.
         level: 0 for who is no wizard.
         most_dice: most dice on one spell.
-        cast_bonus: added to his casting results.
-        rolls: spells that he rolls on his lore, all six of which are listed; 0 for none.
-        items: what he carries, in words, by name.
+        cast_bonus: added to its casting results.
+        rolls: spells that it rolls on its lore, all six of which are listed; 0 for none.
+        items: what it carries, in words, by name.
         spells: in the scenario's order.
-        miscast_table: name of the table for his miscasts; "" where he never miscasts.
+        miscast_table: name of the table for its miscasts; "" where it never miscasts.
     """
 
     name: str
@@ -368,7 +368,7 @@ def wizard_line(wizard: WizardOdds) -> str:
     """Return what a wizard casts with."""
     parts = [f"level {wizard.level}"] if wizard.level else []
     parts += [f"up to {dice_phrase(wizard.most_dice)} a spell"] if wizard.most_dice else []
-    parts += [f"{wizard.cast_bonus:+d} to his results"] if wizard.cast_bonus else []
+    parts += [f"{wizard.cast_bonus:+d} to its results"] if wizard.cast_bonus else []
     parts += [f"rolls {wizard.rolls} of these spells"] if wizard.rolls else []
     return ", ".join(parts) or "casts a bound spell"
 

@@ -1,0 +1,178 @@
+"""The choices of a decision in words: what they do, their odds and values, and how they are typed.
+
+The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the values those of
+`wfb_gym.players.analysis`.
+"""
+
+from functools import cached_property
+
+from wfb_gym.cli.parser import align_columns, format_value
+from wfb_gym.engine import actions
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.promises import worth_now, worth_of_aim
+from wfb_gym.engine.state import Node
+from wfb_gym.engine.targets import aim_at
+from wfb_gym.players.analysis import Analyst
+from wfb_gym.scenario import Scenario
+from wfb_gym.suggestions import one_of
+from wfb_gym.transcripts.decisions import describe_action, describe_choices
+from wfb_gym.transcripts.effects import item_words, spell_words
+from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
+
+NOT_ROLLED = "-"
+"""Stands for a chance where no dice are thrown."""
+ESTIMATED = "~"
+"""Stands before a value that is no exact one."""
+_MOST_NAMED = 3
+_PASS_WORDS = ("pass", "stop", "no", "none")
+
+
+class Choices:
+    """The choices of the decisions of one scenario."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._names = ScenarioNames(scenario)
+
+    @cached_property
+    def _analyst(self) -> Analyst:
+        return Analyst(self._scenario)
+
+    def lines(self, battle: Battle) -> list[str]:
+        """Return a line for each legal action, numbered from 1, with what it does."""
+        rows = [
+            (f"{number:>3}", each.text, self._note(battle, action))
+            for number, (action, each) in enumerate(
+                describe_choices(self._names, battle).items(), 1
+            )
+        ]
+        return align_columns(rows, "><<")
+
+    def odds(self, battle: Battle) -> list[str]:
+        """Return the same with the chance of the dice and the value, and what their signs mean.
+
+        Values are points still to come for the mover if both play on as well as they can.
+        """
+        analysis = self._analyst.analyse(battle)
+        mark = "" if analysis.is_exact else ESTIMATED
+        rows = [("", "", "CHANCE", "POINTS TO COME", "")]
+        for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
+            chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
+            value = mark + format_value(analysis.values[action])
+            value += " best" if analysis.loss(action) < 1e-9 else ""
+            rows.append((f"{number:>3}", each.text, chance, value, self._note(battle, action)))
+        legend = []
+        if any(row[2] == NOT_ROLLED for row in rows):
+            legend.append(f"{NOT_ROLLED} no dice are thrown for it now")
+        if mark:
+            legend.append(f"{mark} an estimate, not exact: {analysis.method}")
+        return align_columns(rows, "><><<") + ([f"     {'; '.join(legend)}"] if legend else [])
+
+    def before_nomination(self, battle: Battle, action: int) -> str:
+        """Return what a player should know before a spell is named, which cannot be taken back."""
+        spell = action - actions.FIRST_CAST
+        name, slot = self._names.spell(battle.mover, spell), self._names.spells[battle.mover][spell]
+        if slot.item is not None:
+            return f"{name} is cast without dice."
+        chances = self._chances(battle, action)
+        state = battle.state
+        own = int(state.own_dice[slot.wizard])
+        left = dice_phrase(int(state.power), "power") + (f" and {own} of its own" if own else "")
+        listed = ", ".join(
+            f"{dice_phrase(dice)} {float(chance):.1%}" for dice, chance in sorted(chances.items())
+        )
+        return f"{name} with {left} left. To cast it: {listed}."
+
+    def find(self, battle: Battle, answer: str) -> int | str:
+        """Return the action that an answer in words means, or what was expected in its place.
+
+        It is understood as the beginning of some words of a choice, spaces and the like left out:
+        "fireball", "3 dice", "scroll"; "pass" where nothing is done.
+        """
+        typed = _letters(answer)
+        descriptions = describe_choices(self._names, battle)
+        if typed in _PASS_WORDS and actions.PASS in descriptions:
+            return actions.PASS
+        names = {
+            action: self._short(battle, action, each.text) for action, each in descriptions.items()
+        }
+        meant = [action for action, name in names.items() if _letters(name) == typed]
+        if not meant and any(map(str.isalpha, typed)):
+            meant = [
+                action
+                for action, each in descriptions.items()
+                if any(tail.startswith(typed) for tail in _tails(each.text))
+            ]
+        if len(meant) == 1:
+            return meant[0]
+        if meant:  # by their whole text, as two wizards may know a spell
+            texts = [descriptions[action].text for action in meant[:_MOST_NAMED]]
+            return f"one choice (did you mean {' or '.join(texts)}?)"
+        return one_of(names.values(), answer, "a choice")
+
+    def _short(self, battle: Battle, action: int, text: str) -> str:
+        """Return the name of a choice: the spell's where it is one."""
+        if battle.node in (Node.NOMINATE, Node.FREE_SPELL) and _is_cast(action):
+            return self._names.spell_name(battle.mover, action - actions.FIRST_CAST)
+        return text
+
+    def _note(self, battle: Battle, action: int) -> str:
+        """Return what a choice is worth and does, where that is not said by its name."""
+        packed, state, army = battle.packed, battle.state, battle.mover
+        if _is_cast(action):
+            spell = action - actions.FIRST_CAST
+            slot = self._names.spells[army][spell]
+            points = self._points(float(worth_now(packed, state, army, spell, 0.0)))
+            fixed = slot.spell.effect is None and not slot.spell.worth_per_phase
+            return points if fixed else f"{points}: {spell_words(slot.spell)}"
+        if battle.node == Node.TARGET:
+            spell = int(state.free or state.spell) - 1
+            aim = int(aim_at(packed, army, spell, action - actions.FIRST_TARGET))
+            if self._names.target_of_aim(battle, army, spell, aim + 1) not in ("", NO_TARGET):
+                return self._points(float(worth_of_aim(packed, state, army, spell, aim, 0.0)))
+        if actions.FIRST_ITEM <= action < actions.FIRST_REROLL:
+            return item_words(self._names.items[army][action - actions.FIRST_ITEM].item)
+        return ""
+
+    def _points(self, points: float) -> str:
+        number = format_points(points)
+        return f"{number} {self._names.point}{'' if number == '1' else 's'}"
+
+    def _chances(self, battle: Battle, action: int) -> dict[int, float]:
+        """Return the chance to cast a spell by the number of dice, without items and re-rolls."""
+        after = battle.copy()
+        after.act(action)
+        if after.node == Node.TARGET:
+            after.act(after.legal_actions()[0])
+        if after.node == Node.ITEM:
+            after.act(actions.PASS)
+        starts = [after]
+        if after.node == Node.RESERVE_DICE:
+            starts = [after.copy() for _ in after.legal_actions()]
+            for start, reserve in zip(starts, after.legal_actions(), strict=True):
+                start.act(reserve)
+        chances: dict[int, float] = {}
+        for start in starts:
+            for code in start.legal_actions() if start.node == Node.POOL_DICE else (None,):
+                thrown = start.copy()
+                if code is not None:
+                    thrown.act(code)
+                if thrown.node == Node.ROLL_CASTING:
+                    described = describe_action(self._names, start, code or 0, thrown)
+                    chances[described.dice or 0] = float(described.chance or 0)
+        return chances
+
+
+def _is_cast(action: int) -> bool:
+    return actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
+
+
+def _letters(words: str) -> str:
+    """Return words without case, spaces and signs."""
+    return "".join(each for each in words.casefold() if each.isalnum())
+
+
+def _tails(text: str) -> list[str]:
+    """Return the letters of a text from each of its words on."""
+    words = text.split()
+    return [_letters(" ".join(words[first:])) for first in range(len(words))]
