@@ -332,7 +332,7 @@ _HEAT_MAP, _BATTLEFIELD, _FIRE_BALL, _FRAME, _FILM = (
         "battle.gif",
     )
 )
-_WEB = ("desk", "phone", "review", "review-phone")
+_WEB = ("web-desk", "web-phone", "web-review", "web-review-phone", "odds-sheet")
 _FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",
@@ -342,7 +342,7 @@ PAGES = {
     _FRAME: f"tools.rendering --out {_FRAME}",
     _FILM: f"tools.rendering --film --out {_FILM}",
     "docs/environments/": "tools.pages",
-    **{f"docs/images/web-{name}.png": "tests.web" for name in _WEB},
+    **{f"docs/images/{name}.png": "tests.web" for name in _WEB},
     **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }
 """Pages and pictures that a command of their own writes in place within a minute."""

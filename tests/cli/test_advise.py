@@ -440,7 +440,6 @@ def test_nothing_is_left(capsys: Capture) -> None:
             "--at: expected ",
         ),
         ("long-siege --power 2 --own 1", "a number for each of the caster's wizards"),
-        ("the-winds-unbound", "expected a scenario that begins with a decision"),
         ("border-skirmish --phases 7", "--phases: expected 1..6, found 7"),
     ],
 )
@@ -459,16 +458,85 @@ def test_bad_input_is_one_line_on_stderr(
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_a_battle_too_large_to_solve_may_be_cut_to_its_first_phases(capsys: Capture) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["advise", "border-skirmish"])
-    captured = capsys.readouterr()
-    assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
-    assert "small enough to solve: border-skirmish does not fit" in captured.err
-    assert "--phases 1 looks no further" in captured.err
+def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> None:
+    assert main(["advise", "border-skirmish"]) == 0
+    told = capsys.readouterr().out
+    assert "is worth about" in told
+    assert "Values are estimates, not exact: expectimax over this phase." in told
+    assert "Border-skirmish does not fit into max_bytes" in told
+    assert "--phases 1 looks no further" in told
+    estimated = document(capsys, "border-skirmish")
+    assert (estimated["is_exact"], estimated["method"]) == (False, "expectimax over this phase")
     asked = document(capsys, "border-skirmish --phases 1")
     opening = solver.solve(load_scenario("border-skirmish").first_phases(1))
     assert asked["value"] == pytest.approx(opening.value, abs=1e-9)
+    assert (asked["is_exact"], asked["method"]) == (True, "exact")
+
+
+# --- spells that are rolled ----------------------------------------------------------------
+
+ROLLS = """
+name = "apprentice-of-fire"
+phases = 1
+[caster]
+power_dice = 3
+[[caster.wizards]]
+name = "Pyromancer"
+level = 1
+lore = "Fire"
+points = 100
+[dispeller]
+dispel_dice = 1
+[[dispeller.units]]
+name = "Boyz"
+models = 20
+toughness = 4
+points = 5
+"""
+
+
+@pytest.fixture
+def rolls(tmp_path: Path) -> str:
+    path = tmp_path / "rolls.toml"
+    path.write_text(ROLLS, encoding="utf-8")
+    return str(path)
+
+
+def test_rolled_spells_are_averaged_or_given(capsys: Capture, rolls: str) -> None:
+    average = document(capsys, rolls)
+    assert average["value"] == pytest.approx(solver.solve(rolls).value, abs=1e-9)
+    assert average["is_exact"]
+    worths = {}
+    for each in average["rolls"]["rolls"]:
+        (spell,) = each["rolled"]["Pyromancer"]
+        assert each["probability"] == pytest.approx(1 / 6)
+        worths[spell] = each["value"]
+    assert len(worths) == 6
+    assert average["value"] == pytest.approx(sum(worths.values()) / 6)
+    given = document(capsys, f"{rolls} --spells Pyromancer fireball")
+    assert given["value"] == pytest.approx(worths["Fire Ball"])
+    assert given["best"].startswith("cast Fire Ball")
+    swap = document(capsys, f"{rolls} --rolled Pyromancer 3")
+    assert swap["best"] == "keep the spells"
+    assert max(worths, key=lambda spell: worths[spell]) == "Fiery Blast"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--spells Pyromancer frost", "--spells: expected a spell of the lore of Fire"),
+        ("--spells Merlin fireball", "--spells: expected"),
+        ("--spells Pyromancer 1 2", "1 different spells of Pyromancer"),
+        ("--tried Fire", "expected --spells Pyromancer with it"),
+        ("--samples 0", "--samples: expected 1 or more, found 0"),
+    ],
+)
+def test_rolls_that_cannot_be(capsys: Capture, rolls: str, options: str, message: str) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["advise", rolls, "--power", "2", *options.split()])
+    captured = capsys.readouterr()
+    assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert message in captured.err
 
 
 def test_help(capsys: Capture) -> None:

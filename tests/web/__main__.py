@@ -1,12 +1,14 @@
-"""Takes the screenshots of docs/web.md, in border-skirmish, anew: ``python -m tests.web``."""
+"""Takes the screenshots of docs/web.md and docs/advise.md anew: ``python -m tests.web``."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, sync_playwright
 
 from tests.pages import ROOT
 from tests.web.browser import CHROMIUM, SIZES, served
 from tests.web.playing import choose, play_to_the_end, start
+from wfb_gym.cli import main
 
 IMAGES = ROOT / "docs" / "images"
 
@@ -39,6 +41,13 @@ def _save(page: Page, name: str) -> None:
     print(Path("docs") / "images" / name)
 
 
+def _shoot_sheet(page: Page, folder: Path) -> None:
+    sheet = folder / "odds.html"
+    main(["odds", "border-skirmish", "--html", str(sheet)])
+    page.goto(sheet.as_uri())
+    _save(page, "odds-sheet.png")
+
+
 if __name__ == "__main__":
     with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -47,4 +56,7 @@ if __name__ == "__main__":
             page.set_default_timeout(180_000)
             page.goto(address)
             _shoot(page, size)
+        page = browser.new_page(viewport={"width": 1000, "height": 1250})
+        with TemporaryDirectory() as folder:
+            _shoot_sheet(page, Path(folder))
         browser.close()

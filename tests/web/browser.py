@@ -1,11 +1,14 @@
 """A headless Chromium, and the page served by a process of its own, for the tests of the page."""
 
+import contextlib
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,6 +20,15 @@ CHROMIUM = next(
 """The system's Chromium; None where there is none."""
 SIZES = {"desk": (1400, 900), "phone": (390, 844)}
 """Widths and heights of windows."""
+
+
+def _wait_for(port: int) -> None:
+    """Wait until the server that has told its address listens there."""
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"nothing listens on port {port}")
 
 
 @contextmanager
@@ -32,8 +44,9 @@ def served() -> Iterator[str]:
         try:
             assert server.stdout is not None
             line = server.stdout.readline()
-            found = re.search(r"http://127\.0\.0\.1:\d+/", line)
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
             assert found, line + server.stdout.read()
+            _wait_for(int(found[1]))
             yield found[0]
         finally:
             server.send_signal(signal.SIGINT)

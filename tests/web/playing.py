@@ -1,6 +1,8 @@
 """Playing on the page by clicks: for its tests, and for its pictures."""
 
-from playwright.sync_api import Page
+import contextlib
+
+from playwright.sync_api import Error, Page
 
 
 def start(page: Page, *, seat: str = "caster", scenario: str = "", opponent: str = "") -> None:
@@ -16,10 +18,12 @@ def start(page: Page, *, seat: str = "caster", scenario: str = "", opponent: str
 def choose(page: Page, number: int) -> None:
     """Click a choice, and wait for what comes next."""
     before = page.locator(".log").inner_text()
-    page.locator("button.choice").nth(number).click()
-    page.wait_for_function(
-        "before => document.querySelector('.log').innerText !== before", arg=before
-    )
+    changed = "before => document.querySelector('.log')?.innerText !== before"
+    for _ in range(5):  # a click on what is just drawn anew is lost
+        page.locator("button.choice").nth(number).click()
+        with contextlib.suppress(Error):
+            page.wait_for_function(changed, arg=before, timeout=30_000)
+            break
     page.wait_for_function("!document.querySelector('.choices.waiting')")
 
 

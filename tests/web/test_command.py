@@ -37,7 +37,7 @@ def test_a_port_that_is_taken_is_one_line(capsys: Capture) -> None:
 def test_without_the_extra_it_names_it(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nicegui", None)
     monkeypatch.delitem(sys.modules, "wfb_gym.web.app", raising=False)
-    assert 'pip install "wfb_gym[web]"' in refused(capsys)
+    assert 'pip install "wfb-gym[web]"' in refused(capsys)
 
 
 def test_no_other_command_loads_it() -> None:

@@ -1,24 +1,29 @@
 """``advise``: the best play in a situation, and what every other play is worth."""
 
 import argparse
+from collections import defaultdict
 from dataclasses import fields
-from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wfb_gym.cli import parser as shared
 from wfb_gym.cli.parser import Commands, Parser, whole_number
 from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
+    from wfb_gym.cli.advice import Advice
     from wfb_gym.cli.position import RequestedPosition
-    from wfb_gym.engine.battle import Battle
-    from wfb_gym.solver import Solution
+    from wfb_gym.cli.spell_rolls import RollsSummary, SpellRoll
 
 _DESCRIPTION = """\
 Print the best play and what every other play is worth, if both sides play their best from
 there on. The situation is a scenario, or wizards and spells from the command line, when the
-phase begins or with what has happened in it. Solved exactly, dice and all."""
+phase begins or with what has happened in it. Solved exactly, dice and all; where that is too
+large, as a whole battle is, values are estimates and marked as such. Wizards who roll their
+spells have those of --spells, or are looked at on average over their rolls."""
+_MOST_ROWS = 20
+"""Rolls of spells that are listed; of more only how they open."""
+_SAMPLES = 20
 
 _EXAMPLES = """\
 examples:
@@ -30,6 +35,12 @@ examples:
       on how many dice?
   python -m wfb_gym advise archmage-duel --cast "Burning Head" --total 12 --power 2 --dispel 4
       let it through, throw dice or read the scroll?
+  python -m wfb_gym advise army.toml
+      an army whose wizards roll their spells: on average, and what each spell adds
+  python -m wfb_gym advise army.toml --spells "Bright Wizard" "Fire Ball" "Fiery Blast"
+      the same with the spells that the wizard has
+  python -m wfb_gym advise army.toml --rolled "Bright Wizard" 3 6
+      swap one of the spells that the dice brought for the first of the lore?
 """
 
 
@@ -53,6 +64,32 @@ def add_to(commands: Commands) -> None:
         "VALUE=POINTS (what it takes to cast it); once for each wizard",
     )
     armies.add_argument("--ruleset", choices=("6e", "7e"), help="the edition (default: 6e)")
+    armies.add_argument(
+        "--spells",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("WIZARD", "SPELL"),
+        help="the spells that a wizard has that rolls them, by name or by number; once for each "
+        "such wizard (default: the average over its rolls)",
+    )
+    armies.add_argument(
+        "--rolled",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("WIZARD", "SPELL"),
+        help="the spells that a wizard has just rolled: which does it swap for the first of the "
+        "lore, if any?",
+    )
+    parser.add_argument(
+        "--samples",
+        type=whole_number,
+        default=_SAMPLES,
+        metavar="N",
+        help="rolls of spells to look at where there are too many for all of them "
+        f"(default: {_SAMPLES})",
+    )
     parser.add_argument(
         "--phases", type=whole_number, metavar="N", help="look at the first N phases of a battle"
     )
@@ -90,117 +127,86 @@ def add_to(commands: Commands) -> None:
 
 
 def _run(parser: Parser, options: argparse.Namespace) -> None:
+    from wfb_gym.cli.advice import advise
     from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
     from wfb_gym.scenario import ScenarioError
-    from wfb_gym.solver import TooLarge
 
+    if options.samples < 1:
+        parser.error(f"--samples: expected 1 or more, found {options.samples}")
     given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
     try:
         position = RequestedPosition(PositionRequest(**given))
-        advice = _advise(position)
+        advice = advise(position, options.samples)
     except (ScenarioError, PositionError) as error:
         parser.error(str(error))
-    except TooLarge as error:
-        more = position.scenario.phases - position.battle.state.phase > 1
-        hint = "; --phases 1 looks no further than the first phase" if more else ""
-        parser.error(f"expected a situation small enough to solve: {error}{hint}")
     if options.json:
         shared.print_json(_document(position, advice))
     else:
-        print(_text(position, advice))
+        print("\n".join(_lines(position, advice)))
 
 
-# --- solving -------------------------------------------------------------------------------
+# --- JSON ----------------------------------------------------------------------------------
 
 
-class Play(NamedTuple):
-    """A way to play in words, with the best of the further choices that it brings.
-
-    Then the points still to come for the mover, how many fewer they are than after the best play,
-    and the dice that it throws with their chance to cast or dispel.
-    """
-
-    play: str
-    value: float
-    difference: float
-    dice: int | None
-    chance: Fraction | None
-
-
-class Advice(NamedTuple):
-    """The advice in words, the points still to come for the mover, and every play, best first."""
-
-    best: str
-    value: float
-    plays: list[Play]
-
-
-def _advise(position: "RequestedPosition") -> Advice:
-    """Solve the position; `TooLarge` where that cannot be done."""
-    from wfb_gym.solver import solve
-    from wfb_gym.transcripts.decisions import describe_action, describe_dice
-
-    battle, names = position.battle, position.names
-    if battle.is_over:
-        return Advice("nothing is left to decide", 0.0, [])
-    solution = solve(position.scenario, battle=battle)
-    sign = 1.0 if battle.mover == 0 else -1.0
-    value = sign * solution.value_of(battle) + 0.0  # no minus before a zero
-    if not battle.is_decision():
-        text = describe_dice(names, battle, battle).text
-        return Advice(f"{text}: there is no choice", value, [])
-    best = solution.best_action(battle)
-    values = {code: sign * gain + 0.0 for code, gain in solution.action_values(battle).items()}
-    plays = []
-    for code in sorted(values, key=lambda code: (code != best, -round(values[code], 9), code)):
-        played = _play_on(solution, battle, code)
-        text, dice, chance = describe_action(names, battle, code, played)
-        difference = min(0.0, values[code] - values[best])
-        plays.append(Play(text, values[code], difference, dice, chance))
-    return Advice(plays[0].play, value, plays)
-
-
-def _play_on(solution: "Solution", battle: "Battle", action: int) -> "Battle":
-    """Play an action and the mover's best further choices that it brings, in a copy."""
-    from wfb_gym.engine.state import Node
-
-    casting = Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE
-    dispelling = Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL
-    after = battle.copy()
-    after.act(action)
-    while after.node in casting + dispelling and after.mover == battle.mover:
-        after.act(solution.best_action(after))
-    return after
-
-
-# --- printing ------------------------------------------------------------------------------
-
-
-def _document(position: "RequestedPosition", advice: Advice) -> dict[str, Any]:
+def _document(position: "RequestedPosition", advice: "Advice") -> dict[str, Any]:
     """Return the advice as JSON has it."""
     battle = position.battle
-    return {
+    document: dict[str, Any] = {
         "scenario": position.title,
         "mover": SEATS[battle.mover],
         "node": battle.node.name.lower(),
-        **position.pools(),
+        **({} if position.selecting else position.pools()),
         "best": advice.best,
         "value": advice.value,
+        "is_exact": advice.is_exact,
+        "method": advice.method,
         "plays": [play._asdict() for play in advice.plays],
+    }
+    if advice.rolls is not None:
+        document["rolls"] = _rolls_document(position, advice.rolls)
+    return document
+
+
+def _rolls_document(position: "RequestedPosition", rolls: "RollsSummary") -> dict[str, Any]:
+    def names(by_place: Any) -> dict[str, Any]:
+        characters = position.names.characters
+        return {characters[army][wizard]: each for (army, wizard), each in by_place.items()}
+
+    return {
+        "value": rolls.value,
+        "half_width": rolls.half_width,
+        "is_complete": rolls.is_complete,
+        "spells": [{**spell._asdict(), "adds": spell.adds} for spell in rolls.spells],
+        "rolls": [
+            {
+                "rolled": names(roll.drawn),
+                "swapped": names(roll.swapped),
+                "probability": roll.probability,
+                "value": roll.situation.value,
+                "best": roll.situation.best,
+            }
+            for roll in rolls.rolls
+        ],
     }
 
 
-def _text(position: "RequestedPosition", advice: Advice) -> str:
+# --- text ----------------------------------------------------------------------------------
+
+
+def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     """Format the advice, the position, and a table of every play."""
     if position.battle.is_over:
-        return f"{advice.best}: {position.title} is over"
+        return [f"{advice.best}: {position.title} is over"]
     mover = SEATS[position.battle.mover]
-    lines = [
-        advice.best,
-        "",
-        f"{position.summary()}.",
-        f"{position.horizon()} is worth {shared.format_value(advice.value)} points to the {mover}.",
-    ]
+    lines = [advice.best, ""] if advice.best else []
+    if position.selecting is None:
+        lines.append(f"{position.summary()}.")
+    else:
+        lines.append(f"{position.title}: spells are still to be {_selected(advice)}.")
+    about = "" if advice.is_exact else "about "
+    worth = f"worth {about}{shared.format_value(advice.value)} points to the {mover}"
+    lines.append(f"{position.horizon()} is {worth}{_precision(advice.rolls)}.")
+    lines += _estimate_lines(position, advice)
     rows = [(f"points for the {mover}".upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):
         less = shared.format_value(difference) if number else ""
@@ -208,4 +214,73 @@ def _text(position: "RequestedPosition", advice: Advice) -> str:
         rows.append((shared.format_value(value), less, play, percent, fraction))
     if advice.plays:
         lines += ["", *shared.align_columns(rows, ">><><")]
-    return "\n".join(lines)
+    if advice.rolls is not None and advice.rolls.spells:
+        lines += _rolls_lines(position, advice.rolls)
+    return lines
+
+
+def _selected(advice: "Advice") -> str:
+    return "swapped" if advice.plays else "rolled"
+
+
+def _precision(rolls: "RollsSummary | None") -> str:
+    """Return over how many rolls a value is the average."""
+    if rolls is None or not rolls.spells:
+        return ""
+    number = len(rolls.rolls)
+    if rolls.is_complete:
+        return f" on average over all {number} rolls"
+    interval = f", 95 % interval of \N{PLUS-MINUS SIGN}{shared.format_value(rolls.half_width)}"
+    return f" on average over {number} sampled rolls{interval}"
+
+
+def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
+    """Return by what values are estimates, and why."""
+    if not advice.reason:
+        return []
+    lines = [
+        "",
+        f"Values are estimates, not exact: {advice.method}.",
+        f"{advice.reason[:1].upper()}{advice.reason[1:]}.",
+    ]
+    if position.scenario.phases - position.battle.state.phase > 1:
+        lines.append("--phases 1 looks no further than the first phase, which may be small enough.")
+    return lines
+
+
+def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[str]:
+    """Return what each spell adds, then the rolls or, if they are many, the openings."""
+    several = len({spell.wizard for spell in rolls.spells}) > 1
+    table: list[tuple[str, ...]] = [("ADDS", "WITH IT", "WITHOUT", "SPELL ROLLED")]
+    for spell in rolls.spells:
+        values = (spell.adds, spell.with_it, spell.without_it)
+        by = f" by {spell.wizard}" if several else ""
+        table.append((*map(shared.format_value, values), f"{spell.spell}{by}"))
+    lines = ["", *shared.align_columns(table, ">>><"), ""]
+    best_first = sorted(rolls.rolls, key=lambda roll: -roll.situation.value)
+    if len(rolls.rolls) <= _MOST_ROWS:
+        rows = [("POINTS FOR THE CASTER", "ROLLED", "SWAP", "OPEN WITH")]
+        rows += [
+            (
+                shared.format_value(roll.situation.value),
+                _rolled(roll),
+                ", ".join(roll.swapped.values()) or "-",
+                roll.situation.best,
+            )
+            for roll in best_first
+        ]
+        return lines + shared.align_columns(rows, "><<<")
+    share: dict[str, float] = defaultdict(float)
+    for roll in rolls.rolls:
+        share[roll.situation.best] += roll.probability
+    openings = sorted(share.items(), key=lambda each: -each[1])
+    cells = [("SHARE OF ROLLS", "OPEN WITH")]
+    cells += [(f"{part:.1%}", opening) for opening, part in openings[:_MOST_ROWS]]
+    best, worst = best_first[0], best_first[-1]
+    lines += shared.align_columns(cells, "><")
+    lines += ["", f"Best roll, {shared.format_value(best.situation.value)}: {_rolled(best)}"]
+    return [*lines, f"Worst roll, {shared.format_value(worst.situation.value)}: {_rolled(worst)}"]
+
+
+def _rolled(roll: "SpellRoll") -> str:
+    return "; ".join(", ".join(spells) for spells in roll.drawn.values())

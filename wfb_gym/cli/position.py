@@ -8,7 +8,7 @@ left at the end is what the player says.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import Any, NamedTuple
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
@@ -19,9 +19,9 @@ from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
-from wfb_gym.scenario.sizes import DICE
+from wfb_gym.scenario.sizes import DICE, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
-from wfb_gym.suggestions import one_of
+from wfb_gym.suggestions import find_name, one_of
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"
@@ -53,6 +53,15 @@ class PositionRequest:
     total: int | None = None
     at: str | None = None
     phases: int | None = None
+    spells: Sequence[Sequence[str]] = ()
+    rolled: Sequence[Sequence[str]] = ()
+
+
+class KnownSpells(NamedTuple):
+    """Spells of a wizard that rolls them: a bit for each, and whether one may be swapped."""
+
+    drawn: int
+    may_swap: bool
 
 
 class RequestedPosition:
@@ -63,7 +72,11 @@ class RequestedPosition:
         scenario: with the armies as the request has them.
         title: the scenario's name, or in words the wizards that are asked about without one.
         names: of the scenario.
-        battle: the position, at a decision, a casting roll or the end.
+        known: what the request says of wizards that roll their spells, by army and wizard.
+        selecting: where spells are still rolled or swapped that the request does not tell: a
+            battle to go on with, for `reach`; None where all are known.
+        battle: the position, at a decision, a casting roll or the end; with `selecting` the
+            selection itself.
 
     Raises:
         ScenarioError: there is no such scenario, or it is refused.
@@ -79,14 +92,42 @@ class RequestedPosition:
             (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
             for index, slot in enumerate(names.spells[0])
         ]
+        self._packed = pack(self.scenario)
+        self.known = _known_spells(request, self.scenario)
+        self.selecting: Battle | None = None
         self.battle = Battle(pack(_with_dice(self.scenario, request)))
-        if self.battle.is_chance():
+        self.pass_known(self.battle)
+        if self.battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
+            self._check_selection()
+            self.selecting = self.battle
+        elif self.battle.is_chance():
             expected = "a scenario that begins with a decision"
             found = f"one that begins with {self.battle.node.name}"
             raise PositionError(self.title, expected, found)
+        else:
+            self.battle = self.reach(self.battle)
+
+    def reach(self, beginning: Battle) -> Battle:
+        """Return the position that a phase comes to which begins so, its spells selected."""
+        kept, self.battle = self.battle, beginning.copy()
         self._play_on()
-        state, self.battle = self.battle.state, Battle(pack(self.scenario))
-        self.battle.state.setfield(state, STATE)
+        reached = Battle(self._packed)
+        reached.state.setfield(self.battle.state, STATE)
+        self.battle = kept
+        return reached
+
+    def pass_known(self, battle: Battle) -> None:
+        """Select the spells that the request tells, up to a roll or a swap that it does not."""
+        while battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
+            told = self.known.get(divmod(int(battle.state.cursor), WIZARDS))
+            if told is None:
+                return
+            if battle.node == Node.ROLL_SPELLS:
+                battle.resolve(told.drawn)
+            elif told.may_swap:
+                return
+            else:
+                battle.act(PASS)
 
     def pools(self) -> dict[str, Any]:
         """Return the power dice, the wizards' own dice, dispel dice and scrolls that are left."""
@@ -124,7 +165,23 @@ class RequestedPosition:
         whole = "phase" if self.scenario.phases == 1 else "battle"
         return f"The rest of the {whole}" if self.request.tried else f"The {whole}"
 
+    def roller(self, battle: Battle) -> str:
+        """Return the name of the wizard whose spells are being selected."""
+        army, wizard = divmod(int(battle.state.cursor), WIZARDS)
+        return self.names.characters[army][wizard]
+
     # --- playing ---------------------------------------------------------------------------
+
+    def _check_selection(self) -> None:
+        """Refuse options that need spells which the request does not tell."""
+        request, who = self.request, self.roller(self.battle)
+        for option in ("tried", "nominated", "cast"):
+            if getattr(request, option):
+                expected = f"--spells {who} with it, which rolls its spells"
+                raise PositionError(f"--{option}", expected, "none")
+        if request.rolled and self.battle.node == Node.ROLL_SPELLS:
+            expected = f"--spells {who} or --rolled {who} with it, which selects its spells before"
+            raise PositionError("--rolled", expected, "neither")
 
     def _play_on(self) -> None:
         """Play from the beginning of the phase to the position."""
@@ -283,6 +340,42 @@ def _with_armies(request: PositionRequest) -> Scenario:
         return scenario
     dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
     return scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
+
+
+def _known_spells(
+    request: PositionRequest, scenario: Scenario
+) -> dict[tuple[int, int], KnownSpells]:
+    """Read the spells of wizards that roll them."""
+    rolling = {
+        who.name: (army, wizard, who)
+        for army, side in enumerate(scenario.armies)
+        for wizard, who in enumerate(side.wizards)
+        if who.rolls_spells
+    }
+    known: dict[tuple[int, int], KnownSpells] = {}
+    for option, lists in (("--spells", request.spells), ("--rolled", request.rolled)):
+        for name, *spells in lists:
+            found = find_name(rolling, name)
+            if found is None:
+                expected = one_of(rolling, name, "a wizard that rolls its spells")
+                raise PositionError(option, expected, repr(name))
+            army, wizard, who = rolling[found]
+            if (army, wizard) in known:
+                raise PositionError(option, f"{found} once", "twice")
+            lore = [spell.name for spell in who.candidate_spells]
+            drawn, number = 0, scenario.spells_drawn(who)
+            for spell in spells:
+                numbered = dict(zip(map(str, range(1, len(lore) + 1)), lore, strict=True))
+                named = find_name(lore, numbered.get(spell, spell))
+                if named is None:
+                    kind = f"a spell of the lore of {who.lore}, or its number from 1"
+                    raise PositionError(option, one_of(lore, spell, kind), repr(spell))
+                drawn |= 1 << lore.index(named)
+            if drawn.bit_count() != number or len(spells) != number:
+                expected = f"{number} different spells of {found}"
+                raise PositionError(option, expected, ", ".join(spells) or "none")
+            known[army, wizard] = KnownSpells(drawn, option == "--rolled")
+    return known
 
 
 def _wizards_title(request: PositionRequest) -> str:

@@ -44,7 +44,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
     try:
         from wfb_gym.web.app import HOST, free_port, serve
     except ImportError as error:
-        parser.error(f'the page needs NiceGUI: pip install "wfb_gym[web]" ({error})')
+        parser.error(f'the page needs NiceGUI: pip install "wfb-gym[web]" ({error})')
     try:
         port = free_port(options.port)
     except OSError as error:

@@ -38,11 +38,12 @@ table { border-collapse: collapse; width: 100%; margin-top: 5px; font-size: 0.86
   font-variant-numeric: tabular-nums; }
 th { font-weight: 500; color: var(--dim); text-align: right; padding: 1px 4px; }
 td { text-align: right; padding: 2px 4px; border-top: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; }
+th:first-child, td:first-child { text-align: left; white-space: nowrap; }
 td.words, th.words { text-align: left; }
 tr.best td { font-weight: 650; }
 thead tr.group th { text-align: center; border-bottom: 1px solid var(--line); }
 td.stop { width: 7.5%; }
+.even td.stop { width: 14%; }
 * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
 @media (max-width: 480px) {
   body { padding: 14px 10px; }
@@ -152,7 +153,7 @@ def _dispels(sheet: OddsSheet) -> str:
     ]
     group = f'<tr class="group"><th></th><th colspan="{len(DISPEL_DICE)}">dispel dice</th></tr>'
     table = _table(("total", *map(str, DISPEL_DICE)), rows, group)
-    return f'<section class="card"><h3>To dispel a total</h3>{table}</section>\n'
+    return f'<section class="card even"><h3>To dispel a total</h3>{table}</section>\n'
 
 
 def _table(names: Iterable[str], rows: Iterable[str], group: str = "", words: str = "") -> str:

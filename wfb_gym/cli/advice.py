@@ -1,0 +1,198 @@
+"""The best play in a requested position, and what every other one is worth."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from wfb_gym.cli.position import RequestedPosition
+from wfb_gym.cli.spell_rolls import RollsSummary, Situation, SpellRolls
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.players.analysis import Analysis, Analyst
+from wfb_gym.scenario import Scenario
+from wfb_gym.solver import Solution, TooLarge, solve
+from wfb_gym.transcripts.decisions import describe_action, describe_dice
+
+_MOST_POSITIONS = 4_000_000
+"""Positions of all situations together that rolls of spells are solved for: about a minute."""
+_MOST_SITUATIONS = 400
+_FURTHER_CHOICES = (
+    Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE,
+    Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL,
+)  # fmt: skip
+"""Choices of the mover that belong to the play before them."""
+
+
+class Play(NamedTuple):
+    """A way to play in words, with the best of the further choices that it brings.
+
+    Then the points still to come for the mover, how many fewer they are than after the best play,
+    and the dice that it throws with their chance to cast or dispel.
+    """
+
+    play: str
+    value: float
+    difference: float
+    dice: int | None
+    chance: Fraction | None
+
+
+class Advice(NamedTuple):
+    """The advice.
+
+    Attributes:
+        best: the best play in words.
+        value: the points still to come for the mover.
+        plays: every play, best first.
+        is_exact: whether the values are exact.
+        method: how they were found.
+        reason: why they are not exact; "" where they are.
+        rolls: the average over spells that are still to be rolled, after the best play; None
+            where there are none.
+    """
+
+    best: str
+    value: float
+    plays: list[Play]
+    is_exact: bool
+    method: str
+    reason: str
+    rolls: RollsSummary | None
+
+
+class Judge:
+    """What positions of one scenario are worth: exactly where they can be solved."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._solution: Solution | None = None
+        self._analyst: Analyst | None = None
+        self.reason = ""
+        """Why nothing exact is known."""
+
+    @property
+    def positions(self) -> int:
+        """Positions that were solved so far; 0 where nothing can be solved."""
+        return 0 if self._solution is None else self._solution.graph.size
+
+    def analyse(self, battle: Battle) -> Analysis:
+        """Return what every legal action of a decision is worth to the mover."""
+        if self._solution is None and self._analyst is None:
+            try:
+                self._solution = solve(self._scenario, battle=battle)
+            except TooLarge as error:
+                self._analyst, self.reason = Analyst(self._scenario), str(error)
+        if self._solution is None:
+            assert self._analyst is not None
+            return self._analyst.analyse(battle)
+        sign = 1.0 if battle.mover == 0 else -1.0
+        gains = self._solution.action_values(battle)
+        values = {code: sign * gain + 0.0 for code, gain in gains.items()}
+        return Analysis(values, self._solution.best_action(battle), True, "exact")
+
+    def value_of(self, battle: Battle) -> tuple[float, bool, str]:
+        """Return points still to come for the first army, whether they are exact, and how found."""
+        if battle.is_over:
+            return 0.0, True, "exact"
+        if battle.is_decision():
+            analysis = self.analyse(battle)
+            sign = 1.0 if battle.mover == 0 else -1.0
+            return sign * analysis.value + 0.0, analysis.is_exact, analysis.method
+        value, is_exact, method = 0.0, True, "exact"
+        for outcome, probability in battle.chance_outcomes():
+            after = battle.copy()
+            gained = after.resolve(outcome)
+            found, exact, how = self.value_of(after)
+            value += probability * (gained + found)
+            if not exact:
+                is_exact, method = False, how
+        return value, is_exact, method
+
+    def play_on(self, battle: Battle, action: int) -> Battle:
+        """Play an action and the mover's best further choices that it brings, in a copy."""
+        after = battle.copy()
+        after.act(action)
+        while after.node in _FURTHER_CHOICES and after.mover == battle.mover:
+            after.act(self.analyse(after).best)
+        return after
+
+
+def advise(position: RequestedPosition, samples: int) -> Advice:
+    """Return the advice in a position.
+
+    Args:
+        position: that is asked about.
+        samples: rolls of spells that are valued where there are too many for all.
+    """
+    judge = Judge(position.scenario)
+    if position.selecting is not None:
+        return _before_spells(position, judge, samples)
+    battle, names = position.battle, position.names
+    if battle.is_over:
+        return Advice("nothing is left to decide", 0.0, [], True, "exact", "", None)
+    if not battle.is_decision():
+        text = f"{describe_dice(names, battle, battle).text}: there is no choice"
+        value, is_exact, method = judge.value_of(battle)
+        value = (value if battle.mover == 0 else -value) + 0.0
+        return Advice(text, value, [], is_exact, method, judge.reason, None)
+    analysis = judge.analyse(battle)
+    values, best = analysis.values, analysis.best
+    plays = []
+    for code in sorted(values, key=lambda code: (code != best, -round(values[code], 9), code)):
+        text, dice, chance = describe_action(names, battle, code, judge.play_on(battle, code))
+        difference = min(0.0, values[code] - values[best])
+        plays.append(Play(text, values[code], difference, dice, chance))
+    return Advice(
+        plays[0].play,
+        values[best],
+        plays,
+        analysis.is_exact,
+        analysis.method,
+        judge.reason,
+        None,
+    )
+
+
+def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> Advice:
+    """Return the advice where spells are still rolled or swapped."""
+
+    def value(battle: Battle) -> Situation:
+        points, is_exact, method = judge.value_of(battle)
+        best = "nothing is left to decide"
+        if battle.is_decision():
+            action = judge.analyse(battle).best
+            after = judge.play_on(battle, action)
+            best = describe_action(position.names, battle, action, after).text
+        return Situation(points, best, is_exact, method)
+
+    battle, rolls = position.battle, SpellRolls(position, value)
+    first = rolls.first(battle)
+    judge.value_of(first)
+    most = samples
+    if judge.positions:
+        most = max(samples, min(_MOST_SITUATIONS, _MOST_POSITIONS // judge.positions))
+    if battle.node == Node.ROLL_SPELLS:
+        summary = rolls.summary(battle, most, samples)
+        method = summary.rolls[0].situation.method
+        return Advice("", summary.value, [], summary.is_exact, method, judge.reason, summary)
+    sign = 1.0 if battle.mover == 0 else -1.0
+    found = {}
+    for action in battle.legal_actions():
+        after = battle.copy()
+        after.act(action)
+        found[action] = rolls.summary(after, most, samples)
+    values = {action: sign * summary.value + 0.0 for action, summary in found.items()}
+    order = sorted(values, key=lambda action: (-round(values[action], 9), action))
+    best = order[0]
+    plays = [
+        Play(
+            describe_action(position.names, battle, action, battle).text,
+            values[action],
+            min(0.0, values[action] - values[best]),
+            None,
+            None,
+        )
+        for action in order
+    ]
+    is_exact = all(summary.is_exact for summary in found.values())
+    method = found[best].rolls[0].situation.method
+    return Advice(plays[0].play, values[best], plays, is_exact, method, judge.reason, found[best])

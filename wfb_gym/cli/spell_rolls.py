@@ -1,0 +1,251 @@
+"""What an army is worth whose wizards have still to roll their spells: the average over the rolls.
+
+The engine rolls and swaps. Where there are few enough rolls all of them are valued, and swaps are
+the best ones; else some are sampled, with the swaps that the veteran would make.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import stdev
+from typing import TYPE_CHECKING, NamedTuple
+
+from wfb_gym.engine.actions import FIRST_CAST, PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.chance import sample
+from wfb_gym.engine.state import Node, new_work_spaces
+from wfb_gym.opponents.move_tables import no_move_tables
+from wfb_gym.opponents.scripted import Scripted, ScriptedPlayer
+from wfb_gym.scenario.sizes import LORE_SPELLS, WIZARDS
+from wfb_gym.transcripts.recording import rng_of_seed, scripted_chooser
+
+if TYPE_CHECKING:
+    from wfb_gym.cli.position import RequestedPosition
+
+_Z95 = 1.959964
+"""Half-width of a 95 % confidence interval, in standard errors."""
+_SEED = 0
+_MOST_PATHS = 20_000
+"""Ways through rolls and swaps that are counted; more are too many to value."""
+
+
+class Situation(NamedTuple):
+    """What a situation is worth to the first army, the best play, and how they were found."""
+
+    value: float
+    best: str
+    is_exact: bool
+    method: str
+
+
+class SpellRoll(NamedTuple):
+    """One roll of the wizards.
+
+    Attributes:
+        drawn: spells by army and wizard.
+        swapped: the spell that was given up for the lore's first, by army and wizard.
+        probability: of the roll.
+        situation: what it leads to.
+    """
+
+    drawn: Mapping[tuple[int, int], tuple[str, ...]]
+    swapped: Mapping[tuple[int, int], str]
+    probability: float
+    situation: Situation
+
+
+class SpellWorth(NamedTuple):
+    """A spell that a wizard may roll: points for its army on average with it, and without it."""
+
+    wizard: str
+    army: int
+    spell: str
+    with_it: float
+    without_it: float
+
+    @property
+    def adds(self) -> float:
+        """Points that rolling it brings."""
+        return self.with_it - self.without_it
+
+
+@dataclass(frozen=True)
+class RollsSummary:
+    """The average over rolls.
+
+    Attributes:
+        value: points for the first army.
+        half_width: of its 95 % confidence interval; 0 where all rolls were valued.
+        is_complete: whether all rolls were valued.
+        rolls: every one that was.
+        spells: what each spell adds, the best first, for wizards thatse roll is open.
+    """
+
+    value: float
+    half_width: float
+    is_complete: bool
+    rolls: tuple[SpellRoll, ...]
+    spells: tuple[SpellWorth, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all rolls were valued, and each exactly."""
+        return self.is_complete and all(roll.situation.is_exact for roll in self.rolls)
+
+
+class SpellRolls:
+    """Values rolls of spells that a request leaves open.
+
+    Args:
+        position: with its `selecting`.
+        judge: what a situation is worth at the beginning of the first phase.
+    """
+
+    def __init__(self, position: "RequestedPosition", judge: Callable[[Battle], Situation]) -> None:
+        self._position, self._judge = position, judge
+        self._known: dict[bytes, Situation] = {}
+
+    def summary(self, battle: Battle, most: int, samples: int) -> RollsSummary:
+        """Return the average over the rolls that follow.
+
+        Args:
+            battle: where spells are selected; it stays as it is.
+            most: situations that may be valued; where there are more, rolls are sampled.
+            samples: how many then.
+        """
+        is_complete = self.count(battle) <= most
+        if is_complete:
+            rolls, half_width = list(self._all(battle)), 0.0
+        else:
+            rolls = list(self._sampled(battle, samples))
+            spread = stdev(roll.situation.value for roll in rolls) if samples > 1 else math.inf
+            half_width = _Z95 * spread / math.sqrt(samples)
+        spells = tuple(sorted(self._worths(rolls), key=lambda each: -each.adds))
+        return RollsSummary(_mean(rolls), half_width, is_complete, tuple(rolls), spells)
+
+    def count(self, battle: Battle) -> float:
+        """Return how many situations the rolls and swaps lead to; infinity for very many."""
+        found: set[bytes] = set()
+        for number, beginning in enumerate(self._beginnings(battle.copy())):
+            if number > _MOST_PATHS:
+                return math.inf
+            found.add(beginning.key())
+        return len(found)
+
+    def first(self, battle: Battle) -> Battle:
+        """Return one of the situations."""
+        return self._position.reach(next(self._beginnings(battle.copy())))
+
+    def _beginnings(self, battle: Battle) -> Iterator[Battle]:
+        """Yield every way on to the beginning of the first phase."""
+        self._position.pass_known(battle)
+        if battle.node not in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
+            yield battle
+            return
+        for after, _ in _steps(battle):
+            yield from self._beginnings(after)
+
+    def _all(self, battle: Battle) -> list[SpellRoll]:
+        """Return every roll that follows, wizards swapping as is best for their army."""
+        battle = battle.copy()
+        self._position.pass_known(battle)
+        place = divmod(int(battle.state.cursor), WIZARDS)
+        if battle.node == Node.ROLL_SPELLS:
+            found = []
+            for (after, probability), (outcome, _) in zip(
+                _steps(battle), battle.chance_outcomes(), strict=True
+            ):
+                drawn = {place: self._lore_names(place, outcome)}
+                found += [
+                    roll._replace(
+                        drawn=drawn | dict(roll.drawn), probability=roll.probability * probability
+                    )
+                    for roll in self._all(after)
+                ]
+            return found
+        if battle.node == Node.SWAP_SPELL:
+            options = {
+                action: self._all(after)
+                for action, (after, _) in zip(battle.legal_actions(), _steps(battle), strict=True)
+            }
+            sign = 1.0 if battle.mover == 0 else -1.0
+            best = max(
+                options, key=lambda action: (round(sign * _mean(options[action]), 9), -action)
+            )
+            return [
+                roll._replace(swapped=self._swapped(place, best) | dict(roll.swapped))
+                for roll in options[best]
+            ]
+        return [SpellRoll({}, {}, 1.0, self._value(battle))]
+
+    def _sampled(self, battle: Battle, samples: int) -> Iterator[SpellRoll]:
+        """Yield some rolls, wizards swapping as the veteran does."""
+        tables, storage = no_move_tables()
+        veteran = scripted_chooser(ScriptedPlayer(int(Scripted.VETERAN), tables[0], storage))
+        rng, work = rng_of_seed(_SEED), new_work_spaces()[0]
+        for _ in range(samples):
+            on = battle.copy()
+            drawn: dict[tuple[int, int], tuple[str, ...]] = {}
+            swapped: dict[tuple[int, int], str] = {}
+            while True:
+                self._position.pass_known(on)
+                place = divmod(int(on.state.cursor), WIZARDS)
+                if on.node == Node.ROLL_SPELLS:
+                    outcome = int(sample(on.packed, on.state, rng, work))
+                    drawn[place] = self._lore_names(place, outcome)
+                    on.resolve(outcome)
+                elif on.node == Node.SWAP_SPELL:
+                    action = veteran(on, rng)
+                    swapped |= self._swapped(place, action)
+                    on.act(action)
+                else:
+                    break
+            yield SpellRoll(drawn, swapped, 1.0 / samples, self._value(on))
+
+    def _value(self, beginning: Battle) -> Situation:
+        key = beginning.key()
+        if key not in self._known:
+            self._known[key] = self._judge(self._position.reach(beginning))
+        return self._known[key]
+
+    def _lore_names(self, place: tuple[int, int], drawn: int) -> tuple[str, ...]:
+        army, wizard = place
+        spells = self._position.scenario.armies[army].wizards[wizard].candidate_spells
+        return tuple(spells[k].name for k in range(LORE_SPELLS) if drawn >> k & 1)
+
+    def _swapped(self, place: tuple[int, int], action: int) -> dict[tuple[int, int], str]:
+        if action == PASS:
+            return {}
+        return {place: self._position.names.spell_name(place[0], action - FIRST_CAST)}
+
+    def _worths(self, rolls: list[SpellRoll]) -> Iterator[SpellWorth]:
+        """Yield what rolling each spell adds; not where it came always or never."""
+        for place in dict.fromkeys(place for roll in rolls for place in roll.drawn):
+            army, wizard = place
+            sign = 1.0 if army == 0 else -1.0
+            for spell in self._lore_names(place, (1 << LORE_SPELLS) - 1):
+                having = [roll for roll in rolls if spell in roll.drawn[place]]
+                lacking = [roll for roll in rolls if spell not in roll.drawn[place]]
+                if having and lacking:
+                    name = self._position.names.characters[army][wizard]
+                    yield SpellWorth(name, army, spell, sign * _mean(having), sign * _mean(lacking))
+
+
+def _steps(battle: Battle) -> Iterator[tuple[Battle, float]]:
+    """Yield where each outcome or action leads, with its probability."""
+    if battle.is_chance():
+        for outcome, probability in battle.chance_outcomes():
+            after = battle.copy()
+            after.resolve(outcome)
+            yield after, probability
+    else:
+        for action in battle.legal_actions():
+            after = battle.copy()
+            after.act(action)
+            yield after, 1.0
+
+
+def _mean(rolls: list[SpellRoll]) -> float:
+    """Return the mean value of rolls, for the first army."""
+    total = sum(roll.probability for roll in rolls)
+    return sum(roll.probability * roll.situation.value for roll in rolls) / total
