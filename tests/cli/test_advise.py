@@ -4,13 +4,14 @@ import json
 import re
 import shlex
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
 
 from tests.pages import blocks, page
 from wfb_gym import solver
-from wfb_gym.cli import main
+from wfb_gym.cli import advice, main
 from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
@@ -537,6 +538,80 @@ def test_rolls_that_cannot_be(capsys: Capture, rolls: str, options: str, message
     captured = capsys.readouterr()
     assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
     assert message in captured.err
+
+
+def two_wizards(tmp_path: Path) -> str:
+    """Two wizards who roll, one of them two spells, with which it may swap."""
+    text = ROLLS.replace("level = 1", "level = 2").replace(
+        "[dispeller]",
+        """[[caster.wizards]]
+name = "Geomancer"
+level = 1
+lore = "Life"
+points = 100
+[dispeller]""",
+    )
+    path = tmp_path / "two.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_wizards_who_roll_together_swap_as_the_solver_does(capsys: Capture, tmp_path: Path) -> None:
+    name = two_wizards(tmp_path)
+    average = document(capsys, name)
+    assert average["is_exact"]
+    assert len(average["rolls"]["rolls"]) == 15 * 6
+    assert average["value"] == pytest.approx(solver.solve(name).value, abs=1e-9)
+    assert sum(roll["probability"] for roll in average["rolls"]["rolls"]) == pytest.approx(1.0)
+    told = output(capsys, name)
+    assert "on average over all 90 rolls" in told
+    assert "SHARE OF ROLLS" in told
+    assert "Best roll, " in told
+
+
+def test_what_a_spell_adds_is_the_mean_with_it_less_that_without(
+    capsys: Capture, rolls: str
+) -> None:
+    found = document(capsys, rolls)["rolls"]
+    for spell in found["spells"]:
+        values: dict[bool, list[float]] = {True: [], False: []}
+        for roll in found["rolls"]:
+            values[spell["spell"] in roll["rolled"]["Pyromancer"]].append(roll["value"])
+        means = {has: sum(each) / len(each) for has, each in values.items()}
+        assert spell["adds"] == pytest.approx(means[True] - means[False])
+        assert spell["times"] == len(values[True])
+    adds = [spell["adds"] for spell in found["spells"]]
+    assert adds == sorted(adds, reverse=True)
+
+
+def test_too_many_rolls_are_sampled_with_an_interval(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = two_wizards(tmp_path)
+    monkeypatch.setattr(advice, "_MOST_SITUATIONS", 30)
+    sampled = document(capsys, f"{name} --samples 30")
+    assert sampled == document(capsys, f"{name} --samples 30")  # the same each time
+    found = sampled["rolls"]
+    assert (sampled["is_exact"], found["is_complete"], len(found["rolls"])) == (False, False, 30)
+    values = [roll["value"] for roll in found["rolls"]]
+    assert sampled["value"] == pytest.approx(sum(values) / 30)
+    assert found["half_width"] == pytest.approx(1.959964 * stdev(values) / 30**0.5)
+    exact = solver.solve(name).value
+    assert abs(sampled["value"] - exact) < 2 * found["half_width"]
+    told = output(capsys, name, "--samples", "30")
+    assert f"on average over 30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}." in told
+
+
+def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) -> None:
+    name = two_wizards(tmp_path)
+    asked = document(capsys, f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1")
+    assert asked["node"] == "swap_spell"
+    for kept in (2, 6):
+        given = document(capsys, f"{name} --spells Pyromancer 1 {kept} --spells Geomancer 1")
+        gone = {2: "Wall of Fire", 6: "Flaming Sword of Rhuin"}[kept]
+        play = f"swap {gone} for the lore's first"
+        (found,) = (each for each in asked["plays"] if each["play"] == play)
+        assert found["value"] == pytest.approx(given["value"], abs=1e-9)
 
 
 def test_help(capsys: Capture) -> None:

@@ -7,12 +7,12 @@ from wfb_gym.cli.position import RequestedPosition
 from wfb_gym.cli.spell_rolls import RollsSummary, Situation, SpellRolls
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.players.analysis import Analysis, Analyst
+from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution, TooLarge, solve
 from wfb_gym.transcripts.decisions import describe_action, describe_dice
 
-_MOST_POSITIONS = 4_000_000
+_ALL_POSITIONS = 20 * MOST_POSITIONS
 """Positions of all situations together that rolls of spells are solved for: about a minute."""
 _MOST_SITUATIONS = 400
 _FURTHER_CHOICES = (
@@ -59,11 +59,20 @@ class Advice(NamedTuple):
     rolls: RollsSummary | None
 
 
-class Judge:
-    """What positions of one scenario are worth: exactly where they can be solved."""
+class _TooManyPositionsError(Exception):
+    """A situation is larger than what is solved of several."""
 
-    def __init__(self, scenario: Scenario) -> None:
-        self._scenario = scenario
+
+class Judge:
+    """What positions of one scenario are worth: exactly where they can be solved.
+
+    Args:
+        scenario: that the positions belong to.
+        most_positions: that one of them may have to be solved; None for all that memory holds.
+    """
+
+    def __init__(self, scenario: Scenario, most_positions: int | None = None) -> None:
+        self._scenario, self._most = scenario, most_positions
         self._solution: Solution | None = None
         self._analyst: Analyst | None = None
         self.reason = ""
@@ -78,8 +87,9 @@ class Judge:
         """Return what every legal action of a decision is worth to the mover."""
         if self._solution is None and self._analyst is None:
             try:
-                self._solution = solve(self._scenario, battle=battle)
-            except TooLarge as error:
+                watch = None if self._most is None else self._watch
+                self._solution = solve(self._scenario, battle=battle, progress=watch)
+            except (TooLarge, _TooManyPositionsError) as error:
                 self._analyst, self.reason = Analyst(self._scenario), str(error)
         if self._solution is None:
             assert self._analyst is not None
@@ -88,6 +98,11 @@ class Judge:
         gains = self._solution.action_values(battle)
         values = {code: sign * gain + 0.0 for code, gain in gains.items()}
         return Analysis(values, self._solution.best_action(battle), True, "exact")
+
+    def _watch(self, positions: int) -> None:
+        if self._most is not None and positions > self._most:
+            what = f"one situation alone has more than {self._most:,} positions"
+            raise _TooManyPositionsError(f"{what}, and every roll brings another")
 
     def value_of(self, battle: Battle) -> tuple[float, bool, str]:
         """Return points still to come for the first army, whether they are exact, and how found."""
@@ -123,9 +138,9 @@ def advise(position: RequestedPosition, samples: int) -> Advice:
         position: that is asked about.
         samples: rolls of spells that are valued where there are too many for all.
     """
-    judge = Judge(position.scenario)
     if position.selecting is not None:
-        return _before_spells(position, judge, samples)
+        return _before_spells(position, Judge(position.scenario, MOST_POSITIONS), samples)
+    judge = Judge(position.scenario)
     battle, names = position.battle, position.names
     if battle.is_over:
         return Advice("nothing is left to decide", 0.0, [], True, "exact", "", None)
@@ -169,7 +184,7 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
     judge.value_of(first)
     most = samples
     if judge.positions:
-        most = max(samples, min(_MOST_SITUATIONS, _MOST_POSITIONS // judge.positions))
+        most = max(samples, min(_MOST_SITUATIONS, _ALL_POSITIONS // judge.positions))
     if battle.node == Node.ROLL_SPELLS:
         summary = rolls.summary(battle, most, samples)
         method = summary.rolls[0].situation.method

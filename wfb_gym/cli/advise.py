@@ -22,7 +22,7 @@ phase begins or with what has happened in it. Solved exactly, dice and all; wher
 large, as a whole battle is, values are estimates and marked as such. Wizards who roll their
 spells have those of --spells, or are looked at on average over their rolls."""
 _MOST_ROWS = 20
-"""Rolls of spells that are listed; of more only how they open."""
+"""Rolls of one wizard's spells that are listed; of more only how they open."""
 _SAMPLES = 20
 
 _EXAMPLES = """\
@@ -202,7 +202,7 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     if position.selecting is None:
         lines.append(f"{position.summary()}.")
     else:
-        lines.append(f"{position.title}: spells are still to be {_selected(advice)}.")
+        lines.append(f"{position.title}: {position.selection()}.")
     about = "" if advice.is_exact else "about "
     worth = f"worth {about}{shared.format_value(advice.value)} points to the {mover}"
     lines.append(f"{position.horizon()} is {worth}{_precision(advice.rolls)}.")
@@ -217,10 +217,6 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     if advice.rolls is not None and advice.rolls.spells:
         lines += _rolls_lines(position, advice.rolls)
     return lines
-
-
-def _selected(advice: "Advice") -> str:
-    return "swapped" if advice.plays else "rolled"
 
 
 def _precision(rolls: "RollsSummary | None") -> str:
@@ -250,20 +246,23 @@ def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str
 
 def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[str]:
     """Return what each spell adds, then the rolls or, if they are many, the openings."""
-    several = len({spell.wizard for spell in rolls.spells}) > 1
-    table: list[tuple[str, ...]] = [("ADDS", "WITH IT", "WITHOUT", "SPELL ROLLED")]
-    for spell in rolls.spells:
+    army = min(spell.army for spell in rolls.spells)  # the other's spells hardly matter to it
+    spells = [spell for spell in rolls.spells if spell.army == army]
+    several = len({spell.wizard for spell in spells}) > 1
+    table = [("ADDS", "WITH IT", "WITHOUT", "ROLLS WITH IT", "SPELL")]
+    for spell in spells:
         values = (spell.adds, spell.with_it, spell.without_it)
         by = f" by {spell.wizard}" if several else ""
-        table.append((*map(shared.format_value, values), f"{spell.spell}{by}"))
-    lines = ["", *shared.align_columns(table, ">>><"), ""]
+        times = f"{spell.times} of {len(rolls.rolls)}"
+        table.append((*map(shared.format_value, values), times, f"{spell.spell}{by}"))
+    lines = ["", *shared.align_columns(table, ">>>><"), ""]
     best_first = sorted(rolls.rolls, key=lambda roll: -roll.situation.value)
-    if len(rolls.rolls) <= _MOST_ROWS:
+    if len(rolls.rolls) <= _MOST_ROWS and len(rolls.rolls[0].drawn) == 1:
         rows = [("POINTS FOR THE CASTER", "ROLLED", "SWAP", "OPEN WITH")]
         rows += [
             (
                 shared.format_value(roll.situation.value),
-                _rolled(roll),
+                _rolled(roll, army),
                 ", ".join(roll.swapped.values()) or "-",
                 roll.situation.best,
             )
@@ -278,9 +277,13 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
     cells += [(f"{part:.1%}", opening) for opening, part in openings[:_MOST_ROWS]]
     best, worst = best_first[0], best_first[-1]
     lines += shared.align_columns(cells, "><")
-    lines += ["", f"Best roll, {shared.format_value(best.situation.value)}: {_rolled(best)}"]
-    return [*lines, f"Worst roll, {shared.format_value(worst.situation.value)}: {_rolled(worst)}"]
+    lines += ["", f"Best roll, {shared.format_value(best.situation.value)}: {_rolled(best, army)}"]
+    return [
+        *lines,
+        f"Worst roll, {shared.format_value(worst.situation.value)}: {_rolled(worst, army)}",
+    ]
 
 
-def _rolled(roll: "SpellRoll") -> str:
-    return "; ".join(", ".join(spells) for spells in roll.drawn.values())
+def _rolled(roll: "SpellRoll", army: int) -> str:
+    """Return what the wizards of an army have rolled."""
+    return "; ".join(", ".join(spells) for place, spells in roll.drawn.items() if place[0] == army)

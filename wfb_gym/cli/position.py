@@ -160,7 +160,7 @@ class RequestedPosition:
 
     def horizon(self) -> str:
         """Describe what a value from here on is the value of."""
-        if self.battle.node != Node.NOMINATE:
+        if self.battle.node not in (Node.NOMINATE, Node.ROLL_SPELLS, Node.SWAP_SPELL):
             return "The situation"
         whole = "phase" if self.scenario.phases == 1 else "battle"
         return f"The rest of the {whole}" if self.request.tried else f"The {whole}"
@@ -169,6 +169,22 @@ class RequestedPosition:
         """Return the name of the wizard whose spells are being selected."""
         army, wizard = divmod(int(battle.state.cursor), WIZARDS)
         return self.names.characters[army][wizard]
+
+    def selection(self) -> str:
+        """Describe whose spells are rolled, or what may be swapped."""
+        if self.battle.node == Node.SWAP_SPELL:
+            army, wizard = divmod(int(self.battle.state.cursor), WIZARDS)
+            spells = self.scenario.armies[army].wizards[wizard].candidate_spells
+            drawn = self.known[army, wizard].drawn
+            rolled = [spell.name for k, spell in enumerate(spells) if drawn >> k & 1]
+            return f"{self.roller(self.battle)} has rolled {' and '.join(rolled)}"
+        open_rolls = [
+            f"{who.name} {self.scenario.spells_drawn(who)} of {who.lore}"
+            for army, side in enumerate(self.scenario.armies)
+            for wizard, who in enumerate(side.wizards)
+            if who.rolls_spells and (army, wizard) not in self.known
+        ]
+        return f"spells to roll, {', '.join(open_rolls)}"
 
     # --- playing ---------------------------------------------------------------------------
 

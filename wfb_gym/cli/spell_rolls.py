@@ -62,6 +62,7 @@ class SpellWorth(NamedTuple):
     spell: str
     with_it: float
     without_it: float
+    times: int
 
     @property
     def adds(self) -> float:
@@ -228,7 +229,8 @@ class SpellRolls:
                 lacking = [roll for roll in rolls if spell not in roll.drawn[place]]
                 if having and lacking:
                     name = self._position.names.characters[army][wizard]
-                    yield SpellWorth(name, army, spell, sign * _mean(having), sign * _mean(lacking))
+                    means = sign * _mean(having), sign * _mean(lacking)
+                    yield SpellWorth(name, army, spell, *means, len(having))
 
 
 def _steps(battle: Battle) -> Iterator[tuple[Battle, float]]:

@@ -1,0 +1,241 @@
+"""``odds``: the numbers of the sheet are the rules' and the engine's, and the page is safe."""
+
+import json
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pages import blocks, page
+from wfb_gym.cli import main
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.promises import worth_now
+from wfb_gym.packing import pack
+from wfb_gym.render.odds_facts import DISPEL_DICE, OddsSheet, SpellOdds, odds_sheet
+from wfb_gym.render.odds_sheet import html_of
+from wfb_gym.rules.casting import Casting, casting_probabilities
+from wfb_gym.rules.dice import FACES, roll_counts
+from wfb_gym.rules.dispelling import dispel_chance
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
+
+Capture = pytest.CaptureFixture[str]
+
+
+def output(capsys: Capture, line: str) -> str:
+    assert main(line.split()) == 0
+    captured = capsys.readouterr()
+    assert [each for each in captured.err.splitlines() if "compiling" not in each] == []
+    return captured.out
+
+
+def with_items(*items: str, **dispeller: Any) -> Scenario:
+    """A level 2 wizard with a spell worth 40 on 8+, and these items."""
+    wizard = {"name": "Wizard", "level": 2, "items": items}
+    wizard["spells"] = [{"name": "Bolt", "casting_value": 8, "worth": 40.0}]
+    data = {"name": "duel", "caster": {"wizards": [wizard]}, "dispeller": dispeller}
+    return scenario_from_dict(data, "test")
+
+
+def bolt(scenario: Scenario) -> SpellOdds:
+    return odds_sheet(scenario, 0).wizards[0].spells[0]
+
+
+# --- chances -------------------------------------------------------------------------------
+
+
+def test_chances_to_cast_are_those_of_the_rules() -> None:
+    for spell in odds_sheet(load_scenario("archmage-duel"), 0).wizards[0].spells:
+        assert [row.dice for row in spell.casts] == [1, 2, 3, 4, 5]
+        for row in spell.casts:
+            chances = casting_probabilities(row.dice, spell.casting_value)
+            cast = chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
+            assert row.cast == pytest.approx(float(cast), abs=1e-12)
+            assert row.irresistible == pytest.approx(float(chances[Casting.IRRESISTIBLE]))
+            assert row.miscast == pytest.approx(float(chances[Casting.MISCAST]))
+            assert row.points == pytest.approx(float(cast) * spell.points)
+
+
+@pytest.mark.parametrize("bonus", [0, 1])
+def test_dispel_dice_are_set_against_every_total(bonus: int) -> None:
+    items = ["Staff of Sorcery"] if bonus else []
+    staff = {"wizards": [{"name": "Enemy", "level": 1, "items": items, "spells": []}]}
+    row = bolt(with_items(**staff)).casts[2]
+    casts = {
+        (ones, sixes, total): Fraction(count, FACES**3)
+        for (ones, sixes, total), count in roll_counts(3).items()
+        if total >= 8 and ones < 2 and sixes < 2
+    }
+    plain = sum(casts.values())
+    mean = sum(total * chance for (_, _, total), chance in casts.items()) / plain
+    assert row.total == pytest.approx(float(mean))
+    for dice, stopped in zip(DISPEL_DICE, row.stopped, strict=True):
+        wanted = sum(
+            chance * dispel_chance(dice, total, bonus) for (_, _, total), chance in casts.items()
+        )
+        assert stopped == pytest.approx(float(wanted / plain)), dice
+
+
+def test_lasting_items_count_and_used_ones_do_not() -> None:
+    plain = bolt(with_items())
+    assert bolt(with_items("Power Stone", "Luckstone")).casts == plain.casts
+    assert len(bolt(with_items("Wizard's Staff")).casts) == len(plain.casts) + 1
+    better = bolt(with_items("Starwood Staff")).casts[1]
+    chances = casting_probabilities(2, 8, bonus=1)
+    assert better.cast == pytest.approx(
+        float(chances[Casting.CAST] + chances[Casting.IRRESISTIBLE])
+    )
+    doubles = bolt(with_items("Book of Hoeth")).casts[1]
+    assert doubles.irresistible == pytest.approx(3 / 36)  # 4 4, 5 5 and 6 6
+    assert doubles.cast == pytest.approx(plain.casts[1].cast)
+
+
+def test_a_bound_spell_needs_no_dice() -> None:
+    wizard = odds_sheet(with_items("Ring of Flame"), 0).wizards[0]
+    (ring,) = (spell for spell in wizard.spells if spell.is_bound)
+    (row,) = ring.casts
+    assert (row.dice, row.cast, row.irresistible, row.miscast) == (0, 1.0, 0.0, 0.0)
+    assert row.stopped[1] == pytest.approx(float(dispel_chance(2, ring.casting_value)))
+
+
+# --- points --------------------------------------------------------------------------------
+
+
+def test_points_are_the_engine_s_promise_at_the_best_target() -> None:
+    scenario = load_scenario("border-skirmish")
+    battle = Battle(pack(scenario))
+    for spell, found in enumerate(odds_sheet(scenario, 0).wizards[0].spells):
+        worth = float(worth_now(battle.packed, battle.state, 0, spell, 0.0))
+        assert found.points == pytest.approx(worth)
+        assert found.target == "Chaos Knights"
+
+
+def test_costs_and_chances_of_miscasts() -> None:
+    sheet = odds_sheet(load_scenario("archmage-duel"), 0)
+    (rows,) = sheet.miscasts.values()
+    assert sum(row.chance for row in rows) == pytest.approx(1.0)
+    assert [row.roll for row in rows] == ["2", "3", "4", "5-6", "7", "8-9", "10-11", "12"]
+    assert rows[0].points == pytest.approx(255 / 3 * 5 / 6)  # a Strength 10 hit: a third of him
+    assert rows[4].points == 0.0
+
+
+@pytest.mark.parametrize("name", bundled_scenarios())
+@pytest.mark.parametrize("side", [0, 1])
+def test_every_army_that_can_cast_has_a_sheet(name: str, side: int) -> None:
+    scenario = load_scenario(name)
+    if not any(who.candidate_spells for who in scenario.armies[side].wizards):
+        with pytest.raises(ValueError, match="expected an army that can cast something"):
+            odds_sheet(scenario, side)
+        return
+    sheet = odds_sheet(scenario, side)
+    assert sheet.wizards
+    assert sheet.power + sheet.own_dice > 0
+    for wizard in sheet.wizards:
+        for spell in wizard.spells:
+            assert spell.casts
+            assert (spell.points == 0.0) or spell.has_target
+
+
+def test_spells_that_are_rolled_are_all_there() -> None:
+    wizards = odds_sheet(load_scenario("tower-of-the-nine-panes"), 0).wizards
+    astromancer = next(wizard for wizard in wizards if wizard.name == "Astromancer")
+    assert (astromancer.rolls, len(astromancer.spells)) == (2, 6)
+
+
+# --- what is printed -----------------------------------------------------------------------
+
+
+class Reader(HTMLParser):
+    """Checks that tags close in order, and collects what loads something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.loads += [tag for name, _ in attrs if name in ("src", "href")]
+        self.loads += [tag] if tag == "script" else []
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def html(sheet: OddsSheet) -> str:
+    text, reader = html_of(sheet), Reader()
+    reader.feed(text)
+    assert reader.open == []
+    assert reader.loads == []
+    return text
+
+
+def test_the_page_has_every_number() -> None:
+    sheet = odds_sheet(load_scenario("storm-council"), 0)
+    text = html(sheet)
+    for wizard in sheet.wizards:
+        assert wizard.name in text
+        for spell in wizard.spells:
+            for row in spell.casts:
+                assert f"<td>{row.points:.1f}</td>" in text
+
+
+def test_names_are_escaped() -> None:
+    evil = '<script>alert("x")</script> & co'
+    wizard = {"name": evil, "level": 1}
+    wizard["spells"] = [{"name": f"a {evil}", "casting_value": 5, "worth": 10.0}]
+    data = {"name": "evil", "caster": {"name": f"b {evil}", "wizards": [wizard]}, "dispeller": {}}
+    text = html(odds_sheet(scenario_from_dict(data, "test"), 0))
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; co") >= 4
+
+
+def test_json_has_the_sheet(capsys: Capture) -> None:
+    found = json.loads(output(capsys, "odds apprentice --json"))
+    assert (found["power"], found["dispel"]) == (3, 2)
+    assert [spell["name"] for spell in found["wizards"][0]["spells"]] == [
+        "Fire Ball",
+        "Fiery Blast",
+    ]
+
+
+def test_the_page_is_written(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "sheet.html"
+    assert output(capsys, f"odds apprentice --html {file}") == f"{file}\n"
+    assert file.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("odds nowhere", "nowhere"),
+        ("odds archmage-duel --side dispeller", "expected an army that can cast something"),
+        ("odds apprentice --side both", "invalid choice: 'both'"),
+        ("odds apprentice --html no/such/folder/sheet.html", "--html: "),
+    ],
+)
+def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(line.split())
+    captured = capsys.readouterr()
+    assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
+    assert message in captured.err
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        pair
+        for block in blocks(page("odds.md"), "console")
+        for pair in re.findall(r"^\$ python -m wfb_gym (.*)\n((?:[^$].*\n|\n)*)", block, re.M)
+    ],
+)
+def test_the_page_of_the_documentation_prints_what_it_says(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = output(capsys, command)
+    assert printed.startswith(told.removesuffix("...\n"))
