@@ -200,8 +200,9 @@ def test_the_plan_has_everybody_on_the_battlefield(name: str) -> None:
     plan = [line for line in lines if line.startswith("|")]
     assert {len(line) for line in plan} == {int(field.width) + 2}
     for army in scenario.armies:
-        for who in (*army.units, *(each for each in army.characters if not army.unit_of(each))):
-            (key,) = (line for line in lines if line[2:].startswith(f"{who.name}: "))
+        alone = (each.name for each in army.characters if not army.unit_of(each))
+        for name in (*(unit.name for unit in army.units), *alone):
+            (key,) = (line for line in lines if line[2:].startswith(f"{name}: "))
             assert any(key[0] in line for line in plan), key
 
 

@@ -160,7 +160,7 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
 
 def _draw(rows: list[list[str]], shape: Any, letter: str) -> None:
     """Mark the squares that a shape touches, at least the one of its middle."""
-    from shapely import box
+    from shapely import box  # type: ignore[import-untyped]
 
     shape = shape.convex_hull  # without the gaps between bases
     left, low, right, high = shape.bounds
