@@ -249,7 +249,7 @@ def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[s
     army = min(spell.army for spell in rolls.spells)  # the other's spells hardly matter to it
     spells = [spell for spell in rolls.spells if spell.army == army]
     several = len({spell.wizard for spell in spells}) > 1
-    table = [("ADDS", "WITH IT", "WITHOUT", "ROLLS WITH IT", "SPELL")]
+    table: list[tuple[str, ...]] = [("ADDS", "WITH IT", "WITHOUT", "ROLLS WITH IT", "SPELL")]
     for spell in spells:
         values = (spell.adds, spell.with_it, spell.without_it)
         by = f" by {spell.wizard}" if several else ""

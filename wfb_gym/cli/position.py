@@ -160,7 +160,7 @@ class RequestedPosition:
 
     def horizon(self) -> str:
         """Describe what a value from here on is the value of."""
-        if self.battle.node not in (Node.NOMINATE, Node.ROLL_SPELLS, Node.SWAP_SPELL):
+        if self.selecting is None and self.battle.node != Node.NOMINATE:
             return "The situation"
         whole = "phase" if self.scenario.phases == 1 else "battle"
         return f"The rest of the {whole}" if self.request.tried else f"The {whole}"
