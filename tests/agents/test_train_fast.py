@@ -223,11 +223,12 @@ def test_a_run_ends_with_where_all_lies_and_what_to_do_next(
     assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in told
     assert "pictures: curve.png, policy.png" in told
     commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", told.partition("next:")[2])
-    assert [module for module, _ in commands] == ["wfb_gym"] * 2 + ["agents.train_fast"] * 2
-    (_, play), (_, advise), *training = commands
+    assert [module for module, _ in commands] == ["wfb_gym"] * 3 + ["agents.train_fast"] * 2
+    (_, play), (_, advise), (_, web), *training = commands
     assert play == f"play apprentice --opponent {tmp_path / 'seed-0' / 'dispeller.npz'}"
     assert (tmp_path / "seed-0" / "dispeller.npz").is_file()
     assert advise == "advise apprentice"
+    assert web.strip() == "web"
     for _, arguments in training:
         train_fast.check_settings(
             parse_settings(
