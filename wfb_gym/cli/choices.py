@@ -14,7 +14,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario
-from wfb_gym.suggestions import one_of
+from wfb_gym.suggestions import one_of, plain
 from wfb_gym.transcripts.decisions import describe_action, describe_choices
 from wfb_gym.transcripts.effects import item_words, spell_words
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
@@ -89,14 +89,14 @@ class Choices:
         It is understood as the beginning of some words of a choice, spaces and the like left out:
         "fireball", "3 dice", "scroll"; "pass" where nothing is done.
         """
-        typed = _letters(answer)
+        typed = plain(answer)
         descriptions = describe_choices(self._names, battle)
         if typed in _PASS_WORDS and actions.PASS in descriptions:
             return actions.PASS
         names = {
             action: self._short(battle, action, each.text) for action, each in descriptions.items()
         }
-        meant = [action for action, name in names.items() if _letters(name) == typed]
+        meant = [action for action, name in names.items() if plain(name) == typed]
         if not meant and any(map(str.isalpha, typed)):
             meant = [
                 action
@@ -167,12 +167,7 @@ def _is_cast(action: int) -> bool:
     return actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
 
 
-def _letters(words: str) -> str:
-    """Return words without case, spaces and signs."""
-    return "".join(each for each in words.casefold() if each.isalnum())
-
-
 def _tails(text: str) -> list[str]:
     """Return the letters of a text from each of its words on."""
     words = text.split()
-    return [_letters(" ".join(words[first:])) for first in range(len(words))]
+    return [plain(" ".join(words[first:])) for first in range(len(words))]

@@ -221,7 +221,7 @@ def worth_per_phase(packed: PackedScenario, state: State, army: int, spell: int)
 
 
 @jit(forceinline=False)
-def _resistance_of(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> int:
+def resistance_of_aim(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> int:
     """Magic Resistance of what the army's spell is aimed at, if that is an enemy.
 
     A Comet targets a point, and no unit resists it (ours).
@@ -260,7 +260,7 @@ def resistance_to_cast(packed: PackedScenario, state: State) -> int:
     """Dice that Magic Resistance adds to a dispel of the spell being cast."""
     if state.aim == 0:
         return 0
-    return _resistance_of(
+    return resistance_of_aim(
         packed, state, int64(state.active), int64(state.spell - 1), int64(state.aim - 1)
     )
 
@@ -272,7 +272,7 @@ def resistance(packed: PackedScenario, state: State) -> int:
         return resistance_to_cast(packed, state)
     if state.attempt == DispelAttempt.FREE and state.free_aim:
         enemy = int64(1 - state.active)
-        return _resistance_of(
+        return resistance_of_aim(
             packed, state, enemy, int64(state.free - 1), int64(state.free_aim - 1)
         )
     return 0  # a spell in play, or an unaimed one

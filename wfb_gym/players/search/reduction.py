@@ -22,9 +22,8 @@ from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
     can_aim,
     resistance,
+    resistance_of_aim,
     resistance_to_cast,
-    target_code,
-    target_resistance,
     worth_per_phase,
     wounds_left,
 )
@@ -114,18 +113,7 @@ def aim_value(
     way = packed.armies[army].aims[entry.first_aim + aim]
     phases = expected_phases(int64(entry.duration), phases_left(packed, state), survival)
     value = _aim_at_once(packed, state, army, spell, aim) + way.worth_per_phase * phases
-    return float(value * (1.0 - RESISTED * _resistance_at(packed, army, spell, aim, state)))
-
-
-@jit
-def _resistance_at(packed: PackedScenario, army: int, spell: int, aim: int, state: State) -> int:
-    """Magic Resistance of an enemy that a spell is aimed at."""
-    code = target_code(packed, army, spell, aim)
-    if packed.armies[army].spells[spell].duration == Duration.DELAYED or code <= TARGETS:
-        return int64(0)
-    if code > 2 * TARGETS:
-        return int64(0)
-    return int64(target_resistance(packed, state, other(army), (code - 1) % TARGETS))
+    return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
 
 
 @jit(nogil=True, forceinline=False)
@@ -191,7 +179,7 @@ def _reduce_casts(
             now = _aim_at_once(packed, state, army, s, aim)
             per_phase = float(packed.armies[army].aims[entry.first_aim + aim].worth_per_phase)
             if not pending:
-                stays = 1.0 - RESISTED * _resistance_at(packed, army, s, aim, state)
+                stays = 1.0 - RESISTED * resistance_of_aim(packed, state, army, s, aim)
                 now *= stays
                 per_phase *= stays
         later = per_phase * expected_phases(int64(entry.duration), left, survival)
