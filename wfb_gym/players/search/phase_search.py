@@ -52,6 +52,7 @@ _KEY_WORDS = 6
 _MOST_KEPT = 3_000_000
 """Positions of solved duels that are remembered."""
 _MOST_DUELS = 150
+"""Duels that are remembered, and scenarios that they are made from."""
 
 
 class PhaseSearchAgent(PositionAgent):
@@ -180,6 +181,8 @@ class PhaseSearchAgent(PositionAgent):
     ) -> tuple[int, float] | None:
         """Return the duel's best action and its value to the first army; None if too large."""
         if digest not in self._reduced:
+            if len(self._reduced) >= _MOST_DUELS:
+                self._reduced.clear()
             self._reduced[digest] = reduced_scenario(packed, self._miscast_cost)
         worths, duel, spells = self._worths, self._states[0], self._spells
         while spells > 0:
