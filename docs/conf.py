@@ -24,6 +24,10 @@ extensions = [
 exclude_patterns = ["results"]
 # Links to headings are written as a forge makes them: #whole-battles.
 myst_heading_anchors = 3
+# Pictures with a width of their own are written in HTML.
+myst_enable_extensions = ["html_image"]
+# Options and keys are copied from tables: "6e" and --seed stay as they are written.
+smartquotes = False
 
 # Docstrings put code between single backticks.
 default_role = "code"
@@ -41,6 +45,7 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(DOCS / "scorer.js")
 html_title = "wfb_gym"
 html_show_sphinx = False
 html_show_copyright = False
