@@ -168,7 +168,8 @@ FOUND_FIRST = {
 def test_the_search_finds_the_right_page_first(site: Path) -> None:
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=CHROMIUM).new_page()
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = chromium.new_page()
         for words, wanted in FOUND_FIRST.items():
             page.goto(f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
             first = page.locator("#search-results li a").first.get_attribute("href")
