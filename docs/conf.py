@@ -72,6 +72,12 @@ def nav_that_is_there(app: Any, name: str, source: list[str]) -> None:
         source[0] = "\n".join(filter(there, source[0].split("\n")))
 
 
+def pages_that_open(app: Any, name: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Let a link to a page of docs/examples open it, where Sphinx would have it saved."""
+    if "body" in context:
+        context["body"] = re.sub(r' download=""( href="[^"]+\.html")', r"\1", context["body"])
+
+
 def first_section(
     app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]
 ) -> None:
@@ -110,5 +116,6 @@ def setup(app: Any) -> None:
             field.label = "Attributes"
     app.connect("source-read", folders_as_words)
     app.connect("source-read", nav_that_is_there)
+    app.connect("html-page-context", pages_that_open)
     app.connect("autodoc-process-docstring", first_section)
     app.connect("autodoc-process-signature", names_of_types)

@@ -139,6 +139,9 @@ def test_the_site_has_every_page_heading_and_picture(site: Path) -> None:
             assert (path.parent / source).is_file(), f"{path.name}: {source}"
             pictures += 1
     assert pictures > 20
+    review = re.search(r'<a[^>]*border-skirmish\.html">', (site / "web.html").read_text("utf-8"))
+    assert review
+    assert "download=" not in review[0]
 
 
 @pytest.mark.slow
