@@ -24,6 +24,10 @@ extensions = [
 exclude_patterns = ["results"]
 # Links to headings are written as a forge makes them: #whole-battles.
 myst_heading_anchors = 3
+# Pictures with a width of their own are written in HTML.
+myst_enable_extensions = ["html_image"]
+# Options and keys are copied from tables: "6e" and --seed stay as they are written.
+smartquotes = False
 
 # Docstrings put code between single backticks.
 default_role = "code"
@@ -41,6 +45,7 @@ napoleon_use_ivar = True
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(DOCS / "scorer.js")
 html_title = "wfb_gym"
 html_show_sphinx = False
 html_show_copyright = False
@@ -65,6 +70,12 @@ def nav_that_is_there(app: Any, name: str, source: list[str]) -> None:
 
     if name == app.config.root_doc:
         source[0] = "\n".join(filter(there, source[0].split("\n")))
+
+
+def pages_that_open(app: Any, name: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Let a link to a page of docs/examples open it, where Sphinx would have it saved."""
+    if "body" in context:
+        context["body"] = re.sub(r' download=""( href="[^"]+\.html")', r"\1", context["body"])
 
 
 def first_section(
@@ -105,5 +116,6 @@ def setup(app: Any) -> None:
             field.label = "Attributes"
     app.connect("source-read", folders_as_words)
     app.connect("source-read", nav_that_is_there)
+    app.connect("html-page-context", pages_that_open)
     app.connect("autodoc-process-docstring", first_section)
     app.connect("autodoc-process-signature", names_of_types)

@@ -15,6 +15,7 @@ import pytest
 
 import wfb_gym
 from tests.pages import ROOT, page, place_of, sections
+from tests.web.browser import CHROMIUM
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
@@ -52,7 +53,10 @@ SEARCHED = {
     "write an agent": "howto/write-an-agent",
     "miscast": "five-minutes",
     "miscast tables": "scenarios",
+    "action masks": "environments",
     "action space": "environments",
+    "autoreset": "environments",
+    "seeds": "environments",
 }
 """What people look for, and the page with it in a heading."""
 
@@ -97,25 +101,79 @@ def test_the_versions_page_lists_every_id() -> None:
         assert f"| `{name}` |" in page("versioning.md")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in ("furo", "myst_parser", "sphinx")),
-    reason="needs the extra docs",
-)
-def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built without a warning."""
+    folder = tmp_path_factory.mktemp("site")
     command = ["-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", "-d"]
     done = subprocess.run(
-        [sys.executable, *command, str(tmp_path / "trees"), str(DOCS), str(tmp_path / "site")],
+        [sys.executable, *command, str(folder / "trees"), str(DOCS), str(folder / "site")],
         capture_output=True,
         text=True,
         check=False,
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "site" / "environments" / "caster.html").is_file()
-    text = (tmp_path / "site" / "searchindex.js").read_text(encoding="utf-8")
+    return folder / "site"
+
+
+needs_docs = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in ("furo", "myst_parser", "sphinx")),
+    reason="needs the extra docs",
+)
+
+
+@pytest.mark.slow
+@needs_docs
+def test_the_site_has_every_page_heading_and_picture(site: Path) -> None:
+    assert (site / "environments" / "caster.html").is_file()
+    text = (site / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     for words, name in SEARCHED.items():
         number = index["docnames"].index(name)
         found = [title for title in index["alltitles"] if words in title.lower()]
         assert number in {place for title in found for place, _ in index["alltitles"][title]}
+    pictures = 0
+    for path in site.rglob("*.html"):
+        for source in re.findall(r'<img\b[^>]* src="([^":]+)"', path.read_text(encoding="utf-8")):
+            assert (path.parent / source).is_file(), f"{path.name}: {source}"
+            pictures += 1
+    assert pictures > 20
+    review = re.search(r'<a[^>]*border-skirmish\.html">', (site / "web.html").read_text("utf-8"))
+    assert review
+    assert "download=" not in review[0]
+
+
+@pytest.mark.slow
+@needs_docs
+def test_options_and_words_of_the_site_can_be_copied(site: Path) -> None:
+    assert "--scenario NAME" in (site / "leaderboard.html").read_text(encoding="utf-8")
+    assert "\u201c6e\u201d" not in (site / "scenarios.html").read_text(encoding="utf-8")
+
+
+FOUND_FIRST = {
+    "action table": "environments/",
+    "autoreset": "environments.html",
+    "install": "install.html",
+    "make_agent": "api/players.html",
+    "miscast": "five-minutes.html",
+    "power dice": "five-minutes.html",
+    "scroll": "five-minutes.html",
+    "seed": "environments.html",
+    "write an agent": "howto/write-an-agent.html",
+}
+"""What people look for, and the page that the site's search has first."""
+
+
+@pytest.mark.slow
+@needs_docs
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+def test_the_search_finds_the_right_page_first(site: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = chromium.new_page()
+        for words, wanted in FOUND_FIRST.items():
+            page.goto(f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+            first = page.locator("#search-results li a").first.get_attribute("href")
+            assert (first or "").startswith(wanted), f"{words}: {first}"

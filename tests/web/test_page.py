@@ -115,6 +115,20 @@ def assert_fits(page: Page) -> None:
     assert wide <= window
 
 
+def test_values_stand_one_below_the_other_on_a_phone(open_page: OpenPage) -> None:
+    page = open_page("phone")
+    start(page, scenario="border-skirmish")
+    choose(page, 1)
+    choose(page, 0)
+    page.get_by_role("button", name="Advice").click()
+    expect(page.locator("button.choice.best .worth")).to_have_count(1)
+    edges = page.locator("button.choice .worth").evaluate_all(
+        "all => all.map(each => Math.round(each.getBoundingClientRect().right))"
+    )
+    assert len(edges) == 3
+    assert len(set(edges)) == 1
+
+
 @pytest.mark.parametrize(("seat", "size"), [("caster", "phone"), ("dispeller", "desk")])
 def test_a_phase_is_played_by_clicks(
     open_page: OpenPage, tmp_path: Path, seat: str, size: str

@@ -44,7 +44,7 @@ body { background: var(--paper) !important; color: var(--ink); }
 .page button.choice .chance, .page button.choice .worth { font-variant-numeric: tabular-nums;
   font-size: 13px; color: var(--faded); white-space: nowrap; }
 .page button.choice .worth { color: var(--ink); font-weight: 650; min-width: 62px;
-  text-align: right; }
+  margin-left: auto; text-align: right; }
 .page button.choice .die { width: 20px; height: 20px; }
 .page button.choice .tag.best { background: var(--good); color: var(--card); }
 .page .question { margin-top: 8px; font-weight: 650; }
