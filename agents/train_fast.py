@@ -345,7 +345,8 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
         raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
     check_trainable(settings.scenario)
     names = settings.scenario
-    SelfPlayBatch(1, names if len(names) > 1 else names[0]).reset(0)  # refuses what is unplayable
+    # Refuses what is unplayable.
+    SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
     folders = [settings.out]
     if settings.runs > 1:
         folders += [one.out for one in settings_of_seeds(settings)]

@@ -83,8 +83,10 @@ def tables(rounds: Sequence[ScenarioRound], ratings: Ratings) -> Iterator[Table]
         if each.results:
             yield _points_table(each)
     forfeits = any(each.forfeits for each in ratings.agents)
-    columns = [
-        Column(each, justify="left" if each in ("agent", "against") else "right", no_wrap=True)
+    columns = [  # names give way to the numbers where there is no room for both
+        Column(each, overflow="fold")
+        if each in ("agent", "against")
+        else Column(each, justify="right", no_wrap=True)
         for each in ("agent", "rating", "cast", "dispel", "worst", "against")
     ]
     table = Table(

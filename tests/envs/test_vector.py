@@ -4,6 +4,7 @@ import copy
 import multiprocessing
 import pickle
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -703,6 +704,13 @@ def test_limits_that_are_too_small_are_refused(make: Any) -> None:
     assert "opponent.items: the scenario needs 1, found 0" in told
     assert "dice: the scenario needs 5, found 3" in told
     assert "wizards" not in told
+
+
+def test_scenarios_that_no_environment_would_play_are_refused() -> None:
+    scenarios = ["apprentice", "archmage-duel", "long-siege"]
+    for make in (partial(raw, CASTER), partial(native, CASTER, 2)):
+        with pytest.raises(ValueError, match="scenario: expected at most one for each environment"):
+            make(scenario=scenarios)
 
 
 def test_no_scenario_is_refused() -> None:

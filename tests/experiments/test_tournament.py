@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from rich.console import Console
 
 from experiments import tournament
 from experiments.common import INTERRUPTED
@@ -24,6 +25,7 @@ from experiments.tournaments.matches import (
     play_match,
 )
 from experiments.tournaments.rating import rate
+from experiments.tournaments.reports import tables
 from experiments.tournaments.running import FILE, open_record
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
@@ -140,6 +142,19 @@ def test_known_strengths_are_found_again() -> None:
     assert found.agents[0].against == "b"
     assert found.agents[0].worst is not None
     assert found.agents[0].worst.value == pytest.approx(0.4)
+
+
+def test_a_long_name_leaves_all_numbers_in_the_table_of_ratings() -> None:
+    strengths = {"runs/duel-fast/caster.npz+runs/duel-fast/dispeller.npz": (0.5, 0.3), "b": (0, 0)}
+    ratings = rate(list(strengths), _cells("low", strengths, 10.0, 2.0))
+    (table,) = tables([], ratings)
+    with (console := Console(width=80)).capture() as shown:
+        console.print(table)
+    for one in ratings.agents:
+        assert one.rating is not None
+        assert one.worst is not None
+        for number in (one.rating.value, one.casting, one.dispelling, one.worst.value):
+            assert f"{number:+.3f}" in shown.get()
 
 
 def test_missing_cells_do_not_move_the_others() -> None:

@@ -18,6 +18,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
 
 import wfb_gym  # noqa: F401 (registers the ids)
+from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits
 from wfb_gym.files import DamagedFileError
 from wfb_gym.interop.sb3 import PhaseVecEnv, load_policy
@@ -308,6 +309,24 @@ def test_a_saved_model_draws_in_proportion_to_its_own_chances(saved: Path) -> No
     assert masks.sum() > 1
     np.testing.assert_allclose(found, chances, atol=0.02)
     assert not found[~masks[0]].any()
+
+
+def test_a_model_in_memory_is_graded_as_it_is_once_saved(saved: Path) -> None:
+    model: Any = MaskablePPO.load(saved, device="cpu")
+    expected = solver.normalised_score("archmage-duel", saved, seat="dispeller")
+    assert solver.normalised_score("archmage-duel", model, seat="dispeller") == expected
+    with torch.no_grad():  # always the first dice, as far as they are legal
+        model.policy.action_net.bias[1] += 100.0
+    assert solver.normalised_score("archmage-duel", model, seat="dispeller") != expected
+
+
+def test_a_model_in_memory_is_an_opponent(saved: Path) -> None:
+    envs = PhaseVecEnv(64, opponent=["veteran", MaskablePPO.load(saved, device="cpu")])
+    played(envs, 20)
+    with pytest.raises(ValueError, match="MaskablePPO: the model was trained on observations of"):
+        played(PhaseVecEnv(64, "dispeller", opponent=MaskablePPO.load(saved, device="cpu")), 20)
+    with pytest.raises(ValueError, match="DQN: expected a model of MaskablePPO"):
+        PhaseVecEnv(1, opponent=tiny(DQN, PhaseVecEnv(1, "dispeller"), buffer_size=8))
 
 
 def test_a_saved_model_is_an_opponent(saved: Path) -> None:

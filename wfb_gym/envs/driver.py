@@ -116,6 +116,9 @@ class EpisodeDriver:
         move_tables: for optimal opponents.
         mode: when ended episodes begin anew.
         scale: reward per point.
+
+    Raises:
+        ValueError: there are more scenarios than environments.
     """
 
     def __init__(
@@ -131,6 +134,11 @@ class EpisodeDriver:
         self.num_envs, self.mode, self.view, self.scale = num_envs, mode, view, scale
         self.scenarios, self.packed_scenarios, self.redraw, _ = scenarios
         count = len(self.packed_scenarios)
+        if count > num_envs and not self.redraw:  # the last ones would never be played
+            raise ValueError(
+                f"scenario: expected at most one for each environment, found {count} for "
+                f"{num_envs}; gym.make_vec with num_envs={count} or more plays them side by side"
+            )
         self.envs = new_records(kernel.Environment, num_envs)
         self.envs.scenario = np.arange(num_envs) % count
         self.game = kernel.Game(

@@ -6,7 +6,7 @@ is whatever a user names to sit opposite; `wfb_gym.players.registry` resolves it
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,16 @@ class HasPolicy(Protocol):
         """The policy."""
 
 
-Opponent = str | Path | Policy | HasPolicy
-"""A player's name, the path of a saved model, a policy, or an agent."""
+@runtime_checkable
+class Model(Protocol):
+    """A model of Stable-Baselines3 in memory."""
+
+    policy: Any
+    policy_class: Any
+
+
+Opponent = str | Path | Policy | HasPolicy | Model
+"""A player's name, the path of a saved model, a policy, an agent, or a model in memory."""
 
 
 class PositionAgent:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, find_scripted, kind_and_epsilon
-from wfb_gym.players.interface import Agent, Opponent, Policy
+from wfb_gym.players.interface import Agent, Model, Opponent, Policy
 from wfb_gym.suggestions import did_you_mean
 
 SEARCHING = {
@@ -60,11 +60,17 @@ def resolve_policy(
         ValueError: it is not a player.
         FileNotFoundError: there is no such saved model.
     """
-    found: Any = _find_agent(str(player)) if isinstance(player, str | Path) else player
+    found: Any = player
+    if isinstance(player, str | Path):
+        found = _find_agent(str(player))
+    elif isinstance(player, Model):
+        from wfb_gym.players.sb3_model import policy_of_model
+
+        found = policy_of_model(player)
     for policy in (*(getattr(found, name, None) for name in methods), found):
         if callable(policy):
             return policy  # type: ignore[no-any-return]
-    raise _unknown(who, player, ", a callable, an agent or a list of these")
+    raise _unknown(who, player, ", a callable, an agent, a model or a list of these")
 
 
 def make_agent(

@@ -1,4 +1,4 @@
-"""Saved Stable-Baselines3 models as agents. Imported only on use: it brings torch."""
+"""Stable-Baselines3 models, saved or not, as agents. Imported only on use: it brings torch."""
 
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,11 @@ except ImportError as error:
 
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import DamagedFileError, refuse_damage
-from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
+from wfb_gym.players.interface import Actions, Masks, Model, Observations, Probabilities
 
 
 class SavedPolicy:
-    """Stable-Baselines3's policy of a saved model as an agent; also callable, as a policy.
+    """Stable-Baselines3's policy of a model as an agent; also callable, as a policy.
 
     It draws its actions unless it is deterministic, then it takes the likeliest one.
     """
@@ -75,8 +75,9 @@ class SavedPolicy:
                 "on the same scenario, seat and limits"
             )
         with torch.no_grad():
-            distribution = self._policy.get_distribution(torch.as_tensor(observations))
-            return np.where(masks, distribution.distribution.logits.numpy(), -np.inf)
+            given_to = torch.as_tensor(observations, device=self._policy.device)
+            logits = self._policy.get_distribution(given_to).distribution.logits
+            return np.where(masks, logits.cpu().numpy(), -np.inf)
 
 
 def load_policy(
@@ -100,19 +101,20 @@ def load_policy(
     return SavedPolicy(policy, str(path), deterministic, seed)
 
 
+def policy_of_model(model: Model) -> SavedPolicy:
+    """Return a model in memory as an agent that plays as the model has learned so far.
+
+    Raises:
+        ValueError: it is not a model that can play.
+    """
+    name = type(model).__name__
+    _check_kind(name, type(model.policy), model.policy.observation_space, model.policy.action_space)
+    return SavedPolicy(model.policy, name, deterministic=False, seed=None)
+
+
 def _policy_of(path: str, data: dict[str, Any], weights: Any) -> Any:
     kind, spaces = data["policy_class"], (data["observation_space"], data["action_space"])
-    plain = ActorCriticPolicy | MaskableActorCriticPolicy
-    is_plain = isinstance(kind, type) and issubclass(kind, plain)
-    if not is_plain or issubclass(kind, RecurrentActorCriticPolicy):
-        raise DamagedFileError(
-            f"{path}: expected a model of MaskablePPO, PPO, A2C or TRPO, found the policy {kind}"
-        )
-    if len(spaces[0].shape or ()) != 1 or not hasattr(spaces[1], "n"):
-        raise DamagedFileError(
-            f"{path}: expected a flat observation and a discrete action, "
-            f"found {spaces[0]} and {spaces[1]}"
-        )
+    _check_kind(path, kind, *spaces)
     for name, each in weights.items():
         if not torch.isfinite(each).all():
             raise DamagedFileError(f"{path}: {name}: expected finite numbers, found others")
@@ -121,3 +123,17 @@ def _policy_of(path: str, data: dict[str, Any], weights: Any) -> Any:
     policy.load_state_dict(weights)
     policy.set_training_mode(False)
     return policy
+
+
+def _check_kind(name: str, kind: Any, observation_space: Any, action_space: Any) -> None:
+    plain = ActorCriticPolicy | MaskableActorCriticPolicy
+    is_plain = isinstance(kind, type) and issubclass(kind, plain)
+    if not is_plain or issubclass(kind, RecurrentActorCriticPolicy):
+        raise DamagedFileError(
+            f"{name}: expected a model of MaskablePPO, PPO, A2C or TRPO, found the policy {kind}"
+        )
+    if len(observation_space.shape or ()) != 1 or not hasattr(action_space, "n"):
+        raise DamagedFileError(
+            f"{name}: expected a flat observation and a discrete action, "
+            f"found {observation_space} and {action_space}"
+        )
