@@ -55,6 +55,7 @@ _LONG = {
     "opponents.scripted.choose_actions": "the scripted players",
     "players.search.expectimax._search": "expectimax",
     "players.search.mcts._search": "mcts",
+    "players.search.phase_search._choose_all": "phase search",
 }
 """Functions that take seconds to compile, and what they are for."""
 _CORE = "wfb_gym.engine.core"

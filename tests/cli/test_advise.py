@@ -463,11 +463,16 @@ def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> Non
     assert main(["advise", "border-skirmish"]) == 0
     told = capsys.readouterr().out
     assert "is worth about" in told
-    assert "Values are estimates, not exact: expectimax over this phase." in told
+    assert (
+        "Values are estimates, not exact: this phase solved as a duel of its best spells." in told
+    )
     assert "Border-skirmish does not fit into max_bytes" in told
     assert "--phases 1 looks no further" in told
     estimated = document(capsys, "border-skirmish")
-    assert (estimated["is_exact"], estimated["method"]) == (False, "expectimax over this phase")
+    assert (estimated["is_exact"], estimated["method"]) == (
+        False,
+        "this phase solved as a duel of its best spells",
+    )
     asked = document(capsys, "border-skirmish --phases 1")
     opening = solver.solve(load_scenario("border-skirmish").first_phases(1))
     assert asked["value"] == pytest.approx(opening.value, abs=1e-9)

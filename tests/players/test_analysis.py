@@ -35,10 +35,10 @@ def test_what_is_too_large_is_searched() -> None:
     scenario = load_scenario("border-skirmish")
     narrated = NarratedBattle(scenario)
     battle, analyst = narrated.battle, Analyst(scenario, most_positions=1_000)
-    searcher = make_chooser(make_agent("expectimax"), narrated, 0)
+    searcher = make_chooser(make_agent("phase-search"), narrated, 0)
     analysis = analyst.analyse(battle)
     assert not analysis.is_exact
-    assert analysis.method == "expectimax over this phase"
+    assert analysis.method == "this phase solved as a duel of its best spells"
     assert list(analysis.values) == battle.legal_actions()
     assert analysis.best == searcher(battle, rng_of_seed(0))
     assert analysis.values[analysis.best] == max(analysis.values.values())

@@ -136,7 +136,7 @@ def _battles() -> None:
 def _players() -> None:
     import gymnasium as gym
 
-    for opponent in ("expectimax:1", "mcts:2"):
+    for opponent in ("expectimax:1", "mcts:2", "phase-search:1"):
         gym.make("wfb_gym/Dispeller-v0", scenario=_SCENARIO, opponent=opponent).reset(seed=0)
 
 

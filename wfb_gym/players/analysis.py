@@ -9,6 +9,7 @@ from typing import NamedTuple
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.players.search.expectimax import ExpectimaxAgent
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution, TooLarge
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
@@ -60,7 +61,7 @@ class Analyst:
         self._most = most_positions
         self._packed = pack(scenario)
         self._solution: Solution | None = None
-        self._search = ExpectimaxAgent()
+        self._phases, self._search = PhaseSearchAgent(), ExpectimaxAgent()
         self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
 
     def analyse(self, battle: Battle) -> Analysis:
@@ -77,6 +78,11 @@ class Analyst:
         solution = self._solved(battle)
         if solution is not None:
             return _analysis(battle, solution.action_values(battle), True, "exact")
+        values = self._phases.action_values(battle)
+        if len(values) == len(battle.legal_actions()):
+            return _analysis(
+                battle, values, False, "this phase solved as a duel of its best spells"
+            )
         values = self._search.action_values(battle)
         return _analysis(battle, values, False, "expectimax over this phase")
 

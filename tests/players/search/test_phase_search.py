@@ -5,31 +5,16 @@ import pytest
 
 from experiments.common import play
 from wfb_gym import solver
-from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
-from wfb_gym.players.search.reduction import new_worths, reduced_scenario, with_worths
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
 
-def test_a_duel_of_worths_is_what_was_asked_for() -> None:
-    packed = pack(load_scenario("border-skirmish"))
-    before = packed.tobytes()
-    reduced = reduced_scenario(packed, 20.0)
-    worths = new_worths()
-    worths.at_once[0, 1], worths.at_the_end[1, 0] = 30.0, 4.0
-    duel = with_worths(reduced, worths)[0]
-    assert (duel.phases, duel.targets, duel.panic) == (1, 0, 0)
-    assert [int(army.n_units) for army in duel.armies] == [0, 0]
-    assert duel.armies[0].spells[1].worth == 30.0
-    assert duel.armies[1].spells[0].worth_per_phase == 4.0
-    assert packed.tobytes() == before
-
-
-def test_no_spells_are_refused() -> None:
-    with pytest.raises(ValueError, match="spells of 1 or more, found 0"):
-        PhaseSearchAgent(0)
+@pytest.mark.parametrize("spells", [0, 8])
+def test_too_few_or_too_many_spells_are_refused(spells: int) -> None:
+    with pytest.raises(ValueError, match=f"spells of 1 to 7, found {spells}"):
+        PhaseSearchAgent(spells)
 
 
 @pytest.mark.parametrize("seat", SEATS)

@@ -2,59 +2,75 @@
 
 What makes a phase of a battle large are casualties: every number of models left is a position of
 its own. The reduction leaves units out. Each spell gets what it promises now, at its best target,
-as a plain worth; one that lasts also gets what it can be expected to pay in phases to come. Dice,
-items, wizards and spells in play stay as they are, and so does every rule of dice: the duel is a
-packed scenario of one phase, which the engine plays.
+as a plain worth; one that lasts also gets what it can be expected to pay in phases to come. Only
+the best spells are looked at. A miscast costs points and has no other effect; re-rolls, items that
+add to a dispel, and what a scroll does beside dispelling are left out.
 
-`wfb_gym.players.search.phase_search` solves the duel and says what is left out.
+`wfb_gym.players.search.phase_duel` solves the duel.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.engine.promises import phases_left, worth_in_play, worth_of_pending
-from wfb_gym.engine.queries import bit, can_nominate, other, without
+from wfb_gym.engine.promises import phases_left, worth_in_play
+from wfb_gym.engine.queries import (
+    bit,
+    can_nominate,
+    caster_of,
+    dice_cap,
+    dispel_bonus,
+    dispels_outright,
+    has_use,
+    number_against,
+    other,
+)
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
     can_aim,
-    resistance,
     resistance_of_aim,
-    resistance_to_cast,
     worth_per_phase,
     wounds_left,
 )
-from wfb_gym.opponents.scripted import POINTS_PER_DIE, best_cast_chance
+from wfb_gym.opponents.scripted import best_cast_chance
 from wfb_gym.opponents.worths import WEAR, worth_of_aim
-from wfb_gym.packing.records import Duration, EffectKind, PackedScenario, Whose
-from wfb_gym.scenario.sizes import ARMIES, CONTACTS, MARK_WORDS, SPELLS, TARGETS, UNITS, WIZARDS
+from wfb_gym.packing.records import Duration, PackedScenario
+from wfb_gym.players.search.phase_duel import (
+    MOST_AIDS,
+    MOST_KEPT,
+    MOST_OWN,
+    MOST_SCROLLS,
+    MOST_TO_DISPEL,
+    NONE,
+    Dispels,
+    Duel,
+    most_by_dispels,
+)
+from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
 
 LEFT_OVER = 0.8
 """Share of the points of those struck that a spell can be expected to take at most."""
 RESISTED = 0.15
-"""Share of a spell's worth that each die of Magic Resistance takes away, before it is cast."""
-MOST_IN_PLAY = 3
-"""Spells in play of each army that a duel keeps."""
+"""Share of a spell's worth that each die of Magic Resistance takes away, where targets compete."""
 HOPE = 0.05
 """Added to the chance to cast where spells are ranked: a stone may cast what dice hardly can."""
 
 
-class Worths(NamedTuple):
-    """What the spells of a duel are worth, by army and spell, points."""
+class Terms(NamedTuple):
+    """What a phase is reduced by.
 
-    at_once: NDArray[np.float64]  # (ARMIES, SPELLS), when it takes effect
-    at_the_end: NDArray[np.float64]  # (ARMIES, SPELLS), when the phase ends while it is in play
-    durations: NDArray[np.int64]  # (ARMIES, SPELLS)
-    scores: NDArray[np.float64]  # (SPELLS,), scratch
+    Attributes:
+        survival: chance that a spell in play outlives a phase.
+        keep: what keeping an item for a phase to come is worth, as a share of the greatest worth.
+        miscast_cost: points that a miscast costs.
+    """
 
-
-def new_worths() -> Worths:
-    """Worths of a duel, all 0."""
-    shape = ARMIES, SPELLS
-    return Worths(np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64), np.zeros(SPELLS))
+    survival: float
+    keep: float
+    miscast_cost: float
 
 
 @jit
@@ -74,7 +90,7 @@ def expected_phases(duration: int, left: int, survival: float) -> float:
 
 
 @jit(forceinline=False)
-def _aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
+def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim: int) -> float:
     """Points of an aim when it takes effect, no more than what is left of those it strikes."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
@@ -112,7 +128,7 @@ def aim_value(
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
     phases = expected_phases(int64(entry.duration), phases_left(packed, state), survival)
-    value = _aim_at_once(packed, state, army, spell, aim) + way.worth_per_phase * phases
+    value = aim_at_once(packed, state, army, spell, aim) + way.worth_per_phase * phases
     return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
 
 
@@ -131,218 +147,277 @@ def best_aim(packed: PackedScenario, state: State, army: int, spell: int, surviv
 
 
 @jit
-def _is_pending(state: State, spell: int) -> bool:
-    """Whether the active army's spell is being cast, or was and is being dispelled."""
-    cast = state.attempt == DispelAttempt.NONE or state.attempt == DispelAttempt.CAST
-    return bool(state.spell - 1 == spell and cast)
-
-
-@jit
-def _highest(scores: NDArray[np.float64], count: int, chosen: int) -> int:
-    """Spell of the highest score above 0 that is not chosen yet, or -1."""
-    best = -1
-    most = 1e-9
-    for spell in range(count):
-        if not (chosen & bit(spell)) and scores[spell] > most:
-            best = spell
-            most = scores[spell]
-    return int64(best)
-
-
-@jit(forceinline=False)
-def _reduce_casts(
-    packed: PackedScenario, state: State, most_spells: int, survival: float, worths: Worths
-) -> int:
-    """Write the worths of the best spells that are open, and of the one under way.
-
-    Returns:
-        The open ones that are kept, as bits.
-    """
-    army = int64(state.active)
-    count = int64(packed.armies[army].n_spells)
-    left = phases_left(packed, state)
-    scores = worths.scores
-    for s in range(count):
-        scores[s] = -1.0
-        entry = packed.armies[army].spells[s]
-        pending = _is_pending(state, s)
-        if not pending and not can_nominate(packed, state, s):
-            continue
-        now = float(entry.worth)
-        per_phase = float(entry.worth_per_phase)
-        if entry.targeted:
-            aim = int64(state.aim) - 1 if pending else int64(-1)
-            if aim < 0:
-                aim = best_aim(packed, state, army, s, survival)
-            if aim < 0:
-                continue
-            now = _aim_at_once(packed, state, army, s, aim)
-            per_phase = float(packed.armies[army].aims[entry.first_aim + aim].worth_per_phase)
-            if not pending:
-                stays = 1.0 - RESISTED * resistance_of_aim(packed, state, army, s, aim)
-                now *= stays
-                per_phase *= stays
-        later = per_phase * expected_phases(int64(entry.duration), left, survival)
-        if entry.duration == Duration.REMAINS_IN_PLAY:
-            worths.at_once[army, s] = now
-            worths.at_the_end[army, s] = later
-            worths.durations[army, s] = Duration.REMAINS_IN_PLAY
-        else:
-            worths.at_once[army, s] = now + later
-        if not pending:
-            scores[s] = (now + later) * (HOPE + best_cast_chance(packed, state, army, s))
-    chosen = int64(0)
-    for _ in range(most_spells):
-        best = _highest(scores, count, chosen)
-        if best < 0:
-            break
-        chosen |= bit(best)
-    for s in range(count):
-        if scores[s] >= 0.0 and not (chosen & bit(s)):
-            worths.at_once[army, s] = 0.0
-            worths.at_the_end[army, s] = 0.0
-            worths.durations[army, s] = 0
-    return chosen
-
-
-@jit(forceinline=False)
-def _reduce_spells_in_play(
-    packed: PackedScenario, state: State, army: int, survival: float, worths: Worths
-) -> int:
-    """Write what an army's spells in play are worth; returns those that are kept, as bits."""
-    count = int64(packed.armies[army].n_spells)
-    left = phases_left(packed, state)
-    for s in range(count):
-        worths.scores[s] = -1.0
-        if not state.in_play[army] & bit(s):
-            continue
-        duration = int64(packed.armies[army].spells[s].duration)
-        per_phase = worth_per_phase(packed, state, army, s)
-        if duration == Duration.DELAYED:
-            worths.scores[s] = worth_in_play(packed, state, army, s, WEAR)
-        else:
-            phases = expected_phases(duration, left, survival)
-            if duration == Duration.ONE_TURN and not state.new_in_play[army] & bit(s):
-                phases = 1.0
-            worths.scores[s] = per_phase * phases
-    kept = int64(0)
-    if state.target and (state.target - 1) // SPELLS == army:
-        kept |= bit((state.target - 1) % SPELLS)
-    for _ in range(MOST_IN_PLAY):
-        best = _highest(worths.scores, count, kept)
-        if best < 0:
-            break
-        kept |= bit(best)
-    for s in range(count):
-        if kept & bit(s):
-            worths.at_once[army, s] = 0.0
-            worths.at_the_end[army, s] = max(0.0, worths.scores[s])
-            worths.durations[army, s] = packed.armies[army].spells[s].duration
-    return kept
+def is_pending(state: State) -> bool:
+    """Whether the active army is casting a spell, or has cast it and it may be dispelled."""
+    if state.attempt == DispelAttempt.CAST:
+        return True
+    casts = state.node in (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE) or (
+        state.node == Node.TARGET and state.free == 0
+    )
+    return bool(casts and state.spell > 0)
 
 
 @jit(nogil=True, forceinline=False)
-def reduce_state(
+def reduce_phase(
     packed: PackedScenario,
     state: State,
     most_spells: int,
-    survival: float,
-    worths: Worths,
-    duel: State,
+    forced: int,
+    terms: Terms,
+    scores: NDArray[np.float64],
+    duel: Duel,
+    dispels: Records[Dispels],
 ) -> None:
-    """Reduce a position to one of a duel.
+    """Reduce a position to a duel.
 
     Args:
         packed: the battle's scenario.
         state: the position, at a decision.
-        most_spells: spells that may still be cast in the duel.
-        survival: chance that a spell in play outlives a phase.
-        worths: overwritten.
-        duel: overwritten.
+        most_spells: spells that may still be cast in the duel, at most; below `MOST_SPELLS`.
+        forced: a spell that is one of them in any case, or -1.
+        terms: what to reduce by.
+        scores: scratch, float64 (SPELLS,).
+        duel: overwritten. A spell that is being cast stands behind those that may be.
+        dispels: of the first and the second army's spells in play, (ARMIES,); overwritten.
     """
-    worths.at_once[:] = 0.0
-    worths.at_the_end[:] = 0.0
-    worths.durations[:] = 0
     army = int64(state.active)
     enemy = other(army)
-    number = int64(state.number)
-    if state.node == Node.DISPEL and resistance(packed, state):
-        dice = resistance_to_cast(packed, state)
-        number = max(1, number - int64(POINTS_PER_DIE * dice + 0.5))
-    opened = _reduce_casts(packed, state, most_spells, survival, worths)
-    if state.free:
-        s = int64(state.free - 1)
-        points = worth_of_pending(packed, state, enemy, s, int64(state.free_aim), WEAR)
-        worths.at_once[enemy, s] = points
-    for a in range(ARMIES):
-        kept = _reduce_spells_in_play(packed, state, a, survival, worths)
-        duel.in_play[a] = kept
-        duel.new_in_play[a] = state.new_in_play[a] & kept
-        duel.attempted[a] = state.attempted[a] & kept
-        if a == army:
-            opened = without(opened, kept)
-        duel.known[a] = 0
-        duel.fleeing[a] = without(state.fleeing[a], bit(UNITS) - 1)
-        for word in range(MARK_WORDS):
-            duel.marks[a, word] = 0
-        for unit in range(UNITS):
-            duel.unit_wounds[a, unit] = 0
-            duel.phase_models[a, unit] = 0
-        for wizard in range(WIZARDS):
-            duel.markers[a, wizard] = 0
-        for s in range(SPELLS):
-            duel.aims[a, s] = 0
-    for contact in range(CONTACTS):
-        duel.contacts[contact] = 0
-    duel.open = opened
-    duel.number = number
-    duel.phase = 0
-    duel.aim = 0
-    duel.free_aim = 0
+    duel.n_kept = 0
+    duel.n_aids = 0
+    duel.n_own = 0
+    duel.in_play = 0
+    duel.base = 0.0
+    duel.double_six = int64(packed.dispel_double_six != 0)
+    duel.dispel_bonus = dispel_bonus(packed, state, enemy)
+    duel.miscast_cost = terms.miscast_cost
+    duel.power = min(DICE, int64(state.power))
+    duel.dispel = min(DICE, int64(state.dispel))
+    for side in range(ARMIES):
+        _reduce_spells_in_play(packed, state, side, terms.survival, duel, dispels[side])
+    _choose_spells(packed, state, most_spells, forced, terms.survival, scores, duel)
+    _reduce_items(packed, state, terms.keep, duel)
+    own_bonus = dispel_bonus(packed, state, army)
+    power = most_power(state)
+    most_by_dispels(duel, dispels[enemy], own_bonus, power)
+    most_by_dispels(duel, dispels[army], int64(duel.dispel_bonus), int64(duel.dispel))
+    all_of_enemy = bit(dispels[enemy].count) - 1
+    for dice in range(power + 1):
+        duel.by_power[dice] = dispels[enemy].most[all_of_enemy, dice]
+    for kept in range(bit(duel.n_kept)):
+        open_to = int64(0)
+        for k in range(dispels[army].count):
+            own = int64(dispels[army].spells[k].kept)
+            if own < 0 or kept & bit(own):
+                open_to |= bit(k)
+        for dice in range(duel.dispel + 1):
+            duel.by_dispel[kept, dice] = dispels[army].most[open_to, dice]
 
 
-def reduced_scenario(
-    packed: Records[PackedScenario], miscast_cost: float
-) -> Records[PackedScenario]:
-    """Return the scenario of the duels that a battle's phases are reduced to, without worths.
+@jit
+def most_power(state: State) -> int:
+    """Most dice of the active army for one roll: the shared ones and a wizard's own."""
+    own = int64(0)
+    for wizard in range(WIZARDS):
+        own = max(own, int64(state.own_dice[wizard]))
+    return min(int64(DICE), int64(state.power) + own)
 
-    Args:
-        packed: the battle's, shape (1,).
-        miscast_cost: points that every miscast costs; it has no other effect.
+
+@jit
+def value_in_play(
+    packed: PackedScenario, state: State, army: int, spell: int, survival: float
+) -> float:
+    """Points that a spell in play can be expected to bring its owner."""
+    duration = int64(packed.armies[army].spells[spell].duration)
+    if duration == Duration.DELAYED:
+        return worth_in_play(packed, state, army, spell, WEAR)
+    phases = expected_phases(duration, phases_left(packed, state), survival)
+    if duration == Duration.ONE_TURN and not state.new_in_play[army] & bit(spell):
+        phases = 1.0
+    return float(worth_per_phase(packed, state, army, spell) * phases)
+
+
+@jit(forceinline=False)
+def _reduce_spells_in_play(
+    packed: PackedScenario, state: State, army: int, survival: float, duel: Duel, dispels: Dispels
+) -> None:
+    """Write what an army's spells in play are worth, and which of them may be dispelled."""
+    active = army == state.active
+    dispels.count = 0
+    for s in range(packed.armies[army].n_spells):
+        if not state.in_play[army] & bit(s):
+            continue
+        entry = packed.armies[army].spells[s]
+        worth = value_in_play(packed, state, army, s, survival)
+        place = int64(NONE)
+        if active and entry.duration == Duration.REMAINS_IN_PLAY and duel.n_kept < MOST_KEPT:
+            place = int64(duel.n_kept)
+            duel.kept[place].spell = s
+            duel.kept[place].worth = worth
+            duel.kept[place].wizard = entry.wizard
+            duel.in_play |= bit(place)
+            duel.n_kept += 1
+        else:
+            duel.base += worth if active else -worth
+        tried = state.new_in_play[army] | state.attempted[army]
+        lasts = entry.duration != Duration.ONE_TURN or packed.dispel_one_turn != 0
+        if lasts and worth > 0.0 and not tried & bit(s) and dispels.count < MOST_TO_DISPEL:
+            one = dispels.spells[dispels.count]
+            one.spell = s
+            one.worth = worth
+            one.number = number_against(packed, army * SPELLS + s)
+            one.kept = place
+            dispels.count += 1
+
+
+@jit(forceinline=False)
+def _choose_spells(
+    packed: PackedScenario,
+    state: State,
+    most_spells: int,
+    forced: int,
+    survival: float,
+    scores: NDArray[np.float64],
+    duel: Duel,
+) -> None:
+    """Write the best spells that are open, and behind them the one that is being cast."""
+    army = int64(state.active)
+    pending = int64(state.spell - 1) if is_pending(state) else int64(NONE)
+    count = int64(packed.armies[army].n_spells)
+    for s in range(count):
+        scores[s] = 0.0
+        if s != pending and can_nominate(packed, state, s):
+            aim = int64(NONE)
+            if packed.armies[army].spells[s].targeted:
+                aim = best_aim(packed, state, army, s, survival)
+                value = aim_value(packed, state, army, s, aim, survival)
+            else:
+                value = value_unaimed(packed, state, army, s, survival)
+            scores[s] = value * (HOPE + best_cast_chance(packed, state, army, s))
+            if s == forced:
+                scores[s] = np.inf
+    duel.n_spells = 0
+    while duel.n_spells < most_spells:
+        best = int64(NONE)
+        for s in range(count):
+            if scores[s] > 1e-9 and (best < 0 or scores[s] > scores[best]):
+                best = s
+        if best < 0:
+            break
+        scores[best] = 0.0
+        _write_spell(packed, state, best, int64(NONE), survival, duel, int64(duel.n_spells))
+        duel.n_spells += 1
+    if pending >= 0:
+        aim = int64(state.aim) - 1
+        _write_spell(packed, state, pending, aim, survival, duel, int64(duel.n_spells))
+
+
+@jit
+def value_unaimed(
+    packed: PackedScenario, state: State, army: int, spell: int, survival: float
+) -> float:
+    """Points that a spell without a target can be expected to bring, if it is cast."""
+    entry = packed.armies[army].spells[spell]
+    phases = expected_phases(int64(entry.duration), phases_left(packed, state), survival)
+    return float(entry.worth + entry.worth_per_phase * phases)
+
+
+@jit(forceinline=False)
+def _write_spell(
+    packed: PackedScenario,
+    state: State,
+    spell: int,
+    aim: int,
+    survival: float,
+    duel: Duel,
+    slot: int,
+) -> None:
+    """Write a spell, at the aim that it has or else at its best one, to a slot of the duel."""
+    army = int64(state.active)
+    entry = packed.armies[army].spells[spell]
+    one = duel.spells[slot]
+    wizard = caster_of(packed, army, spell)
+    one.spell = spell
+    one.wizard = wizard
+    one.casting_value = int64(entry.casting_value)
+    one.bonus = int64(packed.armies[army].wizards[wizard].cast_bonus)
+    one.cap = dice_cap(packed, state, army, wizard)
+    one.bound = int64(entry.bound != 0)
+    one.resistance = 0
+    one.kept = NONE
+    now = float(entry.worth)
+    per_phase = float(entry.worth_per_phase)
+    if entry.targeted:
+        if aim < 0:
+            aim = best_aim(packed, state, army, spell, survival)
+        now = aim_at_once(packed, state, army, spell, aim)
+        per_phase = float(packed.armies[army].aims[entry.first_aim + aim].worth_per_phase)
+        one.resistance = resistance_of_aim(packed, state, army, spell, aim)
+    later = per_phase * expected_phases(int64(entry.duration), phases_left(packed, state), survival)
+    if entry.duration == Duration.REMAINS_IN_PLAY and duel.n_kept < MOST_KEPT:
+        one.kept = duel.n_kept
+        duel.kept[duel.n_kept].spell = spell
+        duel.kept[duel.n_kept].worth = later
+        duel.kept[duel.n_kept].wizard = wizard
+        duel.n_kept += 1
+        later = 0.0
+    one.worth = now + later
+    one.own = NONE
+    if one.bound or state.own_dice[wizard] == 0:
+        return
+    for k in range(duel.n_own):
+        if duel.own_wizard[k] == wizard:
+            one.own = k
+    if one.own < 0 and duel.n_own < MOST_OWN:
+        one.own = duel.n_own
+        duel.own_wizard[duel.n_own] = wizard
+        duel.own_dice[duel.n_own] = int64(state.own_dice[wizard])
+        duel.n_own += 1
+
+
+@jit(forceinline=False)
+def _reduce_items(packed: PackedScenario, state: State, keep: float, duel: Duel) -> None:
+    """Write scrolls, items that help a cast, and what keeping them is worth."""
+    army = int64(state.active)
+    enemy = other(army)
+    slots = int64(duel.n_spells) + is_pending(state)
+    most = 0.0
+    for slot in range(slots):
+        worth = float(duel.spells[slot].worth)
+        if duel.spells[slot].kept >= 0:
+            worth += duel.kept[duel.spells[slot].kept].worth
+        most = max(most, worth)
+    duel.greatest = most
+    duel.scrolls = 0
+    for item in range(packed.armies[enemy].n_items):
+        if dispels_outright(packed, state, enemy, item):
+            duel.scrolls += int64(state.items[enemy, item])
+    duel.scrolls = min(MOST_SCROLLS, int64(duel.scrolls))
+    duel.scroll_price = item_price(packed, state, keep * most, int64(duel.scrolls))
+    for item in range(packed.armies[army].n_items):
+        entry = packed.armies[army].items[item]
+        if not entry.cast_use or not has_use(packed, state, army, item):
+            continue
+        serves = entry.bearer == NO_BEARER
+        for slot in range(slots):
+            serves |= entry.bearer == duel.spells[slot].wizard
+        if serves and duel.n_aids < MOST_AIDS:
+            aid = duel.aids[duel.n_aids]
+            uses = int64(state.items[army, item])
+            duel.uses[duel.n_aids] = uses
+            aid.item = item
+            aid.wizard = int64(entry.bearer)
+            aid.extra_dice = int64(entry.cast_extra_dice)
+            aid.bonus = int64(entry.cast_use_bonus)
+            aid.irresistible = int64(entry.cast_not_irresistible == 0)
+            aid.price = item_price(packed, state, keep * most, uses)
+            duel.n_aids += 1
+
+
+@jit
+def item_price(packed: PackedScenario, state: State, points: float, uses: int) -> float:
+    """Points that each of so many uses is worth if it is kept.
+
+    That is `points`, unless fewer phases of this army are to come than there are uses.
     """
-    reduced = packed.copy()
-    one: Any = reduced[0]
-    one.phases = 1
-    for name in ("targets", "delayed", "stores", "draws", "n_contacts", "panic", "victory_points"):
-        one[name] = 0
-    for name in ("wounds_others", "miscast_wounds", "miscast_levels", "miscast_spells"):
-        one[name] = 0
-    for army in one.armies:
-        for name in ("n_units", "healing", "sought", "rerolls"):
-            army[name] = 0
-        for name in ("daemons", "unit", "magic_resistance"):
-            army["wizards"][name] = 0
-        for name in ("targeted", "heals", "mark", "gains_wound", "needs_flight", "rallies"):
-            army["spells"][name] = 0
-        army["spells"]["survives_caster"] = 0
-        army["spells"]["landing"] = -1
-        items = army["items"]
-        items["dispel_use"][items["reroll_dispel"] != 0] = 0
-        items["reroll_cast"] = items["reroll_dispel"] = 0
-    one.miscast_row[:] = 0
-    one.n_miscast_rows = 1
-    one.miscast_rows[0] = (0, 1)
-    one.effects[0]["kind"] = EffectKind.POINTS_LOST
-    one.effects[0]["points"] = miscast_cost
-    one.effects[0]["whose"] = Whose.CASTER
-    return reduced
-
-
-def with_worths(reduced: Records[PackedScenario], worths: Worths) -> Records[PackedScenario]:
-    """Return the scenario of one duel."""
-    duel = reduced.copy()
-    for army, entry in enumerate(duel[0].armies):
-        entry["spells"]["worth"] = worths.at_once[army]
-        entry["spells"]["worth_per_phase"] = worths.at_the_end[army]
-        entry["spells"]["duration"] = worths.durations[army]
-    return duel
+    future = (phases_left(packed, state) - 1) // 2
+    return float(points * min(1.0, future / max(1, uses)))

@@ -1,0 +1,77 @@
+"""The duel's own recursion against the solver, which plays the engine's rules to the end."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.scenario import Scenario, scenario_from_dict
+
+from ...engine.builders import Data, army, lasting, miscast, spell, wizard
+
+COST = 20.0
+HARMLESS = miscast({"kind": "points_lost", "points": COST})
+BOLT, BEAM, STORM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0), spell("Storm", 11, 60.0)
+READER = wizard(1, name="Reader", items=["Dispel Scroll"])
+
+
+def _duel(caster: Data, dispeller: Data, **keys: Any) -> Scenario:
+    document = {"name": "duel", "phases": 1, "caster": caster, "dispeller": dispeller}
+    return scenario_from_dict({**document, **HARMLESS, **keys})
+
+
+DUELS = {
+    "one wizard": _duel(army(wizard(3, BOLT, BEAM, STORM), power_dice=5), army(dispel_dice=4)),
+    "a scroll": _duel(army(wizard(3, BOLT, BEAM), power_dice=4), army(READER, dispel_dice=2)),
+    "two scrolls": _duel(
+        army(wizard(4, BOLT, BEAM, STORM), power_dice=5),
+        army(wizard(1, items=["Dispel Scroll", "Dispel Scroll"]), dispel_dice=2),
+    ),
+    "bonuses": _duel(
+        army(wizard(2, BOLT, BEAM, items=["Starwood Staff"]), power_dice=4),
+        army(wizard(1, items=["Staff of Sorcery"]), dispel_dice=3),
+    ),
+    "a spell that remains in play": _duel(
+        army(wizard(2, lasting("Ward", 6, 30.0), BOLT), wizard(1, BEAM, name="Aide"), power_dice=4),
+        army(dispel_dice=3),
+    ),
+    "spells already in play": _duel(
+        army(wizard(2, lasting("Ward", 6, 30.0, in_play=True), BOLT, BEAM), power_dice=4),
+        army(wizard(2, lasting("Curse", 7, 25.0, in_play=True)), dispel_dice=3),
+    ),
+    "two stones": _duel(
+        army(wizard(2, BEAM, STORM, items=["Power Stone", "Power Stone"]), power_dice=3),
+        army(dispel_dice=3),
+    ),
+    "own dice": _duel(
+        army(wizard(2, BOLT, BEAM), wizard(1, STORM, name="Aide"), power_dice=2),
+        army(READER, dispel_dice=3),
+        ruleset="7e",
+    ),
+}
+
+
+@pytest.mark.parametrize("duel", DUELS)
+def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
+    """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
+    scenario = DUELS[duel]
+    solution = solver.solve(scenario)
+    agent = PhaseSearchAgent(7, keep=0.0, miscast_cost=COST)
+    rng = np.random.default_rng(0)
+    compared = set()
+    for _ in range(60):
+        battle = Battle(pack(scenario))
+        while not battle.is_over:
+            if not battle.is_decision():
+                battle.roll(*rng.integers(1, 7, battle.dice_to_roll).tolist())
+                continue
+            exact, ours = solution.action_values(battle), agent.action_values(battle)
+            assert ours == pytest.approx(dict(exact), abs=1e-9)
+            compared.add(battle.node)
+            battle.act(int(rng.choice(list(exact))))
+    assert {Node.NOMINATE, Node.POOL_DICE, Node.DISPEL} <= compared

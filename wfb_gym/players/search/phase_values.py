@@ -1,0 +1,456 @@
+"""What the legal actions of a decision in a magic phase are worth, by the duel it is reduced to.
+
+One compiled function, `action_points`, for every kind of decision that a duel knows. What its
+numbers are used for (a player, advice) does not live here.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._jit import int64, jit
+from wfb_gym._records import Records, new_records
+from wfb_gym.engine.actions import (
+    ACTIONS,
+    FIRST_CAST,
+    FIRST_DICE,
+    FIRST_IN_PLAY,
+    FIRST_ITEM,
+    FIRST_TARGET,
+    FIRST_WIZARD,
+    PASS,
+)
+from wfb_gym.engine.dispelling import bonus_to_dispel
+from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
+from wfb_gym.engine.promises import phases_left, worth_of_pending
+from wfb_gym.engine.queries import (
+    attempt_pool,
+    bit,
+    dice_cap,
+    dispel_bonus,
+    number_against,
+    other,
+    without,
+)
+from wfb_gym.engine.state import (
+    AfterMiscast,
+    DispelAttempt,
+    Node,
+    State,
+    WorkSpace,
+    new_work_spaces,
+)
+from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim
+from wfb_gym.opponents.worths import WEAR
+from wfb_gym.packing.records import DispelUse, PackedScenario
+from wfb_gym.players.search.phase_duel import (
+    NONE,
+    Dispels,
+    Duel,
+    Moment,
+    Table,
+    answer_block,
+    end_value,
+    kept_if_cast,
+    new_table,
+    place_of,
+    solve_duel,
+    table_size,
+    value_of_cast,
+    value_of_nomination,
+    value_of_roll,
+    whole,
+    without_dice,
+)
+from wfb_gym.players.search.reduction import (
+    Terms,
+    aim_at_once,
+    aim_value,
+    expected_phases,
+    item_price,
+    most_power,
+    reduce_phase,
+    value_in_play,
+)
+from wfb_gym.scenario.sizes import ARMIES, DICE, SPELLS
+
+_MOST_PLACES = 200_000
+"""Places of a duel's table; with more, a spell less is looked at."""
+
+
+class Room(NamedTuple):
+    """What one search works with."""
+
+    duel: Records[Duel]  # (1,)
+    dispels: Records[Dispels]  # (ARMIES,)
+    table: Table
+    scores: NDArray[np.float64]  # (SPELLS,)
+    points: NDArray[np.float64]  # (ACTIONS,): of the legal actions, in their order
+    work: Records[WorkSpace]  # (1,)
+
+
+def new_room() -> Room:
+    """Room for a search."""
+    return Room(
+        new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES),
+        np.zeros(SPELLS), np.zeros(ACTIONS), new_work_spaces(),
+    )  # fmt: skip
+
+
+@jit(forceinline=False)
+def _solve(
+    packed: PackedScenario, state: State, most_spells: int, forced: int, terms: Terms, room: Room
+) -> bool:
+    """Reduce a position to a duel that fits, and solve it; whether one does."""
+    duel = room.duel[0]
+    for spells in range(most_spells, -1, -1):
+        reduce_phase(packed, state, int64(spells), forced, terms, room.scores, duel, room.dispels)
+        if table_size(duel) <= room.table.values.shape[0]:
+            solve_duel(duel, room.table)
+            return True
+    return False
+
+
+@jit(forceinline=False)
+def action_points(
+    packed: PackedScenario,
+    state: State,
+    most_spells: int,
+    every_spell: bool,
+    terms: Terms,
+    room: Room,
+) -> int:
+    """Write what the legal actions of a decision are worth to its mover, where a duel tells.
+
+    Args:
+        packed: the battle's scenario.
+        state: the position.
+        most_spells: that are looked at.
+        every_spell: whether those that are not are valued too, each in a duel of its own.
+        terms: what phases are reduced by.
+        room: its `points` are overwritten: those of an action that no duel knows are not numbers.
+
+    Returns:
+        The number of legal actions.
+    """
+    work = room.work[0]
+    count = int64(legal_actions(packed, state, work))
+    room.points[:count] = np.nan
+    node = state.node
+    if node == Node.NOMINATE:
+        if _solve(packed, state, most_spells, int64(NONE), terms, room):
+            _value_nominations(count, room)
+            if every_spell:
+                _value_other_spells(packed, state, most_spells, count, terms, room)
+    elif node == Node.TARGET:
+        if state.free:
+            _value_free_targets(packed, state, count, terms.survival, room)
+        elif _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
+            _value_targets(packed, state, count, terms.survival, room)
+    elif node in (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE):
+        if _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
+            _value_dice(packed, state, count, room)
+    elif node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
+        if _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
+            if state.attempt == DispelAttempt.CAST:
+                _value_answers(packed, state, count, terms, room)
+            else:
+                _value_own_dispels(packed, state, count, terms, room)
+    elif node == Node.IN_PLAY:
+        if _solve(packed, state, int64(0), int64(NONE), terms, room):
+            _value_spells_in_play(packed, state, count, terms.survival, room)
+    return count
+
+
+@jit
+def _slot_of(duel: Duel, spell: int) -> int:
+    """Place of a spell among those that may be cast, or NONE."""
+    for slot in range(duel.n_spells):
+        if duel.spells[slot].spell == spell:
+            return int64(slot)
+    return int64(NONE)
+
+
+@jit
+def _aid_of(duel: Duel, item: int) -> int:
+    """Place of an item among those that help a cast, or NONE."""
+    for aid in range(duel.n_aids):
+        if duel.aids[aid].item == item:
+            return int64(aid)
+    return int64(NONE)
+
+
+@jit(forceinline=False)
+def _value_nominations(count: int, room: Room) -> None:
+    duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
+    here = whole(duel)
+    for i in range(count):
+        code = int64(legal[i])
+        if code == PASS:
+            room.points[i] = end_value(duel, here)
+        elif code >= FIRST_IN_PLAY:
+            for k in range(duel.n_kept):
+                if duel.kept[k].spell == code - FIRST_IN_PLAY and here.kept & bit(k):
+                    rest = without(here.kept, bit(k))
+                    place = place_of(duel, here.left, rest, here.mid, here.power)
+                    place += here.dispel * (duel.scrolls + 1) + here.scrolls
+                    room.points[i] = values[place]
+        else:
+            slot = _slot_of(duel, code - FIRST_CAST)
+            if slot >= 0:
+                room.points[i] = value_of_nomination(duel, room.table, slot, here)
+
+
+@jit(forceinline=False)
+def _value_other_spells(
+    packed: PackedScenario, state: State, most_spells: int, count: int, terms: Terms, room: Room
+) -> None:
+    """Value the spells that are not among the best, each in place of the least of these."""
+    duel = room.duel[0]
+    for i in range(count):
+        code = int64(room.work[0].legal[i])
+        if FIRST_CAST <= code < FIRST_IN_PLAY and np.isnan(room.points[i]):
+            if _solve(packed, state, most_spells, code - FIRST_CAST, terms, room):
+                slot = _slot_of(duel, code - FIRST_CAST)
+                if slot >= 0:
+                    room.points[i] = value_of_nomination(duel, room.table, slot, whole(duel))
+
+
+@jit(forceinline=False)
+def _value_free_targets(
+    packed: PackedScenario, state: State, count: int, survival: float, room: Room
+) -> None:
+    army, spell = int64(state.mover), int64(state.free - 1)
+    for i in range(count):
+        aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
+        room.points[i] = aim_value(packed, state, army, spell, aim, survival)
+
+
+@jit(forceinline=False)
+def _value_targets(
+    packed: PackedScenario, state: State, count: int, survival: float, room: Room
+) -> None:
+    """Value the targets of the spell that is being cast, the others taken at their best."""
+    duel = room.duel[0]
+    army, spell, slot = int64(state.active), int64(state.spell - 1), int64(duel.n_spells)
+    entry = packed.armies[army].spells[spell]
+    one = duel.spells[slot]
+    phases = expected_phases(int64(entry.duration), phases_left(packed, state), survival)
+    for i in range(count):
+        aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
+        later = packed.armies[army].aims[entry.first_aim + aim].worth_per_phase * phases
+        one.worth = aim_at_once(packed, state, army, spell, aim) + later
+        if one.kept >= 0:
+            one.worth -= duel.kept[one.kept].worth
+        one.resistance = resistance_of_aim(packed, state, army, spell, aim)
+        best = -np.inf
+        for aid in range(NONE, duel.n_aids):
+            best = max(best, value_of_cast(duel, room.table, slot, whole(duel), int64(aid)))
+        room.points[i] = best
+
+
+@jit(forceinline=False)
+def _value_dice(packed: PackedScenario, state: State, count: int, room: Room) -> None:
+    """Value the items and the dice for the spell that is being cast."""
+    duel, legal = room.duel[0], room.work[0].legal
+    slot, here = int64(duel.n_spells), whole(duel)
+    cap = dice_cap(packed, state, int64(state.active), int64(duel.spells[slot].wizard))
+    declared = int64(NONE)
+    if state.cast_item:
+        declared = _aid_of(duel, int64(state.cast_item) - 1)
+        if declared < 0:
+            return
+    for i in range(count):
+        code = int64(legal[i])
+        if state.node == Node.ITEM:
+            aid = int64(NONE) if code == PASS else _aid_of(duel, code - FIRST_ITEM)
+            if code == PASS or aid >= 0:
+                room.points[i] = value_of_cast(duel, room.table, slot, here, aid)
+            continue
+        own, least, most = int64(state.reserve), code - FIRST_DICE, code - FIRST_DICE
+        if state.node == Node.RESERVE_DICE:
+            own = code - FIRST_DICE
+            least = int64(0 if own > 0 else 1)
+            most = min(int64(state.power), cap - own)
+        if own > 0 and duel.spells[slot].own < 0:
+            continue
+        best = -np.inf
+        for pool in range(least, most + 1):
+            extra = int64(duel.aids[declared].extra_dice) if declared >= 0 else int64(0)
+            mid = without_dice(duel, here.mid, slot, own, declared)
+            power = int64(here.power - pool)
+            after = Moment(here.left, here.kept, mid, power, here.dispel, here.scrolls)
+            rolled = min(int64(DICE), int64(own + pool + extra))
+            value = value_of_roll(duel, room.table, slot, after, rolled, declared)
+            best = max(best, value)
+        room.points[i] = best
+
+
+@jit(forceinline=False)
+def _value_answers(
+    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
+) -> None:
+    """Value what the dispeller may do about a spell that has been cast."""
+    duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
+    slot, mover = int64(duel.n_spells), int64(state.mover)
+    here, row = whole(duel), duel.scrolls + 1
+    lost = place_of(duel, here.left, here.kept, here.mid, here.power)
+    won = place_of(duel, here.left, kept_if_cast(duel, slot, here.kept), here.mid, here.power)
+    dispel, scrolls = here.dispel, here.scrolls
+    worth, added = duel.spells[slot].worth, resistance(packed, state)
+    bonus = bonus_to_dispel(packed, state)
+    for i in range(count):
+        code = int64(legal[i])
+        if code == PASS:
+            room.points[i] = -(worth + values[won + dispel * row + scrolls])
+        elif code < FIRST_ITEM:
+            thrown = code - FIRST_DICE
+            need = dispel_need(int64(state.number), bonus)
+            chance = DISPEL_CHANCE[duel.double_six, need, min(DICE, thrown + added)]
+            behind = (dispel - thrown) * row + scrolls
+            failed = worth + values[won + behind]
+            room.points[i] = -(chance * values[lost + behind] + (1.0 - chance) * failed)
+        elif code < FIRST_WIZARD:
+            entry = packed.armies[mover].items[code - FIRST_ITEM]
+            if entry.dispel_use == DispelUse.AUTOMATIC:
+                if scrolls > 0:
+                    room.points[i] = -values[lost + dispel * row + scrolls - 1]
+            elif entry.dispel_use_bonus > 0:
+                more = int64(state.number) - (bonus - duel.dispel_bonus) - entry.dispel_use_bonus
+                answer_block(duel, values, slot, more, lost, won, room.table.block)
+                value = room.table.block[dispel * row + scrolls]
+                uses = int64(state.items[mover, code - FIRST_ITEM])
+                price = item_price(packed, state, terms.keep * duel.greatest, uses)
+                room.points[i] = -(value + price)
+
+
+@jit
+def _chance(packed: PackedScenario, state: State, dice: int) -> float:
+    """Chance that the pending dispel works with so many dice of the mover's."""
+    need = dispel_need(int64(state.number), bonus_to_dispel(packed, state))
+    thrown = min(DICE, dice + resistance(packed, state))
+    return float(DISPEL_CHANCE[int64(packed.dispel_double_six != 0), need, thrown])
+
+
+@jit
+def _standing(state: State, duel: Duel) -> float:
+    """Value to the mover of what is in play, and of the other side's dispels once it has passed."""
+    value = float(duel.base)
+    for k in range(duel.n_kept):
+        if duel.in_play & bit(k):
+            value += duel.kept[k].worth
+    if state.mover == state.active:
+        return value
+    return -float(value + duel.by_power[duel.power])
+
+
+@jit(forceinline=False)
+def _after_own_dispel(state: State, power: int, room: Room) -> float:
+    """Value to the mover of what follows a dispel that leaves it so many shared dice.
+
+    The mover tries a spell in play, or, as the active army, answers a free spell.
+    """
+    duel = room.duel[0]
+    if state.attempt == DispelAttempt.IN_PLAY:
+        dispels = room.dispels[other(state.mover)]
+        dice = min(DICE, power)
+        return _standing(state, duel) + float(dispels.most[bit(dispels.count) - 1, dice])
+    casts = state.after_miscast == AfterMiscast.CAST_AGAIN
+    here = whole(duel)
+    place = place_of(duel, here.left if casts else int64(0), here.kept, here.mid, power)
+    return float(room.table.values[place + here.dispel * (duel.scrolls + 1) + here.scrolls])
+
+
+@jit(forceinline=False)
+def _value_own_dispels(
+    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
+) -> None:
+    """Value the dice against a spell in play, or the active army's against a free spell."""
+    legal, mover = room.work[0].legal, int64(state.mover)
+    pool = attempt_pool(state)
+    if state.attempt == DispelAttempt.IN_PLAY:
+        target = int64(state.target - 1)
+        owner = target // SPELLS
+        worth = value_in_play(packed, state, owner, target % SPELLS, terms.survival)
+        if owner == mover:
+            worth = -worth
+    else:
+        spell = int64(state.free - 1)
+        worth = worth_of_pending(packed, state, other(mover), spell, int64(state.free_aim), WEAR)
+    for i in range(count):
+        code = int64(legal[i])
+        own = int64(0)  # least and most of the dice of each kind
+        most_own = int64(0)
+        least = int64(0)
+        most = int64(0)
+        if state.node == Node.DISPEL_POOL:
+            own = most_own = int64(state.reserve)
+            least = most = code - FIRST_DICE
+        elif state.node == Node.DISPEL_RESERVE:
+            own = most_own = code - FIRST_DICE
+            most = int64(pool)
+        elif code >= FIRST_WIZARD:
+            own = int64(1)
+            most_own = int64(state.own_dice[code - FIRST_WIZARD])
+            most = int64(pool)
+        elif code >= FIRST_ITEM:
+            entry = packed.armies[mover].items[code - FIRST_ITEM]
+            if entry.dispel_use == DispelUse.AUTOMATIC:
+                uses = int64(state.items[mover, code - FIRST_ITEM])
+                price = item_price(packed, state, terms.keep * worth, uses)
+                room.points[i] = _after_own_dispel(state, pool, room) - price
+            continue
+        elif code == PASS:
+            room.points[i] = _after_own_dispel(state, pool, room)
+            if state.attempt == DispelAttempt.FREE:
+                room.points[i] -= worth
+            continue
+        else:
+            least = most = code - FIRST_DICE
+        best = -np.inf
+        for ours in range(own, most_own + 1):
+            for shared in range(least, most + 1):
+                chance = _chance(packed, state, ours + shared)
+                saved = chance * worth
+                if state.attempt == DispelAttempt.FREE:
+                    saved -= worth
+                left = int64(pool - shared)
+                best = max(best, saved + _after_own_dispel(state, left, room))
+        room.points[i] = best
+
+
+@jit(forceinline=False)
+def _value_spells_in_play(
+    packed: PackedScenario, state: State, count: int, survival: float, room: Room
+) -> None:
+    """Value the spells in play that the mover may try to dispel."""
+    bonus = dispel_bonus(packed, state, int64(state.mover))
+    mover = int64(state.mover)
+    dispels = room.dispels[other(mover)]
+    dice = int64(attempt_pool(state))
+    if mover == state.active:
+        dice = most_power(state)
+    standing = _standing(state, room.duel[0])
+    for i in range(count):
+        code = int64(room.work[0].legal[i])
+        if code == PASS:
+            room.points[i] = standing
+            continue
+        index = code - FIRST_IN_PLAY
+        owner = mover if index < SPELLS else other(mover)
+        spell = index % SPELLS
+        rest = bit(dispels.count) - 1
+        for k in range(dispels.count):
+            if owner != mover and dispels.spells[k].spell == spell:
+                rest = without(rest, bit(k))
+        worth = value_in_play(packed, state, owner, spell, survival)
+        if owner == mover:
+            worth = -worth
+        need = dispel_need(number_against(packed, owner * SPELLS + spell), bonus)
+        best = -np.inf
+        for thrown in range(1, dice + 1):
+            gained = DISPEL_CHANCE[room.duel[0].double_six, need, thrown] * worth
+            best = max(best, gained + dispels.most[rest, dice - thrown])
+        room.points[i] = standing + best
