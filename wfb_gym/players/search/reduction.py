@@ -64,12 +64,14 @@ class Terms(NamedTuple):
 
     Attributes:
         survival: chance that a spell in play outlives a phase.
-        keep: what keeping an item for a phase to come is worth, as a share of the greatest worth.
+        keep: what keeping a scroll for a phase to come is worth, as a share of the greatest worth.
+        keep_aid: the same of an item that helps a cast.
         miscast_cost: points that a miscast costs.
     """
 
     survival: float
     keep: float
+    keep_aid: float
     miscast_cost: float
 
 
@@ -195,7 +197,7 @@ def reduce_phase(
     for side in range(ARMIES):
         _reduce_spells_in_play(packed, state, side, terms.survival, duel, dispels[side])
     _choose_spells(packed, state, most_spells, forced, terms.survival, scores, duel)
-    _reduce_items(packed, state, terms.keep, duel)
+    _reduce_items(packed, state, terms, duel)
     own_bonus = dispel_bonus(packed, state, army)
     power = most_power(state)
     most_by_dispels(duel, dispels[enemy], own_bonus, power)
@@ -375,7 +377,7 @@ def _write_spell(
 
 
 @jit(forceinline=False)
-def _reduce_items(packed: PackedScenario, state: State, keep: float, duel: Duel) -> None:
+def _reduce_items(packed: PackedScenario, state: State, terms: Terms, duel: Duel) -> None:
     """Write scrolls, items that help a cast, and what keeping them is worth."""
     army = int64(state.active)
     enemy = other(army)
@@ -392,7 +394,7 @@ def _reduce_items(packed: PackedScenario, state: State, keep: float, duel: Duel)
         if dispels_outright(packed, state, enemy, item):
             duel.scrolls += int64(state.items[enemy, item])
     duel.scrolls = min(MOST_SCROLLS, int64(duel.scrolls))
-    duel.scroll_price = item_price(packed, state, keep * most, int64(duel.scrolls))
+    duel.scroll_price = item_price(packed, state, terms.keep * most, int64(duel.scrolls))
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         if not entry.cast_use or not has_use(packed, state, army, item):
@@ -409,7 +411,7 @@ def _reduce_items(packed: PackedScenario, state: State, keep: float, duel: Duel)
             aid.extra_dice = int64(entry.cast_extra_dice)
             aid.bonus = int64(entry.cast_use_bonus)
             aid.irresistible = int64(entry.cast_not_irresistible == 0)
-            aid.price = item_price(packed, state, keep * most, uses)
+            aid.price = item_price(packed, state, terms.keep_aid * most, uses)
             duel.n_aids += 1
 
 
