@@ -34,7 +34,7 @@ from wfb_gym.seats import SEATS
 
 PLAYERS = (
     "phase-search", "phase-search:4", "phase-search:2", "phase-search:1",
-    "greedy", "veteran", "expectimax:2", "mcts:50", "mcts",
+    "greedy", "veteran", "expectimax:2", "mcts:50",
 )  # fmt: skip
 POOL = ("greedy", "veteran", "phase-search:2")
 BATTLES = (
@@ -67,7 +67,7 @@ class Settings:
     )
     scenario: tuple[str, ...] = BATTLES
     pool: tuple[str, ...] = POOL
-    battles: int = 128
+    battles: int = 64
     seed: int = 0
     out: Path = Path("runs/strength")
     ray: str = field(default="", metadata=RAY)
@@ -186,9 +186,14 @@ def rows_of(
     return rows
 
 
-def strength_rows(results: Mapping[str, Any]) -> list[list[str]]:
-    """Return the table of differences, header first: a line for each battle and seat."""
+def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list[list[str]]:
+    """Return the table of differences, header first: a line for each battle and seat.
+
+    Of the reference with another number behind its name there is a column only with `variants`.
+    """
     reference, *others = results["players"]
+    kind = reference.partition(":")[0]
+    others = [each for each in others if variants or each.partition(":")[0] != kind]
     table = [["battle", "seat", f"{reference} wins", *(f"more than {each}" for each in others)]]
     for first in results["rows"]:
         if first["player"] != reference:
@@ -204,7 +209,7 @@ def strength_rows(results: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _table(results: Mapping[str, Any]) -> Table:
-    header, *lines = strength_rows(results)
+    header, *lines = strength_rows(results, variants=True)
     columns = (Column(each, justify="left" if k < 2 else "right") for k, each in enumerate(header))
     table = Table(*columns, title="points a battle, against the pool", box=SIMPLE_HEAD)
     for line in lines:

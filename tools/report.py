@@ -29,7 +29,9 @@ from agents.train_fast import LARGE
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
 from experiments.figures.speed import draw_speed
+from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
+from experiments.strength import strength_rows
 from experiments.tournaments.reports import draw_points, draw_ratings
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole, write_whole
@@ -284,6 +286,14 @@ ALL = (
         rating_table,
         {"rating.png": "rating.png", "archmage-duel.png": "tournament.png"},
         draw=(draw_ratings, _draw_first_scenario),
+    ),
+    Report(
+        "strength",
+        "experiments.strength",
+        25,
+        _markdown_of(strength_rows),
+        {"strength.png": "strength.png"},
+        draw=(draw_strength,),
     ),
     Report(
         "battle",

@@ -48,6 +48,14 @@ DUELS = {
         army(wizard(2, BEAM, STORM, items=["Power Stone", "Power Stone"]), power_dice=3),
         army(dispel_dice=3),
     ),
+    "a reader with a spell in play": _duel(
+        army(wizard(2, BOLT, BEAM), power_dice=4),
+        army(
+            wizard(2, lasting("Curse", 7, 12.0, in_play=True), items=["Dispel Scroll"]),
+            wizard(1, name="Aide", items=["Dispel Scroll"]),
+            dispel_dice=2,
+        ),
+    ),
     "own dice": _duel(
         army(wizard(2, BOLT, BEAM), wizard(1, STORM, name="Aide"), power_dice=2),
         army(READER, dispel_dice=3),

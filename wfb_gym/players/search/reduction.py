@@ -27,6 +27,7 @@ from wfb_gym.engine.queries import (
     has_use,
     number_against,
     other,
+    without,
 )
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
@@ -202,9 +203,7 @@ def reduce_phase(
     power = most_power(state)
     most_by_dispels(duel, dispels[enemy], own_bonus, power)
     most_by_dispels(duel, dispels[army], int64(duel.dispel_bonus), int64(duel.dispel))
-    all_of_enemy = bit(dispels[enemy].count) - 1
-    for dice in range(power + 1):
-        duel.by_power[dice] = dispels[enemy].most[all_of_enemy, dice]
+    _reduce_readers(packed, state, terms.survival, power, duel, dispels[enemy])
     for kept in range(bit(duel.n_kept)):
         open_to = int64(0)
         for k in range(dispels[army].count):
@@ -413,6 +412,61 @@ def _reduce_items(packed: PackedScenario, state: State, terms: Terms, duel: Duel
             aid.irresistible = int64(entry.cast_not_irresistible == 0)
             aid.price = item_price(packed, state, terms.keep_aid * most, uses)
             duel.n_aids += 1
+
+
+@jit(forceinline=False)
+def reader_loses(packed: PackedScenario, state: State, item: int, survival: float) -> float:
+    """Points of own spells in play that reading one of the dispeller's scrolls ends."""
+    army = other(state.active)
+    entry = packed.armies[army].items[item]
+    if not entry.ends_own_spells or entry.bearer == NO_BEARER:
+        return 0.0
+    points = 0.0
+    for s in range(packed.armies[army].n_spells):
+        if state.in_play[army] & bit(s) and _ends_with(packed, army, s, int64(entry.bearer)):
+            points += value_in_play(packed, state, army, s, survival)
+    return points
+
+
+@jit
+def _ends_with(packed: PackedScenario, army: int, spell: int, wizard: int) -> bool:
+    """Whether a spell in play ends if its wizard casts or reads a scroll."""
+    entry = packed.armies[army].spells[spell]
+    return bool(entry.wizard == wizard and entry.duration == Duration.REMAINS_IN_PLAY)
+
+
+@jit(forceinline=False)
+def _reduce_readers(
+    packed: PackedScenario, state: State, survival: float, power: int, duel: Duel, dispels: Dispels
+) -> None:
+    """Write what reading scrolls costs the dispeller's own spells, the cheapest read first."""
+    army = other(state.active)
+    gone = int64(0)  # bits of wizards that have read one
+    lost = 0.0
+    left = bit(dispels.count) - 1
+    for read in range(duel.scrolls + 1):
+        duel.readers_lose[read] = lost
+        for dice in range(power + 1):
+            duel.by_power[read, dice] = dispels.most[left, dice]
+        free = int64(0)
+        reader = int64(NONE)
+        least = np.inf
+        for item in range(packed.armies[army].n_items):
+            if not dispels_outright(packed, state, army, item):
+                continue
+            loss = reader_loses(packed, state, int64(item), survival)
+            bearer = int64(packed.armies[army].items[item].bearer)
+            if loss == 0.0 or (bearer >= 0 and gone & bit(bearer)):
+                free += int64(state.items[army, item])
+            elif loss < least:
+                least = loss
+                reader = bearer
+        if read >= free and reader >= 0:
+            gone |= bit(reader)
+            lost += least
+            for k in range(dispels.count):
+                if _ends_with(packed, army, int64(dispels.spells[k].spell), reader):
+                    left = without(left, bit(k))
 
 
 @jit
