@@ -17,6 +17,7 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TAR
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
+from wfb_gym.players.analysis import Analyst
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import load_scenario, scenario_from_dict
@@ -605,6 +606,41 @@ def test_too_many_rolls_are_sampled_with_an_interval(
     assert abs(sampled["value"] - exact) < 2 * found["half_width"]
     told = output(capsys, name, "--samples", "30")
     assert f"on average over 30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}." in told
+
+
+def test_a_large_situation_after_a_small_one_is_estimated() -> None:
+    request = PositionRequest(DUEL, power=1, dispel=1, tried=["Burning Head"])
+    small = RequestedPosition(request)
+    size = solver.solve(small.scenario, battle=small.battle).graph.size
+    judge = advice.Judge(small.scenario, size)
+    assert judge.analyse(small.battle).is_exact
+    judge.analyse(Battle(pack(small.scenario)))
+    assert judge.reason.startswith(f"one situation alone has more than {size:,} positions")
+    assert judge.positions == 0
+
+
+def test_rolls_that_are_too_many_positions_together_are_estimated(
+    capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = RequestedPosition(PositionRequest(rolls, spells=[["Pyromancer", "1"]]))
+    size = solver.solve(first.scenario, battle=first.battle).graph.size
+    monkeypatch.setattr(advice, "_ALL_POSITIONS", size)
+    monkeypatch.setattr(Analyst, "_solved", lambda *_: None)  # it would solve so small a game
+    found = document(capsys, rolls)
+    assert (found["is_exact"], found["rolls"]["is_complete"]) == (False, True)
+    assert found["method"] != "exact"
+    assert f"The rolls have more than {size:,} positions together" in output(capsys, rolls)
+
+
+def test_who_waits_for_rolls_is_told_on_a_terminal(
+    capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(["advise", rolls]) == 0
+    captured = capsys.readouterr()
+    assert "\rlooking at roll 6 of 6" in captured.err
+    assert captured.err.endswith(" \r")
+    assert "looking at" not in captured.out
 
 
 def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from wfb_gym.cli import draw, main, roll, scenarios
 from wfb_gym.cli.parser import Parser
-from wfb_gym.scenario import bundled_scenarios
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import DICE
 
 Capture = pytest.CaptureFixture[str]
@@ -168,6 +169,16 @@ def test_scenarios_as_json(capsys: Capture) -> None:
     }
 
 
+@pytest.mark.parametrize("name", ["border-skirmish", "Border Skirmish"])
+def test_the_file_of_a_scenario_begins_one_of_your_own(
+    capsys: Capture, tmp_path: Path, name: str
+) -> None:
+    assert main(["scenarios", name]) == 0
+    file = tmp_path / "mine.toml"
+    file.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert load_scenario(str(file)) == load_scenario("border-skirmish")
+
+
 def test_scenarios_as_a_table(capsys: Capture) -> None:
     heading, *rows = output(capsys, "scenarios").splitlines()
     assert [row.split()[0] for row in rows] == bundled_scenarios()
@@ -184,7 +195,8 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
     ("line", "message"),
     [
         ("duel", "invalid choice: 'duel'"),
-        ("scenarios all", "unrecognized arguments: all"),
+        ("scenarios skirmish", "(did you mean border-skirmish?), found 'skirmish'"),
+        ("scenarios apprentice --json", "--json: expected it with the list alone"),
         ("roll", "expected --value to cast, or --total to dispel, and the dice with it"),
         ("roll --bonus 1", "expected --value to cast"),
         ("roll --dice 3", "expected --value with --dice"),

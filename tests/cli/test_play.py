@@ -177,6 +177,7 @@ def test_a_spell_is_named_after_another_question() -> None:
     told = "Burning Head (9+) with 6 power dice left. To cast it: 1 die 0.0%, 2 dice 27.8%, "
     assert any(line.startswith(told) for line in shown)
     assert sum("Name it? (y/n)" in line for line in shown) == 3
+    assert sum(line.startswith('Expected "y" to name it') for line in shown) == 1
     (event,) = game.transcript().events
     assert "Fiery Blast" in event.words
 

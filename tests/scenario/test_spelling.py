@@ -117,6 +117,10 @@ def test_x_and_y_lead_to_position(keys: dict[str, int], found: str) -> None:
             wizard(spells="Fire Ball"),
             'wizards[0].spells: expected a list such as ["Fire Ball"]',
         ),
+        (
+            {"wizards": {"name": "Mage"}},
+            "wizards: expected a list: [[caster.wizards]] in double brackets, once for each entry",
+        ),
         (wizard(items="Power Stone"), 'wizards[0].items: expected a list such as ["Power Stone"]'),
         (
             wizard(spells=["Fire Bell"]),

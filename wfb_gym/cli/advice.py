@@ -68,13 +68,15 @@ class Judge:
 
     Args:
         scenario: that the positions belong to.
-        most_positions: that one of them may have to be solved; None for all that memory holds.
+        most_positions: that one of them may have to be solved, on top of those before it; None for
+            all that memory holds.
     """
 
     def __init__(self, scenario: Scenario, most_positions: int | None = None) -> None:
         self._scenario, self._most = scenario, most_positions
         self._solution: Solution | None = None
         self._analyst: Analyst | None = None
+        self._before = 0  # positions of the situations before
         self.reason = ""
         """Why nothing exact is known."""
 
@@ -90,7 +92,13 @@ class Judge:
                 watch = None if self._most is None else self._watch
                 self._solution = solve(self._scenario, battle=battle, progress=watch)
             except (TooLarge, _TooManyPositionsError) as error:
-                self._analyst, self.reason = Analyst(self._scenario), str(error)
+                self._give_up(error)
+        elif self._solution is not None and self._most is not None:
+            self._before = self.positions
+            try:
+                self._solution.graph.explore(battle.state, self._watch)
+            except (TooLarge, _TooManyPositionsError) as error:
+                self._give_up(error)
         if self._solution is None:
             assert self._analyst is not None
             return self._analyst.analyse(battle)
@@ -99,10 +107,17 @@ class Judge:
         values = {code: sign * gain + 0.0 for code, gain in gains.items()}
         return Analysis(values, self._solution.best_action(battle), True, "exact")
 
+    def _give_up(self, error: Exception) -> None:
+        """Estimate from here on: one situation is too large, and others are like it."""
+        self._solution, self._analyst, self.reason = None, Analyst(self._scenario), str(error)
+
     def _watch(self, positions: int) -> None:
-        if self._most is not None and positions > self._most:
+        if self._most is not None and positions > self._before + self._most:
             what = f"one situation alone has more than {self._most:,} positions"
             raise _TooManyPositionsError(f"{what}, and every roll brings another")
+        if positions > _ALL_POSITIONS:
+            what = f"the rolls have more than {_ALL_POSITIONS:,} positions together"
+            raise _TooManyPositionsError(what)
 
     def value_of(self, battle: Battle) -> tuple[float, bool, str]:
         """Return points still to come for the first army, whether they are exact, and how found."""
@@ -187,8 +202,9 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
         most = max(samples, min(_MOST_SITUATIONS, _ALL_POSITIONS // judge.positions))
     if battle.node == Node.ROLL_SPELLS:
         summary = rolls.summary(battle, most, samples)
-        method = summary.rolls[0].situation.method
-        return Advice("", summary.value, [], summary.is_exact, method, judge.reason, summary)
+        return Advice(
+            "", summary.value, [], summary.is_exact, summary.method, judge.reason, summary
+        )
     sign = 1.0 if battle.mover == 0 else -1.0
     found = {}
     for action in battle.legal_actions():
@@ -209,5 +225,5 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
         for action in order
     ]
     is_exact = all(summary.is_exact for summary in found.values())
-    method = found[best].rolls[0].situation.method
+    method = next((each.method for each in found.values() if not each.is_exact), "exact")
     return Advice(plays[0].play, values[best], plays, is_exact, method, judge.reason, found[best])

@@ -232,7 +232,7 @@ def _precision(rolls: "RollsSummary | None") -> str:
 
 def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     """Return by what values are estimates, and why."""
-    if not advice.reason:
+    if not advice.reason or advice.method == "exact":  # what was too large may have shrunk
         return []
     lines = [
         "",

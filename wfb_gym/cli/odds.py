@@ -54,13 +54,13 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
     except (ScenarioError, ValueError) as error:
         parser.error(str(error))
     if options.html is not None:
-        from wfb_gym.files import write_text_whole
+        from wfb_gym.files import describe_error, write_text_whole
         from wfb_gym.render.odds_sheet import html_of
 
         try:
             write_text_whole(options.html, html_of(sheet))
         except OSError as error:
-            parser.error(f"--html: {error}")
+            parser.error(f"--html: {options.html}: {describe_error(error)}")
     if options.json:
         shared.print_json(asdict(sheet))
     elif options.html is not None:

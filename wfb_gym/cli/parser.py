@@ -10,6 +10,7 @@ from wfb_gym.suggestions import did_you_mean
 
 COULD_NOT_RUN = 2
 """Exit status after bad input."""
+_PROGRESS_WIDTH = 60
 
 
 class Parser(argparse.ArgumentParser):
@@ -65,6 +66,12 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 def print_json(document: Any, indent: int | None = 2) -> None:
     """Print a document, fractions and all, as JSON on stdout; on one line without an indent."""
     print(json.dumps(document, indent=indent, ensure_ascii=False, default=float))
+
+
+def tell_progress(line: str) -> None:
+    """Show on a terminal what is being done, in place of what it showed before; "" to end it."""
+    if sys.stderr.isatty():
+        print(f"\r{line:<{_PROGRESS_WIDTH}}", end="" if line else "\r", file=sys.stderr, flush=True)
 
 
 def format_value(points: float) -> str:

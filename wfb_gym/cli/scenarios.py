@@ -1,6 +1,7 @@
 """``scenarios``: what comes with the package; ``targets``: what a scenario's spells can hit."""
 
 import argparse
+from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wfb_gym.cli.parser import Commands, Parser, add_json_option, align_columns, print_json
@@ -16,11 +17,17 @@ def add_to(commands: Commands) -> None:
     """Add both commands."""
     parser = commands.add_parser(
         "scenarios",
-        help="list the bundled scenarios",
-        description="List the bundled scenarios. Pairs are the caster's and the dispeller's.",
+        help="list the bundled scenarios, or print the file of one",
+        description="List the bundled scenarios. Pairs are the caster's and the dispeller's.\n"
+        "With a name: print that scenario's file, to read or to begin one of your own with.",
+        epilog="examples:\n"
+        "  python -m wfb_gym scenarios\n"
+        "  python -m wfb_gym scenarios border-skirmish > mine.toml\n"
+        "      then change mine.toml, and: python -m wfb_gym advise mine.toml\n",
     )
+    parser.add_argument("scenario", nargs="?", help="bundled name (default: list them all)")
     add_json_option(parser)
-    parser.set_defaults(run=_list_scenarios)
+    parser.set_defaults(run=_list_scenarios, parser=parser)
     parser = commands.add_parser(
         "targets",
         help="what spells can be cast at, and why not",
@@ -33,6 +40,9 @@ def add_to(commands: Commands) -> None:
 
 
 def _list_scenarios(options: argparse.Namespace) -> None:
+    if options.scenario is not None:
+        _print_file(options)
+        return
     scenarios = _summaries()
     if options.json:
         print_json(scenarios)
@@ -40,6 +50,20 @@ def _list_scenarios(options: argparse.Namespace) -> None:
         rows = [tuple(heading.upper() for heading in scenarios[0])]
         rows += [tuple(_cell(value) for value in scenario.values()) for scenario in scenarios]
         print("\n".join(align_columns(rows, "<" * len(rows[0]))))
+
+
+def _print_file(options: argparse.Namespace) -> None:
+    from wfb_gym.scenario import bundled_scenarios
+
+    names = bundled_scenarios()
+    name = find_name(names, options.scenario)
+    if name is None:
+        expected = one_of(names, options.scenario, "a bundled scenario")
+        options.parser.error(f"scenario: expected {expected}, found {options.scenario!r}")
+    if options.json:
+        options.parser.error("--json: expected it with the list alone")
+    file = resources.files("wfb_gym") / "data" / "scenarios" / f"{name}.toml"
+    print(file.read_text(encoding="utf-8"), end="")
 
 
 def _summaries() -> list[dict[str, Any]]:

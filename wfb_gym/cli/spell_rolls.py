@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from statistics import stdev
 from typing import TYPE_CHECKING, NamedTuple
 
+from wfb_gym.cli.parser import tell_progress
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
@@ -93,6 +94,12 @@ class RollsSummary:
         """Whether all rolls were valued, and each exactly."""
         return self.is_complete and all(roll.situation.is_exact for roll in self.rolls)
 
+    @property
+    def method(self) -> str:
+        """How the values were found: of those that are estimates, if there are any."""
+        situations = [roll.situation for roll in self.rolls]
+        return next((each.method for each in situations if not each.is_exact), "exact")
+
 
 class SpellRolls:
     """Values rolls of spells that a request leaves open.
@@ -105,6 +112,7 @@ class SpellRolls:
     def __init__(self, position: "RequestedPosition", judge: Callable[[Battle], Situation]) -> None:
         self._position, self._judge = position, judge
         self._known: dict[bytes, Situation] = {}
+        self._expected = 0  # of them, for those who wait
 
     def summary(self, battle: Battle, most: int, samples: int) -> RollsSummary:
         """Return the average over the rolls that follow.
@@ -114,13 +122,16 @@ class SpellRolls:
             most: situations that may be valued; where there are more, rolls are sampled.
             samples: how many then.
         """
-        is_complete = self.count(battle) <= most
+        count = self.count(battle)
+        is_complete = count <= most
+        self._expected = len(self._known) + (int(count) if is_complete else samples)
         if is_complete:
             rolls, half_width = list(self._all(battle)), 0.0
         else:
             rolls = list(self._sampled(battle, samples))
             spread = stdev(roll.situation.value for roll in rolls) if samples > 1 else math.inf
             half_width = _Z95 * spread / math.sqrt(samples)
+        tell_progress("")
         spells = tuple(sorted(self._worths(rolls), key=lambda each: -each.adds))
         return RollsSummary(_mean(rolls), half_width, is_complete, tuple(rolls), spells)
 
@@ -206,6 +217,7 @@ class SpellRolls:
     def _value(self, beginning: Battle) -> Situation:
         key = beginning.key()
         if key not in self._known:
+            tell_progress(f"looking at roll {len(self._known) + 1} of {self._expected}")
             self._known[key] = self._judge(self._position.reach(beginning))
         return self._known[key]
 

@@ -145,6 +145,8 @@ def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
     found = format_value(error["input"])
     if kind == "tuple_type" and isinstance(error["input"], str):
         expected = f"a list such as [{found}]"
+    elif kind == "tuple_type" and isinstance(error["input"], dict):
+        expected = f"a list: [[{key}]] in double brackets, once for each entry"
     elif kind == "extra_forbidden":
         name = str(error["loc"][-1])
         if name in _COORDINATES and "position" in known:
