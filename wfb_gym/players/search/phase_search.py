@@ -120,7 +120,7 @@ class PhaseSearchAgent(PositionAgent):
         self,
         spells: int = DEFAULT_SPELLS,
         *,
-        survival: float = 0.7,
+        survival: float = 0.5,
         keep: float = 0.5,
         keep_aid: float = 0.5,
         miscast_cost: float = 20.0,
