@@ -33,6 +33,7 @@ from wfb_gym import _commands
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
+from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.files import write_text_whole
 from wfb_gym.players.interface import Agent, Opponent
 
@@ -96,6 +97,7 @@ def play(
     opponent: Opponent | Sequence[Opponent],
     battles: int,
     seed: int,
+    watcher: BatchWatcher | None = None,
 ) -> NDArray[np.float64]:
     """Play battles side by side.
 
@@ -108,6 +110,7 @@ def play(
         opponent: the player of the other seat, or several.
         battles: how many.
         seed: of the first battle.
+        watcher: follows the battles.
 
     Returns:
         Points of the seat in each battle, float64 (battles,).
@@ -121,6 +124,7 @@ def play(
         points_per_reward=1.0,
         strict=True,
     )
+    envs.batch.watcher = watcher
     policy: Any = batch_player(player) if hasattr(player, "act") else player
     observations, _ = envs.reset(seed=seed)
     points = np.zeros(battles)
