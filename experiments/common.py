@@ -153,7 +153,8 @@ def parse_settings(
 
     Below "Attributes:" the docstring of the dataclass says what a flag means, for its help. A
     field's metadata may hold arguments of `add_argument` that replace the usual ones, and
-    ``aliases``: further spellings of the flag. A tuple's flag is repeated for several values; with
+    ``aliases``: further spellings of the flag. A truth value, false by default, has a flag without
+    a value. A tuple's flag is repeated for several values; with
     ``positional`` in its metadata the values stand alone instead. Every command has ``--json``, and
     ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches` holds
     the help of further flags without a value, by name. Where ``--out`` is not given, `usual_out`
@@ -170,7 +171,9 @@ def parse_settings(
         names = [flag_of(each.name), *metadata.pop("aliases", ())]
         value = getattr(defaults, each.name)
         options: dict[str, Any] = {"type": type(value), "help": f"(default: {value})"}
-        if isinstance(value, tuple):
+        if isinstance(value, bool):
+            options = {"action": "store_true", "default": None, "help": "(default: no)"}
+        elif isinstance(value, tuple):
             shown = f"(default: {' '.join(map(str, value))})"
             options = {"action": "append", "help": f"repeat for several {shown}"}
             if metadata.pop("positional", False):
@@ -257,6 +260,9 @@ def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -
         value = getattr(settings, each.name)
         if each.name not in omit and value != getattr(defaults, each.name):
             values = value if isinstance(value, tuple) else (value,)
+            if isinstance(value, bool):
+                words.append(flag_of(each.name))
+                continue
             words += [f"{flag_of(each.name)} {one}" for one in values]
     return " ".join(words)
 

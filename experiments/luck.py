@@ -2,10 +2,11 @@
 
 The luck of a roll is what its dice brought, less what they bring on average: the points that
 changed hands and an estimate of the position behind them, less the mean of both over all outcomes
-by their exact chances. Its mean is 0 whatever the estimate says, so points less luck have the mean
-of the points; the better the estimate, the less they vary, and the fewer battles tell two players
-apart. Of the control variates known from poker (AIVAT; Burch, Schmid, Moravcik and Bowling 2018)
-this is the part of chance; what players draw by themselves is left alone.
+by their exact chances. Where the next roll follows without a decision, it is looked through. The
+mean of luck is 0 whatever the estimate says, so points less luck have the mean of the points; the
+better the estimate, the less they vary, and the fewer battles tell two players apart. Of the
+control variates known from poker (AIVAT; Burch, Schmid, Moravcik and Bowling 2018) this is the part
+of chance; what players draw by themselves is left alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from experiments.common import BatchPlayer, play
 from wfb_gym._jit import int64, jit
-from wfb_gym._records import Float64, Int64, Record, Records, new_records
+from wfb_gym._records import Records
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes, most_outcomes
 from wfb_gym.engine.legal import legal_actions
@@ -35,73 +36,87 @@ from wfb_gym.seats import seat_number
 if TYPE_CHECKING:
     from wfb_gym.envs.batch import Batch
 
-ROOM = most_outcomes(DICE, rerolls=True)
-"""Outcomes whose estimates are asked for at once, at most: as many as one roll may have."""
+MOST_OUTCOMES = most_outcomes(DICE, rerolls=True)
+"""That one roll may have."""
+ROLLS_AHEAD = 4
+"""Rolls that are followed one after the other, until somebody decides."""
+MOST_AHEAD = 1 << 13
+"""Positions that are laid out for one roll by looking at those behind it."""
+ENOUGH = 1 << 15
+"""Positions after which their estimates are asked for."""
 _RESTART, _PLAYED = -1, -2
 """In place of an action: a battle that begins, and one whose action is played already."""
 
 
-class Outcomes(NamedTuple):
-    """Positions that dice may lead to, k of them."""
+class Outlook(NamedTuple):
+    """Positions that dice may lead to, k of them: decisions and ends, and rolls far ahead."""
 
     packed_scenarios: Records[PackedScenario]
     scenario: NDArray[np.int64]  # (k,): of each position
-    states: Records[State]  # (k,): decisions, further rolls, or the end
+    states: Records[State]  # (k,)
     phases: NDArray[np.int64]  # (k,): in which the dice are rolled
 
 
-ValueEstimate = Callable[[Outcomes], NDArray[np.float64]]
-"""Outcomes to points still to come for the first army, float64 (k,).
+ValueEstimate = Callable[[Outlook], NDArray[np.float64]]
+"""Positions to points still to come for the first army, float64 (k,).
 
-Outcomes of one roll are compared, so all of them should be looked at up to one horizon: the end of
-the phase in which the dice are rolled."""
-
-
-class Roll(Record):
-    """A roll of a battle; its outcomes lie side by side."""
-
-    member: Int64  # the battle
-    first: Int64  # of the outcomes
-    end: Int64
-    taken: Int64  # the outcome that came about
+What one roll may lead to is compared, so all of it should be looked at up to one horizon: the end
+of the phase in which the dice are rolled."""
 
 
-class Chances(NamedTuple):
-    """Rolls that were followed, and all their outcomes."""
+class Leaves(NamedTuple):
+    """Positions that rolls may lead to, side by side."""
 
-    rolls: Records[Roll]
     states: Records[State]
     scenario: NDArray[np.int64]
-    phases: NDArray[np.int64]
-    labels: NDArray[np.int64]  # with room for another roll behind
-    probabilities: NDArray[np.float64]  # alike
+    phases: NDArray[np.int64]  # of the roll
+    members: NDArray[np.int64]  # the battle
+    labels: NDArray[np.int64]  # outcome of the roll
+    rolls: NDArray[np.int64]  # that lead to it
+    chances: NDArray[np.float64]
     gains: NDArray[np.float64]  # points of the first army on the way
-    used: NDArray[np.int64]  # (2,): rolls, outcomes
+    weights: NDArray[np.float64]  # of the position's worth in the luck of its battle
 
 
-def _new_chances() -> Chances:
-    scenario, phases = np.zeros((2, ROOM), np.int64)
-    labels, probabilities = np.zeros(2 * ROOM, np.int64), np.zeros(2 * ROOM)
-    return Chances(
-        new_records(Roll, ROOM), new_states(ROOM), scenario, phases, labels, probabilities,
-        np.zeros(ROOM), np.zeros(2, np.int64),
+class Room(NamedTuple):
+    """Where rolls are laid out: what they lead to, what is still to be followed, and scratch."""
+
+    leaves: Leaves
+    pending: Leaves
+    used: NDArray[np.int64]  # (1,): of the leaves
+    outcomes: NDArray[np.int64]
+    probabilities: NDArray[np.float64]
+    work: Records[WorkSpace]  # (1,)
+
+
+def _new_leaves(count: int) -> Leaves:
+    scenario, phases, members, labels, rolls = np.zeros((5, count), np.int64)
+    chances, gains, weights = np.zeros((3, count))
+    return Leaves(
+        new_states(count), scenario, phases, members, labels, rolls, chances, gains, weights
+    )
+
+
+def _new_room() -> Room:
+    most = MOST_OUTCOMES + MOST_AHEAD
+    return Room(
+        _new_leaves(ENOUGH + most), _new_leaves(most + 1), np.zeros(1, np.int64),
+        np.zeros(MOST_OUTCOMES, np.int64), np.zeros(MOST_OUTCOMES), new_work_spaces(),
     )  # fmt: skip
 
 
-def phase_estimate(outcomes: Outcomes) -> NDArray[np.float64]:
+def phase_estimate(outlook: Outlook) -> NDArray[np.float64]:
     """Estimate by the rule of thumb of the agents that search; a `ValueEstimate`."""
-    values = np.zeros(len(outcomes.states))
-    _estimate(outcomes, values, new_work_spaces())
+    values = np.zeros(len(outlook.states))
+    _estimate(outlook, values, new_work_spaces())
     return values
 
 
 @jit(nogil=True)
-def _estimate(
-    outcomes: Outcomes, values: NDArray[np.float64], scratch: Records[WorkSpace]
-) -> None:
+def _estimate(outlook: Outlook, values: NDArray[np.float64], scratch: Records[WorkSpace]) -> None:
     for k in range(values.shape[0]):
-        packed = outcomes.packed_scenarios[outcomes.scenario[k]]
-        values[k] = estimate_phase(packed, outcomes.states[k], outcomes.phases[k], scratch[0])
+        packed = outlook.packed_scenarios[outlook.scenario[k]]
+        values[k] = estimate_phase(packed, outlook.states[k], outlook.phases[k], scratch[0])
 
 
 _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot return records
@@ -114,10 +129,9 @@ def _follow(
     envs: Records[Environment],
     game: Game,
     seat: int,
-    found: Chances,
-    scratch: Records[WorkSpace],
+    room: Room,
 ) -> int:
-    """Play on as the environments' driver does, and write down every roll on the way.
+    """Play on as the environments' driver does, and lay out every roll on the way.
 
     `moves` are members of `envs`, from the entry `begin` on, and engine codes of what is played.
 
@@ -125,10 +139,9 @@ def _follow(
         The first member that could not be played to its end, as there is no room; go on with it.
     """
     members, codes = moves
-    work = scratch[0]
+    work = room.work[0]
     for j in range(begin, members.shape[0]):
-        i = members[j]
-        env = envs[i]
+        env = envs[members[j]]
         state = env.state
         if codes[j] == _RESTART:
             draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
@@ -142,9 +155,10 @@ def _follow(
         codes[j] = _PLAYED
         while True:
             if is_chance(state.node):
-                count = _roll(packed, env, i, found, work)
-                if count < 0:
+                if room.used[0] > ENOUGH:
                     return j
+                label = _roll(packed, env, members[j], room)
+                _, count = resolve_and_list(packed, state, label, work)
             elif count > 0 and state.mover != seat and opponent.number != Scripted.EXTERNAL:
                 action = choose_action(opponent, packed, state, work, count, env.rng)
                 _, count = act_and_list(packed, state, action, work)
@@ -154,37 +168,57 @@ def _follow(
 
 
 @jit(forceinline=False)
-def _roll(
-    packed: PackedScenario, env: Environment, member: int, found: Chances, work: WorkSpace
-) -> int:
-    """Roll the dice of a battle and write all outcomes down.
-
-    Returns:
-        The number of legal actions then; -1, with nothing done, if there is no room.
-    """
-    state = env.state
-    roll = found.rolls[found.used[0]]
-    first = int64(found.used[1])
-    end = int64(chance_outcomes(packed, state, found.labels, found.probabilities, first, work))
-    if end > found.states.shape[0]:
-        return -1
+def _roll(packed: PackedScenario, env: Environment, member: int, room: Room) -> int:
+    """Lay out what a battle's dice may lead to and roll them; returns the outcome."""
+    leaves, pending = room.leaves, room.pending
+    phase = int64(env.state.phase)
+    first = int64(room.used[0])
+    end = first
+    pending.states[0] = env.state
+    pending.chances[0] = 1.0
+    pending.gains[0] = 0.0
+    pending.rolls[0] = 0
+    left = 1
+    while left > 0:
+        left -= 1
+        here = pending.states[left]
+        rolls = pending.rolls[left]
+        count = 0
+        if is_chance(here.node) and here.phase == phase and rolls < ROLLS_AHEAD:
+            count = int64(
+                chance_outcomes(packed, here, room.outcomes, room.probabilities, 0, room.work[0])
+            )
+        if count == 0 or (rolls > 0 and end - first + left + count > MOST_AHEAD):
+            leaves.states[end] = here
+            leaves.scenario[end] = env.scenario
+            leaves.phases[end] = phase
+            leaves.members[end] = member
+            leaves.labels[end] = pending.labels[left]
+            leaves.chances[end] = pending.chances[left]
+            leaves.gains[end] = pending.gains[left]
+            end += 1
+            continue
+        last = left + count
+        pending.states[last] = here
+        chance, gain, label = pending.chances[left], pending.gains[left], pending.labels[left]
+        for k in range(count):
+            to, outcome = left + k, room.outcomes[k]
+            pending.states[to] = pending.states[last]
+            gained = resolve(packed, pending.states[to], outcome, room.work[0])
+            pending.chances[to] = chance * room.probabilities[k]
+            pending.gains[to] = gain + gained
+            pending.labels[to] = label if rolls > 0 else outcome
+            pending.rolls[to] = rolls + 1
+        left = last
+    rolled = int64(sample(packed, env.state, env.rng, room.work[0]))
+    chance = 0.0
     for k in range(first, end):
-        found.states[k] = state
-        found.gains[k] = resolve(packed, found.states[k], found.labels[k], work)
-        found.scenario[k] = env.scenario
-        found.phases[k] = state.phase
-    label = sample(packed, state, env.rng, work)
-    taken = first
-    while found.labels[taken] != label:
-        taken += 1
-    roll.member = member
-    roll.first = first
-    roll.end = end
-    roll.taken = taken
-    found.used[0] += 1
-    found.used[1] = end
-    _, count = resolve_and_list(packed, state, label, work)
-    return int64(count)
+        chance += leaves.chances[k] if leaves.labels[k] == rolled else 0.0
+    for k in range(first, end):
+        came = 1.0 / chance if leaves.labels[k] == rolled else 0.0
+        leaves.weights[k] = leaves.chances[k] * (came - 1.0)
+    room.used[0] = end
+    return rolled
 
 
 class LuckWatcher(BatchWatcher):
@@ -204,7 +238,7 @@ class LuckWatcher(BatchWatcher):
         super().__init__(num_envs)
         self.luck = np.zeros(num_envs)
         self._estimate = estimate
-        self._chances, self._scratch = _new_chances(), new_work_spaces()
+        self._room = _new_room()
 
     def begin_step(self, batch: "Batch") -> None:
         self._envs = batch.envs.copy()
@@ -224,29 +258,21 @@ class LuckWatcher(BatchWatcher):
         members = np.flatnonzero(self._envs["state"]["node"] != Node.END)
         self._follow(batch, members, batch.codec.code_of[actions[members]])
 
-    def _follow(
-        self, batch: "Batch", members: NDArray[np.int64], codes: NDArray[np.int64]
-    ) -> None:
+    def _follow(self, batch: "Batch", members: NDArray[np.int64], codes: NDArray[np.int64]) -> None:
         for moves in ((members, codes), *self._asked):
             done = 0
             while done < len(moves[0]):
-                self._chances.used[:] = 0
-                done = _follow(
-                    done, moves, self._envs, batch.game, batch.seat, self._chances, self._scratch
-                )
+                done = _follow(done, moves, self._envs, batch.game, batch.seat, self._room)
                 self._add_luck(batch.packed_scenarios)
 
     def _add_luck(self, packed_scenarios: Records[PackedScenario]) -> None:
-        found = self._chances
-        rolls, end = found.rolls[: found.used[0]], found.used[1]
-        if not len(rolls):
-            return
-        outcomes = Outcomes(
-            packed_scenarios, found.scenario[:end], found.states[:end], found.phases[:end]
+        leaves, end = self._room.leaves, self._room.used[0]
+        self._room.used[0] = 0
+        outlook = Outlook(
+            packed_scenarios, leaves.scenario[:end], leaves.states[:end], leaves.phases[:end]
         )
-        worth = found.gains[:end] + self._estimate(outcomes)
-        means = np.add.reduceat(found.probabilities[:end] * worth, rolls["first"])
-        np.add.at(self.luck, rolls["member"], worth[rolls["taken"]] - means)
+        worth = leaves.gains[:end] + self._estimate(outlook)
+        np.add.at(self.luck, leaves.members[:end], leaves.weights[:end] * worth)
 
 
 class LuckyPoints(NamedTuple):
