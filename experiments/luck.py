@@ -44,6 +44,8 @@ MOST_AHEAD = 1 << 13
 """Positions that are laid out for one roll by looking at those behind it."""
 ENOUGH = 1 << 15
 """Positions after which their estimates are asked for."""
+_LEAST = 1e-9
+"""Variance below which points are the same."""
 _RESTART, _PLAYED = -1, -2
 """In place of an action: a battle that begins, and one whose action is played already."""
 
@@ -288,8 +290,12 @@ class LuckyPoints(NamedTuple):
 
     @property
     def shortening(self) -> float:
-        """How many times fewer battles give as narrow an interval: the ratio of variances."""
-        return float(self.points.var() / self.adjusted.var())
+        """How many times fewer battles give as narrow an interval: the ratio of variances.
+
+        1 where points do not vary.
+        """
+        plain = float(self.points.var())
+        return plain / max(float(self.adjusted.var()), _LEAST) if plain > 0.0 else 1.0
 
 
 def play_with_luck(
