@@ -19,7 +19,6 @@ gets results.json, and the exploiters that were trained.
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,18 @@ from rich.table import Column, Table
 
 import wfb_gym
 from experiments import common
-from experiments.distances.exploiting import SEED_SPACING, Effort, exploit
+from experiments.distances.exploiting import (
+    SEED_SPACING,
+    Effort,
+    TrainingError,
+    Trainings,
+    exploit,
+)
 from experiments.distances.hindsight import TooWideError, hindsight_points
 from experiments.exact import score_of
 from experiments.records import Record, RecordError
 from experiments.tournaments.matches import display_name, one_line, policy_name, policy_names
 from experiments.tournaments.running import is_planner
-from experiments.workers import WorkerError, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.opponents.scripted import find_scripted, kind_and_epsilon
 from wfb_gym.packing import pack
@@ -47,6 +51,8 @@ from wfb_gym.solver.solution import packed_digest
 FILE = "parts.jsonl"
 """File of the folder that holds finished parts."""
 HINDSIGHT_SEED = 9_000_000_000
+Task = tuple[str, str, int]
+"""A scenario, a player and a seat."""
 Part = dict[str, Any]
 """The figures of a player's seat in a scenario, as JSON holds them."""
 
@@ -62,7 +68,7 @@ class Settings(Effort):
         memory: for the positions of a cut battle, in MiB.
         planner_decisions: of a cut battle, at most, where a player that searches is graded.
         hindsight_battles: of the cut battle, whose dice are known; 0 for none.
-        processes: on this machine.
+        processes: that train exploiters at a time.
     """
 
     players: tuple[str, ...] = field(
@@ -73,16 +79,16 @@ class Settings(Effort):
     phases: int = 1
     memory: int = field(default=1024, metadata={"metavar": "MIB"})
     planner_decisions: int = 10_000
-    hindsight_battles: int = 50
+    hindsight_battles: int = 500
     processes: int = 2
 
 
-def measure(settings: Settings, task: tuple[str, str, int]) -> Part:
-    """Measure a player's seat in a scenario."""
+def measure(settings: Settings, task: Task, trained: Path | None) -> Part:
+    """Measure a player's seat in a scenario; `trained` is the learner that exploits it."""
     scenario, player, seat = task
     part: Part = {"scenario": load_scenario(scenario).name, "player": player, "seat": SEATS[seat]}
     part["exact"] = exact_figures(settings, scenario, player, seat)
-    part["exploited"] = exploit(settings, scenario, player, seat).as_json()
+    part["exploited"] = exploit(settings, scenario, player, seat, trained).as_json()
     return part
 
 
@@ -232,25 +238,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def measure_all(settings: Settings, record: Record, as_json: bool) -> int:
     """Measure what the record lacks, print and write all; returns the exit status."""
-    tasks = [
+    tasks: list[Task] = [
         (scenario, player, seat)
         for scenario in settings.scenario
         for player in settings.players
         for seat in range(len(SEATS))
     ]
     parts: list[Part] = [line["part"] for line in record.lines]
+    pending = tasks[len(parts) :]
     try:
         with (
             common.Interruptible() as session,
-            open_workers(processes=settings.processes) as workers,
+            Trainings(settings.processes) as trainings,
             common.report_progress("distance", len(tasks)) as report,
         ):
             report("", len(parts))
-            for part in workers.map(partial(measure, settings), tasks[len(parts) :]):
+            learners = [trainings.begin(settings, *each) for each in pending if settings.budget]
+            for place, task in enumerate(pending):
+                scenario, player, seat = task
+                report(f"{scenario}: {player} as {SEATS[seat]}", 0)
+                part = measure(settings, task, learners[place].result() if learners else None)
                 parts.append(part)
                 record.add({"part": part})
-                report(f"{part['scenario']}: {part['player']} as {part['seat']}", 1)
-    except WorkerError as error:
+                report("", 1)
+    except TrainingError as error:
         print(f"python -m experiments.distance: {error}", file=sys.stderr)
         return common.FAILED
     if session.interrupted:

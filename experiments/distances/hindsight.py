@@ -22,7 +22,7 @@ from wfb_gym.engine.state import STATE, Node, State, WorkSpace, new_states, new_
 from wfb_gym.engine.transition import act, begin, resolve
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import Agent
+from wfb_gym.players.interface import Actions, Agent
 from wfb_gym.scenario import Scenario
 
 MOST_POSITIONS = 2_000_000
@@ -100,8 +100,7 @@ def hindsight_points(
             observations, masks = view.show(scenarios, shown)
             if view.seat == seat:
                 asked = Positions(packed, scenarios, shown, seat, view.codec)
-                answer = ask_policy(player.act, observations, masks, lambda seen=asked: seen)
-                chosen = validated_actions(answer, masks, "player")
+                chosen = _chosen(player, observations, masks, asked)
                 masks = np.arange(masks.shape[1]) == chosen[:, None]
             rows_of, actions = np.nonzero(masks)
             parents.append(rows[rows_of])
@@ -128,6 +127,11 @@ def hindsight_points(
         np.maximum.at(best, layer.parents, sign * layer.gains + values[layer.children])
         values = np.where(np.isinf(best), 0.0, best)
     return np.asarray(sign * gains + values)
+
+
+def _chosen(player: Agent, observations: Any, masks: Any, positions: Positions) -> Actions:
+    answer = ask_policy(player.act, observations, masks, lambda: positions)
+    return validated_actions(answer, masks, "player")
 
 
 def _bytes(records: Any, dtype: np.dtype[Any]) -> NDArray[np.uint8]:

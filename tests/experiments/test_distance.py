@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from experiments import distance
+from experiments.common import FAILED, INTERRUPTED
 from experiments.distance import FILE, bound_rows_of, bounds, rows_of
-from experiments.distances import exploiting
-from experiments.distances.exploiting import ITSELF, TRAINED, Effort, exploit
+from experiments.distances.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
 from experiments.distances.hindsight import TooWideError, hindsight_points
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
@@ -77,28 +77,43 @@ def test_a_player_that_searches_is_met_after_others(
 ) -> None:
     runs: list[tuple[str, Path]] = []
 
-    def train(arguments: list[str], folder: Path) -> Path:
+    def run_one(self: Trainings, arguments: list[str], folder: Path) -> Path:
         runs.append((" ".join(arguments), folder))
         return folder / "model.zip"
 
-    monkeypatch.setattr(exploiting, "_train", train)
+    monkeypatch.setattr(Trainings, "_run", run_one)
     effort = Effort(budget=900, planner_budget=40, seed=3, out=tmp_path)
-    path = exploiting.train(effort, ONE, "veteran", 1)
-    (only,) = runs
-    assert path == only[1] / "model.zip"
-    assert only[0] == f"--seat dispeller --scenario {ONE} --seed 3 --opponent veteran --steps 900"
-    runs.clear()
-    exploiting.train(effort, ONE, "mcts:5", 0)
+    with Trainings(1) as trainings:
+        path = trainings.begin(effort, ONE, "veteran+greedy", 0).result()
+        (only,) = runs
+        assert path == only[1] / "model.zip"
+        assert only[0] == (
+            f"--seat dispeller --scenario {ONE} --seed 3 --opponent veteran --steps 900"
+        )
+        runs.clear()
+        trainings.begin(effort, ONE, "mcts:5", 1).result()
     first, second = runs
+    assert first[0].startswith("--seat caster")
     assert "--opponent greedy --opponent veteran --steps 900" in first[0]
     assert f"--opponent mcts:5 --steps 40 --load {first[1] / 'model.zip'}" in second[0]
     assert first[1] != second[1]
 
 
+def test_why_nothing_was_trained_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "apprentice-greedy-exploiter").write_text("in the way")
+    arguments = ["--quick", "--budget", "10", "--out", str(tmp_path)]
+    assert distance.main(arguments) == FAILED
+    assert "experiments.distance: agents.train: " in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_learner_is_trained_against_the_player(tmp_path: Path) -> None:
     effort = Effort(exploiter=(), budget=150_000, battles=1000, out=tmp_path)
-    found = exploit(effort, DUEL, "random", 1)
+    with Trainings(1) as trainings:
+        model = trainings.begin(effort, DUEL, "random", 1).result()
+    found = exploit(effort, DUEL, "random", 1, model)
     assert found.exploiter == TRAINED
     assert found.gain.mean > 10.0
 
@@ -183,14 +198,14 @@ def test_what_is_finished_is_not_measured_again(
     really: Callable[..., Any] = distance.measure
     seats = []
 
-    def interrupted(settings: Any, task: tuple[str, str, int]) -> Any:
+    def interrupted(settings: Any, task: tuple[str, str, int], trained: Path | None) -> Any:
         seats.append(task[2])
         if len(seats) == 2:
             raise KeyboardInterrupt
-        return really(settings, task)
+        return really(settings, task, trained)
 
     monkeypatch.setattr(distance, "measure", interrupted)
-    assert run(tmp_path, status=distance.common.INTERRUPTED)["interrupted"]
+    assert run(tmp_path, status=INTERRUPTED)["interrupted"]
     assert "interrupted after 1 of 2" in capsys.readouterr().err
     found = run(tmp_path)
     assert seats == [0, 1, 1]
