@@ -26,6 +26,7 @@ from agents.common import short_names
 from agents.distillation.grading import Grade
 from agents.figures import draw_grades, draw_learning_curve, draw_scores
 from agents.train_fast import LARGE
+from experiments import distance
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
 from experiments.figures.speed import draw_speed
@@ -220,6 +221,16 @@ def unsolved(results: Results) -> str:
     )
 
 
+def distances(results: Results) -> str:
+    """Return a table of how far players are from optimal play, seat by seat."""
+    return markdown_table(distance.rows_of(results["parts"]), text_columns=(0, 1, 2, 5))
+
+
+def distance_bounds(results: Results) -> str:
+    """Return a table of what players give away at least."""
+    return markdown_table(distance.bound_rows_of(results["bounds"]), text_columns=(0, 1))
+
+
 def _draw_runs(results: Results, path: Path) -> None:
     runs = results.get("runs", [results])
     named = ", ".join(results["args"]["scenario"])
@@ -302,6 +313,13 @@ ALL = (
         grades_table,
         {"curve.png": "battle-curve.png"},
         draw=(_draw_curve,),
+    ),
+    Report(
+        "distance",
+        "experiments.distance",
+        15,
+        distances,
+        more={"distance-bounds": distance_bounds},
     ),
     Report(
         "values",
