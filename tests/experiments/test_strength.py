@@ -8,7 +8,7 @@ import pytest
 
 from experiments import strength
 from experiments.strength import main, strength_rows
-from experiments.tournaments.matches import Match, MatchResult
+from experiments.tournaments.matches import Match, MatchResult, play_match
 
 PLAYERS = ["veteran", "greedy"]
 LINE = [*PLAYERS, "--pool", "greedy", "--scenario", "border-skirmish", "--battles", "8"]
@@ -42,13 +42,12 @@ def test_a_run_goes_on_where_it_was_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: list[str] = []
-    real = strength.play_match
 
     def counted(match: Match) -> MatchResult:
         played.append(str(match))
         if len(played) == 2:
             raise KeyboardInterrupt
-        return real(match)
+        return play_match(match)
 
     monkeypatch.setattr(strength, "play_match", counted)
     assert main([*LINE, "--out", str(tmp_path)]) == 130
