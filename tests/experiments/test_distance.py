@@ -158,6 +158,7 @@ def test_hindsight_is_the_best_of_all_that_can_be_done(seat: int) -> None:
     assert len(set(wanted)) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seat", [0, 1])
 def test_hindsight_wins_more_than_a_best_response(seat: int) -> None:
     points = hindsight_points(load_scenario(DUEL), make_agent("veteran"), seat, range(100))

@@ -28,6 +28,8 @@ from ..engine.builders import army, miscast, spell, wizard
 from ..envs.playing import highest
 from ..solver.small import scenario
 
+pytestmark = pytest.mark.slow  # it compiles the engine once more
+
 BATTLE = "border-skirmish"
 
 

@@ -83,6 +83,7 @@ def test_cells_and_order_are_those_of_the_exact_values(
     assert (tmp_path / "rating.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow  # it compiles the engine once more
 def test_points_without_their_luck_are_closer_to_the_exact_values(tmp_path: Path) -> None:
     arguments = ["veteran", "greedy", "--scenario", DUEL, "--battles", "300"]
     plain = run(*arguments, out=tmp_path / "plain")

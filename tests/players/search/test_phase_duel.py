@@ -72,7 +72,7 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     agent = PhaseSearchAgent(7, keep=0.0, keep_aid=0.0, miscast_cost=COST)
     rng = np.random.default_rng(0)
     compared = set()
-    for _ in range(60):
+    for _ in range(20):
         battle = Battle(pack(scenario))
         while not battle.is_over:
             if not battle.is_decision():
