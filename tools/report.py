@@ -302,7 +302,7 @@ ALL = (
         "strength",
         "experiments.strength",
         25,
-        _markdown_of(strength_rows),
+        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
     ),
