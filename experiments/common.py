@@ -33,6 +33,7 @@ from wfb_gym import _commands
 from wfb_gym.cli.parser import Parser
 from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
+from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.files import write_text_whole
 from wfb_gym.players.interface import Agent, Opponent
 
@@ -96,6 +97,7 @@ def play(
     opponent: Opponent | Sequence[Opponent],
     battles: int,
     seed: int,
+    watcher: BatchWatcher | None = None,
 ) -> NDArray[np.float64]:
     """Play battles side by side.
 
@@ -108,6 +110,7 @@ def play(
         opponent: the player of the other seat, or several.
         battles: how many.
         seed: of the first battle.
+        watcher: follows the battles.
 
     Returns:
         Points of the seat in each battle, float64 (battles,).
@@ -121,6 +124,7 @@ def play(
         points_per_reward=1.0,
         strict=True,
     )
+    envs.batch.watcher = watcher
     policy: Any = batch_player(player) if hasattr(player, "act") else player
     observations, _ = envs.reset(seed=seed)
     points = np.zeros(battles)
@@ -149,7 +153,8 @@ def parse_settings(
 
     Below "Attributes:" the docstring of the dataclass says what a flag means, for its help. A
     field's metadata may hold arguments of `add_argument` that replace the usual ones, and
-    ``aliases``: further spellings of the flag. A tuple's flag is repeated for several values; with
+    ``aliases``: further spellings of the flag. A truth value, false by default, has a flag without
+    a value. A tuple's flag is repeated for several values; with
     ``positional`` in its metadata the values stand alone instead. Every command has ``--json``, and
     ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches` holds
     the help of further flags without a value, by name. Where ``--out`` is not given, `usual_out`
@@ -166,7 +171,9 @@ def parse_settings(
         names = [flag_of(each.name), *metadata.pop("aliases", ())]
         value = getattr(defaults, each.name)
         options: dict[str, Any] = {"type": type(value), "help": f"(default: {value})"}
-        if isinstance(value, tuple):
+        if isinstance(value, bool):
+            options = {"action": "store_true", "default": None, "help": "(default: no)"}
+        elif isinstance(value, tuple):
             shown = f"(default: {' '.join(map(str, value))})"
             options = {"action": "append", "help": f"repeat for several {shown}"}
             if metadata.pop("positional", False):
@@ -253,6 +260,9 @@ def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -
         value = getattr(settings, each.name)
         if each.name not in omit and value != getattr(defaults, each.name):
             values = value if isinstance(value, tuple) else (value,)
+            if isinstance(value, bool):
+                words.append(flag_of(each.name))
+                continue
             words += [f"{flag_of(each.name)} {one}" for one in values]
     return " ".join(words)
 

@@ -37,6 +37,7 @@ MORE = (
     "experiments.tournament --out {out}",
     "experiments.exploitability veteran greedy --scenario border-skirmish",
     "experiments.leaderboard --evaluate veteran --folder {out}",
+    "experiments.distance --out {out}",
     "tools.pages --check",
 )
 LATEST = 4.0

@@ -26,10 +26,13 @@ from agents.common import short_names
 from agents.distillation.grading import Grade
 from agents.figures import draw_grades, draw_learning_curve, draw_scores
 from agents.train_fast import LARGE
+from experiments import distance
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
 from experiments.figures.speed import draw_speed
+from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
+from experiments.strength import strength_rows
 from experiments.tournaments.reports import draw_points, draw_ratings
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole, write_whole
@@ -218,6 +221,16 @@ def unsolved(results: Results) -> str:
     )
 
 
+def distances(results: Results) -> str:
+    """Return a table of how far players are from optimal play, seat by seat."""
+    return markdown_table(distance.rows_of(results["parts"]), text_columns=(0, 1, 2, 5))
+
+
+def distance_bounds(results: Results) -> str:
+    """Return a table of what players give away at least."""
+    return markdown_table(distance.bound_rows_of(results["bounds"]), text_columns=(0, 1))
+
+
 def _draw_runs(results: Results, path: Path) -> None:
     runs = results.get("runs", [results])
     named = ", ".join(results["args"]["scenario"])
@@ -286,12 +299,27 @@ ALL = (
         draw=(draw_ratings, _draw_first_scenario),
     ),
     Report(
+        "strength",
+        "experiments.strength",
+        25,
+        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
+        {"strength.png": "strength.png"},
+        draw=(draw_strength,),
+    ),
+    Report(
         "battle",
         "agents.train --scenario border-skirmish",
         5,
         grades_table,
         {"curve.png": "battle-curve.png"},
         draw=(_draw_curve,),
+    ),
+    Report(
+        "distance",
+        "experiments.distance",
+        15,
+        distances,
+        more={"distance-bounds": distance_bounds},
     ),
     Report(
         "values",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
 from experiments.common import play
+from experiments.luck import LuckWatcher
 from experiments.statistics import Interval, bootstrap, mean
 from experiments.workers import given_names, local_path, one_torch_thread
 from wfb_gym.encoding.policy_answers import validated_actions
@@ -50,6 +51,7 @@ class Match:
     seed: int  # of the dice: battle i has those of seed + i, whoever plays
     agent_seeds: tuple[int, int]  # of the two agents' own random choices
     move_seconds: float  # that an agent may take for one decision, on average
+    luck_adjusted: bool = False  # whether the luck of the dice is taken off the points
 
     def __str__(self) -> str:
         """Return what is played, and by whom."""
@@ -172,6 +174,7 @@ def play_match(match: Match) -> MatchResult:
         caster, dispeller = (_seat_agent(match, seat, guarded) for seat in range(2))
         for batch in batches(match.battles):
             with one_torch_thread():
+                watcher = LuckWatcher(len(batch)) if match.luck_adjusted else None
                 found = play(
                     caster,
                     seat="caster",
@@ -179,7 +182,9 @@ def play_match(match: Match) -> MatchResult:
                     opponent=dispeller,
                     battles=len(batch),
                     seed=match.seed + batch.start,
+                    watcher=watcher,
                 )
+                found -= 0.0 if watcher is None else watcher.luck
             points += np.round(found, _DECIMALS).tolist()
     except ForfeitError as error:
         points, failure = [], error.failure

@@ -65,6 +65,7 @@ class Settings:
         move_seconds: that an agent may take for one decision, on average over a match.
         exact_bytes: memory for exact values; a larger scenario has none.
         exact_seconds: for asking an agent about all decisions; else it has none.
+        luck_adjusted: take the luck of the dice off all points; see experiments/luck.py.
     """
 
     agents: tuple[str, ...] = field(
@@ -78,6 +79,7 @@ class Settings:
     move_seconds: float = 1.0
     exact_bytes: int = 1 << 26
     exact_seconds: float = 30.0
+    luck_adjusted: bool = False
     ray: str = field(default="", metadata=RAY)
 
 
@@ -151,6 +153,7 @@ def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
             FIRST_SEED + SEED_SPACING * settings.seed,
             _agent_seeds(settings.seed, this.scenario.name, caster, dispeller),
             settings.move_seconds,
+            settings.luck_adjusted,
         )
 
 

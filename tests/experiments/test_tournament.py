@@ -83,6 +83,20 @@ def test_cells_and_order_are_those_of_the_exact_values(
     assert (tmp_path / "rating.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow  # it compiles the engine once more
+def test_points_without_their_luck_are_closer_to_the_exact_values(tmp_path: Path) -> None:
+    arguments = ["veteran", "greedy", "--scenario", DUEL, "--battles", "300"]
+    plain = run(*arguments, out=tmp_path / "plain")
+    found = run(*arguments, "--luck-adjusted", out=tmp_path / "adjusted")
+    assert found["args"]["luck_adjusted"] is True
+    for cell, other in zip(
+        found["scenarios"][0]["cells"], plain["scenarios"][0]["cells"], strict=True
+    ):
+        width = cell["high"] - cell["low"]
+        assert abs(cell["mean"] - cell["exact"]) < 2 * width + 0.1
+        assert width < 0.7 * (other["high"] - other["low"])
+
+
 def test_the_same_battles_have_the_same_dice_for_all() -> None:
     """Two optimal players that are one, under two names: every battle alike."""
     points = [

@@ -48,6 +48,14 @@ DUELS = {
         army(wizard(2, BEAM, STORM, items=["Power Stone", "Power Stone"]), power_dice=3),
         army(dispel_dice=3),
     ),
+    "a reader with a spell in play": _duel(
+        army(wizard(2, BOLT, BEAM), power_dice=4),
+        army(
+            wizard(2, lasting("Curse", 7, 12.0, in_play=True), items=["Dispel Scroll"]),
+            wizard(1, name="Aide", items=["Dispel Scroll"]),
+            dispel_dice=2,
+        ),
+    ),
     "own dice": _duel(
         army(wizard(2, BOLT, BEAM), wizard(1, STORM, name="Aide"), power_dice=2),
         army(READER, dispel_dice=3),
@@ -61,10 +69,10 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
-    agent = PhaseSearchAgent(7, keep=0.0, miscast_cost=COST)
+    agent = PhaseSearchAgent(7, keep=0.0, keep_aid=0.0, miscast_cost=COST)
     rng = np.random.default_rng(0)
     compared = set()
-    for _ in range(60):
+    for _ in range(20):
         battle = Battle(pack(scenario))
         while not battle.is_over:
             if not battle.is_decision():

@@ -39,6 +39,7 @@ MOST_OWN = 4
 """Wizards whose own dice are told apart."""
 MOST_AIDS = 2
 """Kinds of item that help a cast."""
+MOST_SCROLLS = 15
 NONE = -1
 
 
@@ -108,9 +109,11 @@ class Duel(Record):
     spells: Annotated[Records[DuelSpell], MOST_SPELLS]
     kept: Annotated[Records[KeptSpell], MOST_KEPT]
     aids: Annotated[Records[CastAid], MOST_AIDS]
-    # most points that dispelling brings once casting is over, by dice; the dispeller's also by
-    # which of `kept` are in play
-    by_power: Annotated[NDArray[np.float64], DICE + 1]
+    # points of spells that the dispeller loses by reading so many scrolls
+    readers_lose: Annotated[NDArray[np.float64], MOST_SCROLLS + 1]
+    # most points that dispelling brings once casting is over, by dice; the active army's also by
+    # the scrolls that were read, the dispeller's by which of `kept` are in play
+    by_power: Annotated[NDArray[np.float64], MOST_SCROLLS + 1, DICE + 1]
     by_dispel: Annotated[NDArray[np.float64], 1 << MOST_KEPT, DICE + 1]
 
 
@@ -142,7 +145,6 @@ class Moment(NamedTuple):
     scrolls: int
 
 
-MOST_SCROLLS = 31
 _BLOCK = (DICE + 1) * (MOST_SCROLLS + 1)
 _NUMBERS = HIGHEST_NEED + 1
 
@@ -302,7 +304,8 @@ def most_by_dispels(duel: Duel, dispels: Dispels, bonus: int, dice: int) -> None
 def end_value(duel: Duel, here: Moment) -> float:
     """Value once casting is over: what is in play, and the price of what was used."""
     value = duel.base - duel.by_dispel[here.kept, here.dispel]
-    value += (duel.scrolls - here.scrolls) * duel.scroll_price
+    read = duel.scrolls - here.scrolls
+    value += read * duel.scroll_price + duel.readers_lose[read]
     for k in range(duel.n_kept):
         if here.kept & bit(k):
             value += duel.kept[k].worth
@@ -311,7 +314,7 @@ def end_value(duel: Duel, here: Moment) -> float:
     own = int64(0)
     for k in range(duel.n_own):
         own = max(own, own_in(duel, here.mid, k))
-    return float(value + duel.by_power[min(DICE, here.power + own)])
+    return float(value + duel.by_power[read, min(DICE, here.power + own)])
 
 
 # --- casts ---------------------------------------------------------------------------------------
@@ -583,10 +586,11 @@ def _fill_ends(duel: Duel, table: Table, left: int, kept: int) -> None:
         for power in range(duel.power + 1):
             place = place_of(duel, left, kept, int64(mid), int64(power))
             for dispel in range(duel.dispel + 1):
-                here = Moment(left, kept, int64(mid), int64(power), int64(dispel), int64(0))
-                value = end_value(duel, here)
                 for scrolls in range(duel.scrolls + 1):
-                    table.values[place] = value - scrolls * duel.scroll_price
+                    here = Moment(
+                        left, kept, int64(mid), int64(power), int64(dispel), int64(scrolls)
+                    )
+                    table.values[place] = end_value(duel, here)
                     place += 1
 
 

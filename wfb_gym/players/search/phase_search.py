@@ -106,7 +106,8 @@ class PhaseSearchAgent(PositionAgent):
     Args:
         spells: that may still be cast in the duel, 1 to `MOST_SPELLS` - 1.
         survival: chance that a spell in play outlives a phase.
-        keep: share of the greatest worth that keeping an item is worth, while phases are left.
+        keep: share of the greatest worth that keeping a scroll is worth, while phases are left.
+        keep_aid: the same of an item that helps a cast.
         miscast_cost: points that a miscast is taken to cost.
 
     Raises:
@@ -119,8 +120,9 @@ class PhaseSearchAgent(PositionAgent):
         self,
         spells: int = DEFAULT_SPELLS,
         *,
-        survival: float = 0.7,
+        survival: float = 0.5,
         keep: float = 0.5,
+        keep_aid: float = 0.5,
         miscast_cost: float = 20.0,
     ) -> None:
         if not 1 <= spells < MOST_SPELLS:
@@ -128,7 +130,7 @@ class PhaseSearchAgent(PositionAgent):
                 f"phase-search: expected spells of 1 to {MOST_SPELLS - 1}, found {spells}"
             )
         self._spells = spells
-        self._terms = Terms(survival, keep, miscast_cost)
+        self._terms = Terms(survival, keep, keep_aid, miscast_cost)
         self._veteran = ScriptedAgent("veteran")
         self._room = new_room()
 

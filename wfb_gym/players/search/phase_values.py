@@ -71,6 +71,7 @@ from wfb_gym.players.search.reduction import (
     expected_phases,
     item_price,
     most_power,
+    reader_loses,
     reduce_phase,
     value_in_play,
 )
@@ -316,7 +317,9 @@ def _value_answers(
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
                 if scrolls > 0:
-                    room.points[i] = -values[lost + dispel * row + scrolls - 1]
+                    more = reader_loses(packed, state, code - FIRST_ITEM, terms.survival)
+                    more -= duel.readers_lose[1]
+                    room.points[i] = -(values[lost + dispel * row + scrolls - 1] + more)
             elif entry.dispel_use_bonus > 0:
                 more = int64(state.number) - (bonus - duel.dispel_bonus) - entry.dispel_use_bonus
                 answer_block(duel, values, slot, more, lost, won, room.table.block)
@@ -343,7 +346,7 @@ def _standing(state: State, duel: Duel) -> float:
             value += duel.kept[k].worth
     if state.mover == state.active:
         return value
-    return -float(value + duel.by_power[duel.power])
+    return -float(value + duel.by_power[0, duel.power])
 
 
 @jit(forceinline=False)

@@ -27,6 +27,7 @@ from wfb_gym.engine.queries import (
     has_use,
     number_against,
     other,
+    without,
 )
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
@@ -64,12 +65,14 @@ class Terms(NamedTuple):
 
     Attributes:
         survival: chance that a spell in play outlives a phase.
-        keep: what keeping an item for a phase to come is worth, as a share of the greatest worth.
+        keep: what keeping a scroll for a phase to come is worth, as a share of the greatest worth.
+        keep_aid: the same of an item that helps a cast.
         miscast_cost: points that a miscast costs.
     """
 
     survival: float
     keep: float
+    keep_aid: float
     miscast_cost: float
 
 
@@ -195,14 +198,12 @@ def reduce_phase(
     for side in range(ARMIES):
         _reduce_spells_in_play(packed, state, side, terms.survival, duel, dispels[side])
     _choose_spells(packed, state, most_spells, forced, terms.survival, scores, duel)
-    _reduce_items(packed, state, terms.keep, duel)
+    _reduce_items(packed, state, terms, duel)
     own_bonus = dispel_bonus(packed, state, army)
     power = most_power(state)
     most_by_dispels(duel, dispels[enemy], own_bonus, power)
     most_by_dispels(duel, dispels[army], int64(duel.dispel_bonus), int64(duel.dispel))
-    all_of_enemy = bit(dispels[enemy].count) - 1
-    for dice in range(power + 1):
-        duel.by_power[dice] = dispels[enemy].most[all_of_enemy, dice]
+    _reduce_readers(packed, state, terms.survival, power, duel, dispels[enemy])
     for kept in range(bit(duel.n_kept)):
         open_to = int64(0)
         for k in range(dispels[army].count):
@@ -375,7 +376,7 @@ def _write_spell(
 
 
 @jit(forceinline=False)
-def _reduce_items(packed: PackedScenario, state: State, keep: float, duel: Duel) -> None:
+def _reduce_items(packed: PackedScenario, state: State, terms: Terms, duel: Duel) -> None:
     """Write scrolls, items that help a cast, and what keeping them is worth."""
     army = int64(state.active)
     enemy = other(army)
@@ -392,7 +393,7 @@ def _reduce_items(packed: PackedScenario, state: State, keep: float, duel: Duel)
         if dispels_outright(packed, state, enemy, item):
             duel.scrolls += int64(state.items[enemy, item])
     duel.scrolls = min(MOST_SCROLLS, int64(duel.scrolls))
-    duel.scroll_price = item_price(packed, state, keep * most, int64(duel.scrolls))
+    duel.scroll_price = item_price(packed, state, terms.keep * most, int64(duel.scrolls))
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         if not entry.cast_use or not has_use(packed, state, army, item):
@@ -409,8 +410,63 @@ def _reduce_items(packed: PackedScenario, state: State, keep: float, duel: Duel)
             aid.extra_dice = int64(entry.cast_extra_dice)
             aid.bonus = int64(entry.cast_use_bonus)
             aid.irresistible = int64(entry.cast_not_irresistible == 0)
-            aid.price = item_price(packed, state, keep * most, uses)
+            aid.price = item_price(packed, state, terms.keep_aid * most, uses)
             duel.n_aids += 1
+
+
+@jit(forceinline=False)
+def reader_loses(packed: PackedScenario, state: State, item: int, survival: float) -> float:
+    """Points of own spells in play that reading one of the dispeller's scrolls ends."""
+    army = other(state.active)
+    entry = packed.armies[army].items[item]
+    if not entry.ends_own_spells or entry.bearer == NO_BEARER:
+        return 0.0
+    points = 0.0
+    for s in range(packed.armies[army].n_spells):
+        if state.in_play[army] & bit(s) and _ends_with(packed, army, s, int64(entry.bearer)):
+            points += value_in_play(packed, state, army, s, survival)
+    return points
+
+
+@jit
+def _ends_with(packed: PackedScenario, army: int, spell: int, wizard: int) -> bool:
+    """Whether a spell in play ends if its wizard casts or reads a scroll."""
+    entry = packed.armies[army].spells[spell]
+    return bool(entry.wizard == wizard and entry.duration == Duration.REMAINS_IN_PLAY)
+
+
+@jit(forceinline=False)
+def _reduce_readers(
+    packed: PackedScenario, state: State, survival: float, power: int, duel: Duel, dispels: Dispels
+) -> None:
+    """Write what reading scrolls costs the dispeller's own spells, the cheapest read first."""
+    army = other(state.active)
+    gone = int64(0)  # bits of wizards that have read one
+    lost = 0.0
+    left = bit(dispels.count) - 1
+    for read in range(duel.scrolls + 1):
+        duel.readers_lose[read] = lost
+        for dice in range(power + 1):
+            duel.by_power[read, dice] = dispels.most[left, dice]
+        free = int64(0)
+        reader = int64(NONE)
+        least = np.inf
+        for item in range(packed.armies[army].n_items):
+            if not dispels_outright(packed, state, army, item):
+                continue
+            loss = reader_loses(packed, state, int64(item), survival)
+            bearer = int64(packed.armies[army].items[item].bearer)
+            if loss == 0.0 or (bearer >= 0 and gone & bit(bearer)):
+                free += int64(state.items[army, item])
+            elif loss < least:
+                least = loss
+                reader = bearer
+        if read >= free and reader >= 0:
+            gone |= bit(reader)
+            lost += least
+            for k in range(dispels.count):
+                if _ends_with(packed, army, int64(dispels.spells[k].spell), reader):
+                    left = without(left, bit(k))
 
 
 @jit

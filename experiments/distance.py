@@ -1,0 +1,293 @@
+"""Tells how far from optimal players are, in battles that cannot be solved too.
+
+    python -m experiments.distance
+    python -m experiments.distance phase-search veteran --scenario redhorn-pass
+    python -m experiments.distance runs/duel/model.zip --budget 3000000 --battles 4000
+
+For each player, scenario and seat there are three figures. The exact score is that of the battle
+cut to its first phases: 100 is optimal and 0 random. The gain of the best exploiter found, a named
+player or a learner trained against the player, is what it wins more than the player itself does in
+its place, on dice that did not choose it: the mean of both seats is a lower bound of the player's
+exploitability in the whole battle. Hindsight is what a best response wins that knows all dice of
+the cut battle, an upper bound of what can be won from the player there. Luck is taken off all
+points that are sampled (experiments/luck.py).
+
+Finished parts are stored in OUT/parts.jsonl: the same command continues an interrupted one. OUT
+gets results.json, and the exploiters that were trained.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Column, Table
+
+import wfb_gym
+from experiments import common
+from experiments.distances.exploiting import (
+    SEED_SPACING,
+    Effort,
+    TrainingError,
+    Trainings,
+    exploit,
+)
+from experiments.distances.hindsight import TooWideError, hindsight_points
+from experiments.exact import score_of
+from experiments.records import Record, RecordError
+from experiments.tournaments.matches import display_name, one_line, policy_name, policy_names
+from experiments.tournaments.running import is_planner
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.opponents.scripted import find_scripted, kind_and_epsilon
+from wfb_gym.packing import pack
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
+from wfb_gym.solver import ExactGame, TooLarge
+from wfb_gym.solver.solution import packed_digest
+
+FILE = "parts.jsonl"
+"""File of the folder that holds finished parts."""
+HINDSIGHT_SEED = 9_000_000_000
+Task = tuple[str, str, int]
+"""A scenario, a player and a seat."""
+Part = dict[str, Any]
+"""The figures of a player's seat in a scenario, as JSON holds them."""
+
+
+@dataclass(frozen=True)
+class Settings(Effort):
+    """What is measured.
+
+    Attributes:
+        players: each a name or the path of a saved model, or two of these, CASTER+DISPELLER.
+        scenario: bundled names or files.
+        phases: of the cut battle, the first ones.
+        memory: for the positions of a cut battle, in MiB.
+        planner_decisions: of a cut battle, at most, where a player that searches is graded.
+        hindsight_battles: of the cut battle, whose dice are known; 0 for none.
+        processes: that train exploiters at a time.
+    """
+
+    players: tuple[str, ...] = field(
+        default=("greedy", "veteran", "phase-search"),
+        metadata={"positional": True, "metavar": "PLAYER"},
+    )
+    scenario: tuple[str, ...] = ("border-skirmish",)
+    phases: int = 1
+    memory: int = field(default=1024, metadata={"metavar": "MIB"})
+    planner_decisions: int = 10_000
+    hindsight_battles: int = 500
+    processes: int = 2
+
+
+def measure(settings: Settings, task: Task, trained: Path | None) -> Part:
+    """Measure a player's seat in a scenario; `trained` is the learner that exploits it."""
+    scenario, player, seat = task
+    part: Part = {"scenario": load_scenario(scenario).name, "player": player, "seat": SEATS[seat]}
+    part["exact"] = exact_figures(settings, scenario, player, seat)
+    part["exploited"] = exploit(settings, scenario, player, seat, trained).as_json()
+    return part
+
+
+def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> dict[str, Any]:
+    """Exact score of a player in the cut battle and what hindsight wins there, or why not."""
+    whole, name = load_scenario(scenario), policy_name(player, seat)
+    cut = whole.first_phases(min(settings.phases, whole.phases))
+    known: dict[str, Any] = {"phases": cut.phases, "of": whole.phases}
+    try:
+        game = ExactGame(cut, settings.memory * 2**20)
+        if is_planner(name) and game.decisions(seat) > settings.planner_decisions:
+            count = game.decisions(seat)
+            raise ValueError(f"{count:,} decisions are too many to ask a player that searches")
+        score = score_of(game, name, seat)
+    except (TooLarge, ValueError) as error:
+        return known | {"refused": one_line(error)}
+    known |= {**asdict(score), "score": score.score}
+    if settings.hindsight_battles and not draws(name):
+        first = HINDSIGHT_SEED + SEED_SPACING * settings.seed
+        agent = make_agent(name, deterministic=True, scenario=cut, seat=seat, seed=0)
+        try:
+            seeds = range(first, first + settings.hindsight_battles)
+            points = hindsight_points(cut, agent, seat, seeds)
+            known["hindsight"] = asdict(common.mean_points(points))
+        except TooWideError as error:
+            known["hindsight_refused"] = str(error)
+    return known
+
+
+def draws(name: str) -> bool:
+    """Whether a scripted player draws its actions."""
+    number = find_scripted(name)
+    return number is not None and (name == "random" or kind_and_epsilon(number)[1] > 0.0)
+
+
+def settings_as_json(settings: Settings) -> dict[str, Any]:
+    """All that the results depend on."""
+    found = common.settings_as_json(settings)
+    del found["out"], found["processes"]
+    listed = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
+    tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in settings.scenario}
+    return {**listed, "tables": tables, "wfb_gym": wfb_gym.__version__}
+
+
+def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Lower bounds of exploitability of those players whose seats are both measured."""
+    found = []
+    for first, second in zip(parts[::2], parts[1::2], strict=False):
+        gains = [each["exploited"]["gain"] for each in (first, second)]
+        width = (gains[0]["half_width"] ** 2 + gains[1]["half_width"] ** 2) ** 0.5
+        value = (gains[0]["mean"] + gains[1]["mean"]) / 2
+        found.append(
+            {"scenario": first["scenario"], "player": first["player"], "value": value}
+            | {"half_width": width / 2}
+        )
+    return found
+
+
+HEADINGS = ("scenario", "player", "seat", "exact score", "hindsight", "exploiter", "gain", "fewer")
+
+
+def rows_of(parts: Sequence[Part]) -> list[list[str]]:
+    """Return the cells of a table of figures, the header first."""
+    rows = [list(HEADINGS)]
+    for each in parts:
+        exact, found = each["exact"], each["exploited"]
+        score, hindsight = "too large", ""
+        if "refused" not in exact:
+            value = "" if exact["score"] is None else f"{exact['score']:.1f}"
+            score = f"{value} ({exact['phases']} of {exact['of']})"
+        if "hindsight" in exact:
+            hindsight = f"{exact['hindsight']['mean']:+.1f}, exactly {-exact['guaranteed']:+.1f}"
+        gain = common.MeanPoints(**found["gain"])
+        cells = [each["scenario"], display_name(each["player"]), each["seat"], score, hindsight]
+        rows.append([*cells, found["exploiter"], str(gain), f"{found['shortening']:.1f}"])
+    return rows
+
+
+def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Return the cells of a table of lower bounds, the header first."""
+    rows = [["scenario", "player", "gives away at least"]]
+    for each in found:
+        text = f"{each['value']:+.2f} ± {each['half_width']:.2f}"
+        rows.append([each["scenario"], display_name(each["player"]), text])
+    return rows
+
+
+def _table(rows: Sequence[Sequence[str]], title: str) -> Table:
+    text = ("scenario", "player", "seat", "exploiter")
+    columns = (Column(h, justify="left" if h in text else "right") for h in rows[0])
+    table = Table(*columns, title=title, box=SIMPLE_HEAD)
+    for row in rows[1:]:
+        table.add_row(*row)
+    return table
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
+    """Parse the command line: settings, and whether JSON is wanted."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module="experiments.distance",
+        description=__doc__,
+        quick={
+            "players": ("greedy",),
+            "scenario": ("apprentice",),
+            "exploiter": ("random",),
+            "budget": 0,
+            "battles": 64,
+            "planner_battles": 16,
+            "hindsight_battles": 4,
+            "processes": 1,
+            "out": Path("runs/distance-quick"),
+        },
+        switches={},
+    )
+    positive = ("phases", "memory", "planner_budget", "battles", "planner_battles", "processes")
+    common.check_positive(parser, settings, positive)
+    for name in ("seed", "budget", "hindsight_battles", "planner_decisions"):
+        if getattr(settings, name) < 0:
+            value = getattr(settings, name)
+            parser.error(f"{common.flag_of(name)}: expected 0 or more, found {value}")
+    most = max(settings.battles, settings.planner_battles, settings.hindsight_battles)
+    if most > SEED_SPACING:
+        parser.error(f"--battles: expected at most {SEED_SPACING:,}")
+    try:
+        for name in policy_names((*settings.players, *settings.exploiter)):
+            make_agent(name, scenario="apprentice")
+        for scenario in settings.scenario:
+            load_scenario(scenario)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    return settings, "json" in switches
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print and write; returns the exit status."""
+    settings, as_json = parse_arguments(arguments)
+    try:
+        record = Record(settings.out, FILE, "distance", settings_as_json(settings))
+    except (RecordError, OSError) as error:
+        print(f"python -m experiments.distance: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    with record:
+        return measure_all(settings, record, as_json)
+
+
+def measure_all(settings: Settings, record: Record, as_json: bool) -> int:
+    """Measure what the record lacks, print and write all; returns the exit status."""
+    tasks: list[Task] = [
+        (scenario, player, seat)
+        for scenario in settings.scenario
+        for player in settings.players
+        for seat in range(len(SEATS))
+    ]
+    parts: list[Part] = [line["part"] for line in record.lines]
+    pending = tasks[len(parts) :]
+    try:
+        with (
+            common.Interruptible() as session,
+            Trainings(settings.processes) as trainings,
+            common.report_progress("distance", len(tasks)) as report,
+        ):
+            report("", len(parts))
+            learners = [trainings.begin(settings, *each) for each in pending if settings.budget]
+            for place, task in enumerate(pending):
+                scenario, player, seat = task
+                report(f"{scenario}: {player} as {SEATS[seat]}", 0)
+                part = measure(settings, task, learners[place].result() if learners else None)
+                parts.append(part)
+                record.add({"part": part})
+                report("", 1)
+    except TrainingError as error:
+        print(f"python -m experiments.distance: {error}", file=sys.stderr)
+        return common.FAILED
+    if session.interrupted:
+        done = f"interrupted after {len(parts)} of {len(tasks)}; the same command continues"
+        print(done, file=sys.stderr)
+    found = bounds(parts)
+    results = {
+        "args": settings_as_json(settings),
+        "parts": parts,
+        "bounds": found,
+        "interrupted": session.interrupted,
+        "versions": common.versions(),
+    }
+    common.write_results(settings.out, results)
+    for each in parts:
+        for reason in (each["exact"].get("refused"), each["exact"].get("hindsight_refused")):
+            if reason:
+                player = f"{each['player']} as {each['seat']} in {each['scenario']}"
+                print(f"{player}: {reason}", file=sys.stderr)
+    tables = (
+        _table(rows_of(parts), "in points a battle, the exploiter's; score of the first phases"),
+        _table(bound_rows_of(found), "lower bounds of exploitability, in points a battle"),
+    )
+    common.print_results(results, tables, as_json=as_json)
+    return common.INTERRUPTED if session.interrupted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""A picture of players' strength: points a battle behind the reference, by time for a decision."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from experiments.figures.palette import DPI, GREY, SEAT_COLOURS
+from wfb_gym.files import save_figure
+from wfb_gym.seats import SEATS
+
+_FASTEST = 1e-3
+"""Milliseconds at which players are drawn that play inside the batch, untimed."""
+
+
+def draw_strength(results: Mapping[str, Any], path: Path) -> None:
+    """Draw each player in both seats, the mean over the battles."""
+    figure = Figure(figsize=(10.0, 4.6), layout="constrained")
+    reference = results["players"][0]
+    for axes, seat in zip(figure.subplots(1, 2, sharex=True, sharey=True), SEATS, strict=True):
+        for player in results["players"]:
+            rows = [
+                row for row in results["rows"] if (row["player"], row["seat"]) == (player, seat)
+            ]
+            time = max(_FASTEST, float(np.mean([row["milliseconds"] for row in rows])))
+            behind = -float(np.mean([row["reference_wins_more"] for row in rows]))
+            # Battles are independent of one another.
+            error = float(np.sqrt(np.sum([row["half_width"] ** 2 for row in rows])) / len(rows))
+            axes.errorbar(time, behind, error, fmt="o", color=SEAT_COLOURS[seat], capsize=3)
+            axes.annotate(player, (time, behind), (5, 5), textcoords="offset points", fontsize=8)
+        axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle="--")
+        axes.set(xscale="log", xlabel="milliseconds a decision")
+        axes.set_title(f"as {seat}", fontsize=11)
+        axes.margins(x=0.18)
+        axes.grid(alpha=0.3)
+    figure.axes[0].set_ylabel(f"points a battle against {reference}'s")
+    save_figure(figure, path, DPI)

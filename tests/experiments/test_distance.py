@@ -1,0 +1,285 @@
+"""The distance from optimal play: figures are the exact ones where those are known."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments import distance
+from experiments.common import FAILED, INTERRUPTED
+from experiments.distance import FILE, bound_rows_of, bounds, rows_of
+from experiments.distances.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
+from experiments.distances.hindsight import TooWideError, hindsight_points
+from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.chance import sample
+from wfb_gym.engine.generator import key_of_seed, new_rngs
+from wfb_gym.engine.state import new_work_spaces
+from wfb_gym.packing import pack
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
+
+from ..envs.playing import highest
+
+DUEL = "archmage-duel"
+ONE = "apprentice"
+
+
+# --- exploiters ----------------------------------------------------------------------------
+
+
+def value_as(seat: int, player: str, opponent: str) -> float:
+    """Exact points of a player in a seat of the duel."""
+    pair = (player, opponent) if seat == 0 else (opponent, player)
+    return solver.evaluate(DUEL, *pair) * (1.0 if seat == 0 else -1.0)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_best_exploiter_is_chosen_and_its_gain_is_the_exact_one(seat: int) -> None:
+    effort = Effort(exploiter=("random", "greedy", "veteran"), budget=0, battles=3000)
+    found = exploit(effort, DUEL, "veteran", seat)
+    assert list(found.candidates) == ["random", "greedy", ITSELF]
+    exact = {name: value_as(1 - seat, name, "veteran") for name in ("random", "greedy")}
+    exact[ITSELF] = value_as(1 - seat, "veteran", "veteran")
+    assert found.exploiter == max(exact, key=lambda name: exact[name])
+    assert found.exploiter == "greedy" if seat == 0 else ITSELF
+    for name, mean in found.candidates.items():
+        assert mean == pytest.approx(exact[name], abs=3.0)
+    gain = exact[found.exploiter] - exact[ITSELF]
+    assert abs(found.gain.mean - gain) <= 2.0 * found.gain.half_width
+    best = solver.best_response(DUEL, "veteran", SEATS[seat]).value * (1.0 if seat == 1 else -1.0)
+    assert found.gain.mean <= best - exact[ITSELF] + found.gain.half_width
+
+
+def test_who_finds_nothing_better_gains_nothing() -> None:
+    effort = Effort(exploiter=("random",), budget=0, battles=400)
+    found = exploit(effort, DUEL, "greedy", 1)
+    assert (found.exploiter, found.gain.mean, found.gain.half_width) == (ITSELF, 0.0, 0.0)
+    assert found.shortening == 1.0
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    effort = Effort(exploiter=("greedy",), budget=0, battles=100)
+    first, again = (exploit(effort, DUEL, "veteran", 0) for _ in range(2))
+    other = exploit(
+        Effort(exploiter=("greedy",), budget=0, battles=100, seed=1), DUEL, "veteran", 0
+    )
+    assert first == again
+    assert other.candidates != first.candidates
+
+
+def test_a_player_that_searches_is_met_after_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[tuple[str, Path]] = []
+
+    def run_one(self: Trainings, arguments: list[str], folder: Path) -> Path:
+        runs.append((" ".join(arguments), folder))
+        return folder / "model.zip"
+
+    monkeypatch.setattr(Trainings, "_run", run_one)
+    effort = Effort(budget=900, planner_budget=40, seed=3, out=tmp_path)
+    with Trainings(1) as trainings:
+        path = trainings.begin(effort, ONE, "veteran+greedy", 0).result()
+        (only,) = runs
+        assert path == only[1] / "model.zip"
+        assert only[0] == (
+            f"--seat dispeller --scenario {ONE} --seed 3 --opponent veteran --steps 900"
+        )
+        runs.clear()
+        trainings.begin(effort, ONE, "mcts:5", 1).result()
+    first, second = runs
+    assert first[0].startswith("--seat caster")
+    assert "--opponent greedy --opponent veteran --steps 900" in first[0]
+    assert f"--opponent mcts:5 --steps 40 --load {first[1] / 'model.zip'}" in second[0]
+    assert first[1] != second[1]
+
+
+def test_why_nothing_was_trained_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "apprentice-greedy-exploiter").write_text("in the way")
+    arguments = ["--quick", "--budget", "10", "--out", str(tmp_path)]
+    assert distance.main(arguments) == FAILED
+    assert "experiments.distance: agents.train: " in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_learner_is_trained_against_the_player(tmp_path: Path) -> None:
+    effort = Effort(exploiter=(), budget=150_000, battles=1000, out=tmp_path)
+    with Trainings(1) as trainings:
+        model = trainings.begin(effort, DUEL, "random", 1).result()
+    found = exploit(effort, DUEL, "random", 1, model)
+    assert found.exploiter == TRAINED
+    assert found.gain.mean > 10.0
+
+
+# --- hindsight -----------------------------------------------------------------------------
+
+
+class Highest:
+    """Most dice, always."""
+
+    def act(self, observations: Any, action_masks: Any, positions: Any = None) -> Any:
+        return highest(observations, action_masks)
+
+
+def best_of(battle: Battle, rngs: Any, seat: int) -> float:
+    """The most points that a seat can still win with these dice from one that plays highest."""
+    if battle.is_over:
+        return battle.points if seat == 0 else -battle.points
+    if battle.is_chance():
+        ahead, dice = battle.copy(), rngs.copy()
+        ahead.resolve(int(sample(ahead.packed, ahead.state, dice[0], new_work_spaces()[0])))
+        return best_of(ahead, dice, seat)
+    found = []
+    legal = battle.legal_actions()
+    for code in legal if battle.mover == seat else [max(legal)]:
+        ahead = battle.copy()
+        ahead.act(code)
+        found.append(best_of(ahead, rngs, seat))
+    return max(found)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_hindsight_is_the_best_of_all_that_can_be_done(seat: int) -> None:
+    scenario, seeds = load_scenario(ONE), range(40, 60)
+    found = hindsight_points(scenario, Highest(), 1 - seat, seeds)
+    wanted = []
+    for seed in seeds:
+        rngs = new_rngs(1)
+        rngs[0].key = key_of_seed(seed)
+        wanted.append(best_of(Battle(pack(scenario)), rngs, seat))
+    assert found == pytest.approx(np.array(wanted), abs=1e-9)
+    assert len(set(wanted)) > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seat", [0, 1])
+def test_hindsight_wins_more_than_a_best_response(seat: int) -> None:
+    points = hindsight_points(load_scenario(DUEL), make_agent("veteran"), seat, range(100))
+    exact = solver.best_response(DUEL, "veteran", SEATS[seat]).value * (1.0 if seat == 1 else -1.0)
+    assert points.mean() > exact
+
+
+def test_too_many_positions_are_refused() -> None:
+    with pytest.raises(TooWideError, match="more than 20 positions"):
+        hindsight_points(load_scenario(DUEL), make_agent("veteran"), 1, range(4), most=20)
+
+
+# --- the command ---------------------------------------------------------------------------
+
+
+def run(out: Path, *arguments: str, status: int = 0) -> Any:
+    assert distance.main(["--quick", *arguments, "--out", str(out)]) == status
+    return json.loads((out / "results.json").read_text())
+
+
+def test_json_alone_tells_every_seat(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run(tmp_path, "greedy", "veteran", "--json")
+    assert json.loads(capsys.readouterr().out) == found
+    assert [(each["player"], each["seat"]) for each in found["parts"]] == [
+        (player, seat) for player in ("greedy", "veteran") for seat in SEATS
+    ]
+    for each in found["parts"]:
+        score = solver.normalised_score(ONE, each["player"], each["seat"])
+        assert each["exact"]["score"] == pytest.approx(score.score)
+        assert each["exact"]["hindsight"]["battles"] == 4
+    assert [each["player"] for each in found["bounds"]] == ["greedy", "veteran"]
+    assert not found["interrupted"]
+
+
+def test_what_is_finished_is_not_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    really: Callable[..., Any] = distance.measure
+    seats = []
+
+    def interrupted(settings: Any, task: tuple[str, str, int], trained: Path | None) -> Any:
+        seats.append(task[2])
+        if len(seats) == 2:
+            raise KeyboardInterrupt
+        return really(settings, task, trained)
+
+    monkeypatch.setattr(distance, "measure", interrupted)
+    assert run(tmp_path, status=INTERRUPTED)["interrupted"]
+    assert "interrupted after 1 of 2" in capsys.readouterr().err
+    found = run(tmp_path)
+    assert seats == [0, 1, 1]
+    assert [each["seat"] for each in found["parts"]] == list(SEATS)
+    assert len((tmp_path / FILE).read_text().splitlines()) == 3
+    assert "greedy" in capsys.readouterr().out
+    assert distance.main(["--quick", "--battles", "9", "--out", str(tmp_path)]) == 2
+    assert "with battles 64, not 9" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("quick_refusals")
+def test_what_is_too_large_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = run(tmp_path, "--scenario", "seventh-edition-duel", "--memory", "1")
+    assert "does not fit into max_bytes" in capsys.readouterr().err
+    assert {row[3] for row in rows_of(found["parts"])[1:]} == {"too large"}
+    found = run(
+        tmp_path / "b", "expectimax:1", "--planner-decisions", "5", "--planner-battles", "2"
+    )
+    assert "too many to ask a player that searches" in found["parts"][0]["exact"]["refused"]
+
+
+def test_only_the_first_phases_are_solved(tmp_path: Path) -> None:
+    found = run(tmp_path, "--scenario", "border-skirmish", "--hindsight-battles", "0")
+    cut = load_scenario("border-skirmish").first_phases(1)
+    for each in found["parts"]:
+        wanted = solver.normalised_score(cut, "greedy", each["seat"])
+        assert each["exact"]["score"] == pytest.approx(wanted.score)
+        assert (each["exact"]["phases"], each["exact"]["of"]) == (1, 6)
+        assert "hindsight" not in each["exact"]
+
+
+def test_nobody_looks_back_on_a_player_that_draws(tmp_path: Path) -> None:
+    found = run(tmp_path, "veteran:0.5")
+    assert all("hindsight" not in each["exact"] for each in found["parts"])
+
+
+def part(seat: str, mean: float, half_width: float) -> dict[str, Any]:
+    gain = {"mean": mean, "half_width": half_width, "battles": 10}
+    exact = {"phases": 1, "of": 6, "score": 50.0, "guaranteed": -2.0, "hindsight": gain}
+    exploited = {"exploiter": "greedy", "gain": gain, "shortening": 8.25}
+    return {
+        "scenario": "s", "player": "p", "seat": seat, "exact": exact, "exploited": exploited
+    }  # fmt: skip
+
+
+def test_the_mean_of_both_seats_is_a_bound() -> None:
+    parts = [part("caster", 3.0, 3.0), part("dispeller", 1.0, 4.0)]
+    (found,) = bounds(parts)
+    assert found == {"scenario": "s", "player": "p", "value": 2.0, "half_width": 2.5}
+    assert bounds(parts[:1]) == []
+    assert bound_rows_of([found])[1] == ["s", "p", "+2.00 ± 2.50"]
+    assert rows_of(parts)[1] == [
+        "s", "p", "caster", "50.0 (1 of 6)", "+3.0, exactly +2.0", "greedy", "+3.00 ± 3.00", "8.2"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["veteren"], "did you mean veteran?"),
+        (["--exploiter", "veteren"], "did you mean veteran?"),
+        (["--battles", "0"], "--battles: expected more than 0, found 0"),
+        (["--budget", "-1"], "--budget: expected 0 or more, found -1"),
+        (["--battles", "1000001"], "--battles: expected at most 1,000,000"),
+        (["--scenario", "archmage-dual"], "scenario: expected"),
+    ],
+)
+def test_bad_input_ends_with_one_line(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        distance.main(arguments)
+    assert ended.value.code == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1

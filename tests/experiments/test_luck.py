@@ -1,0 +1,183 @@
+"""Luck-adjusted points: of the same mean, exactly, with any estimate; narrower; followed truly."""
+
+from collections import defaultdict
+from functools import cache
+from typing import Any
+from zlib import crc32
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from experiments import luck
+from experiments.common import play
+from experiments.luck import LuckWatcher, Outlook, phase_estimate, play_with_luck
+from wfb_gym import solver
+from wfb_gym._records import as_records
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.chance import sample
+from wfb_gym.engine.generator import key_of_seed, new_rngs
+from wfb_gym.engine.state import LAST_DECISION, State, new_work_spaces
+from wfb_gym.packing import pack
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario
+
+from ..engine.builders import army, miscast, spell, wizard
+from ..envs.playing import highest
+from ..solver.small import scenario
+
+pytestmark = pytest.mark.slow  # it compiles the engine once more
+
+BATTLE = "border-skirmish"
+
+
+class Highest:
+    """Most dice, always."""
+
+    def act(self, observations: Any, action_masks: Any, positions: Any = None) -> Any:
+        return highest(observations, action_masks)
+
+
+@cache
+def tiny() -> Scenario:
+    """Few enough ways for a battle to go that a few thousand battles go all of them."""
+    return scenario(
+        army(wizard(1, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
+        army(wizard(1), dispel_dice=2),
+        **miscast({"kind": "phase_ends"}),
+    )
+
+
+def way_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int, ...], float]:
+    """The outcomes of a seed's dice where both play their highest action, and their chance."""
+    battle, rngs, work = Battle(packed), new_rngs(1), new_work_spaces()
+    rngs[0].key = key_of_seed(seed)
+    outcomes, chance = [], 1.0
+    while not battle.is_over:
+        if battle.is_decision():
+            codec = views[battle.mover].codec
+            battle.act(int(codec.code_of[max(codec.index_of[battle.legal_actions()])]))
+            continue
+        outcomes.append(int(sample(packed[0], battle.state, rngs[0], work[0])))
+        chance *= dict(battle.chance_outcomes())[outcomes[-1]]
+        battle.resolve(outcomes[-1])
+    return tuple(outcomes), chance
+
+
+def noise(outlook: Outlook) -> NDArray[np.float64]:
+    """An estimate that knows nothing."""
+    return np.array([crc32(state.tobytes()) % 1000 / 10.0 for state in outlook.states])
+
+
+@pytest.mark.parametrize("estimate", [phase_estimate, noise])
+def test_luck_is_nothing_over_all_that_dice_can_do(estimate: luck.ValueEstimate) -> None:
+    battles, packed = 6000, pack(tiny())
+    views = View.fitted(packed, 0, None), View.fitted(packed, 1, None)
+    found = play_with_luck(
+        Highest(), seat="caster", scenario=tiny(), opponent=Highest(), battles=battles, seed=0,
+        estimate=estimate,
+    )  # fmt: skip
+    chances: dict[tuple[int, ...], float] = {}
+    values: dict[tuple[int, ...], set[tuple[float, float]]] = defaultdict(set)
+    for seed in range(battles):
+        way, chances_of_way = way_of(seed, views, packed)
+        chances[way] = chances_of_way
+        values[way].add((found.points[seed], round(found.luck[seed], 12)))
+    assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)  # so these are all ways
+    assert len(chances) > 10
+    assert {len(each) for each in values.values()} == {1}
+    mean_points = sum(chances[way] * points for way, ((points, _),) in values.items())
+    mean_luck = sum(chances[way] * luck for way, ((_, luck),) in values.items())
+    exact = solver.evaluate(tiny(), highest, highest)
+    assert mean_points == pytest.approx(exact, abs=1e-9)
+    assert mean_luck == pytest.approx(0.0, abs=1e-9)
+    assert np.abs(found.luck).max() > 1.0
+
+
+@pytest.mark.parametrize("seat", ["caster", "dispeller"])
+def test_the_adjusted_mean_is_the_exact_value(seat: str) -> None:
+    found = play_with_luck(
+        make_agent("veteran"), seat=seat, scenario="archmage-duel", opponent="random",
+        battles=2000, seed=70_000,
+    )  # fmt: skip
+    first, second = ("veteran", "random") if seat == "caster" else ("random", "veteran")
+    sign = 1.0 if seat == "caster" else -1.0
+    exact = sign * solver.evaluate("archmage-duel", first, second)
+    error = found.adjusted.std() / np.sqrt(len(found.points))
+    assert abs(found.adjusted.mean() - exact) < 4.0 * error
+    assert found.shortening > 1.5
+    assert 4.0 * error < found.points.std() / 10.0
+
+
+def test_battles_are_those_of_play_and_their_luck_is_their_own() -> None:
+    """However many are played at once, and whether or not the opponent is asked from outside."""
+    one: dict[str, Any] = {"seat": "dispeller", "scenario": BATTLE}
+    player = make_agent("veteran")
+    inside = play_with_luck(player, opponent="greedy", battles=300, seed=9_000, **one)
+    outside = play_with_luck(player, opponent=make_agent("greedy"), battles=300, seed=9_000, **one)
+    plain = play(player, opponent="greedy", battles=300, seed=9_000, **one)
+    assert np.array_equal(inside.points, plain)
+    assert np.array_equal(inside.points, outside.points)
+    assert np.array_equal(inside.luck, outside.luck)
+    few = play_with_luck(player, opponent="greedy", battles=3, seed=9_297, **one)
+    assert np.array_equal(few.luck, inside.luck[297:])
+    assert inside.shortening > 4.0
+
+
+class Checking(LuckWatcher):
+    steps = 0
+
+    def follow_step(self, batch: Any, actions: NDArray[np.int64]) -> None:
+        super().follow_step(batch, actions)
+        for part in ("state", "rng", "opponent"):
+            assert self._envs[part].tobytes() == batch.envs[part].tobytes()
+        self.steps += 1
+
+
+def test_what_is_followed_is_what_happens() -> None:
+    watcher = Checking(40)
+    play(
+        make_agent("random", seed=1), seat="caster", scenario="the-iron-tide",
+        opponent=["random", make_agent("veteran"), "veteran:0.3"], battles=40, seed=3,
+        watcher=watcher,
+    )  # fmt: skip
+    assert watcher.steps > 20
+
+
+def test_luck_of_the_seats_is_opposite() -> None:
+    caster = play_with_luck(
+        make_agent("veteran"), seat="caster", scenario=BATTLE, opponent="veteran", battles=8, seed=1
+    )
+    dispeller = play_with_luck(
+        make_agent("veteran"), seat="dispeller", scenario=BATTLE, opponent="veteran", battles=8,
+        seed=1,
+    )  # fmt: skip
+    assert np.allclose(caster.luck, -dispeller.luck)
+    assert caster.luck.any()
+
+
+def test_estimates_are_asked_for_decisions() -> None:
+    """Not for rolls that follow at once: those are looked through."""
+    kinds = []
+
+    def estimate(outlook: Outlook) -> NDArray[np.float64]:
+        states = as_records(State, outlook.states)
+        kinds.extend(states["node"][outlook.phases == states["phase"]].tolist())
+        return phase_estimate(outlook)
+
+    play_with_luck(
+        make_agent("greedy"), seat="caster", scenario="archmage-duel", opponent="greedy",
+        battles=20, seed=1, estimate=estimate,
+    )  # fmt: skip
+    assert kinds
+    assert max(kinds) <= LAST_DECISION
+
+
+def test_battles_that_begin_anew_are_refused() -> None:
+    envs: Any = gym.make_vec("wfb_gym/Caster-v0", num_envs=2, scenario="apprentice")
+    envs.batch.watcher = LuckWatcher(2)
+    envs.reset(seed=0)
+    with pytest.raises(ValueError, match="begin anew"):
+        envs.step(envs.action_masks().argmax(axis=1))

@@ -1,0 +1,73 @@
+"""Strength in battles: paired differences, continued runs, players that fail."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import strength
+from experiments.strength import main, strength_rows
+from experiments.tournaments.matches import Match, MatchResult, play_match
+
+PLAYERS = ["veteran", "greedy"]
+LINE = [*PLAYERS, "--pool", "greedy", "--scenario", "border-skirmish", "--battles", "8"]
+
+
+def _results(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / "results.json").read_text("utf-8"))
+    return found
+
+
+def test_differences_are_those_of_the_same_dice(tmp_path: Path) -> None:
+    assert main([*LINE, "--out", str(tmp_path)]) == 0
+    results = _results(tmp_path)
+    assert len(results["rows"]) == 4  # two players in two seats
+    for row in results["rows"]:
+        (reference,) = (
+            one
+            for one in results["rows"]
+            if (one["player"], one["seat"]) == (PLAYERS[0], row["seat"])
+        )
+        expected = reference["points"] - row["points"]
+        assert row["reference_wins_more"] == pytest.approx(expected)
+        assert (row["half_width"] == 0.0) == (row["player"] == PLAYERS[0])
+    assert (tmp_path / "strength.png").stat().st_size > 10_000
+    header, *lines = strength_rows(results)
+    assert header == ["battle", "seat", "veteran wins", "more than greedy"]
+    assert [line[:2] for line in lines] == [["border-skirmish", s] for s in ("caster", "dispeller")]
+
+
+def test_a_run_goes_on_where_it_was_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[str] = []
+
+    def counted(match: Match) -> MatchResult:
+        played.append(str(match))
+        if len(played) == 2:
+            raise KeyboardInterrupt
+        return play_match(match)
+
+    monkeypatch.setattr(strength, "play_match", counted)
+    assert main([*LINE, "--out", str(tmp_path)]) == 130
+    assert main([*LINE, "--out", str(tmp_path)]) == 0
+    assert len(played) == 1 + 3  # the one that was cut off is played again
+    whole = _results(tmp_path)["rows"]
+    assert main([*LINE, "--out", str(tmp_path / "again")]) == 0
+    again = _results(tmp_path / "again")["rows"]
+    for row in (*whole, *again):
+        del row["milliseconds"]
+    assert whole == again
+
+
+def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*LINE, "--out", str(tmp_path)]) == 0
+    assert main([*LINE, "--seed", "1", "--out", str(tmp_path)]) != 0
+    assert "holds another measurement" in capsys.readouterr().err
+
+
+def test_one_player_is_no_comparison(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["greedy"])
+    assert "expected a reference and at least one more" in capsys.readouterr().err
