@@ -88,7 +88,8 @@ def prepare(settings: Settings) -> Task:
     scenario: Any = names[0] if len(names) == 1 else list(names)
     check_trainable(names)
     check_names(names)
-    suits = hyperparameters.scenario_class(PhaseVecEnv(len(names), settings.seat, scenario=scenario))
+    one_each = PhaseVecEnv(len(names), settings.seat, scenario=scenario)
+    suits = hyperparameters.scenario_class(one_each)
     hyper = hyperparameters.load_hyperparameters(suits, settings.seat, settings)
     found = load_solutions(names, settings.exact_bytes)
     solutions = {short_name(name): solution for name, solution in found.items()}
