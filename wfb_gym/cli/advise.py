@@ -205,7 +205,8 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
         lines.append(f"{position.title}: {position.selection()}.")
     about = "" if advice.is_exact else "about "
     worth = f"worth {about}{shared.format_value(advice.value)} points to the {mover}"
-    lines.append(f"{position.horizon()} is {worth}{_precision(advice.rolls)}.")
+    horizon = position.horizon() if advice.is_exact else "This phase"  # estimates look no further
+    lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
     lines += _estimate_lines(position, advice)
     rows = [(f"points for the {mover}".upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):

@@ -449,7 +449,7 @@ def roll_block(
 
 
 @jit
-def most_dice(duel: Duel, slot: int) -> int:
+def _most_dice(duel: Duel, slot: int) -> int:
     """Most dice of a roll for a spell, with any aid."""
     extra = int64(0)
     for aid in range(duel.n_aids):
@@ -486,7 +486,7 @@ def answers_after(
     won = place_of(duel, here.left, kept_if_cast(duel, slot, here.kept), here.mid, here.power)
     highest = _lowest_number(duel, slot)
     if not duel.spells[slot].bound:
-        highest = _highest_number(duel, slot, most_dice(duel, slot), _most_bonus(duel, slot))
+        highest = _highest_number(duel, slot, _most_dice(duel, slot), _most_bonus(duel, slot))
     answer_blocks(duel, values, slot, highest, lost, won, blocks)
     return lost, won
 
@@ -609,11 +609,10 @@ def _fill_casts(duel: Duel, table: Table, left: int, kept: int, slot: int) -> No
         spare = int64(duel.own_dice[place_own]) - own if place_own >= 0 else int64(0)
         for power in range(duel.power + 1):
             here = Moment(rest, after, int64(mid), int64(power), int64(0), int64(0))
+            lost, won = answers_after(duel, table.values, slot, here, table.blocks)
             if spell.bound:
-                answers_after(duel, table.values, slot, here, table.blocks)
                 _raise(duel, table, table.blocks, place_of(duel, left, kept, int64(mid), power))
                 continue
-            lost, won = answers_after(duel, table.values, slot, here, table.blocks)
             for aid in range(NONE, duel.n_aids):
                 extra = int64(0)
                 if aid >= 0:

@@ -19,9 +19,7 @@ from wfb_gym.engine.actions import (
     FIRST_ITEM,
 )
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.queries import (
-    is_decision,
-)
+from wfb_gym.engine.queries import is_decision
 from wfb_gym.engine.state import (
     DispelAttempt,
     Node,
@@ -31,14 +29,9 @@ from wfb_gym.engine.state import (
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
-from wfb_gym.players.search.phase_duel import (
-    MOST_SPELLS,
-    NONE,
-)
+from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE
 from wfb_gym.players.search.phase_values import Room, action_points, new_room
-from wfb_gym.players.search.reduction import (
-    Terms,
-)
+from wfb_gym.players.search.reduction import Terms
 from wfb_gym.scenario.sizes import ITEMS
 
 DEFAULT_SPELLS = 6

@@ -65,12 +65,14 @@ from wfb_gym.players.search.phase_duel import (
     without_dice,
 )
 from wfb_gym.players.search.reduction import (
+    Scores,
     Terms,
     aim_at_once,
     aim_value,
     expected_phases,
     item_price,
     most_power,
+    new_scores,
     reader_loses,
     reduce_phase,
     value_in_play,
@@ -87,7 +89,7 @@ class Room(NamedTuple):
     duel: Records[Duel]  # (1,)
     dispels: Records[Dispels]  # (ARMIES,)
     table: Table
-    scores: NDArray[np.float64]  # (SPELLS,)
+    scores: Scores
     points: NDArray[np.float64]  # (ACTIONS,): of the legal actions, in their order
     work: Records[WorkSpace]  # (1,)
 
@@ -96,7 +98,7 @@ def new_room() -> Room:
     """Room for a search."""
     return Room(
         new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES),
-        np.zeros(SPELLS), np.zeros(ACTIONS), new_work_spaces(),
+        new_scores(), np.zeros(ACTIONS), new_work_spaces(),
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ What makes a phase of a battle large are casualties: every number of models left
 its own. The reduction leaves units out. Each spell gets what it promises now, at its best target,
 as a plain worth; one that lasts also gets what it can be expected to pay in phases to come. Only
 the best spells are looked at. A miscast costs points and has no other effect; re-rolls, items that
-add to a dispel, and what a scroll does beside dispelling are left out.
+add to a dispel, and spells forgotten as a scroll is read are left out.
 
 `wfb_gym.players.search.phase_duel` solves the duel.
 """
@@ -76,6 +76,18 @@ class Terms(NamedTuple):
     miscast_cost: float
 
 
+class Scores(NamedTuple):
+    """What spells are ranked by, and the best aim of each; scratch."""
+
+    scores: NDArray[np.float64]  # (SPELLS,)
+    aims: NDArray[np.int64]  # (SPELLS,), NONE where a spell is not aimed
+
+
+def new_scores() -> Scores:
+    """Scratch of a reduction."""
+    return Scores(np.zeros(SPELLS), np.zeros(SPELLS, np.int64))
+
+
 @jit
 def expected_phases(duration: int, left: int, survival: float) -> float:
     """Phases that a spell put into play now can be expected to pay for.
@@ -135,7 +147,7 @@ def aim_value(
     return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
 
 
-@jit(nogil=True, forceinline=False)
+@jit(forceinline=False)
 def best_aim(packed: PackedScenario, state: State, army: int, spell: int, survival: float) -> int:
     """Return the number of the open aim that can be expected to bring most, or -1."""
     best = -1
@@ -160,14 +172,14 @@ def is_pending(state: State) -> bool:
     return bool(casts and state.spell > 0)
 
 
-@jit(nogil=True, forceinline=False)
+@jit(forceinline=False)
 def reduce_phase(
     packed: PackedScenario,
     state: State,
     most_spells: int,
     forced: int,
     terms: Terms,
-    scores: NDArray[np.float64],
+    scores: Scores,
     duel: Duel,
     dispels: Records[Dispels],
 ) -> None:
@@ -179,7 +191,7 @@ def reduce_phase(
         most_spells: spells that may still be cast in the duel, at most; below `MOST_SPELLS`.
         forced: a spell that is one of them in any case, or -1.
         terms: what to reduce by.
-        scores: scratch, float64 (SPELLS,).
+        scores: scratch.
         duel: overwritten. A spell that is being cast stands behind those that may be.
         dispels: of the first and the second army's spells in play, (ARMIES,); overwritten.
     """
@@ -277,38 +289,41 @@ def _choose_spells(
     most_spells: int,
     forced: int,
     survival: float,
-    scores: NDArray[np.float64],
+    scores: Scores,
     duel: Duel,
 ) -> None:
     """Write the best spells that are open, and behind them the one that is being cast."""
     army = int64(state.active)
     pending = int64(state.spell - 1) if is_pending(state) else int64(NONE)
     count = int64(packed.armies[army].n_spells)
+    worths, aims = scores
     for s in range(count):
-        scores[s] = 0.0
+        worths[s] = 0.0
+        aims[s] = NONE
         if s != pending and can_nominate(packed, state, s):
-            aim = int64(NONE)
             if packed.armies[army].spells[s].targeted:
-                aim = best_aim(packed, state, army, s, survival)
-                value = aim_value(packed, state, army, s, aim, survival)
+                aims[s] = best_aim(packed, state, army, s, survival)
+                value = aim_value(packed, state, army, s, int64(aims[s]), survival)
             else:
                 value = value_unaimed(packed, state, army, s, survival)
-            scores[s] = value * (HOPE + best_cast_chance(packed, state, army, s))
+            worths[s] = value * (HOPE + best_cast_chance(packed, state, army, s))
             if s == forced:
-                scores[s] = np.inf
+                worths[s] = np.inf
     duel.n_spells = 0
     while duel.n_spells < most_spells:
         best = int64(NONE)
         for s in range(count):
-            if scores[s] > 1e-9 and (best < 0 or scores[s] > scores[best]):
+            if worths[s] > 1e-9 and (best < 0 or worths[s] > worths[best]):
                 best = s
         if best < 0:
             break
-        scores[best] = 0.0
-        _write_spell(packed, state, best, int64(NONE), survival, duel, int64(duel.n_spells))
+        worths[best] = 0.0
+        _write_spell(packed, state, best, int64(aims[best]), survival, duel, int64(duel.n_spells))
         duel.n_spells += 1
     if pending >= 0:
         aim = int64(state.aim) - 1
+        if aim < 0 and packed.armies[army].spells[pending].targeted:  # it is being aimed
+            aim = best_aim(packed, state, army, pending, survival)
         _write_spell(packed, state, pending, aim, survival, duel, int64(duel.n_spells))
 
 
@@ -332,7 +347,7 @@ def _write_spell(
     duel: Duel,
     slot: int,
 ) -> None:
-    """Write a spell, at the aim that it has or else at its best one, to a slot of the duel."""
+    """Write a spell to a slot of the duel, at this aim if it is aimed."""
     army = int64(state.active)
     entry = packed.armies[army].spells[spell]
     one = duel.spells[slot]
@@ -348,8 +363,6 @@ def _write_spell(
     now = float(entry.worth)
     per_phase = float(entry.worth_per_phase)
     if entry.targeted:
-        if aim < 0:
-            aim = best_aim(packed, state, army, spell, survival)
         now = aim_at_once(packed, state, army, spell, aim)
         per_phase = float(packed.armies[army].aims[entry.first_aim + aim].worth_per_phase)
         one.resistance = resistance_of_aim(packed, state, army, spell, aim)
@@ -473,7 +486,7 @@ def _reduce_readers(
 def item_price(packed: PackedScenario, state: State, points: float, uses: int) -> float:
     """Points that each of so many uses is worth if it is kept.
 
-    That is `points`, unless fewer phases of this army are to come than there are uses.
+    That is `points`, unless fewer phases of the active army are to come than there are uses.
     """
     future = (phases_left(packed, state) - 1) // 2
     return float(points * min(1.0, future / max(1, uses)))
