@@ -386,7 +386,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
     ("line", "message"),
     [
         ("", "situation: expected a scenario or --wizard, found neither"),
-        ("nowhere", "the name of a bundled one"),
+        ("nowhere", "the name of a bundled scenario"),
         (f"{DUEL} --power six", "--power: expected a whole number, found 'six'"),
         (f"{DUEL} --power 25", "--power: expected 0..24, found 25"),
         (f"{DUEL} --dispel -1", "--dispel: expected 0..24, found -1"),
@@ -467,7 +467,7 @@ def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> Non
     assert (
         "Values are estimates, not exact: this phase solved as a duel of its best spells." in told
     )
-    assert "Border-skirmish does not fit into max_bytes" in told
+    assert "Border-skirmish does not fit into" in told
     assert "--phases 1 looks no further" in told
     estimated = document(capsys, "border-skirmish")
     assert (estimated["is_exact"], estimated["method"]) == (

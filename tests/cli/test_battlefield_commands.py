@@ -102,8 +102,8 @@ def test_an_army_without_spells(capsys: Capture) -> None:
 
 
 def test_an_unknown_scenario(capsys: Capture) -> None:
-    assert "the name of a bundled one" in error_of(capsys, "targets", "nowhere")
-    assert "the name of a bundled one" in error_of(capsys, "draw", "nowhere")
+    assert "the name of a bundled scenario" in error_of(capsys, "targets", "nowhere")
+    assert "the name of a bundled scenario" in error_of(capsys, "draw", "nowhere")
 
 
 @pytest.mark.needs("PIL")

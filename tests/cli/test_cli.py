@@ -12,6 +12,7 @@ import pytest
 from wfb_gym.cli import draw, main, roll, scenarios
 from wfb_gym.cli.parser import Parser
 from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario.profiles import character_profiles, unit_profiles
 from wfb_gym.scenario.sizes import DICE
 
 Capture = pytest.CaptureFixture[str]
@@ -197,6 +198,7 @@ def test_scenarios_as_a_table(capsys: Capture) -> None:
         ("duel", "invalid choice: 'duel'"),
         ("scenarios skirmish", "(did you mean border-skirmish?), found 'skirmish'"),
         ("scenarios apprentice --json", "--json: expected it with the list alone"),
+        ("profiles empir", "army: expected an army list (did you mean empire?), found 'empir'"),
         ("roll", "expected --value to cast, or --total to dispel, and the dice with it"),
         ("roll --bonus 1", "expected --value to cast"),
         ("roll --dice 3", "expected --value with --dice"),
@@ -241,13 +243,25 @@ def test_bad_input_is_one_line_on_stderr(
     assert message in captured.err
 
 
-@pytest.mark.parametrize("command", ["scenarios", "targets", "draw"])
+@pytest.mark.parametrize("command", ["scenarios", "profiles", "targets", "draw"])
 def test_every_option_has_a_help_text(command: str) -> None:
     commands = Parser().add_subparsers()
     for module in (scenarios, draw):
         module.add_to(commands)
     for action in commands.choices[command]._actions:
         assert action.help, action.dest
+
+
+def test_profiles_are_those_of_the_army_lists(capsys: Capture) -> None:
+    main(["profiles", "Empire", "--json"])
+    found = {each["profile"]: each for each in json.loads(capsys.readouterr().out)}
+    assert found["Halberdiers"]["points"] == 6.0
+    assert found["Battle Wizard"]["points"] == {"1": 60.0, "2": 95.0}
+    main(["profiles"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(unit_profiles()) + len(character_profiles())
+    (wizard,) = (line for line in lines if " Battle Wizard " in line)
+    assert "level 1 60, level 2 95" in wizard
 
 
 def test_limits_are_those_of_a_battle() -> None:

@@ -240,11 +240,13 @@ def test_agents_may_play() -> None:
     ("line", "message"),
     [
         ("play nowhere", "scenario"),
-        ("play --opponent nobody", "expected"),
+        ("play --opponent nobody", "opponent: expected one of random, greedy"),
+        ("play --opponent nobody", "veteran:0.2 to act at random with that probability"),
         pytest.param(
             *("play --opponent nobody.zip", "nobody.zip"), marks=pytest.mark.needs("sb3_contrib")
         ),
         ("play --opponent random:2", "0 to 1"),
+        ("play horrors-in-the-mist --opponent optimal", "phase-search plays scenarios of any size"),
         ("play --seed -1", "--seed: expected 0 or more, found -1"),
         ("play --seed x", "expected a whole number, found 'x'"),
         ("play --seat both", "invalid choice"),

@@ -3,6 +3,7 @@
 import copy
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
@@ -109,6 +110,29 @@ def test_meanings_are_those_of_the_scenario_that_is_played() -> None:
     for k, scenario in enumerate(POOL.scenarios()):
         names = [f"at own {unit.name}" for unit in scenario.caster.units]
         assert set(names) <= set(meanings[k])
+    assert env.scenario == POOL.scenarios()[int(env.batch.envs.scenario[0])]
+
+
+def test_vector_environments_name_what_each_plays() -> None:
+    envs = gym.make_vec(BATTLE, 3, scenario=["apprentice", "archmage-duel"])
+    assert [each.name for each in envs.unwrapped.scenarios] == [
+        "apprentice", "archmage-duel", "apprentice",
+    ]  # fmt: skip
+    single = raw(BATTLE, scenario="archmage-duel", limits=envs.unwrapped.limits)
+    assert envs.unwrapped.action_meanings(1) == single.action_meanings()
+    assert envs.unwrapped.action_meanings(0) != single.action_meanings()
+
+
+@pytest.mark.parametrize(
+    ("argument", "told"),
+    [
+        ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
+        ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
+    ],
+)
+def test_arguments_of_a_wrong_type_are_named(argument: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        raw(BATTLE, **argument)
 
 
 def test_states_and_copies_keep_the_scenario() -> None:

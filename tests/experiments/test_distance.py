@@ -220,7 +220,7 @@ def test_what_is_finished_is_not_measured_again(
 @pytest.mark.usefixtures("quick_refusals")
 def test_what_is_too_large_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = run(tmp_path, "--scenario", "seventh-edition-duel", "--memory", "1")
-    assert "does not fit into max_bytes" in capsys.readouterr().err
+    assert "does not fit into" in capsys.readouterr().err
     assert {row[3] for row in rows_of(found["parts"])[1:]} == {"too large"}
     found = run(
         tmp_path / "b", "expectimax:1", "--planner-decisions", "5", "--planner-battles", "2"

@@ -12,6 +12,7 @@ from wfb_gym.scenario import (
     load_scenario,
     scenario_from_dict,
 )
+from wfb_gym.scenario.documents import parse_toml
 
 
 def test_loading_by_name_path_and_object(tmp_path: Path) -> None:
@@ -27,10 +28,30 @@ def test_loading_by_name_path_and_object(tmp_path: Path) -> None:
 
 def test_unknown_name_lists_the_bundled_ones() -> None:
     with pytest.raises(ScenarioError) as caught:
-        load_scenario("archmage")
+        load_scenario("nowhere")
     for name in bundled_scenarios():
         assert name in str(caught.value)
-    assert 'found "archmage"' in str(caught.value)
+    assert 'found "nowhere"' in str(caught.value)
+    with pytest.raises(ScenarioError, match="did you mean archmage-duel"):
+        load_scenario("archmage")
+    with pytest.raises(
+        ScenarioError, match="expected a bundled name, a path or a Scenario, found 3"
+    ):
+        load_scenario(3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("lore = Fire", 'in the line "lore = Fire" (a text needs quotes: lore = "Fire")'),
+        ("level = 2, 3", 'in the line "level = 2, 3", found'),
+    ],
+)
+def test_a_line_that_is_not_toml_is_shown(line: str, told: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        parse_toml(f'name = "x"\n{line}\n', "x.toml")
+    assert told.removesuffix(", found") in str(caught.value)
+    assert ("needs quotes" in str(caught.value)) == ("quotes" in told)
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:

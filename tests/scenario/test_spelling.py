@@ -145,6 +145,12 @@ def test_what_is_refused_names_the_key_and_what_was_expected(
     assert refused(caster).startswith(f"caster.{message}")
 
 
+def test_another_lore_leads_to_spells_that_are_written_out() -> None:
+    told = refused(wizard(lore="Little Waaagh"))
+    assert "Metal, Shadow); spells of another lore are written out: name, casting_value" in told
+    assert "written out" not in refused(wizard(lore="Wire"))
+
+
 @pytest.mark.parametrize("wrong", [5, "x", [5], {"wizards": 5}, {"wizards": [5]}, {"items": 5}])
 def test_documents_of_the_wrong_shape_are_left_to_the_models(wrong: Any) -> None:
     for document in ({"caster": wrong}, {"items": wrong}, {"worths": wrong}, {"worths": [wrong]}):

@@ -110,7 +110,7 @@ def test_a_battle_that_is_far_too_large_is_refused_ahead(
     with pytest.raises(solver.TooLarge) as refused:
         solver.solve("border-skirmish", progress=done.append)
     words = str(refused.value)
-    assert words.startswith("border-skirmish does not fit into max_bytes, 4.0 GiB: it has about")
+    assert words.startswith("border-skirmish does not fit into 4.0 GiB of memory: it has about")
     assert "what makes it large: the wounds left of 8 units" in words
     assert estimation.ESTIMATE_AFTER <= done[-1] <= within
 

@@ -105,7 +105,9 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
             options.seed,
             confirm=not options.yes,
         )
-    except (ScenarioError, ValueError, OSError, ImportError, TooLarge) as error:
+    except TooLarge as error:
+        parser.error(f"--opponent optimal: {error}; phase-search plays scenarios of any size")
+    except (ScenarioError, ValueError, OSError, ImportError) as error:
         parser.error(str(error))
     game.play(always_odds=options.odds)
     if options.transcript:

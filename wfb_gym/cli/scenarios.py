@@ -1,4 +1,4 @@
-"""``scenarios``: what comes with the package; ``targets``: what a scenario's spells can hit."""
+"""``scenarios``, ``profiles``: what comes with the package; ``targets``: what spells can hit."""
 
 import argparse
 from importlib import resources
@@ -28,6 +28,15 @@ def add_to(commands: Commands) -> None:
     parser.add_argument("scenario", nargs="?", help="bundled name (default: list them all)")
     add_json_option(parser)
     parser.set_defaults(run=_list_scenarios, parser=parser)
+    parser = commands.add_parser(
+        "profiles",
+        help="list the troops and characters that a scenario file can name",
+        description="List the profiles of the army lists, which units and characters of a scenario"
+        '\nfile take their numbers from: profile = "Halberdiers".',
+    )
+    parser.add_argument("army", nargs="?", help="of this army list alone, such as empire")
+    add_json_option(parser)
+    parser.set_defaults(run=_list_profiles, parser=parser)
     parser = commands.add_parser(
         "targets",
         help="what spells can be cast at, and why not",
@@ -88,6 +97,43 @@ def _summaries() -> list[dict[str, Any]]:
             }
         )
     return summaries
+
+
+def _list_profiles(options: argparse.Namespace) -> None:
+    from wfb_gym.scenario.profiles import army_list, bundled_armies
+
+    armies = bundled_armies()
+    if options.army is not None:
+        name = find_name(armies, options.army)
+        if name is None:
+            expected = one_of(armies, options.army, "an army list")
+            options.parser.error(f"army: expected {expected}, found {options.army!r}")
+        armies = (name,)
+    found: list[dict[str, Any]] = []
+    for army in armies:
+        for each in army_list(army).units:
+            found.append(_profile(army, "unit", each, str(each.troop), each.points))
+        for who in army_list(army).characters:
+            found.append(_profile(army, "character", who, str(who.kind), who.points))
+    if options.json:
+        print_json(found)
+        return
+    rows = [tuple(heading.upper() for heading in found[0])]
+    rows += [tuple(_profile_cell(value) for value in each.values()) for each in found]
+    print("\n".join(align_columns(rows, "<<<<" + ">" * (len(rows[0]) - 4))))
+
+
+def _profile(army: str, of: str, profile: Any, kind: str, points: Any) -> dict[str, Any]:
+    keys = "toughness", "wounds", "leadership", "armour_save", "ward_save"
+    numbers = {key: getattr(profile, key) for key in keys}
+    return {"army": army, "for": of, "profile": profile.name, "kind": kind, "points": points,
+            **numbers}  # fmt: skip
+
+
+def _profile_cell(value: Any) -> str:
+    if isinstance(value, dict):  # a wizard's points by its level
+        return ", ".join(f"level {level} {points:g}" for level, points in value.items())
+    return f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
 def _cell(value: Any) -> str:

@@ -300,6 +300,8 @@ def check_covers(limits: Limits, packed_scenarios: Records[PackedScenario], seat
     Raises:
         ValueError: names every size that is too small, and what the first such scenario needs.
     """
+    if not isinstance(limits, Limits):
+        raise ValueError(f"limits: expected wfb_gym's Limits, found {limits!r}")
     found = _sizes_by_name(limits)
     for scenario in packed_scenarios:
         short = [

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import entry_point
+from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import Limits, fit
 from wfb_gym.encoding.policy_answers import validated_actions
 from wfb_gym.encoding.positions import Positions, ask_policy
@@ -32,6 +33,7 @@ from wfb_gym.opponents.move_tables import MoveTables, no_move_tables
 from wfb_gym.opponents.scripted import Scripted, kind_and_epsilon
 from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
+from wfb_gym.scenario import Scenario
 
 if TYPE_CHECKING:
     from wfb_gym.envs.watching import BatchWatcher
@@ -131,6 +133,15 @@ class Batch(EpisodeDriver):
         out = self.new_step()
         self._drive(Operation.OBSERVE.value, self._members, _NO_ACTIONS, out)
         return out
+
+    def playing(self, index: int) -> Scenario:
+        """Return the scenario that an environment plays now."""
+        return self.scenarios[int(self.envs.scenario[index])]
+
+    def action_meanings(self, index: int) -> list[str]:
+        """Return each action in words, with the names of the scenario that is played."""
+        names = [army_names(self.playing(index), seat) for seat in (self.seat, 1 - self.seat)]
+        return action_meanings(self.limits, *names)
 
     def check_actions(self, actions: NDArray[np.int64], strict: bool) -> None:
         """Raise a ValueError about an action outside the space, or an illegal one if `strict`."""

@@ -7,7 +7,6 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.driver import part_of_state
@@ -16,6 +15,7 @@ from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
+from wfb_gym.scenario import Scenario
 
 _INTEGERS = (int, np.integer)
 
@@ -220,11 +220,14 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         mask: NDArray[np.bool_] = self.batch.allowed[0].copy()
         return mask
 
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario that is played now, such as the one that this episode drew."""
+        return self.batch.playing(0)
+
     def action_meanings(self) -> list[str]:
         """Return what each action means in this scenario, in words."""
-        scenario = self.batch.scenarios[int(self.batch.envs.scenario[0])]
-        own, enemy = army_names(scenario, self.seat), army_names(scenario, 1 - self.seat)
-        return action_meanings(self.limits, own, enemy)
+        return self.batch.action_meanings(0)
 
     def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """Return an observation with its fields' names."""

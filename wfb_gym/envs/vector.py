@@ -21,6 +21,7 @@ from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.envs.spaces import action_space, observation_space
 from wfb_gym.envs.watching import FPS, RENDER_MODES, BatchWatcher, check_render_mode, draw_frames
 from wfb_gym.players.interface import Opponent
+from wfb_gym.scenario import Scenario
 
 _LATER = object()
 _SAME_STEP = Autoreset.SAME_STEP.value  # a plain number is compared faster
@@ -307,6 +308,15 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         if not self.batch.begun:
             raise gym.error.ResetNeeded("Cannot call action_masks() before calling env.reset()")
         return self.batch.allowed.copy()
+
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """The scenarios that the environments play now, one of each environment."""
+        return [self.batch.playing(index) for index in range(self.num_envs)]
+
+    def action_meanings(self, index: int = 0) -> list[str]:
+        """Return what each action means in the scenario that an environment plays now, in words."""
+        return self.batch.action_meanings(index)
 
     def _infos(self, illegal: NDArray[np.bool_]) -> dict[str, Any]:
         allowed = self._masks.take()

@@ -84,7 +84,9 @@ class Analyst:
                 battle, values, False, "this phase solved as a duel of its best spells"
             )
         values = self._search.action_values(battle)
-        return _analysis(battle, values, False, "expectimax over this phase")
+        return _analysis(
+            battle, values, False, "this phase looked ahead in as far as there is room"
+        )
 
     def _solved(self, battle: Battle) -> Solution | None:
         """Return a solution that has the position, if what can follow it is small enough."""

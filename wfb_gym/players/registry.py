@@ -80,6 +80,7 @@ def make_agent(
     seed: int | None = None,
     scenario: Any = "archmage-duel",
     seat: int | str = 0,
+    who: str = "agent",
 ) -> Agent:
     """Make an agent by its name, or load it from a saved model ending in .zip or .npz.
 
@@ -92,6 +93,7 @@ def make_agent(
         seed: of the agent's draws; None draws differently each time.
         scenario: that "optimal" plays; it is solved unless it was before.
         seat: that "optimal" plays: 0 or "caster", 1 or "dispeller".
+        who: the argument or option that a message about an unknown name begins with.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -100,7 +102,7 @@ def make_agent(
     """
     agent = _find_agent(str(name_or_path), deterministic, seed, scenario, seat)
     if agent is None:
-        raise _unknown("agent", str(name_or_path), "")
+        raise _unknown(who, str(name_or_path), "")
     return agent
 
 
@@ -171,7 +173,7 @@ def _parse_count(name: str, option: str) -> int:
 def _unknown(who: str, player: Any, others: str) -> ValueError:
     hint = did_you_mean((*NAMES, *SHIPPED), str(player))
     return ValueError(
-        f"{who}: expected one of {', '.join(NAMES)}, NAME:EPSILON, a shipped policy "
-        f"({', '.join(SHIPPED)}){others}, or a saved model's path ending in .zip or .npz, "
-        f"found {player!r}{hint}"
+        f"{who}: expected one of {', '.join(NAMES)}, veteran:0.2 to act at random with that "
+        f"probability, a shipped policy ({', '.join(SHIPPED)}){others}, or a saved model's path "
+        f"ending in .zip or .npz, found {player!r}{hint}"
     )

@@ -1,5 +1,6 @@
 """From TOML text to checked models: bundled files, and errors that a player can act on."""
 
+import re
 import tomllib
 from collections.abc import Sequence
 from functools import cache
@@ -51,8 +52,22 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         try:
             return tomllib.loads(text)
         except ValueError as error:  # beside TOML's own, for a number of very many digits
-            problem = Problem("", "a TOML file", describe_error(error))
+            problem = Problem("", "a TOML file", describe_error(error) + _quoted_line(text, error))
     raise ScenarioError(where, [problem])
+
+
+def _quoted_line(text: str, error: ValueError) -> str:
+    """Return the line that is not TOML, after a comma; empty where the error names none."""
+    place = re.search(r"\(at line (\d+), column \d+\)$", str(error))
+    lines = text.splitlines()
+    if place is None or int(place[1]) > len(lines):
+        return ""
+    line = lines[int(place[1]) - 1].strip()
+    unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
+    hint = (
+        f" (a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])})" if unquoted else ""
+    )
+    return f", in the line {format_value(line)}{hint}"
 
 
 @cache

@@ -12,7 +12,7 @@ from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.slots import capacity_problems
-from wfb_gym.suggestions import did_you_mean
+from wfb_gym.suggestions import one_of
 
 _FOLDER = "scenarios"
 
@@ -54,14 +54,15 @@ def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
     """
     if isinstance(source, Scenario):
         return source
+    if not isinstance(source, str | os.PathLike):
+        expected = "a bundled name, a path or a Scenario"
+        raise ScenarioError("scenario", [Problem("", expected, format_value(source))])
     name = os.fspath(source)
     if not isinstance(source, str) or name.endswith(".toml") or Path(name).name != name:
         return _from_file(name)
     if name not in bundled_names(_FOLDER):
-        expected = (
-            f"a path ending in .toml, a scenario, or the name of a bundled one: "
-            f"{', '.join(bundled_scenarios())}{did_you_mean(bundled_scenarios(), name)}"
-        )
+        bundled = one_of(bundled_scenarios(), name, "the name of a bundled scenario")
+        expected = f"a path ending in .toml or {bundled}"
         raise ScenarioError("scenario", [Problem("", expected, format_value(name))])
     return _load_bundled(name)
 

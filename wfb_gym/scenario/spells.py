@@ -12,7 +12,7 @@ from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, SpellEffect, effect_of
 from wfb_gym.scenario.errors import Problem, format_value, problem_error, problem_in, raise_problems
 from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole
-from wfb_gym.suggestions import find_name, name_finder, one_of
+from wfb_gym.suggestions import close_names, find_name, name_finder, one_of
 
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
@@ -188,7 +188,10 @@ def _check_lore(value: Any) -> str:
 
 
 def _lore_problem(key: str, found: Any) -> Problem:
-    return Problem(key, one_of(sorted(lore_names()), str(found), "a lore"), format_value(found))
+    expected = one_of(sorted(lore_names()), str(found), "a lore")
+    if not close_names(lore_names(), str(found)):
+        expected += "; spells of another lore are written out: name, casting_value and worth"
+    return Problem(key, expected, format_value(found))
 
 
 _KEYS = frozenset(Spell.model_fields)

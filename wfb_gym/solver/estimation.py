@@ -130,7 +130,7 @@ def explore(
     def refusal(found: str, estimated: Estimate) -> TooLarge:
         causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
         return TooLarge(
-            f"{scenario.name} does not fit into max_bytes, {size_text(graph.max_bytes)}: "
+            f"{scenario.name} does not fit into {size_text(graph.max_bytes)} of memory: "
             f"it has {found}{causes}"
         )
 

@@ -83,7 +83,9 @@ class Game:
         self.narrated = NarratedBattle(scenario)
         player: Opponent = opponent
         if find_scripted(opponent) is None:
-            player = make_agent(opponent, seed=self.seed, scenario=scenario, seat=1 - seat)
+            player = make_agent(
+                opponent, seed=self.seed, scenario=scenario, seat=1 - seat, who="opponent"
+            )
         other = make_chooser(player, self.narrated, 1 - seat)
         self._players = (None, other) if seat == 0 else (other, None)
         self._rng = rng_of_seed(self.seed)
