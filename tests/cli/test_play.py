@@ -20,6 +20,7 @@ from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
 from wfb_gym.players.registry import NAMES, SHIPPED
 from wfb_gym.render.ansi import battlefield_lines
 from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts import read, record, replay, write
 
 Capture = pytest.CaptureFixture[str]
@@ -246,7 +247,6 @@ def test_agents_may_play() -> None:
             *("play --opponent nobody.zip", "nobody.zip"), marks=pytest.mark.needs("sb3_contrib")
         ),
         ("play --opponent random:2", "0 to 1"),
-        ("play horrors-in-the-mist --opponent optimal", "phase-search plays scenarios of any size"),
         ("play --seed -1", "--seed: expected 0 or more, found -1"),
         ("play --seed x", "expected a whole number, found 'x'"),
         ("play --seat both", "invalid choice"),
@@ -262,6 +262,21 @@ def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None
     assert captured.out == ""
     assert message in captured.err.strip()
     assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_where_optimal_cannot_play_another_is_named(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise TooLarge("it does not fit")
+
+    monkeypatch.setattr("wfb_gym.transcripts.game.make_agent", refuse)
+    monkeypatch.setattr("wfb_gym.transcripts.game.find_scripted", lambda _: None)
+    with pytest.raises(SystemExit) as caught:
+        main(["play", "border-skirmish", "--opponent", "optimal"])
+    assert caught.value.code == 2
+    told = "optimal: it does not fit; phase-search plays scenarios of any size\n"
+    assert capsys.readouterr().err.endswith(told)
 
 
 def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> None:
