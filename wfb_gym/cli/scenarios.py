@@ -108,7 +108,7 @@ def _list_profiles(options: argparse.Namespace) -> None:
         if name is None:
             expected = one_of(armies, options.army, "an army list")
             options.parser.error(f"army: expected {expected}, found {options.army!r}")
-        armies = (name,)
+        armies = tuple(army for army in armies if army == name)
     found: list[dict[str, Any]] = []
     for army in armies:
         for each in army_list(army).units:
