@@ -147,7 +147,15 @@ def test_a_wheel_brings_all_that_is_compiled(tmp_path: Path) -> None:
         "seen, info = env.reset(seed=1)\n"
         "for _ in range(200):\n"
         "    seen, *_, info = env.step(info['action_mask'].argmax(1))\n"
-        "print(seen.tobytes().hex(), wfb_gym.solver.solve('archmage-duel').value)\n"
+        "solution = wfb_gym.solver.solve('archmage-duel')\n"
+        "lost = wfb_gym.solver.exploitability(solution, caster=lambda _, masks: masks.argmax(1))\n"
+        "print(seen.tobytes().hex(), solution.value, lost)\n"
+        "from wfb_gym.engine.battle import Battle; battle = Battle(solution.packed)\n"
+        "for _ in range(2): battle.act(battle.legal_actions()[-1])\n"
+        "from wfb_gym.transcripts import record\n"
+        "played = record('border-skirmish', 'veteran', 'greedy', seed=1)\n"
+        "print(battle.chance_outcomes(), played.points)\n"
+        "from wfb_gym.cli import main; main(['odds', 'border-skirmish'])\n"
         "from wfb_gym.cli.compiling import compile_everything; compile_everything()\n"
     )
 

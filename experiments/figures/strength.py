@@ -14,12 +14,23 @@ from wfb_gym.seats import SEATS
 _FASTEST = 1e-3
 """Milliseconds at which players are drawn that play inside the batch, untimed."""
 
+_CLOSE = 5.0, 12.0
+"""Times as long, and points less, within which two names would lie on each other."""
+
+
+def _is_close(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether a point lies a little below another one, so that its name belongs below it."""
+    (time, behind), (other_time, other_behind) = one, other
+    ratio = max(time, other_time) / min(time, other_time)
+    return ratio < _CLOSE[0] and 0 < other_behind - behind < _CLOSE[1]
+
 
 def draw_strength(results: Mapping[str, Any], path: Path) -> None:
     """Draw each player in both seats, the mean over the battles."""
     figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     reference = results["players"][0]
     for axes, seat in zip(figure.subplots(1, 2, sharex=True, sharey=True), SEATS, strict=True):
+        points: list[tuple[str, float, float]] = []
         for player in results["players"]:
             rows = [
                 row for row in results["rows"] if (row["player"], row["seat"]) == (player, seat)
@@ -29,11 +40,15 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
             # Battles are independent of one another.
             error = float(np.sqrt(np.sum([row["half_width"] ** 2 for row in rows])) / len(rows))
             axes.errorbar(time, behind, error, fmt="o", color=SEAT_COLOURS[seat], capsize=3)
-            axes.annotate(player, (time, behind), (5, 5), textcoords="offset points", fontsize=8)
+            points.append((player, time, behind))
+        for player, time, behind in points:
+            is_below = any(_is_close((time, behind), other[1:]) for other in points)
+            place = (5, -12) if is_below else (5, 5)
+            axes.annotate(player, (time, behind), place, textcoords="offset points", fontsize=8)
         axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle="--")
         axes.set(xscale="log", xlabel="milliseconds a decision")
         axes.set_title(f"as {seat}", fontsize=11)
-        axes.margins(x=0.18)
+        axes.margins(x=0.3)
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel(f"points a battle against {reference}'s")
     save_figure(figure, path, DPI)

@@ -233,6 +233,9 @@ def test_switches_that_are_missing_are_named() -> None:
         (lambda: Limits(ArmyLimits(), ArmyLimits(), dice=25), r"dice: expected 1\.\.24, found 25"),
         (lambda: ArmyLimits(units=11), r"units: expected 0\.\.10, found 11"),
         (lambda: Limits(ArmyLimits(), ArmyLimits(), 1, contacts=17), r"contacts: .*0\.\.16"),
+        (lambda: ArmyLimits(spells="x"), r"spells: expected 0\.\.24, found 'x'"),  # type: ignore[arg-type]
+        (lambda: ArmyLimits(wizards=1.5), r"wizards: expected 0\.\.6, found 1\.5"),  # type: ignore[arg-type]
+        (lambda: Limits(1, ArmyLimits(), 5), "own: expected wfb_gym's ArmyLimits, found 1"),  # type: ignore[arg-type]
     ],
 )
 def test_impossible_sizes_are_refused(build: Any, expected: str) -> None:

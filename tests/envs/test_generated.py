@@ -1,6 +1,7 @@
 """Environments of generated battles: one of a pool is drawn for every episode."""
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -114,7 +115,7 @@ def test_meanings_are_those_of_the_scenario_that_is_played() -> None:
 
 
 def test_vector_environments_name_what_each_plays() -> None:
-    envs = gym.make_vec(BATTLE, 3, scenario=["apprentice", "archmage-duel"])
+    envs: Any = gym.make_vec(BATTLE, 3, scenario=["apprentice", "archmage-duel"])
     assert [each.name for each in envs.unwrapped.scenarios] == [
         "apprentice", "archmage-duel", "apprentice",
     ]  # fmt: skip
@@ -128,6 +129,8 @@ def test_vector_environments_name_what_each_plays() -> None:
     [
         ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
         ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
+        ({"limits": {}}, "limits: expected wfb_gym's Limits, found {}"),
+        ({"opponent": Path}, r"opponent: .* found the class Path; Path\(\) makes one"),
     ],
 )
 def test_arguments_of_a_wrong_type_are_named(argument: dict[str, Any], told: str) -> None:

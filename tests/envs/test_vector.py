@@ -233,12 +233,18 @@ def test_modes_may_come_by_name(mode: str) -> None:
 
 
 def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match="Sometimes"):
+    modes = "NextStep, SameStep, Disabled"
+    with pytest.raises(ValueError, match=f"autoreset_mode: .* {modes}, found 'Sometimes'"):
         native(CASTER, 1, autoreset_mode="Sometimes")
 
 
-@pytest.mark.parametrize("num_envs", [0, -1])
-def test_an_empty_batch_is_refused(num_envs: int) -> None:
+def test_seeds_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"seed: expected a whole number, .* found 1\.5"):
+        native(CASTER, 2).reset(seed=1.5)
+
+
+@pytest.mark.parametrize("num_envs", [0, -1, None, "4", 2.5, True])
+def test_an_empty_batch_is_refused(num_envs: Any) -> None:
     with pytest.raises(ValueError, match="num_envs: expected 1 or more"):
         native(CASTER, num_envs)
 

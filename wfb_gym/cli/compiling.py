@@ -1,6 +1,8 @@
 """``compile``: all that is compiled, ahead of its first use."""
 
 import argparse
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -13,7 +15,7 @@ from pathlib import Path
 from wfb_gym._cores import available_cores
 from wfb_gym.cli.parser import Commands
 
-_SCENARIO = "apprentice"
+_SCENARIO, _BATTLE = "apprentice", "border-skirmish"
 
 
 def add_to(commands: Commands) -> None:
@@ -119,18 +121,42 @@ def _solver() -> None:
     solver.exploitability(solution, "greedy")
 
 
+def _grades() -> None:
+    """Compile what only players in Python need, and solutions from files."""
+    import gymnasium as gym
+
+    from wfb_gym import solver
+
+    solution = solver.solve(_SCENARIO, cache=True)
+    solver.best_response(solution, lambda _, masks: masks.argmax(1), seat="caster")
+    with tempfile.TemporaryDirectory() as folder:
+        solution.save(Path(folder) / "solution")
+        solver.load(Path(folder) / "solution")
+    gym.make("wfb_gym/Dispeller-v0", scenario=_SCENARIO, opponent="optimal").reset(seed=0)
+
+
 def _battles() -> None:
     from wfb_gym.scenario import load_scenario
-    from wfb_gym.transcripts import NarratedBattle
+    from wfb_gym.transcripts import NarratedBattle, record
 
     narrated = NarratedBattle(load_scenario(_SCENARIO))
     while not narrated.battle.is_over:
         battle = narrated.battle
         if battle.is_chance():
+            battle.chance_outcomes()
             dice = battle.dice_to_roll
             narrated.roll(*[1 + die % 6 for die in range(dice or 1)])
         else:
             narrated.act(battle.legal_actions()[-1])
+    record(_BATTLE, "greedy", "veteran", seed=0)
+
+
+def _odds() -> None:
+    from wfb_gym.cli import main
+
+    for scenario in (_SCENARIO, _BATTLE):
+        with contextlib.redirect_stdout(io.StringIO()):
+            main(["odds", scenario])
 
 
 def _players() -> None:
@@ -140,4 +166,11 @@ def _players() -> None:
         gym.make("wfb_gym/Dispeller-v0", scenario=_SCENARIO, opponent=opponent).reset(seed=0)
 
 
-_PARTS: tuple[Callable[[], None], ...] = (_environments, _solver, _battles, _players)
+_PARTS: tuple[Callable[[], None], ...] = (
+    _environments,
+    _solver,
+    _battles,
+    _players,
+    _grades,
+    _odds,
+)

@@ -379,10 +379,9 @@ class Layout:
         Raises:
             ValueError: the observation has another shape.
         """
-        if observation.shape != (self.size,):
-            raise ValueError(
-                f"observation: expected shape ({self.size},), found {observation.shape}"
-            )
+        shape = np.shape(observation)
+        if shape != (self.size,):
+            raise ValueError(f"observation: expected shape ({self.size},), found {shape}")
         return {f.name: float(v) for f, v in zip(self.fields, observation, strict=True)}
 
 

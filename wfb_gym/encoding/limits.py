@@ -92,6 +92,9 @@ class Limits:
     exceptions: bool = False
 
     def __post_init__(self) -> None:
+        for name, army in (("own", self.own), ("opponent", self.opponent)):
+            if not isinstance(army, ArmyLimits):
+                raise ValueError(f"limits: {name}: expected wfb_gym's ArmyLimits, found {army!r}")
         _check("dice", self.dice, sizes.DICE, least=1)
         _check("contacts", self.contacts, sizes.CONTACTS)
 
@@ -129,9 +132,9 @@ SWITCHES = tuple(field.name for field in fields(Limits) if field.type is bool)
 """The limits that say whether something may happen."""
 
 
-def _check(name: str, value: int, most: int, least: int = 0) -> None:
-    if not least <= value <= most:
-        raise ValueError(f"limits: {name}: expected {least}..{most}, found {value}")
+def _check(name: str, value: Any, most: int, least: int = 0) -> None:
+    if not isinstance(value, int | np.integer) or not least <= value <= most:
+        raise ValueError(f"limits: {name}: expected {least}..{most}, found {value!r}")
 
 
 def fit(packed_scenarios: Records[PackedScenario], seat: int) -> Limits:

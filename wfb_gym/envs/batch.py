@@ -23,6 +23,7 @@ from wfb_gym.envs import kernel
 from wfb_gym.envs.driver import (
     MIN_SHARED,
     EpisodeDriver,
+    check_num_envs,
     part_of_state,
     validated_points_per_reward,
 )
@@ -63,12 +64,11 @@ class Batch(EpisodeDriver):
         points_per_reward: float,
     ) -> None:
         self._arguments = num_envs, scenario, seat, opponent, limits, mode, points_per_reward
-        if num_envs < 1:
-            raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
+        check_num_envs(num_envs)
         scale = 1.0 / validated_points_per_reward(points_per_reward)
         scenarios = resolve_scenarios(scenario)
         packed_scenarios = scenarios.packed_scenarios
-        view = View.fitted(packed_scenarios, seat, limits or scenarios.limits)
+        view = View.fitted(packed_scenarios, seat, scenarios.limits if limits is None else limits)
         self.seat, self.limits = seat, view.limits
         numbers, self._policies = resolve_opponents(opponent)
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)

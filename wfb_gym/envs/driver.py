@@ -56,6 +56,14 @@ def validated_points_per_reward(points_per_reward: Any) -> float:
     return points
 
 
+def check_num_envs(num_envs: Any) -> None:
+    """Raise a ValueError unless so many environments can step together."""
+    known = isinstance(num_envs, int | np.integer) and not isinstance(num_envs, bool)
+    if not known or num_envs < 1:
+        kind = "" if known else ", a whole number"
+        raise ValueError(f"num_envs: expected 1 or more{kind}, found {num_envs!r}")
+
+
 def part_of_state(state: Any, key: str, kind: type[_Part]) -> _Part:
     """Return a part of what a `get_state` gave.
 

@@ -16,7 +16,7 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.positions import copy_states
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import Node, State
-from wfb_gym.envs.driver import EpisodeDriver, part_of_state
+from wfb_gym.envs.driver import EpisodeDriver, check_num_envs, part_of_state
 from wfb_gym.envs.kernel import Autoreset, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.opponents.move_tables import no_move_tables
@@ -74,8 +74,7 @@ class SelfPlayBatch(EpisodeDriver):
         *,
         autoreset: bool = True,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs: expected 1 or more, found {num_envs}")
+        check_num_envs(num_envs)
         scenarios = resolve_scenarios(scenario)
         first, second = limits or (scenarios.limits, scenarios.limits)
         self.views = (

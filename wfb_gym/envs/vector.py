@@ -4,7 +4,7 @@ Spaces, infos and autoreset as Gymnasium's documentation has them; the stepping 
 `wfb_gym.envs.batch`'s.
 """
 
-from collections.abc import Callable, ItemsView, Iterator, Sequence, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Sequence, ValuesView
 from typing import Any, NamedTuple
 
 import gymnasium as gym
@@ -25,6 +25,16 @@ from wfb_gym.scenario import Scenario
 
 _LATER = object()
 _SAME_STEP = Autoreset.SAME_STEP.value  # a plain number is compared faster
+
+
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        values = ", ".join(each.value for each in AutoresetMode)
+        raise ValueError(
+            f"autoreset_mode: expected a member of AutoresetMode or one of {values}, found {mode!r}"
+        ) from None
 
 
 class StepInfos(dict[str, Any]):
@@ -169,7 +179,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         render_mode: str | None = None,
     ) -> None:
         check_render_mode(render_mode)
-        mode = AutoresetMode(autoreset_mode)
+        mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
             num_envs, scenario, self.seat, opponent, limits, Autoreset[mode.name], points_per_reward
         )
@@ -239,6 +249,11 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             generator = gym.utils.seeding.np_random(int(seed))
             seeds = [int(seed) + i for i in range(self.num_envs)]
         elif seed is not None:
+            if not isinstance(seed, Iterable):
+                raise ValueError(
+                    f"seed: expected a whole number, one for each environment, or None, "
+                    f"found {seed!r}"
+                )
             seeds = list(seed)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
@@ -268,8 +283,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             actions: integers, shape (n,), members of the action space.
 
         Returns:
-            Observations (n, size), rewards (n,), terminations (n,), truncations (n,; never
-            True) and infos.
+            Observations, float32 (n, size), rewards, float64 (n,), terminations and truncations,
+            bool (n,), the latter never True, and infos.
 
         Raises:
             gymnasium.error.ResetNeeded: `reset` was not called.

@@ -67,6 +67,9 @@ def resolve_policy(
         from wfb_gym.players.sb3_model import policy_of_model
 
         found = policy_of_model(player)
+    if isinstance(found, type):
+        name = found.__name__
+        raise ValueError(f"{who}: expected a player, found the class {name}; {name}() makes one")
     for policy in (*(getattr(found, name, None) for name in methods), found):
         if callable(policy):
             return policy  # type: ignore[no-any-return]
