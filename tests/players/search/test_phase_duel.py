@@ -94,7 +94,7 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
-    agent = PhaseSearchAgent(7, rules=RULES._replace(keep=0.0, keep_aid=0.0, miscast_cost=0.0))
+    agent = PhaseSearchAgent(7, rules=RULES._replace(keep=0.0, keep_aid=0.0, miscast_later=0.0))
     rng = np.random.default_rng(0)
     compared = set()
     for _ in range(20):
