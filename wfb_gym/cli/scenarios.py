@@ -108,7 +108,8 @@ def _list_profiles(options: argparse.Namespace) -> None:
         if name is None:
             expected = one_of(armies, options.army, "an army list")
             options.parser.error(f"army: expected {expected}, found {options.army!r}")
-        armies = (name,)
+        else:
+            armies = (name,)
     found: list[dict[str, Any]] = []
     for army in armies:
         for each in army_list(army).units:
