@@ -213,7 +213,7 @@ def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
 
 def test_wizards_of_the_command_line() -> None:
     request = PositionRequest(
-        wizard=[["4", "fire ball=20", "8=40", "8=30.5"], ["1", "3=5"]], ruleset="7e", scrolls=2
+        wizard=[["4", "fireball=20", "8=40", "8+=30.5"], ["1", "3=5"]], ruleset="7e", scrolls=2
     )
     scenario = RequestedPosition(request).scenario
     first, second = scenario.caster.wizards
@@ -395,7 +395,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
         (f"{DUEL} --own 1 2", "a number for each of the caster's wizards (Archmage), found 2"),
         ("--wizard 5 8=40", "--wizard: expected a level of 1 or 2 or 3 or 4 first, found 5"),
         ("--wizard 4", "--wizard: expected spells behind the level 4, found none"),
-        ("--wizard 4 'Fireball=20'", "did you mean Fire Ball or Fiery Blast?), found 'Fireball'"),
+        ("--wizard 4 'Firebal=20'", "did you mean Fire Ball or Fiery Blast?), found 'Firebal'"),
         ("--wizard 4 'Fire Ball'", "what it is worth in points, as Fire Ball=20"),
         (f"{DUEL} --wizard 4 8", "what it is worth in points, as 8=20, found '8'"),
         ("--wizard 4 8=much", "--wizard: expected what 8+ is worth in points behind the ="),

@@ -148,6 +148,7 @@ def test_without_dice_there_is_a_row_for_each_number(capsys: Capture, line: str,
 
 def test_the_table_in_words(capsys: Capture) -> None:
     title, head, *rows = output(capsys, "roll --value 8").splitlines()
+    assert output(capsys, "roll --value 8+").splitlines() == [title, head, *rows]
     assert title == "1 to 6 dice against a casting value of 8"
     assert head.split("  ")[0] == "DICE"
     assert "MISCAST" in head

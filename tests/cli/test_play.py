@@ -123,6 +123,7 @@ def test_bad_answers_are_asked_again() -> None:
         ("firebal1", "Expected a choice (did you mean Fire Ball or Fiery Blast?)."),
         ("hlep", "Expected a choice (did you mean help?)."),
         ("xyz", "Expected a choice ("),
+        ("keep", "Expected a choice (stop casting, Fire Ball, "),  # not like enough to "help"
         ("help", "undo         back to your decision before this one"),
         ("map", "There is no battlefield: every target is in range and in sight."),
         ("undo", "This is your first decision."),

@@ -33,6 +33,16 @@ def frame_lines(
     return frame(narrated.scenario, narrated.visible, events, seat=seat, colour=colour).split("\n")
 
 
+def test_of_a_lore_the_spells_that_were_rolled_are_shown() -> None:
+    narrated = NarratedBattle(load_scenario("horrors-in-the-mist"))
+    lore = {slot.spell.name for slot in narrated.names.spells[0] if slot.wizard == 1}
+    while not narrated.battle.is_decision():
+        narrated.roll(*[3] * (narrated.battle.dice_to_roll or 1))
+    shown = "\n".join(frame_lines(narrated))
+    assert len([name for name in lore if name in shown.split("Mist Wardens")[0]]) == 1
+    assert "not known" not in shown
+
+
 def test_a_duel_as_it_begins() -> None:
     assert frame_lines(NarratedBattle(load_scenario("archmage-duel"))) == [
         "archmage-duel, phase 1 of 1: nobody is ahead",

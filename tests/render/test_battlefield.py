@@ -2,6 +2,7 @@
 
 import re
 from itertools import combinations
+from math import dist
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -63,9 +64,24 @@ def test_every_name_has_a_place_of_its_own(name: str) -> None:
     for army in scenario.armies:
         named = [unit.name for unit in army.units] + [who.name for who in army.characters]
         assert [name for name in named if name not in texts] == []
-    pieces = [extent_of(shape.parts) for shape in of_role(drawing, "unit")]
-    names = [extent_of(shape.parts) for shape in of_role(drawing, "name")]
-    assert not [1 for box in names for piece in pieces if box.overlaps(piece)]
+    units, names = of_role(drawing, "unit"), of_role(drawing, "name")
+    pieces = [extent_of(shape.parts) for shape in units]
+    boxes = [extent_of(shape.parts) for shape in names]
+    assert not [1 for box in boxes for piece in pieces if box.overlaps(piece)]
+    for shape, box in zip(names, boxes, strict=True):  # each nearest to what it names
+        ways = {each.name: dist(*box.way_to(extent_of(each.parts))) for each in units}
+        if shape.name in ways:
+            assert ways[shape.name] == min(ways.values())
+
+
+def test_a_name_leaves_the_ground_free() -> None:
+    drawing = draw_battlefield(load_scenario(SKIRMISH))
+    (hill,) = (shape for shape in drawing.shapes if shape.role == "terrain")
+    assert not [
+        1
+        for shape in of_role(drawing, "name")
+        if extent_of(shape.parts).overlaps(extent_of(hill.parts))
+    ]
 
 
 @pytest.mark.parametrize("name", FIELDS)

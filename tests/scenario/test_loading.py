@@ -45,13 +45,16 @@ def test_unknown_name_lists_the_bundled_ones() -> None:
     [
         ("lore = Fire", 'in the line "lore = Fire" (a text needs quotes: lore = "Fire")'),
         ("level = 2, 3", 'in the line "level = 2, 3", found'),
+        ("position = (3, 4)", 'line "position = (3, 4)" (a list stands in square brackets)'),
+        ("lore = \u201cFire\u201d", '(quotes are straight ones: ")'),
+        ("[[a.b]]\n[a.b]", 'line "[a.b]" (each entry of a list begins with [[a.b]])'),
     ],
 )
 def test_a_line_that_is_not_toml_is_shown(line: str, told: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         parse_toml(f'name = "x"\n{line}\n', "x.toml")
     assert told.removesuffix(", found") in str(caught.value)
-    assert ("needs quotes" in str(caught.value)) == ("quotes" in told)
+    assert ("needs quotes" in str(caught.value)) == ("needs quotes" in told)
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from wfb_gym import solver
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import TranscriptError, record
-from wfb_gym.transcripts.review import NOTICED, review
+from wfb_gym.transcripts.review import NOTICED, Choice, ReviewedDecision, review
 
 DUEL = load_scenario("archmage-duel")
 
@@ -42,6 +42,15 @@ def test_points_lost_are_the_best_value_less_the_one_that_was_played() -> None:
     assert len(worst) == 3
     assert "Gave away" in reviewed.worst[0].words
     assert "about" not in reviewed.worst[0].words
+
+
+def test_verdicts_on_targets_are_sentences() -> None:
+    choices = (
+        Choice("at Swordsmen", 1.0, None, is_played=True, is_best=False),
+        Choice("at Knights", 3.0, None, is_played=False, is_best=True),
+    )
+    told = ReviewedDecision(0, 0, choices, 2.0, 2.0, True, "exact").words
+    assert told == "Gave away 2 points: aim at Swordsmen; the best was to aim at Knights."
 
 
 def test_optimal_play_gives_nothing_away() -> None:

@@ -44,6 +44,13 @@ def test_a_phase_is_played_and_undone() -> None:
     assert session.aimed_spells() == {}
 
 
+def test_reaches_are_of_the_spells_that_were_rolled() -> None:
+    session = start(Setup("horrors-in-the-mist", seed=3))
+    own = session.names.spells[0]
+    rolled = [own[spell].spell.name for spell in session.aimed_spells() if own[spell].wizard == 1]
+    assert rolled == ["Rule of Burning Iron"]
+
+
 def test_targets_are_found_on_the_drawing() -> None:
     session = start(Setup("border-skirmish", seed=1))
     spell = next(iter(session.aimed_spells()))

@@ -5,6 +5,7 @@ What the choices are, and how they are typed, is in `choices`.
 
 import sys
 from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import Any
 
 from wfb_gym.cli.choices import Choices
@@ -13,7 +14,6 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.suggestions import close_names
 from wfb_gym.transcripts import Event, Transcript
 from wfb_gym.transcripts.game import QUESTIONS, Game
 from wfb_gym.transcripts.names import points_phrase
@@ -25,6 +25,8 @@ _MAP = ("battlefield", "map")
 _POSITION = ("position", "table")
 _UNDO = ("undo", "back")
 _COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
+_LIKE_A_COMMAND = 0.7
+"""How like a command an answer is that is taken for it, mistyped, as `difflib` measures it."""
 _YES, _NO = ("y", "yes"), ("n", "no")
 HELP = """\
 Answer with a number, or with the beginning of a choice: fireball, 3 dice, scroll, pass.
@@ -148,7 +150,7 @@ class ConsoleGame:
             found = self._choices.find(battle, answer)
             if isinstance(found, int):
                 return found
-            command = close_names(_COMMANDS, answer)
+            command = get_close_matches(answer, _COMMANDS, 1, _LIKE_A_COMMAND)
             expected = f"a choice (did you mean {command[0]}?)" if command else found
         self._show(f"Expected {expected}.")
         return None

@@ -420,14 +420,15 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
 
 
 def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
-    """Read a spell as the command line writes it: ``Fire Ball=20``, ``8=40``."""
+    """Read a spell as the command line writes it: ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
     name, equals, points = text.partition("=")
-    lores = {spell.name.casefold(): spell.name for spell in lore_spells()}
-    spell: dict[str, Any] = {"name": lores.get(name.strip().casefold())}
-    if name.strip().isdecimal():
-        spell = {"name": f"{int(name)}+", "casting_value": int(name)}
+    lores = [spell.name for spell in lore_spells()]
+    spell: dict[str, Any] = {"name": find_name(lores, name.strip())}
+    value = name.strip().removesuffix("+")
+    if value.isdecimal():
+        spell = {"name": f"{int(value)}+", "casting_value": int(value)}
     elif spell["name"] is None:
-        expected = one_of(lores.values(), name.strip(), "a casting value or a spell of a lore")
+        expected = one_of(lores, name.strip(), "a casting value or a spell of a lore")
         raise PositionError("--wizard", expected, repr(name.strip()))
     if equals:
         try:

@@ -38,6 +38,11 @@ examples:
 """
 
 
+def _casting_value(text: str) -> int:
+    """Convert a casting value, which may be written as books have it: 8+."""
+    return whole_number(text.removesuffix("+"))
+
+
 def add_to(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
@@ -52,7 +57,7 @@ def add_to(commands: Commands) -> None:
     casting.add_argument(
         "--dice", type=whole_number, metavar="N", help="power dice (default: a table)"
     )
-    casting.add_argument("--value", type=whole_number, metavar="V", help="casting value, 3..15")
+    casting.add_argument("--value", type=_casting_value, metavar="V", help="casting value, 3..15")
     casting.add_argument(
         "--no-irresistible",
         action="store_true",

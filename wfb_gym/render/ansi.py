@@ -189,7 +189,7 @@ def _dice(battle: Battle, army: int) -> str:
 
 
 def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:
-    """Yield the characters, and under each its spells."""
+    """Yield the characters, and under each its spells: of a lore those that it has rolled."""
     state = battle.state
     full_wounds = battle.packed.armies[army].wizards["wounds"].tolist()
     columns = [state[field][army].tolist() for field in ("wounds", "level", "lock")]
@@ -205,12 +205,24 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
         if flees(state, army, UNITS + index):
             parts.append(FLEES)
         yield f"  {name}: {', '.join(parts)}"
-        for spell, slot in enumerate(names.spells[army]):
-            if slot.wizard == index:
+        own_spells = [k for k, slot in enumerate(names.spells[army]) if slot.wizard == index]
+        known = int(state.known[army]) | int(state.in_play[army])
+        rolled = not battle.is_over and any(known >> spell & 1 for spell in own_spells)
+        rolled = rolled and index in _rolling(names, army)
+        for spell in own_spells:
+            slot = names.spells[army][spell]
+            if not rolled or slot.item is not None or known >> spell & 1:
                 status = _spell_status(names, battle, army, spell)
                 row = f"    {slot.casting_value:>2}+ {slot.spell.name:<28} {status}".rstrip()
                 lively = status in ("ready", "being cast") or status.startswith("in play")
                 yield row if lively else style(row, _DIM)
+
+
+def _rolling(names: ScenarioNames, army: int) -> set[int]:
+    """Return the wizards that roll their spells on a lore, by index."""
+    scenario = names.scenario
+    wizards = enumerate(scenario.armies[army].wizards)
+    return {index for index, wizard in wizards if scenario.spells_drawn(wizard)}
 
 
 def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:

@@ -95,7 +95,8 @@ def draw_battlefield(
     if points:
         shapes += _point_shapes(None if spell is None else spell[0], points, pieces, font)
     marks = [extent_of(shape.parts) for shape in shapes if shape.role in ("front", "point")]
-    names = write_names(_named(scenario, pieces, aimed, shapes), marks, extent, font)
+    ground = [extent_of(shape.parts) for shape in shapes if shape.role == "terrain"]
+    names = write_names(_named(scenario, pieces, aimed, shapes), marks, ground, extent, font)
     shapes += names.shapes
     armies = [army.name or side for side, army in scenario.keyed_armies()]
     title = f"{scenario.name}: {' against '.join(armies)}"

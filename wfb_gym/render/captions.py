@@ -39,13 +39,20 @@ class Names(NamedTuple):
 
 
 def write_names(
-    named: Sequence[Named], marks: Sequence[Extent], extent: Extent, font: float
+    named: Sequence[Named],
+    marks: Sequence[Extent],
+    ground: Sequence[Extent],
+    extent: Extent,
+    font: float,
 ) -> Names:
     """Write the names beside what they name, or tags where there is no room for all.
+
+    There is no room either where a name would stand nearer to what another one names.
 
     Args:
         named: what has a name.
         marks: what else should not be covered.
+        ground: what had better not be.
         extent: of the picture.
         font: height of the letters.
     """
@@ -53,7 +60,8 @@ def write_names(
     obstacles = [*(anchor for anchor in anchors if anchor.left < anchor.right), *marks]
     labels = [Label(each.words, each.anchor) for each in named]
     names, boxes, leaders = [], [], []
-    for each, place in zip(named, place_labels(labels, obstacles, extent, font), strict=True):
+    placed = place_labels(labels, obstacles, extent, font, ground)
+    for each, place in zip(named, placed, strict=True):
         boxes.append(place.box)
         names.append(_label(each.who, place.lines, place.box))
         way = place.box.way_to(each.anchor)
@@ -62,17 +70,30 @@ def write_names(
     covering = any(one.overlaps(other) for one, other in combinations(boxes, 2))
     covering |= any(box.overlaps(other) for box in boxes for other in obstacles)
     covering |= any(box.cut(extent) != box for box in boxes)
+    covering |= any(_misleads(each, box, named) for each, box in zip(named, boxes, strict=True))
     if not covering and len(leaders) <= _MOST_LEADERS:
         return Names([*leaders, *names], [])
     tags = _tags(named)
     labels = [Label((tag,), anchor) for tag, anchor in zip(tags, anchors, strict=True)]
-    placed = place_labels(labels, obstacles, extent, font)
+    placed = place_labels(labels, obstacles, extent, font, ground)
     return Names(
         [
             _label(each.who, place.lines, place.box)
             for each, place in zip(named, placed, strict=True)
         ],
         list(zip(tags, named, strict=True)),
+    )
+
+
+def _misleads(one: Named, box: Extent, named: Iterable[Named]) -> bool:
+    """Whether the name of a unit or character, in a box, is nearer to another one of these."""
+    if one.who.army is None:
+        return False
+    own = dist(*box.way_to(one.anchor))
+    return any(
+        dist(*box.way_to(other.anchor)) < own
+        for other in named
+        if other is not one and other.who.army is not None
     )
 
 

@@ -27,6 +27,8 @@ _STEPS = (0.3, 0.9, 1.6, 2.4, 3.3, 4.3, 5.4, 6.6, 8.0)
 """Gaps that are tried between a label and what it names, of the size of the letters."""
 _COVERS_LABEL, _COVERS_PIECE, _LEAVES, _PER_LINE = 400.0, 30.0, 1000.0, 0.25
 """What a place costs for the area of labels and pieces covered and outside, and for each line."""
+_COVERS_GROUND = 0.5
+"""What it costs for the area of ground covered, unless the label names a mere place."""
 _SHIFTS = (0.0, -0.25, 0.25, -0.5, 0.5, -0.9, 0.9)
 """Shifts that are tried to the side, of the width of a label, or of three of its letters' size."""
 _ASIDE = 0.5
@@ -39,6 +41,11 @@ class Label(NamedTuple):
 
     paragraphs: tuple[str, ...]
     anchor: Extent  # what they name; on a mere place they may stand themselves
+
+    @property
+    def is_of_place(self) -> bool:
+        """Whether they name a mere place."""
+        return self.anchor.left == self.anchor.right
 
 
 class Placed(NamedTuple):
@@ -86,7 +93,11 @@ def shorten(words: str, size: float, wide: float) -> str:
 
 
 def place_labels(
-    labels: Sequence[Label], obstacles: Sequence[Extent], extent: Extent, size: float
+    labels: Sequence[Label],
+    obstacles: Sequence[Extent],
+    extent: Extent,
+    size: float,
+    ground: Sequence[Extent] = (),
 ) -> list[Placed]:
     """Find a place for each label within an extent, near what it names.
 
@@ -95,17 +106,19 @@ def place_labels(
         obstacles: what they had better not cover.
         extent: where they must stay.
         size: of the letters.
+        ground: what is better seen whole too, where that takes a label only a little further.
 
     Returns:
         A place for each, in their order; none covers another where there is room.
     """
-    blocked = np.array(obstacles).reshape(-1, 4)
+    blocked, soft = (np.array(each).reshape(-1, 4) for each in (obstacles, ground))
     choices = [_choices(label, size) for label in labels]
     costs = [
         each.costs
         + _COVERS_PIECE * _covered(each.boxes, blocked) / size**2
         + _LEAVES * _outside(each.boxes, extent) / size**2
-        for each in choices
+        + _COVERS_GROUND * (0.0 if label.is_of_place else _covered(each.boxes, soft)) / size**2
+        for label, each in zip(labels, choices, strict=True)
     ]
     chosen = np.full((len(labels), 4), np.nan)  # what lies nowhere covers nothing
     best = [0] * len(labels)
@@ -153,7 +166,7 @@ def _choices(label: Label, size: float) -> _Choices:
         ]
         extra = [zero, zero, zero + _ASIDE, zero + _ASIDE]
         cost = [step + abs(shift) + more for more in extra]
-        if left == right:  # on the place itself
+        if label.is_of_place:  # on the place itself
             corners.append(np.array([[x, y]]))
             cost.append(np.zeros(1))
         corner = np.concatenate(corners)

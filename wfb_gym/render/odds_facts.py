@@ -189,7 +189,10 @@ class _Sheet:
             else:
                 battle.resolve(battle.chance_outcomes()[0][0])
         side = self.names.armies[self.army]
-        raise ValueError(f"expected an army that can cast something, found {side}")
+        raise ValueError(
+            f"expected an army that can cast something, found {side}; "
+            "the chances of its dispel rolls are those of: roll --dispel --total 12"
+        )
 
     def sheet(self) -> OddsSheet:
         packed, state, enemy = self.battle.packed, self.battle.state, 1 - self.army

@@ -26,8 +26,9 @@ body { margin: 0 auto; padding: 20px 16px 32px; max-width: 1080px; color: var(--
 h1 { font: 600 1.75em/1.2 Georgia, "Liberation Serif", serif; margin: 0; }
 h2 { font: 600 1.25em/1.25 Georgia, "Liberation Serif", serif; margin: 1.5em 0 0.2em;
   padding-top: 0.5em; border-top: 2px solid var(--ink); }
-h3 { font-size: 1em; margin: 0; display: flex; justify-content: space-between; gap: 10px; }
-h3 b { font-weight: 600; white-space: nowrap; }
+h3 { font-size: 1em; margin: 0; display: flex; justify-content: space-between; gap: 0 10px;
+  flex-wrap: wrap; }
+h3 b { font-weight: 600; }
 p, ul { margin: 0.25em 0; }
 ul { padding-left: 1.2em; }
 .dim { color: var(--dim); font-size: 0.88em; }

@@ -64,9 +64,16 @@ def _quoted_line(text: str, error: ValueError) -> str:
         return ""
     line = lines[int(place[1]) - 1].strip()
     unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
-    hint = (
-        f" (a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])})" if unquoted else ""
-    )
+    twice = re.fullmatch(r"\[([\w.-]+)\]", line)
+    hint = ""
+    if unquoted:
+        hint = f" (a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])})"
+    elif re.search(r"[=\[,]\s*[\u2018-\u201e«»]", line):
+        hint = ' (quotes are straight ones: ")'
+    elif re.match(r"[\w-]+\s*=\s*\(", line):
+        hint = " (a list stands in square brackets)"
+    elif twice and "twice" in str(error):
+        hint = f" (each entry of a list begins with [[{twice[1]}]])"
     return f", in the line {format_value(line)}{hint}"
 
 

@@ -78,7 +78,11 @@ class ReviewedDecision(NamedTuple):
         if self.lost < NOTICED:
             return "The best choice." if self.is_exact else "The best choice, as far as is seen."
         lost = plural_points(self.lost)
-        return f"Gave away {about}{lost}: {self.played}; the best was to {self.best}."
+        played, best = (
+            f"aim {words}" if words.startswith("at ") else words
+            for words in (self.played, self.best)
+        )
+        return f"Gave away {about}{lost}: {played}; the best was to {best}."
 
 
 class Outlook(NamedTuple):

@@ -203,14 +203,31 @@ class Session:
     # --- the battlefield -------------------------------------------------------------------
 
     def aimed_spells(self) -> dict[int, str]:
-        """Return the person's spells that are aimed at somebody, by number."""
+        """Return the person's spells that are aimed at somebody, by number.
+
+        Of a lore that a wizard has rolled its spells on these are the ones that it knows.
+        """
         if self.scenario.battlefield is None:
             return {}
-        own = self.names.spells[self.game.seat]
+        seat, state = self.game.seat, self.game.battle.state
+        own = self.names.spells[seat]
+        known = int(state.known[seat]) | int(state.in_play[seat])
+        have_rolled = {
+            slot.wizard
+            for number, slot in enumerate(own)
+            if slot.item is None and known >> number & 1
+        }
+        wizards = self.scenario.armies[seat].wizards
+        rolling = {
+            index
+            for index, wizard in enumerate(wizards)
+            if index in have_rolled and self.scenario.spells_drawn(wizard)
+        }
         return {
-            number: self.names.spell(self.game.seat, number)
+            number: self.names.spell(seat, number)
             for number, slot in enumerate(own)
             if slot.spell.effect is not None
+            and (slot.item is not None or slot.wizard not in rolling or known >> number & 1)
         }
 
     def spell_at_stake(self) -> tuple[int, int] | None:
