@@ -3,13 +3,11 @@
 `wfb_gym.engine.miscasts` plays the rows.
 """
 
-from enum import IntEnum
-
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.effects import COSTS_CASTING
 from wfb_gym.engine.miscasts import probability_to_wound
 from wfb_gym.engine.scoring import points_of_models, points_of_unit, points_of_wizard
-from wfb_gym.packing.records import EffectKind, PackedScenario, Whose
+from wfb_gym.packing.records import EffectKind, PackedScenario
 from wfb_gym.scenario.sizes import UNITS
 
 
@@ -89,32 +87,6 @@ def row_stops(packed: PackedScenario, row: int) -> bool:
         if COSTS_CASTING[packed.effects[first + k].kind]:
             return True
     return False
-
-
-class Stop(IntEnum):
-    """Who casts no more in a phase."""
-
-    NOBODY = 0
-    WIZARD = 1
-    ALL = 2  # of the army
-
-
-@jit(forceinline=False)
-def row_stop(packed: PackedScenario, row: int) -> int:
-    """Return whom a row stops from casting on: a `Stop`. Without dice nobody does."""
-    first = packed.miscast_rows[row].first
-    stop = int64(Stop.NOBODY)
-    for k in range(packed.miscast_rows[row].count):
-        effect = packed.effects[first + k]
-        kind = effect.kind
-        if kind == EffectKind.CASTING_ENDS or kind == EffectKind.PHASE_ENDS:
-            return int64(Stop.ALL)
-        if kind == EffectKind.DICE_LOST:
-            if effect.whose != Whose.CASTER:
-                return int64(Stop.ALL)
-        if kind == EffectKind.LOCKED or kind == EffectKind.CASTER_REMOVED:
-            stop = int64(Stop.WIZARD)
-    return stop
 
 
 @jit(forceinline=False)

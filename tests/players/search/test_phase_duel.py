@@ -10,7 +10,6 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
-from wfb_gym.players.search.reduction import RULES
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
 from ...engine.builders import Data, army, lasting, miscast, spell, wizard
@@ -62,21 +61,6 @@ DUELS = {
         army(READER, dispel_dice=3),
         ruleset="7e",
     ),
-    "a miscast ends casting": _duel(
-        army(wizard(2, BOLT, BEAM), wizard(1, STORM, name="Aide"), power_dice=5),
-        army(dispel_dice=3),
-        **miscast({"kind": "casting_ends"}),
-    ),
-    "a miscast takes the dice": _duel(
-        army(wizard(2, BOLT, BEAM), wizard(1, STORM, name="Aide"), power_dice=5),
-        army(dispel_dice=3),
-        **miscast({"kind": "dice_lost", "whose": "side"}),
-    ),
-    "a miscast stops the wizard": _duel(
-        army(wizard(2, BOLT, BEAM), wizard(2, STORM, name="Aide"), power_dice=5),
-        army(READER, dispel_dice=2),
-        **miscast({"kind": "locked", "until": "own_next_phase"}),
-    ),
 }
 
 
@@ -94,7 +78,7 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
-    agent = PhaseSearchAgent(7, rules=RULES._replace(keep=0.0, keep_aid=0.0, miscast_later=0.0))
+    agent = PhaseSearchAgent(7, keep=0.0, keep_aid=0.0, miscast_cost=COST)
     rng = np.random.default_rng(0)
     compared = set()
     for _ in range(20):

@@ -56,9 +56,6 @@ class DuelSpell(Record):
     bound: Int64
     resistance: Int64  # dice that Magic Resistance adds to a dispel
     kept: Int64  # its place in `kept`, or NONE
-    miscast_cost: Float64  # points
-    ends: Float64  # chance that a miscast ends all casting
-    locks: Float64  # chance that it ends that of the wizard
 
 
 class KeptSpell(Record):
@@ -107,6 +104,7 @@ class Duel(Record):
     double_six: Int64
     base: Float64  # points of spells in play that are not kept
     greatest: Float64  # worth of a spell that may be cast, points
+    miscast_cost: Float64
     scroll_price: Float64  # points that one is worth to the dispeller if it is kept
     spells: Annotated[Records[DuelSpell], MOST_SPELLS]
     kept: Annotated[Records[KeptSpell], MOST_KEPT]
@@ -404,7 +402,7 @@ def answer_blocks(
 
 @jit(forceinline=False)
 def roll_block(
-    duel: Duel, table: Table, slot: int, here: Moment, won: int, dice: int, aid: int
+    duel: Duel, table: Table, slot: int, lost: int, won: int, dice: int, aid: int
 ) -> None:
     """Write the values of rolling for a spell to `table.block`.
 
@@ -412,8 +410,8 @@ def roll_block(
         duel: the duel.
         table: its values, and the answers to all numbers that the roll can come to.
         slot: the spell, which is not bound.
-        here: with the spell, the dice and the aid spent.
-        won: see `answer_block`.
+        lost: see `answer_block`.
+        won: likewise.
         dice: of the roll, those of the aid among them.
         aid: that was declared, or NONE.
     """
@@ -425,22 +423,16 @@ def roll_block(
     if aid >= 0:
         bonus += duel.aids[aid].bonus
         may_be = int64(duel.aids[aid].irresistible)
-    lost = place_of(duel, here.left, here.kept, here.mid, here.power)
     failed = values[lost : lost + size]
     taking_effect = values[won : won + size]
     irresistible = _IRRESISTIBLE[may_be, dice]
     miscast = _MISCAST[may_be, dice]
-    failing = miscast * (1.0 - spell.ends - spell.locks)
+    failing = miscast
     lowest_number = _lowest_number(duel, slot)
     highest = _highest_number(duel, slot, dice, bonus)
-    fixed = irresistible * spell.worth - miscast * spell.miscast_cost
+    fixed = irresistible * spell.worth - miscast * duel.miscast_cost
     for k in range(size):
         block[k] = fixed + irresistible * taking_effect[k]
-    if spell.ends > 0.0:
-        _add_after_miscast(duel, table, int64(0), here, miscast * spell.ends)
-    if spell.locks > 0.0:
-        left = without(here.left, slots_of(duel, int64(spell.wizard)))
-        _add_after_miscast(duel, table, left, here, miscast * spell.locks)
     for total in range(dice, FACES * dice + 1):
         probability = _PLAIN[may_be, dice, total]
         if probability == 0.0:
@@ -454,24 +446,6 @@ def roll_block(
             block[k] += probability * answers[k]
     for k in range(size):
         block[k] += failing * failed[k]
-
-
-@jit(forceinline=False)
-def _add_after_miscast(duel: Duel, table: Table, left: int, here: Moment, chance: float) -> None:
-    """Add to `table.block` what follows where so many spells may still be cast, by its chance."""
-    place = place_of(duel, left, here.kept, here.mid, here.power)
-    for k in range((duel.dispel + 1) * (duel.scrolls + 1)):
-        table.block[k] += chance * table.values[place + k]
-
-
-@jit
-def slots_of(duel: Duel, wizard: int) -> int:
-    """Bits of the slots that a wizard casts, without its bound spells."""
-    found = int64(0)
-    for slot in range(duel.n_spells):
-        if duel.spells[slot].wizard == wizard and not duel.spells[slot].bound:
-            found |= bit(slot)
-    return found
 
 
 @jit
@@ -530,10 +504,10 @@ def value_of_roll(duel: Duel, table: Table, slot: int, here: Moment, dice: int, 
         aid: that was declared, or NONE.
     """
     behind = here.dispel * (duel.scrolls + 1) + here.scrolls
-    _, won = answers_after(duel, table.values, slot, here, table.blocks)
+    lost, won = answers_after(duel, table.values, slot, here, table.blocks)
     if duel.spells[slot].bound:
         return float(table.blocks[behind])
-    roll_block(duel, table, slot, here, won, dice, aid)
+    roll_block(duel, table, slot, lost, won, dice, aid)
     return float(table.block[behind])
 
 
@@ -635,7 +609,7 @@ def _fill_casts(duel: Duel, table: Table, left: int, kept: int, slot: int) -> No
         spare = int64(duel.own_dice[place_own]) - own if place_own >= 0 else int64(0)
         for power in range(duel.power + 1):
             here = Moment(rest, after, int64(mid), int64(power), int64(0), int64(0))
-            _, won = answers_after(duel, table.values, slot, here, table.blocks)
+            lost, won = answers_after(duel, table.values, slot, here, table.blocks)
             if spell.bound:
                 _raise(duel, table, table.blocks, place_of(duel, left, kept, int64(mid), power))
                 continue
@@ -655,7 +629,7 @@ def _fill_casts(duel: Duel, table: Table, left: int, kept: int, slot: int) -> No
                         if power + pool > duel.power or (pool > 0 and own > 0):
                             continue  # own dice go first
                         if not written:
-                            roll_block(duel, table, slot, here, won, rolled, int64(aid))
+                            roll_block(duel, table, slot, lost, won, rolled, int64(aid))
                             written = True
                         before = with_dice(duel, int64(mid), slot, int64(ours), int64(aid))
                         place = place_of(duel, left, kept, before, int64(power + pool))

@@ -31,7 +31,7 @@ from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE
 from wfb_gym.players.search.phase_values import Room, action_points, new_room
-from wfb_gym.players.search.reduction import RULES, Terms
+from wfb_gym.players.search.reduction import Terms
 from wfb_gym.scenario.sizes import ITEMS
 
 DEFAULT_SPELLS = 6
@@ -98,7 +98,10 @@ class PhaseSearchAgent(PositionAgent):
 
     Args:
         spells: that may still be cast in the duel, 1 to `MOST_SPELLS` - 1.
-        rules: what outlasts a phase is worth.
+        survival: chance that a spell in play outlives a phase.
+        keep: share of the greatest worth that keeping a scroll is worth, while phases are left.
+        keep_aid: the same of an item that helps a cast.
+        miscast_cost: points that a miscast is taken to cost.
 
     Raises:
         ValueError: spells out of bounds.
@@ -110,14 +113,17 @@ class PhaseSearchAgent(PositionAgent):
         self,
         spells: int = DEFAULT_SPELLS,
         *,
-        rules: Terms = RULES,
+        survival: float = 0.5,
+        keep: float = 0.5,
+        keep_aid: float = 0.5,
+        miscast_cost: float = 20.0,
     ) -> None:
         if not 1 <= spells < MOST_SPELLS:
             raise ValueError(
                 f"phase-search: expected spells of 1 to {MOST_SPELLS - 1}, found {spells}"
             )
         self._spells = spells
-        self._terms = rules
+        self._terms = Terms(survival, keep, keep_aid, miscast_cost)
         self._veteran = ScriptedAgent("veteran")
         self._room = new_room()
 

@@ -3,9 +3,8 @@
 What makes a phase of a battle large are casualties: every number of models left is a position of
 its own. The reduction leaves units out. Each spell gets what it promises now, at its best target,
 as a plain worth; one that lasts also gets what it can be expected to pay in phases to come. Only
-the best spells are looked at. Of a miscast counts what it costs on average, and whether it stops
-the wizard or all of its army from casting on; re-rolls, items that add to a dispel, and spells
-forgotten as a scroll is read are left out.
+the best spells are looked at. A miscast costs points and has no other effect; re-rolls, items that
+add to a dispel, and spells forgotten as a scroll is read are left out.
 
 `wfb_gym.players.search.phase_duel` solves the duel.
 """
@@ -17,12 +16,6 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
-from wfb_gym.engine.miscast_costs import Stop, row_cost, row_stop
-from wfb_gym.engine.outcomes import (
-    ROLL_SUMMARY_PROBABILITY,
-    ROLL_SUMMARY_START,
-    ROLL_SUMMARY_TOTAL,
-)
 from wfb_gym.engine.promises import phases_left, worth_in_play
 from wfb_gym.engine.queries import (
     bit,
@@ -55,7 +48,6 @@ from wfb_gym.players.search.phase_duel import (
     NONE,
     Dispels,
     Duel,
-    DuelSpell,
     most_by_dispels,
 )
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
@@ -75,17 +67,13 @@ class Terms(NamedTuple):
         survival: chance that a spell in play outlives a phase.
         keep: what keeping a scroll for a phase to come is worth, as a share of the greatest worth.
         keep_aid: the same of an item that helps a cast.
-        miscast_later: points that a miscast costs in phases to come, while there are any.
+        miscast_cost: points that a miscast costs.
     """
 
     survival: float
     keep: float
     keep_aid: float
-    miscast_later: float
-
-
-RULES = Terms(survival=0.5, keep=0.5, keep_aid=0.5, miscast_later=50.0)
-"""What `phase-search` plays by."""
+    miscast_cost: float
 
 
 class Scores(NamedTuple):
@@ -216,6 +204,7 @@ def reduce_phase(
     duel.base = 0.0
     duel.double_six = int64(packed.dispel_double_six != 0)
     duel.dispel_bonus = dispel_bonus(packed, state, enemy)
+    duel.miscast_cost = terms.miscast_cost
     duel.power = min(DICE, int64(state.power))
     duel.dispel = min(DICE, int64(state.dispel))
     for side in range(ARMIES):
@@ -412,9 +401,6 @@ def _reduce_items(packed: PackedScenario, state: State, terms: Terms, duel: Duel
             worth += duel.kept[duel.spells[slot].kept].worth
         most = max(most, worth)
     duel.greatest = most
-    later = terms.miscast_later if phases_left(packed, state) > 2 else 0.0
-    for slot in range(slots):
-        _reduce_miscast(packed, army, later, duel.spells[slot])
     duel.scrolls = 0
     for item in range(packed.armies[enemy].n_items):
         if dispels_outright(packed, state, enemy, item):
@@ -439,29 +425,6 @@ def _reduce_items(packed: PackedScenario, state: State, terms: Terms, duel: Duel
             aid.irresistible = int64(entry.cast_not_irresistible == 0)
             aid.price = item_price(packed, state, terms.keep_aid * most, uses)
             duel.n_aids += 1
-
-
-@jit(forceinline=False)
-def _reduce_miscast(packed: PackedScenario, army: int, later: float, one: DuelSpell) -> None:
-    """Write what a miscast costs, on average over the rows, and how often it stops casting.
-
-    `later` are points that it costs in phases to come.
-    """
-    one.miscast_cost = 0.0
-    one.ends = 0.0
-    one.locks = 0.0
-    if one.bound:
-        return
-    wizard = int64(one.wizard)
-    which = int64(packed.armies[army].wizards[wizard].miscast_table)
-    dice = int64(packed.miscast_dice[which])
-    for summary in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-        chance = ROLL_SUMMARY_PROBABILITY[summary]
-        row = int64(packed.miscast_row[which, ROLL_SUMMARY_TOTAL[summary]])
-        one.miscast_cost += chance * (row_cost(packed, army, wizard, row) + later)
-        stop = row_stop(packed, row)
-        one.ends += chance * (stop == Stop.ALL)
-        one.locks += chance * (stop == Stop.WIZARD)
 
 
 @jit(forceinline=False)
