@@ -272,8 +272,7 @@ def test_where_optimal_cannot_play_another_is_named(
     def refuse(*_: object, **__: object) -> None:
         raise TooLarge("it does not fit")
 
-    monkeypatch.setattr("wfb_gym.transcripts.game.make_agent", refuse)
-    monkeypatch.setattr("wfb_gym.transcripts.game.find_scripted", lambda _: None)
+    monkeypatch.setattr("wfb_gym.transcripts.game.make_chooser", refuse)
     with pytest.raises(SystemExit) as caught:
         main(["play", "border-skirmish", "--opponent", "optimal"])
     assert caught.value.code == 2

@@ -194,6 +194,7 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
     full_wounds = battle.packed.armies[army].wizards["wounds"].tolist()
     columns = [state[field][army].tolist() for field in ("wounds", "level", "lock")]
     own = state.own_dice.tolist() if army == int(state.active) else [0] * len(full_wounds)
+    shown = names.spells_at_hand(battle, army)
     for index, name in enumerate(names.characters[army]):
         wounds, level, lock = (column[index] for column in columns)
         parts = [f"level {level}"] if level else []
@@ -205,24 +206,13 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
         if flees(state, army, UNITS + index):
             parts.append(FLEES)
         yield f"  {name}: {', '.join(parts)}"
-        own_spells = [k for k, slot in enumerate(names.spells[army]) if slot.wizard == index]
-        known = int(state.known[army]) | int(state.in_play[army])
-        rolled = not battle.is_over and any(known >> spell & 1 for spell in own_spells)
-        rolled = rolled and index in _rolling(names, army)
-        for spell in own_spells:
+        for spell in shown:
             slot = names.spells[army][spell]
-            if not rolled or slot.item is not None or known >> spell & 1:
+            if slot.wizard == index:
                 status = _spell_status(names, battle, army, spell)
                 row = f"    {slot.casting_value:>2}+ {slot.spell.name:<28} {status}".rstrip()
                 lively = status in ("ready", "being cast") or status.startswith("in play")
                 yield row if lively else style(row, _DIM)
-
-
-def _rolling(names: ScenarioNames, army: int) -> set[int]:
-    """Return the wizards that roll their spells on a lore, by index."""
-    scenario = names.scenario
-    wizards = enumerate(scenario.armies[army].wizards)
-    return {index for index, wizard in wizards if scenario.spells_drawn(wizard)}
 
 
 def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:

@@ -36,6 +36,23 @@ class ScenarioNames:
         by_tally = scenario.rules_in_force.scoring == "victory_points"
         self.point = "victory point" if by_tally else "point"
 
+    def spells_at_hand(self, battle: Battle, army: int) -> list[int]:
+        """Return an army's spells by number: of a lore that a wizard has rolled on, what it knows.
+
+        Until it has rolled, and once the battle is over, those are all of the lore.
+        """
+        slots, wizards = self.spells[army], self.scenario.armies[army].wizards
+        known = int(battle.state.known[army]) | int(battle.state.in_play[army])
+        own = {k for k, slot in enumerate(slots) if slot.item is None and known >> k & 1}
+        rolled = {
+            slots[k].wizard for k in own if self.scenario.spells_drawn(wizards[slots[k].wizard])
+        }
+        return [
+            k
+            for k, slot in enumerate(slots)
+            if battle.is_over or slot.item is not None or slot.wizard not in rolled or k in own
+        ]
+
     def target(self, mover: int, code: int) -> str:
         """Name of a unit or character by its target code, of the army that aims."""
         side, index = divmod(code - 1, TARGETS)

@@ -209,25 +209,11 @@ class Session:
         """
         if self.scenario.battlefield is None:
             return {}
-        seat, state = self.game.seat, self.game.battle.state
-        own = self.names.spells[seat]
-        known = int(state.known[seat]) | int(state.in_play[seat])
-        have_rolled = {
-            slot.wizard
-            for number, slot in enumerate(own)
-            if slot.item is None and known >> number & 1
-        }
-        wizards = self.scenario.armies[seat].wizards
-        rolling = {
-            index
-            for index, wizard in enumerate(wizards)
-            if index in have_rolled and self.scenario.spells_drawn(wizard)
-        }
+        seat, own = self.game.seat, self.names.spells[self.game.seat]
         return {
             number: self.names.spell(seat, number)
-            for number, slot in enumerate(own)
-            if slot.spell.effect is not None
-            and (slot.item is not None or slot.wizard not in rolling or known >> number & 1)
+            for number in self.names.spells_at_hand(self.game.battle, seat)
+            if own[number].spell.effect is not None
         }
 
     def spell_at_stake(self) -> tuple[int, int] | None:
