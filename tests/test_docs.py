@@ -292,6 +292,7 @@ def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str])
 # --- agents.md -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     for code in blocks(page("agents.md"), "python"):

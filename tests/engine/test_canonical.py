@@ -304,13 +304,13 @@ ANY = settings(
 )
 
 
-@settings(ANY, max_examples=25)
+@settings(ANY, max_examples=10)
 @given(aimed_scenarios())
 def test_merging_holds_where_spells_are_aimed(made: Scenario) -> None:
     checked(made)
 
 
-@settings(ANY, max_examples=40)
+@settings(ANY, max_examples=15)
 @given(scenarios())
 def test_merging_holds_in_any_small_scenario(made: Scenario) -> None:
     checked(made)

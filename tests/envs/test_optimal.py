@@ -159,6 +159,7 @@ def test_generated_battles_are_refused_ahead() -> None:
         batch_of(Generated(count=2), 0, "optimal", 4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_refusals")
 def test_a_scenario_too_large_to_solve_is_refused() -> None:
     with pytest.raises(solver.TooLarge, match="border-skirmish does not fit"):

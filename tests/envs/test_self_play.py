@@ -51,7 +51,10 @@ def same(first: list[Any], second: list[Any]) -> bool:
     )
 
 
-@pytest.mark.parametrize("scenario", ["apprentice", DUEL, "seventh-edition-duel"])
+@pytest.mark.parametrize(
+    "scenario",
+    ["apprentice", DUEL, pytest.param("seventh-edition-duel", marks=pytest.mark.slow)],
+)
 def test_random_play_wins_what_it_is_worth(scenario: str) -> None:
     turns, rng = SelfPlayBatch(512, scenario), np.random.default_rng(1)
     shown = turns.reset(11)
@@ -99,7 +102,9 @@ def test_the_same_seed_brings_the_same_battles_whatever_their_number() -> None:
     assert not same(first, record(many, many.reset(41), 30))
 
 
-@pytest.mark.parametrize("scenario", [DUEL, "generated-phase"])
+@pytest.mark.parametrize(
+    "scenario", [DUEL, pytest.param("generated-phase", marks=pytest.mark.slow)]
+)
 def test_a_state_that_was_kept_goes_on_the_same(scenario: str) -> None:
     turns = SelfPlayBatch(16, scenario)
     record(turns, turns.reset(3), 7)

@@ -38,7 +38,7 @@ def value_as(seat: int, player: str, opponent: str) -> float:
     return solver.evaluate(DUEL, *pair) * (1.0 if seat == 0 else -1.0)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("seat", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_the_best_exploiter_is_chosen_and_its_gain_is_the_exact_one(seat: int) -> None:
     effort = Effort(exploiter=("random", "greedy", "veteran"), budget=0, battles=3000)
     found = exploit(effort, DUEL, "veteran", seat)
@@ -217,6 +217,7 @@ def test_what_is_finished_is_not_measured_again(
     assert "with battles 64, not 9" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick_refusals")
 def test_what_is_too_large_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = run(tmp_path, "--scenario", "seventh-edition-duel", "--memory", "1")

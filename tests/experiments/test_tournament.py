@@ -53,7 +53,7 @@ def run(*arguments: str, out: Path, status: int = 0) -> dict[str, Any]:
 def test_cells_and_order_are_those_of_the_exact_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*PLAYERS, "--scenario", HUNT, "--battles", "4000"]
+    arguments = [*PLAYERS, "--scenario", HUNT, "--battles", "1000"]
     found = run(*arguments, out=tmp_path)
     assert json.loads(capsys.readouterr().out) == found
     (hunt,) = found["scenarios"]

@@ -1,10 +1,12 @@
 from fractions import Fraction as F
+from functools import cache
 
 import pytest
 
 from wfb_gym.rules.comets import landing_chances, reach_chances
 
 
+@cache
 def landed_and_reached(distance: float, markers: int, starts: int) -> tuple[F, F]:
     """Chances that a Comet lands, and lands and reaches so far, die after die."""
     if starts == 0:

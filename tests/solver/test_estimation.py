@@ -58,7 +58,9 @@ def test_a_small_game_is_counted(name: str) -> None:
     assert expected.bytes == solution.bytes
 
 
-@pytest.mark.parametrize("name", ["seventh-edition-duel", "two-wizards"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("seventh-edition-duel", marks=pytest.mark.slow), "two-wizards"]
+)
 def test_a_larger_game_is_estimated(name: str) -> None:
     scenario = hand_made() if name == "two-wizards" else load_scenario(name)
     expected = solver.estimate(scenario)
@@ -120,6 +122,7 @@ def test_a_game_that_outgrows_the_limit_is_refused_with_its_causes() -> None:
         solver.solve("archmage-duel", max_bytes=50_000)  # where the first arrays are full
 
 
+@pytest.mark.slow
 def test_a_game_in_doubt_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that the estimate passes by less than its doubt is left to the arrays."""
     expected = estimated("seventh-edition-duel")

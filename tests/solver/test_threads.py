@@ -89,7 +89,7 @@ def test_all_that_grows_grows_while_threads_search(
     assert len(found._nodes.kinds) < 2 * found.size
 
 
-@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("threads", [pytest.param(2, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("name", [LARGER, pytest.param("grand-conclave", marks=pytest.mark.slow)])
 def test_large_games_have_the_same_values(name: str, threads: int) -> None:
     alone = solver.solve(name, threads=1)
@@ -143,7 +143,7 @@ def test_whoever_stops_one_thread_stops_all_and_may_go_on(
     assert by_key(found) == by_key(expected)
 
 
-@pytest.mark.parametrize("room", [20_000, 50_000])
+@pytest.mark.parametrize("room", [20_000, pytest.param(50_000, marks=pytest.mark.slow)])
 def test_threads_stop_at_the_limit_and_go_on_with_more_room(
     room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +177,7 @@ def test_what_a_thread_raises_is_raised(monkeypatch: pytest.MonkeyPatch) -> None
     assert named_threads() == []
 
 
+@pytest.mark.slow
 def test_positions_that_are_asked_for_later_are_explored_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
