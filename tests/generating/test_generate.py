@@ -31,7 +31,7 @@ from wfb_gym.scenario.profiles import (
 from wfb_gym.scenario.slots import item_slots, spell_slots
 from wfb_gym.scenario.spells import lore_spells
 
-SEEDS = range(150)
+SEEDS = range(300)
 LORES = tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
 DEFAULT = Generation()
 LARGE = Generation(points=2000, units=10, characters=6, wizards=6, spells=12, items=8)
