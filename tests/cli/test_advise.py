@@ -467,7 +467,7 @@ def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> Non
     assert (
         "Values are estimates, not exact: this phase solved as a duel of its best spells." in told
     )
-    assert "Border-skirmish does not fit into" in told
+    assert "The reason: border-skirmish does not fit into" in told
     assert "--phases 1 looks no further" in told
     estimated = document(capsys, "border-skirmish")
     assert (estimated["is_exact"], estimated["method"]) == (

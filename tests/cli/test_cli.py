@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -293,6 +294,12 @@ def test_no_command_prints_the_help() -> None:
     assert done.stdout == shell("--help").stdout
     assert "scenarios" in done.stdout
     assert "roll" in done.stdout
+
+
+def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert (end.value.code, capsys.readouterr().out) == (0, f"wfb_gym {version('wfb_gym')}\n")
 
 
 @pytest.mark.parametrize("command", ["scenarios", "roll", "targets"])

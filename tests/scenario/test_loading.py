@@ -64,7 +64,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     wrong.write_text('name = "w"\nphases = 99\n[caster]\n[dispeller]\n', encoding="utf-8")
     for path, text in (
         (broken, "expected a TOML file, found Illegal character"),
-        (binary, "expected text in UTF-8, found "),
+        (binary, "expected text in UTF-8, found another encoding"),
         (tmp_path / "none.toml", "expected a scenario file, found No such file"),
         (tmp_path, "expected a scenario file, found "),
         (wrong, "phases: expected a whole number from 1 to 12, found 99"),

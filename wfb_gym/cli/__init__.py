@@ -6,6 +6,7 @@ ends with one line on stderr and exit status 2.
 
 from collections.abc import Sequence
 
+from wfb_gym import __version__
 from wfb_gym._commands import is_script
 from wfb_gym.cli import advise, compiling, draw, odds, play, roll, scenarios, web
 from wfb_gym.cli.parser import Parser
@@ -22,6 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = Parser(
         prog="wfb-gym" if is_script() else "python -m wfb_gym",
         description="The magic phase of Warhammer Fantasy Battle as a learning environment.",
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"wfb_gym {__version__}", help="print the version"
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for command in (scenarios, draw, roll, odds, advise, play, web, compiling):

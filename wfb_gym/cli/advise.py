@@ -238,7 +238,7 @@ def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str
     lines = [
         "",
         f"Values are estimates, not exact: {advice.method}.",
-        f"{advice.reason[:1].upper()}{advice.reason[1:]}.",
+        f"The reason: {advice.reason}.",
     ]
     if position.scenario.phases - position.battle.state.phase > 1:
         lines.append("--phases 1 looks no further than the first phase, which may be small enough.")

@@ -77,7 +77,7 @@ def _lines(sheet: "OddsSheet") -> list[str]:
     for wizard in sheet.wizards:
         lines += ["", *_wizard_lines(sheet, wizard)]
     for table, rows in sheet.miscasts.items():
-        lines += ["", f"Miscast table {table}"]
+        lines += ["", f"Miscast table {table}; lost dice, spells and phases cost no points here"]
         cells = [("ROLL", "CHANCE", "COSTS", "WHAT HAPPENS")]
         cells += [
             (row.roll, f"{row.chance:.1%}", shared.format_value(row.points), row.text)

@@ -62,7 +62,7 @@ def resolve_policy(
     """
     found: Any = player
     if isinstance(player, str | Path):
-        found = _find_agent(str(player))
+        found = _find_agent(str(player), who=who)
     elif isinstance(player, Model):
         from wfb_gym.players.sb3_model import policy_of_model
 
@@ -103,7 +103,7 @@ def make_agent(
         ValueError: there is no such agent, or the file is not a model that can play.
         TooLarge: the scenario has more positions than fit.
     """
-    agent = _find_agent(str(name_or_path), deterministic, seed, scenario, seat)
+    agent = _find_agent(str(name_or_path), deterministic, seed, scenario, seat, who)
     if agent is None:
         raise _unknown(who, str(name_or_path), "")
     return agent
@@ -115,6 +115,7 @@ def _find_agent(
     seed: int | None = None,
     scenario: Any = "archmage-duel",
     seat: int | str = 0,
+    who: str = "agent",
 ) -> Agent | None:
     """`make_agent`; None for an unknown name. Most environments need none of these imports."""
     number = find_scripted(name)
@@ -126,7 +127,7 @@ def _find_agent(
         from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
         from wfb_gym.players.search.phase_search import DEFAULT_SPELLS, PhaseSearchAgent
 
-        count = _parse_count(kind, option) if colon else None
+        count = _parse_count(kind, option, who) if colon else None
         if kind == "expectimax":
             return ExpectimaxAgent(count)
         if kind == "phase-search":
@@ -162,12 +163,12 @@ def _make_scripted(
     return EpsilonAgent(agent, epsilon, seed) if explores else agent
 
 
-def _parse_count(name: str, option: str) -> int:
+def _parse_count(name: str, option: str, who: str) -> int:
     """Read the number behind a searching agent's name."""
     number = int(option) if option.isdecimal() and len(option) <= _MAX_DIGITS else 0
     if number < 1:
         raise ValueError(
-            f"agent: expected a whole number of {SEARCHING[name]} behind {name}:, at least 1 and "
+            f"{who}: expected a whole number of {SEARCHING[name]} behind {name}:, at least 1 and "
             f"at most {_MAX_DIGITS} digits, found {option!r}"
         )
     return number

@@ -76,8 +76,8 @@ def _from_file(path: str) -> Scenario:
     try:
         # Some editors begin a file with a mark.
         text = read_limited(path, MAX_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ScenarioError(path, [Problem("", "text in UTF-8", str(error))]) from None
+    except UnicodeDecodeError:
+        raise ScenarioError(path, [Problem("", "text in UTF-8", "another encoding")]) from None
     except (OSError, ValueError) as error:  # ValueError for a path that no file can have
         found = describe_error(error)
         raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None

@@ -132,6 +132,11 @@ def test_options_that_are_none_are_refused(name: str, told: str) -> None:
         make_agent(name)
 
 
+def test_what_is_refused_is_named_as_the_caller_names_it() -> None:
+    with pytest.raises(ValueError, match=r"^opponent: expected a whole number"):
+        gym.make("wfb_gym/Caster-v0", opponent="mcts:x")
+
+
 def test_arguments_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="mcts: expected simulations of 1 or more, found 0"):
         MctsAgent(0)
