@@ -271,6 +271,12 @@ ALL = (
     ),
     Report("train-dispeller", "agents.train --seat dispeller", 8, grades_table),
     Report(
+        "train-scripted",
+        "agents.train --opponent greedy --opponent veteran --opponent random",
+        8,
+        grades_table,
+    ),
+    Report(
         "large",
         f"agents.train_fast {LARGE}",
         14,

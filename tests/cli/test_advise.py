@@ -629,7 +629,9 @@ def test_rolls_that_are_too_many_positions_together_are_estimated(
     found = document(capsys, rolls)
     assert (found["is_exact"], found["rolls"]["is_complete"]) == (False, True)
     assert found["method"] != "exact"
-    assert f"The rolls have more than {size:,} positions together" in output(capsys, rolls)
+    assert f"The reason: the rolls have more than {size:,} positions together" in output(
+        capsys, rolls
+    )
 
 
 def test_who_waits_for_rolls_is_told_on_a_terminal(
