@@ -130,7 +130,8 @@ def _delete_disused(root: Path, own: Path) -> None:
 
 def _open_cache_folder() -> Path:
     """Return this version's folder and delete those of other versions unused for weeks."""
-    versions = f"{numba.__version__} {sys.version} {SOURCES}"
+    # Numba's own folders are named after the sources' place: copies elsewhere find none of it.
+    versions = f"{numba.__version__} {sys.version} {SOURCES} {Path(__file__).parent}"
     name = f"numba-{hashlib.sha256(versions.encode()).hexdigest()[:16]}"
     for root in _cache_roots():
         folder = root / name

@@ -4,4 +4,4 @@ from collections.abc import Callable
 from typing import Any
 
 resolve_policy: Callable[..., Any]
-"""`wfb_gym.players.registry.resolve_policy`, whose room is imported when it is first called."""
+"""`wfb_gym.players.registry.resolve_policy`, whose package is imported when it is first called."""

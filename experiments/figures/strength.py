@@ -14,15 +14,16 @@ from wfb_gym.seats import SEATS
 _FASTEST = 1e-3
 """Milliseconds at which players are drawn that play inside the batch, untimed."""
 
-_CLOSE = 5.0, 12.0
-"""Times as long, and points less, within which two names would lie on each other."""
+_CLOSE = 5.0, 25.0
+"""Times as long, and points less, within which two names, or a name and a bar, would meet."""
 
 
-def _is_close(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether a point lies a little below another one, so that its name belongs below it."""
+def _is_left(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Whether a point stands so close to the left of another, or below, that its name does too."""
     (time, behind), (other_time, other_behind) = one, other
-    ratio = max(time, other_time) / min(time, other_time)
-    return ratio < _CLOSE[0] and 0 < other_behind - behind < _CLOSE[1]
+    close = max(time, other_time) / min(time, other_time) < _CLOSE[0]
+    close = close and abs(behind - other_behind) < _CLOSE[1]
+    return close and (time, other_behind) < (other_time, behind)
 
 
 def draw_strength(results: Mapping[str, Any], path: Path) -> None:
@@ -39,12 +40,16 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
             behind = -float(np.mean([row["reference_wins_more"] for row in rows]))
             # Battles are independent of one another.
             error = float(np.sqrt(np.sum([row["half_width"] ** 2 for row in rows])) / len(rows))
-            axes.errorbar(time, behind, error, fmt="o", color=SEAT_COLOURS[seat], capsize=3)
+            colour = SEAT_COLOURS[seat]
+            filling = "white" if time == _FASTEST else colour  # untimed
+            axes.errorbar(time, behind, error, fmt="o", color=colour, mfc=filling, capsize=3)
             points.append((player, time, behind))
         for player, time, behind in points:
-            is_below = any(_is_close((time, behind), other[1:]) for other in points)
-            place = (5, -12) if is_below else (5, 5)
-            axes.annotate(player, (time, behind), place, textcoords="offset points", fontsize=8)
+            is_left = any(_is_left((time, behind), other[1:]) for other in points)
+            place, side = ((-7, -4), "right") if is_left else ((7, -4), "left")
+            axes.annotate(
+                player, (time, behind), place, textcoords="offset points", fontsize=8, ha=side
+            )
         axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle="--")
         axes.set(xscale="log", xlabel="milliseconds a decision")
         axes.set_title(f"as {seat}", fontsize=11)

@@ -394,7 +394,7 @@ def _spell_details(names: ScenarioNames, battle: Battle) -> str:
     if attempt == DispelAttempt.CAST:
         # Before the dice are taken from the pool, no total above any dispel roll is kept exactly.
         if battle.node == Node.DISPEL and number >= int(queries.highest_dispel(packed, state)):
-            return f"cast with {number} or more, above any total to dispel"
+            return "cast, beyond what dispel dice can match"
         return f"cast with {number}: match it to dispel"
     if attempt == DispelAttempt.FREE:
         return f"a free spell: match {number} to dispel"
