@@ -158,7 +158,7 @@ def parse_settings(
     ``positional`` in its metadata the values stand alone instead. Every command has ``--json``, and
     ``--quick`` for the values of fields in `quick`, unless their flags are given. `switches` holds
     the help of further flags without a value, by name. Where ``--out`` is not given, `usual_out`
-    says the run's folder.
+    says the run's folder; that of a quick run ends in "-quick".
 
     Returns:
         The settings, the names of the switches that were given (``json`` among them), and the
@@ -183,9 +183,11 @@ def parse_settings(
             sign = "" if options["help"].startswith("(") else ";"
             options["help"] = f"{meanings[each.name]}{sign} {options['help']}"
         parser.add_argument(*names, **options)
+    has_own_folder = usual_out is not None or "out" in quick
     switches = {
         **switches,
-        "quick": "a tiny run that only shows that all works",
+        "quick": "a tiny run that only shows that all works"
+        + (", in a folder of its own" if has_own_folder else ""),
         "json": "print JSON alone on stdout",
     }
     for name, meaning in switches.items():
@@ -200,6 +202,8 @@ def parse_settings(
     chosen_settings = settings(**(dict(quick) if "quick" in chosen else {}) | given)
     if usual_out is not None and "out" not in given:
         out = usual_out(chosen_settings)
+        if "quick" in chosen:  # else it would replace what a whole run has learned
+            out = out.with_name(f"{out.name}-quick")
         chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]
     return chosen_settings, chosen, parser
 
