@@ -37,12 +37,18 @@ from experiments.distances.exploiting import (
 from experiments.distances.hindsight import TooWideError, hindsight_points
 from experiments.exact import score_of
 from experiments.records import Record, RecordError
-from experiments.tournaments.matches import display_name, one_line, policy_name, policy_names
+from experiments.tournaments.matches import (
+    MODELS,
+    display_name,
+    one_line,
+    policy_name,
+    policy_names,
+)
 from experiments.tournaments.running import is_planner
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.opponents.scripted import find_scripted, kind_and_epsilon
 from wfb_gym.packing import pack
-from wfb_gym.players.registry import make_agent
+from wfb_gym.players.registry import SHIPPED, make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
@@ -50,6 +56,7 @@ from wfb_gym.solver.solution import packed_digest
 
 FILE = "parts.jsonl"
 """File of the folder that holds finished parts."""
+ONE_SEAT = "; a model of one seat needs one of the other beside it: CASTER+DISPELLER"
 HINDSIGHT_SEED = 9_000_000_000
 Task = tuple[str, str, int]
 """A scenario, a player and a seat."""
@@ -219,9 +226,37 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
             make_agent(name, scenario="apprentice")
         for scenario in settings.scenario:
             load_scenario(scenario)
+        check_models(settings)
     except (ValueError, OSError) as error:
         parser.error(str(error))
     return settings, "json" in switches
+
+
+def check_models(settings: Settings) -> None:
+    """Refuse, with a ValueError, a trained model that cannot play both seats of all scenarios.
+
+    Each plays a battle in either seat, which is short; else it would fail after the training.
+    """
+    for scenario in settings.scenario:
+        for player in dict.fromkeys((*settings.players, *settings.exploiter)):
+            for seat, seat_name in enumerate(SEATS):
+                name = policy_name(player, seat)
+                if name not in SHIPPED and Path(name).suffix not in MODELS:
+                    continue
+                agent = make_agent(name, seed=0)
+                try:
+                    common.play(
+                        agent,
+                        seat=seat_name,
+                        scenario=scenario,
+                        opponent="random",
+                        battles=1,
+                        seed=0,
+                    )
+                except ValueError as error:
+                    hint = ONE_SEAT if name == player else ""
+                    where = f"{player} as {seat_name} in {scenario}"
+                    raise ValueError(f"{where}: {one_line(error)}{hint}") from error
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

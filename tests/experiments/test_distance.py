@@ -273,6 +273,14 @@ def test_the_mean_of_both_seats_is_a_bound() -> None:
         (["--budget", "-1"], "--budget: expected 0 or more, found -1"),
         (["--battles", "1000001"], "--battles: expected at most 1,000,000"),
         (["--scenario", "archmage-dual"], "scenario: expected"),
+        (
+            [f"{DUEL}/caster", "--scenario", DUEL],
+            "a model of one seat needs one of the other beside it: CASTER+DISPELLER",
+        ),
+        (
+            ["greedy", "--exploiter", f"{DUEL}/caster+{DUEL}/dispeller", "--scenario", ONE],
+            f"{DUEL}/caster+{DUEL}/dispeller as caster in {ONE}: ",
+        ),
     ],
 )
 def test_bad_input_ends_with_one_line(
