@@ -108,10 +108,10 @@ def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> 
         game = ExactGame(cut, settings.memory * 2**20)
         if is_planner(name) and game.decisions(seat) > settings.planner_decisions:
             count = game.decisions(seat)
-            raise ValueError(f"{count:,} decisions are too many to ask a player that searches")
+            raise TooLarge(f"{count:,} decisions are too many to ask a player that searches")
         score = score_of(game, name, seat)
-    except (TooLarge, ValueError) as error:
-        return known | {"refused": one_line(error)}
+    except ValueError as error:
+        return known | {"refused": one_line(error), "too_large": isinstance(error, TooLarge)}
     known |= {**asdict(score), "score": score.score}
     if settings.hindsight_battles and not draws(name):
         first = HINDSIGHT_SEED + SEED_SPACING * settings.seed
@@ -162,7 +162,7 @@ def rows_of(parts: Sequence[Part]) -> list[list[str]]:
     rows = [list(HEADINGS)]
     for each in parts:
         exact, found = each["exact"], each["exploited"]
-        score, hindsight = "too large", ""
+        score, hindsight = "too large" if exact.get("too_large") else "refused", ""
         if "refused" not in exact:
             value = "" if exact["score"] is None else f"{exact['score']:.1f}"
             score = f"{value} ({exact['phases']} of {exact['of']})"

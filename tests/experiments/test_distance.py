@@ -10,7 +10,14 @@ import pytest
 
 from experiments import distance
 from experiments.common import FAILED, INTERRUPTED
-from experiments.distance import FILE, bound_rows_of, bounds, rows_of
+from experiments.distance import (
+    FILE,
+    Settings,
+    bound_rows_of,
+    bounds,
+    exact_figures,
+    rows_of,
+)
 from experiments.distances.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
 from experiments.distances.hindsight import TooWideError, hindsight_points
 from wfb_gym import solver
@@ -251,6 +258,16 @@ def part(seat: str, mean: float, half_width: float) -> dict[str, Any]:
     return {
         "scenario": "s", "player": "p", "seat": seat, "exact": exact, "exploited": exploited
     }  # fmt: skip
+
+
+def test_other_refusals_than_those_for_size_are_named_so() -> None:
+    pair = f"{DUEL}/caster+{DUEL}/dispeller"
+    refused = part("caster", 3.0, 3.0)
+    refused["exact"] = exact_figures(Settings(), ONE, pair, 0)
+    assert "it learned observations of size" in refused["exact"]["refused"]
+    large = part("caster", 3.0, 3.0)
+    large["exact"] = exact_figures(Settings(planner_decisions=5), ONE, "expectimax:1", 0)
+    assert [row[3] for row in rows_of([refused, large])[1:]] == ["refused", "too large"]
 
 
 def test_the_mean_of_both_seats_is_a_bound() -> None:
