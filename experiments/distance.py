@@ -167,7 +167,9 @@ def rows_of(parts: Sequence[Part]) -> list[list[str]]:
             value = "" if exact["score"] is None else f"{exact['score']:.1f}"
             score = f"{value} ({exact['phases']} of {exact['of']})"
         if "hindsight" in exact:
-            hindsight = f"{exact['hindsight']['mean']:+.1f}, exactly {-exact['guaranteed']:+.1f}"
+            seen = exact["hindsight"]
+            interval = f"{seen['mean']:+.1f} ± {seen['half_width']:.1f}"
+            hindsight = f"{interval}, exactly {-exact['guaranteed']:+.1f}"
         gain = common.MeanPoints(**found["gain"])
         cells = [each["scenario"], display_name(each["player"]), each["seat"], score, hindsight]
         rows.append([*cells, found["exploiter"], str(gain), f"{found['shortening']:.1f}"])

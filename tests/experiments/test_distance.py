@@ -277,7 +277,8 @@ def test_the_mean_of_both_seats_is_a_bound() -> None:
     assert bounds(parts[:1]) == []
     assert bound_rows_of([found])[1] == ["s", "p", "+2.00 ± 2.50"]
     assert rows_of(parts)[1] == [
-        "s", "p", "caster", "50.0 (1 of 6)", "+3.0, exactly +2.0", "greedy", "+3.00 ± 3.00", "8.2"
+        "s", "p", "caster", "50.0 (1 of 6)", "+3.0 ± 3.0, exactly +2.0", "greedy",
+        "+3.00 ± 3.00", "8.2",
     ]  # fmt: skip
 
 
