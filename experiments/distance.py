@@ -323,6 +323,8 @@ def measure_all(settings: Settings, record: Record, as_json: bool) -> int:
         _table(bound_rows_of(found), "lower bounds of exploitability, in points a battle"),
     )
     common.print_results(results, tables, as_json=as_json)
+    if not as_json:
+        print(f"results: {settings.out}")
     return common.INTERRUPTED if session.interrupted else 0
 
 

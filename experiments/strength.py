@@ -256,6 +256,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     common.write_results(settings.out, results)
     draw_strength(results, settings.out / "strength.png")
     common.print_results(results, [_table(results)], as_json=as_json)
+    if not as_json:
+        print(f"results: {settings.out}")
     return 0
 
 

@@ -219,7 +219,9 @@ def test_what_is_finished_is_not_measured_again(
     assert seats == [0, 1, 1]
     assert [each["seat"] for each in found["parts"]] == list(SEATS)
     assert len((tmp_path / FILE).read_text().splitlines()) == 3
-    assert "greedy" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "greedy" in out
+    assert f"results: {tmp_path}\n" in out
     assert distance.main(["--quick", "--battles", "9", "--out", str(tmp_path)]) == 2
     assert "with battles 64, not 9" in capsys.readouterr().err
 

@@ -19,8 +19,11 @@ def _results(folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_differences_are_those_of_the_same_dice(tmp_path: Path) -> None:
+def test_differences_are_those_of_the_same_dice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*LINE, "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.endswith(f"results: {tmp_path}\n")
     results = _results(tmp_path)
     assert len(results["rows"]) == 4  # two players in two seats
     for row in results["rows"]:
