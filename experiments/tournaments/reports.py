@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
@@ -24,6 +26,7 @@ Results = Mapping[str, Any]
 RATING = "rating"
 """Picture of the ratings."""
 _FONT = 9
+_MOST_DECIMALS = 9
 _DARK = 0.5
 """Luminance below which text is white."""
 
@@ -180,6 +183,16 @@ def draw_points(results: Results, path: Path) -> None:
     save_figure(figure, path, DPI)
 
 
+def signed_tick(axis: Axis, value: float, _: int | None = None) -> str:
+    """Return a tick's number with its sign, and the decimals that tell it from its neighbours."""
+    ticks = axis.get_majorticklocs()
+    step = float(ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
+    decimals = 1
+    while decimals < _MOST_DECIMALS and abs(round(step, decimals) - step) > step / 100:
+        decimals += 1
+    return f"{value:+.{decimals}f}" if abs(value) > step / 100 else "0"
+
+
 def draw_ratings(results: Results, path: Path) -> None:
     """Draw ratings with their intervals, the first on top, and margins over worst opponents."""
     rated = [each for each in results["rating"] if each["rating"] is not None]
@@ -198,7 +211,7 @@ def draw_ratings(results: Results, path: Path) -> None:
                 axes.plot(one["value"], place, "o", color=BLUE)
         axes.set_title(title, fontsize=_FONT + 1)
         axes.set_xlabel("points, in standard deviations of a battle", fontsize=_FONT)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:+.1f}" if value else "0")
+        axes.xaxis.set_major_formatter(partial(signed_tick, axes.xaxis))
         axes.grid(axis="x", alpha=0.3)
     names = [display_name(each["agent"]) for each in rated]
     panels[0].set_yticks(range(len(rated)), names, fontsize=_FONT)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -25,7 +26,7 @@ from experiments.tournaments.matches import (
     play_match,
 )
 from experiments.tournaments.rating import rate
-from experiments.tournaments.reports import tables
+from experiments.tournaments.reports import signed_tick, tables
 from experiments.tournaments.running import FILE, open_record
 from wfb_gym import solver
 from wfb_gym.encoding.positions import Positions
@@ -349,6 +350,21 @@ def test_an_agent_may_be_two_for_the_two_seats(tmp_path: Path) -> None:
         solver.evaluate("apprentice", "veteran", "random")
     )
     assert matches.display_name("runs/a/b/model.zip+runs/c/policy.npz") == "b/model+c/policy"
+
+
+@pytest.mark.parametrize(
+    ("ticks", "shown"),
+    [
+        ([-0.4, -0.2, 0.0, 0.2], ["-0.4", "-0.2", "0", "+0.2"]),
+        ([-0.075, -0.05, -0.025, 1e-18], ["-0.075", "-0.050", "-0.025", "0"]),
+        ([0.0, 2.0], ["0", "+2.0"]),
+        ([0.5], ["+0.5"]),
+    ],
+)
+def test_ticks_have_the_decimals_that_tell_them_apart(ticks: list[float], shown: list[str]) -> None:
+    axis = Figure().add_subplot().xaxis
+    axis.set_ticks(ticks)
+    assert [signed_tick(axis, each) for each in ticks] == shown
 
 
 # --- scenarios that are too large ----------------------------------------------------------
