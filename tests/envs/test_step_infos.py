@@ -38,6 +38,10 @@ def test_every_way_of_reading_sees_the_entries(read: Callable[[StepInfos], dict[
     assert read(infos()) == WHOLE
 
 
+def test_what_is_printed_is_a_dicts() -> None:
+    assert (str(infos()), repr(infos()), f"{infos()}") == (str(WHOLE),) * 3
+
+
 def test_entries_are_made_once_and_only_when_read() -> None:
     made: list[int] = []
 

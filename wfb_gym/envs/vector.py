@@ -101,6 +101,9 @@ class StepInfos(dict[str, Any]):
     def __eq__(self, other: object) -> bool:
         return dict(self) == other
 
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
     __hash__ = None
 
     def __reduce__(self) -> tuple[Any, ...]:
