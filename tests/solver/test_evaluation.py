@@ -123,6 +123,11 @@ def test_where_nothing_is_to_be_won_there_is_no_score() -> None:
     assert solver.Score(optimum=1.0, guaranteed=1.0, random=1.0 - 1e-12).score is None
 
 
+def test_a_printed_score_says_the_score_too() -> None:
+    found = solver.Score(optimum=10.0, guaranteed=4.0, random=2.0)
+    assert repr(found) == "Score(score=25.0, optimum=10.0, guaranteed=4.0, random=2.0)"
+
+
 def test_scores_are_points_of_the_seat_itself() -> None:
     solution = solved("a duel")
     for policy in ("random", "greedy", Mixed(3, 4.0)):

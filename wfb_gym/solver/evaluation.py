@@ -47,6 +47,10 @@ class Score:
         stakes = self.optimum - self.random
         return 100.0 * (self.guaranteed - self.random) / stakes if stakes > SAME else None
 
+    def __repr__(self) -> str:
+        points = ", ".join(f"{name}={value}" for name, value in vars(self).items())
+        return f"Score(score={self.score}, {points})"
+
 
 class BestResponse:
     """The best response to a policy.
