@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import gymnasium as gym
 import numpy as np
@@ -157,6 +157,18 @@ def test_other_names_are_refused(name: str, message: str) -> None:
 def test_generated_battles_are_refused_ahead() -> None:
     with pytest.raises(ValueError, match="optimal plays scenarios that can be solved"):
         batch_of(Generated(count=2), 0, "optimal", 4)
+
+
+def test_the_refusal_of_a_large_scenario_names_other_opponents(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise solver.TooLarge("border-skirmish does not fit")
+
+    monkeypatch.setattr("wfb_gym.solver.move_tables.load_move_tables", refuse)
+    expected = "opponent: border-skirmish does not fit; optimal plays what can be solved, others"
+    with pytest.raises(solver.TooLarge, match=expected):
+        gym.make_vec("wfb_gym/Battle-v0", num_envs=2, opponent=["veteran", "optimal"])
 
 
 @pytest.mark.slow

@@ -264,6 +264,12 @@ def _load_move_tables(numbers: list[int], scenarios: ScenarioSet, seat: int) -> 
             "opponent: expected one that plays any battle, as the scenarios are generated; "
             "optimal plays scenarios that can be solved ahead"
         )
-    from wfb_gym.solver.move_tables import load_move_tables  # brings the solver
+    from wfb_gym.solver import TooLarge, move_tables  # brings the solver
 
-    return load_move_tables(scenarios.scenarios, seat)
+    try:
+        return move_tables.load_move_tables(scenarios.scenarios, seat)
+    except TooLarge as error:
+        raise TooLarge(
+            f"opponent: {error}; optimal plays what can be solved, others (veteran, greedy, "
+            "phase-search) any battle"
+        ) from None
