@@ -22,6 +22,8 @@ SHIPPED = tuple(
 )
 """Trained networks that come with the package, as scenario/seat."""
 _MAX_DIGITS = 6
+_LONGEST_ENDING = 5
+"""Of a file, with its dot."""
 
 
 class OpponentPool(NamedTuple):
@@ -175,7 +177,8 @@ def _parse_count(name: str, option: str, who: str) -> int:
 
 
 def _unknown(who: str, player: Any, others: str) -> ValueError:
-    hint = did_you_mean((*NAMES, *SHIPPED), str(player))
+    is_path = 1 < len(Path(str(player)).suffix) <= _LONGEST_ENDING  # a mistyped .zip, likely
+    hint = did_you_mean(NAMES if is_path else (*NAMES, *SHIPPED), str(player))
     return ValueError(
         f"{who}: expected one of {', '.join(NAMES)}, veteran:0.2 to act at random with that "
         f"probability, a shipped policy ({', '.join(SHIPPED)}){others}, or a saved model's path "
