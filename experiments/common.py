@@ -45,6 +45,9 @@ RESULTS = "results.json"
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 """Environment ids by the learner's seat."""
 
+WIDEST = 1000
+"""Characters of a line that no terminal shows, at most; Rich would cut it at 80."""
+
 Z95 = 1.959964
 """Half-width of a 95 % confidence interval, in standard errors."""
 
@@ -306,7 +309,7 @@ def progress(*, in_percent: bool = False) -> Progress:
         TimeRemainingColumn(),
         TextColumn("left"),
         TextColumn("{task.fields[note]}", markup=False),
-        console=Console(stderr=True),
+        console=Console(stderr=True, width=None if sys.stderr.isatty() else WIDEST),
     )
 
 
@@ -357,7 +360,16 @@ def print_results(results: Any, tables: Iterable[Table], *, as_json: bool) -> No
         print_json(results)
         return
     for table in tables:
-        Console(markup=False, emoji=False).print(table)
+        print_table(table)
+
+
+def print_table(table: Table) -> None:
+    """Print a table on stdout: in the terminal's width, elsewhere in that which it asks for."""
+    console = Console(markup=False, emoji=False)
+    if not sys.stdout.isatty():
+        asked = console.measure(table, options=console.options.update(max_width=WIDEST))
+        console.width = max(console.width, asked.maximum)
+    console.print(table)
 
 
 def markdown_table(

@@ -229,7 +229,7 @@ def print_results(settings: Settings, results: Sequence[Result], interrupted: bo
         table = Table(*columns, caption="points of the first army if both play optimally")
         for each in results:
             table.add_row(*table_row(each))
-        Console(markup=False, emoji=False).print(table)
+        common.print_table(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,11 +1,13 @@
-"""What all commands share: folders of quick runs."""
+"""What all commands share: folders of quick runs, tables."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.table import Column, Table
 
 from agents import distil, imitate, train, train_fast
+from experiments.common import print_results, progress
 
 
 @pytest.mark.parametrize("module", [train, train_fast, distil, imitate])
@@ -19,3 +21,15 @@ def test_a_quick_run_leaves_the_folder_of_a_whole_one_alone(
         module.main(line)
     usual, quick, given = folders
     assert (quick, given) == (usual.with_name(f"{usual.name}-quick"), Path("elsewhere"))
+
+
+def test_what_is_printed_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"{letter}-long-scenario-name-of-a-file" for letter in "abcde"]
+    table = Table(*(Column(each, no_wrap=True) for each in names))
+    table.add_row(*names)
+    print_results({}, [table], as_json=False)
+    with progress() as bar:
+        bar.add_task(" ".join(names), total=1, note="")
+    printed = capsys.readouterr()
+    assert all(printed.out.count(each) == 2 for each in names)
+    assert " ".join(names) in printed.err
