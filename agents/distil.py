@@ -76,25 +76,25 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        seat: that the network plays.
+        seat: the seat that the network plays.
         scenarios: seeds of the train split to learn from; half of them have targets.
         steps: gradient steps.
         points: what an army of the scenarios may cost.
         out: folder of the results.
         targets: folder of the targets, which runs share.
-        seed: of the network and of the batches.
-        width: of the hidden layers.
+        seed: seed of the network and of the batches.
+        width: width of the hidden layers.
         batch_size: decisions of a gradient step.
-        learning_rate: at the beginning; it falls to 0 as a cosine.
-        temperature: of the softmax over exact values; 1: a spell's greatest worth.
+        learning_rate: learning rate at the beginning; it falls to 0 as a cosine.
+        temperature: temperature of the softmax over exact values; 1: a spell's greatest worth.
         regret: weight of the expected regret beside the cross-entropy.
         max_grad_norm: most that the norm of a gradient may be.
         train_bytes: memory that a scenario to learn from may take.
         test_bytes: memory that a scenario of the grading may take.
         graded: scenarios of the test split, with a score.
         workers: scenarios solved side by side on this machine.
-        threads: of torch.
-        checkpoint_seconds: between two checkpoints.
+        threads: threads of torch.
+        checkpoint_seconds: seconds between two checkpoints.
     """
 
     seat: str = field(default="caster", metadata={"choices": SEATS})

@@ -57,8 +57,12 @@ class Overrides:
     n_steps: int | None = _flag(positive_integer, "decisions of each between two updates")
     batch_size: int | None = _flag(positive_integer, "decisions of a gradient step")
     n_epochs: int | None = _flag(positive_integer, "passes over an update's decisions")
-    learning_rate: float | None = _flag(non_negative_number, "at the beginning; falls to 0")
-    gae_lambda: float | None = _flag(non_negative_number, "1: no bias; less: less variance")
+    learning_rate: float | None = _flag(
+        non_negative_number, "learning rate at the beginning; falls to 0"
+    )
+    gae_lambda: float | None = _flag(
+        non_negative_number, "lambda of the advantages; 1: no bias; less: less variance"
+    )
     ent_coef: float | None = _flag(non_negative_number, "entropy coefficient at the beginning")
     ent_final: float | None = _flag(non_negative_number, "entropy coefficient at the end")
     net: int | None = _flag(positive_integer, "width of the two hidden layers")
@@ -70,15 +74,15 @@ class Settings(Overrides):
 
     Attributes:
         scenario: bundled names or files, played in turn; or one name of generated ones.
-        seat: of the learner.
+        seat: seat of the learner.
         opponent: names or saved models; each episode draws one.
-        seed: of network, sampling and dice.
+        seed: seed of network, sampling and dice.
         out: folder of the results.
         evaluations: points of the learning curve after the first.
-        battles: of each evaluation along the way.
-        final_battles: of each cell of the final table.
+        battles: battles of each evaluation along the way.
+        final_battles: battles of each cell of the final table.
         exact_bytes: memory of an exact solution; larger scenarios get no exact score.
-        threads: of torch.
+        threads: threads of torch.
     """
 
     scenario: tuple[str, ...] = ("archmage-duel",)

@@ -49,11 +49,11 @@ class Settings:
         dataset: name of the Minari dataset to learn from.
         epochs: passes over the decisions.
         batch_size: decisions of a gradient step.
-        learning_rate: at the beginning; it falls linearly to 0.
-        shape: of the network: see `wfb_gym.players.network`.
-        width: of the hidden layers.
+        learning_rate: learning rate at the beginning; it falls linearly to 0.
+        shape: kind of network: see `wfb_gym.players.network`.
+        width: width of the hidden layers.
         held_out: share of the battles that it does not learn from.
-        seed: of the network, and of the order of the decisions.
+        seed: seed of the network, and of the order of the decisions.
         exact_bytes: memory that the exact solution may take, in bytes.
         out: folder of the results.
     """

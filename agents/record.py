@@ -50,12 +50,12 @@ class Settings:
     Attributes:
         agent: registered name or saved model.
         scenario: bundled name or file.
-        seat: of the agent.
-        opponent: of several, battle i meets one after the other.
-        battles: how many are recorded.
+        seat: seat of the agent.
+        opponent: registered name or saved model; of several, the battles meet one after the other.
+        battles: battles that are recorded.
         epsilon: share of the seat's decisions that are random.
-        seed: of the first battle's dice, and of the agents' draws.
-        name: of the dataset.
+        seed: seed of the first battle's dice, and of the agents' draws.
+        name: name of the dataset.
     """
 
     agent: str = "optimal"
@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={"replace": "a data set of that name"},
+        switches={"replace": "replace a data set of that name, which is refused otherwise"},
     )
     usual = usual_name(settings.scenario, settings.seat, settings.agent)
     settings = replace(settings, name=settings.name or usual)

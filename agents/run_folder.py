@@ -18,7 +18,9 @@ from experiments.workers import WorkerError
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.files import describe_error, lock_folder, refuse_damage
 
-OVERWRITE = {"overwrite": "an unfinished run in the folder, which is refused otherwise"}
+OVERWRITE = {
+    "overwrite": "begin anew where the folder has an unfinished run, which is refused otherwise"
+}
 """The switch of commands that keep unfinished runs."""
 
 

@@ -53,8 +53,8 @@ class Settings:
     """Settings of a search.
 
     Attributes:
-        samples: of the random settings, for each combination of the grid.
-        seed: of the samples.
+        samples: draws of the random settings, for each combination of the grid.
+        seed: seed of the draws.
         out: folder of the results.
     """
 

@@ -201,11 +201,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; returns the exit status."""
     parser = Parser(prog="python -m experiments.benchmark", description=(__doc__ or "").strip())
     parser.add_argument("--json", action="store_true", help="print JSON alone on stdout")
-    parser.add_argument("--quick", action="store_true", help="briefly, to show that all works")
-    parser.add_argument("--long", action="store_true", help="solve storm-council, for minutes more")
-    parser.add_argument("--profile", action="store_true", help="only an update of train_fast")
     parser.add_argument(
-        "--wheel", type=Path, metavar="FILE", help="to install (default: the newest in dist/)"
+        "--quick", action="store_true", help="a brief run that only shows that all works"
+    )
+    parser.add_argument(
+        "--long", action="store_true", help="solve storm-council too, for minutes more"
+    )
+    parser.add_argument(
+        "--profile", action="store_true", help="measure only the parts of an update of train_fast"
+    )
+    parser.add_argument(
+        "--wheel", type=Path, metavar="FILE", help="wheel to install (default: the newest in dist/)"
     )
     given = parser.parse_args(arguments)
     if given.wheel is not None and not given.wheel.is_file():

@@ -71,11 +71,11 @@ class Settings(Effort):
     Attributes:
         players: each a name or the path of a saved model, or two of these, CASTER+DISPELLER.
         scenario: bundled names or files.
-        phases: of the cut battle, the first ones.
-        memory: for the positions of a cut battle, in MiB.
-        planner_decisions: of a cut battle, at most, where a player that searches is graded.
-        hindsight_battles: of the cut battle, whose dice are known; 0 for none.
-        processes: that train exploiters at a time.
+        phases: first phases that make up the cut battle.
+        memory: memory for the positions of a cut battle, in MiB.
+        planner_decisions: most decisions of a cut battle in which a player that searches is graded.
+        hindsight_battles: plays of the cut battle whose dice are known ahead; 0 for none.
+        processes: processes that train exploiters side by side.
     """
 
     players: tuple[str, ...] = field(

@@ -85,19 +85,33 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
     parser = Parser(prog="python -m experiments.leaderboard", description=description)
     add = parser.add_argument
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--evaluate", nargs="+", metavar="POLICY", help="names, or saved models")
+    what.add_argument(
+        "--evaluate", nargs="+", metavar="POLICY", help="grade names, or saved models"
+    )
     what.add_argument("--check", action="store_true", help="only say whether the page is current")
-    what.add_argument("--compare", nargs=2, metavar="NAME", help="of two submissions")
-    what.add_argument("--find", action="store_true", help="the generated scenarios anew (minutes)")
-    add("--name", help="of the submission (default: the agent's own)")
-    add("--task", action="append", choices=sorted(TASKS), metavar="TASK", help=", ".join(TASKS))
+    what.add_argument("--compare", nargs=2, metavar="NAME", help="compare two submissions")
+    what.add_argument(
+        "--find", action="store_true", help="find the generated scenarios anew (minutes)"
+    )
+    add("--name", help="name of the submission (default: the agent's own)")
+    add(
+        "--task",
+        action="append",
+        choices=sorted(TASKS),
+        metavar="TASK",
+        help=f"grade only in these: {', '.join(TASKS)}",
+    )
     steps = common.natural_number
     add("--steps", type=steps, default=0, help="decisions learned from (default: none)")
-    add("--description", default="", help="one line")
+    add("--description", default="", help="what it is, in a line")
     add("--authors", default="wfb_gym contributors", help="who made it (default: %(default)s)")
     add("--code", default="", help="where the code is (default: this command)")
-    add("--add", action="store_true", help="to the submission of that name: other tasks of it stay")
-    add("--folder", type=Path, help=f"of the submissions (default: {FOLDER})")
+    add(
+        "--add",
+        action="store_true",
+        help="add to the submission of that name; its other tasks stay",
+    )
+    add("--folder", type=Path, help=f"folder of the submissions (default: {FOLDER})")
     add("--ray", default="", **RAY)
     add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
     add("--json", action="store_true", help="print JSON alone on stdout")

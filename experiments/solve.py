@@ -57,9 +57,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> Settings:
     parser = Parser(prog="python -m experiments.solve", description=(__doc__ or "").strip())
     add, count = parser.add_argument, common.positive_integer
     add("scenarios", nargs="*", metavar="SCENARIO", help="bundled name or file")
-    add("--all", action="store_true", help="every bundled scenario")
+    add("--all", action="store_true", help="solve every bundled scenario")
     add("--phases", type=count, metavar="N", help="solve the first N phases of a battle")
-    add("--memory", type=count, default=4, metavar="GIB", help="limit (default: %(default)s)")
+    add("--memory", type=count, default=4, metavar="GIB", help="most memory (default: %(default)s)")
     add("--plot", type=Path, metavar="FILE", help="draw the best dice by pools, of one scenario")
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print JSON alone on stdout")

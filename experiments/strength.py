@@ -57,8 +57,8 @@ class Settings:
         players: each a name or a saved model; the first is the reference.
         scenario: bundled names or files.
         pool: whom they meet, each as often.
-        battles: of each match.
-        seed: of the dice.
+        battles: battles of each match.
+        seed: seed of the dice.
         out: folder of the results.
     """
 

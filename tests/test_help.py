@@ -25,6 +25,8 @@ COMMANDS = [
         if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
     ),
 ]
+FRAGMENTS = ("after", "at", "between", "briefly", "for", "of", "that", "to")
+"""First words of what only goes on from the name of its flag."""
 OURS = ("wfb_gym", "agents", "experiments", "tools")
 
 
@@ -73,6 +75,8 @@ def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPa
     options = dict(options_of(parser_of(monkeypatch, main)))
     assert options
     assert [name for name, action in options.items() if not meaning(action)] == []
+    told = {name: meaning(action) for name, action in options.items()}
+    assert {name: text for name, text in told.items() if text.split()[0] in FRAGMENTS} == {}
 
 
 def test_settings_say_what_their_fields_mean(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,5 +86,9 @@ def test_settings_say_what_their_fields_mean(monkeypatch: pytest.MonkeyPatch) ->
     helps = {action.dest: action.help for _, action in options_of(parser_of(monkeypatch, main))}
     assert helps["rollout"] == "decisions of each battle between two updates (default: 16)"
     several = "repeat for several (default: archmage-duel)"
-    assert helps["scenario"] == f"played in turn; or one name of generated ones; {several}"
-    assert str(helps["learning_rate"]).startswith("at the beginning; it falls linearly to 1 %% of")
+    assert helps["scenario"] == (
+        f"bundled names or files, played in turn; or one name of generated ones; {several}"
+    )
+    assert str(helps["learning_rate"]).startswith(
+        "learning rate at the beginning; it falls linearly to 1 %% of"
+    )

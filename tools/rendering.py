@@ -50,11 +50,11 @@ def frames(
 def main() -> None:
     parser = argparse.ArgumentParser(description="Draw a battle between two veterans.")
     parser.add_argument("--scenario", default="the-shattered-gate", help="bundled name or file")
-    parser.add_argument("--seed", type=int, default=3, help="of the dice")
-    parser.add_argument("--events", type=int, default=99, help="after how many of them")
-    parser.add_argument("--film", action="store_true", help="a film that ends there")
+    parser.add_argument("--seed", type=int, default=3, help="seed of the dice")
+    parser.add_argument("--events", type=int, default=99, help="events after which it is drawn")
+    parser.add_argument("--film", action="store_true", help="draw a film that ends there")
     parser.add_argument("--length", type=int, default=30, help="pictures of the film")
-    parser.add_argument("--out", type=Path, help="the file", required=True)
+    parser.add_argument("--out", type=Path, help="file that is written", required=True)
     given = parser.parse_args()
     first = given.events - given.length + 1 if given.film else given.events
     size = _FILM_SIZE if given.film else (1280, 720)

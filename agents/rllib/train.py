@@ -72,15 +72,15 @@ class Settings:
     Attributes:
         scenario: bundled name or file.
         workers: Ray's processes that play; 0: the trainer's own plays too.
-        envs: battles side by side of each.
-        iterations: of sampling and learning, in all.
+        envs: battles side by side of each process.
+        iterations: iterations of sampling and learning, in all.
         batch: decisions of an iteration, of both seats.
         minibatch: decisions of a gradient step.
         epochs: passes over the decisions of an iteration.
-        learning_rate: of Adam.
+        learning_rate: learning rate of Adam.
         entropy: weight of the entropy bonus at the beginning; it falls to a tenth.
-        width: of the two hidden layers.
-        seed: of networks, sampling and dice.
+        width: width of the two hidden layers.
+        seed: seed of networks, sampling and dice.
         checkpoint_every: iterations between two checkpoints.
         exact_bytes: memory that the exact solution may take, in bytes.
         out: folder of the results.
@@ -98,7 +98,7 @@ class Settings:
     width: int = 128
     seed: int = 0
     address: str = field(
-        default="", metadata={"help": "of a Ray cluster (default: this machine alone)"}
+        default="", metadata={"help": "address of a Ray cluster (default: this machine alone)"}
     )
     checkpoint_every: int = 10
     exact_bytes: int = 1 << 28

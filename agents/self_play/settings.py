@@ -9,24 +9,24 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        scenario: played in turn; or one name of generated ones.
+        scenario: bundled names or files, played in turn; or one name of generated ones.
         steps: decisions of both seats in all.
-        seed: of networks, sampling and dice.
-        runs: of consecutive seeds.
+        seed: seed of networks, sampling and dice.
+        runs: runs of consecutive seeds, each in a folder of its own.
         out: folder of the results.
-        shape: of the networks: see `wfb_gym.players.network`.
-        width: of their hidden layers.
+        shape: kind of networks: see `wfb_gym.players.network`.
+        width: width of their hidden layers.
         num_envs: battles side by side.
         rollout: decisions of each battle between two updates.
         batch_size: decisions of a gradient step.
         epochs: passes over the decisions of an update.
-        learning_rate: at the beginning; it falls linearly to 1 % of that.
-        gae_lambda: of generalised advantage estimation (Schulman et al. 2016).
+        learning_rate: learning rate at the beginning; it falls linearly to 1 % of that.
+        gae_lambda: lambda of generalised advantage estimation (Schulman et al. 2016).
         clip_range: how far the probability ratio of an action may move in an update.
         entropy_coefficient: weight of the entropy bonus at the beginning; 0: no bonus.
         final_entropy_coefficient: weight of the entropy bonus at the end.
         exploration: share of battles in which a seat explores, for each seat.
-        exploration_weight: of the policy loss of exploratory decisions.
+        exploration_weight: weight of the policy loss of exploratory decisions.
         exploring_starts: share of battles that begin at a position of the archive.
         archive_capacity: most positions that the archive stores.
         max_grad_norm: most that the norm of a gradient may be.
@@ -34,7 +34,7 @@ class Settings:
         exact_bytes: memory that the exact solution may take, in bytes.
         workers: processes that learn together, each with its part of the battles; two on
             every machine, as another number learns otherwise.
-        checkpoint_seconds: between two checkpoints.
+        checkpoint_seconds: seconds between two checkpoints.
     """
 
     scenario: tuple[str, ...] = ("archmage-duel",)

@@ -58,13 +58,13 @@ class Settings:
     Attributes:
         agents: each a name or the path of a saved model.
         scenario: bundled names or files.
-        battles: of each match.
-        planner_battles: of each match in which an agent searches, which takes long.
-        seed: of dice and random choices.
+        battles: battles of each match.
+        planner_battles: battles of each match in which an agent searches, which takes long.
+        seed: seed of dice and random choices.
         out: folder of the results.
-        move_seconds: that an agent may take for one decision, on average over a match.
+        move_seconds: seconds that an agent may take for one decision, on average over a match.
         exact_bytes: memory for exact values; a larger scenario has none.
-        exact_seconds: for asking an agent about all decisions; else it has none.
+        exact_seconds: seconds for asking an agent about all decisions; else it has none.
         luck_adjusted: take the luck of the dice off all points; see experiments/luck.py.
     """
 

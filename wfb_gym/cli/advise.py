@@ -120,7 +120,9 @@ def add_to(commands: Commands) -> None:
     happened.add_argument(
         "--cast", metavar="SPELL", help="the spell just cast: what does the dispeller do?"
     )
-    happened.add_argument("--total", type=whole_number, metavar="T", help="that it was cast with")
+    happened.add_argument(
+        "--total", type=whole_number, metavar="T", help="total that it was cast with"
+    )
     happened.add_argument("--at", metavar="NAME", help="the unit or character it is cast at")
     shared.add_json_option(parser)
     parser.set_defaults(run=partial(_run, parser))

@@ -53,7 +53,10 @@ def add_to(commands: Commands) -> None:
         "(default: veteran)",
     )
     play.add_argument(
-        "--seed", type=whole_number, metavar="N", help="of the dice (default: another each time)"
+        "--seed",
+        type=whole_number,
+        metavar="N",
+        help="seed of the dice (default: another each time)",
     )
     play.add_argument("--odds", action="store_true", help='show at every decision what "?" shows')
     play.add_argument(

@@ -34,7 +34,7 @@ def add_to(commands: Commands) -> None:
         description="List the profiles of the army lists, which units and characters of a scenario"
         '\nfile take their numbers from: profile = "Halberdiers".',
     )
-    parser.add_argument("army", nargs="?", help="of this army list alone, such as empire")
+    parser.add_argument("army", nargs="?", help="show this army list alone, such as empire")
     add_json_option(parser)
     parser.set_defaults(run=_list_profiles, parser=parser)
     parser = commands.add_parser(

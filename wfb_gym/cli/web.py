@@ -30,7 +30,7 @@ def add_to(commands: Commands) -> None:
         type=whole_number,
         default=DEFAULT_PORT,
         metavar="N",
-        help=f"to listen on, 0 for any that is free (default: {DEFAULT_PORT})",
+        help=f"port to listen on, 0 for any that is free (default: {DEFAULT_PORT})",
     )
     parser.add_argument(
         "--no-open", action="store_true", help="print the address and open no browser"
