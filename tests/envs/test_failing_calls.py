@@ -132,6 +132,12 @@ def nobody_decides() -> Scenario:
     )
 
 
+@pytest.mark.parametrize("seed", [-1, [-1, 0, 1], 1.5, "one"])
+def test_every_bad_seed_of_a_vector_environment_is_a_value_error(seed: Any) -> None:
+    with pytest.raises(ValueError, match=r"seed.*: expected"):
+        native(CASTER, 3).reset(seed=seed)
+
+
 def test_of_self_play() -> None:
     turns, twin = (SelfPlayBatch(3, "archmage-duel") for _ in range(2))
     for each in (turns, twin):

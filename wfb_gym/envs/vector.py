@@ -249,6 +249,8 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         generator: tuple[Any, Any] = self._np_random, self._np_random_seed
         seeds: list[int | None] = [None] * self.num_envs
         if isinstance(seed, int | np.integer):
+            if seed < 0:  # Gymnasium's generator would raise no ValueError, as other seeds here do
+                raise ValueError(f"seed: expected a whole number from 0, found {seed}")
             generator = gym.utils.seeding.np_random(int(seed))
             seeds = [int(seed) + i for i in range(self.num_envs)]
         elif seed is not None:
