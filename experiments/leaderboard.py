@@ -43,6 +43,7 @@ DESCRIPTIONS = {
     "random": "every legal action is as likely",
     "greedy": "the best expected points of the moment, dispels what it can",
     "veteran": "rules of thumb of an experienced player",
+    "phase-search": "solves each phase as a duel of its best spells, and looks ahead",
 }
 Entries = dict[str, list[str]]
 """What is graded: by the name of a submission a policy for each run."""

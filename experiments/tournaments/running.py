@@ -37,7 +37,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.solution import packed_digest
 
-AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "optimal")
+AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "phase-search", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
 FILE = "cells.jsonl"
 """File of a tournament's folder that holds finished matches."""

@@ -78,7 +78,7 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
-    agent = PhaseSearchAgent(7, keep=0.0, keep_aid=0.0, miscast_cost=COST)
+    agent = PhaseSearchAgent(7, miscast_cost=COST)
     rng = np.random.default_rng(0)
     compared = set()
     for _ in range(20):

@@ -39,7 +39,10 @@ MOST_OWN = 4
 """Wizards whose own dice are told apart."""
 MOST_AIDS = 2
 """Kinds of item that help a cast."""
+MOST_USES = 7
+"""Uses of one kind of item that are told apart."""
 MOST_SCROLLS = 15
+MOST_LATER = (MOST_USES + 1) ** MOST_AIDS
 NONE = -1
 
 
@@ -56,6 +59,7 @@ class DuelSpell(Record):
     bound: Int64
     resistance: Int64  # dice that Magic Resistance adds to a dispel
     kept: Int64  # its place in `kept`, or NONE
+    barred: Int64  # bits of `kept`: it cannot be cast while one of them is in play
 
 
 class KeptSpell(Record):
@@ -83,7 +87,6 @@ class CastAid(Record):
     extra_dice: Int64
     bonus: Int64
     irresistible: Int64  # 1: the cast may be
-    price: Float64  # points that a use is worth if it is kept
 
 
 class Duel(Record):
@@ -105,10 +108,12 @@ class Duel(Record):
     base: Float64  # points of spells in play that are not kept
     greatest: Float64  # worth of a spell that may be cast, points
     miscast_cost: Float64
-    scroll_price: Float64  # points that one is worth to the dispeller if it is kept
     spells: Annotated[Records[DuelSpell], MOST_SPELLS]
     kept: Annotated[Records[KeptSpell], MOST_KEPT]
     aids: Annotated[Records[CastAid], MOST_AIDS]
+    # points that phases to come bring more than if nothing were used now, by the uses of aids and
+    # the scrolls that are left
+    later: Annotated[NDArray[np.float64], MOST_LATER, MOST_SCROLLS + 1]
     # points of spells that the dispeller loses by reading so many scrolls
     readers_lose: Annotated[NDArray[np.float64], MOST_SCROLLS + 1]
     # most points that dispelling brings once casting is over, by dice; the active army's also by
@@ -195,11 +200,18 @@ def inner_size(duel: Duel) -> int:
 
 
 @jit
-def mid_size(duel: Duel) -> int:
-    """How many combinations of uses and own dice there are."""
+def uses_size(duel: Duel) -> int:
+    """How many combinations of uses of aids there are."""
     size = int64(1)
     for k in range(duel.n_aids):
         size *= duel.uses[k] + 1
+    return int64(size)
+
+
+@jit
+def mid_size(duel: Duel) -> int:
+    """How many combinations of uses and own dice there are."""
+    size = uses_size(duel)
     for k in range(duel.n_own):
         size *= duel.own_dice[k] + 1
     return int64(size)
@@ -302,15 +314,13 @@ def most_by_dispels(duel: Duel, dispels: Dispels, bonus: int, dice: int) -> None
 
 @jit(forceinline=False)
 def end_value(duel: Duel, here: Moment) -> float:
-    """Value once casting is over: what is in play, and the price of what was used."""
+    """Value once casting is over: what is in play, and what is left for phases to come."""
     value = duel.base - duel.by_dispel[here.kept, here.dispel]
     read = duel.scrolls - here.scrolls
-    value += read * duel.scroll_price + duel.readers_lose[read]
+    value += duel.later[here.mid % uses_size(duel), here.scrolls] + duel.readers_lose[read]
     for k in range(duel.n_kept):
         if here.kept & bit(k):
             value += duel.kept[k].worth
-    for k in range(duel.n_aids):
-        value -= (duel.uses[k] - uses_in(duel, here.mid, k)) * duel.aids[k].price
     own = int64(0)
     for k in range(duel.n_own):
         own = max(own, own_in(duel, here.mid, k))
@@ -576,7 +586,12 @@ def solve_duel(duel: Duel, table: Table) -> None:
             while rest:
                 slot = lowest(rest)
                 rest &= rest - 1
-                _fill_casts(duel, table, int64(left), int64(kept), slot)
+                if not kept & duel.spells[slot].barred:
+                    _fill_casts(duel, table, int64(left), int64(kept), slot)
+            rest = int64(kept)
+            while rest:  # a spell in play may be ended
+                _fill_end_of(duel, table, int64(left), int64(kept), lowest(rest))
+                rest &= rest - 1
 
 
 @jit(forceinline=False)
@@ -592,6 +607,16 @@ def _fill_ends(duel: Duel, table: Table, left: int, kept: int) -> None:
                     )
                     table.values[place] = end_value(duel, here)
                     place += 1
+
+
+@jit(forceinline=False)
+def _fill_end_of(duel: Duel, table: Table, left: int, kept: int, ended: int) -> None:
+    """Raise the values to those of ending a spell in play, wherever that is better."""
+    place = place_of(duel, left, kept, int64(0), int64(0))
+    ending = place_of(duel, left, without(kept, bit(ended)), int64(0), int64(0))
+    values = table.values
+    for k in range(mid_size(duel) * inner_size(duel)):
+        values[place + k] = max(values[place + k], values[ending + k])
 
 
 @jit(forceinline=False)

@@ -1,10 +1,9 @@
-"""Phase search: what is inside a magic phase is solved exactly, what lies between is a rule.
+"""Phase search: a magic phase is solved exactly as a duel, and so is each one that is to come.
 
 Each decision is made in a duel of plain worths (`wfb_gym.players.search.reduction`) that is solved
-to its end (`wfb_gym.players.search.phase_duel`). Between phases nothing is searched:
+to its end (`wfb_gym.players.search.phase_duel`). What scrolls, items that help a cast and spells in
+play will bring in later phases is worked out in duels too (`wfb_gym.players.search.look_ahead`).
 
-- A one-phase duel thinks that scrolls and stones are free. Each is given a price, a share of the
-  greatest worth at stake, as long as phases are left to use it in.
 - An item that re-rolls dice to dispel is declared against what matters; other decisions outside of
   the duel (what to re-roll, which spell to swap, dice to keep) are the veteran's.
 """
@@ -98,10 +97,8 @@ class PhaseSearchAgent(PositionAgent):
 
     Args:
         spells: that may still be cast in the duel, 1 to `MOST_SPELLS` - 1.
-        survival: chance that a spell in play outlives a phase.
-        keep: share of the greatest worth that keeping a scroll is worth, while phases are left.
-        keep_aid: the same of an item that helps a cast.
         miscast_cost: points that a miscast is taken to cost.
+        later_spells: that are looked at in each phase to come.
 
     Raises:
         ValueError: spells out of bounds.
@@ -113,19 +110,17 @@ class PhaseSearchAgent(PositionAgent):
         self,
         spells: int = DEFAULT_SPELLS,
         *,
-        survival: float = 0.5,
-        keep: float = 0.5,
-        keep_aid: float = 0.5,
         miscast_cost: float = 20.0,
+        later_spells: int = 3,
     ) -> None:
         if not 1 <= spells < MOST_SPELLS:
             raise ValueError(
                 f"phase-search: expected spells of 1 to {MOST_SPELLS - 1}, found {spells}"
             )
         self._spells = spells
-        self._terms = Terms(survival, keep, keep_aid, miscast_cost)
         self._veteran = ScriptedAgent("veteran")
         self._room = new_room()
+        self._terms = Terms(miscast_cost, min(spells, later_spells), self._room.ahead.lasting)
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         self._veteran._choose(asked, actions)  # noqa: SLF001 (where no duel decides)

@@ -24,7 +24,7 @@ from wfb_gym.engine.actions import (
 from wfb_gym.engine.dispelling import bonus_to_dispel
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
-from wfb_gym.engine.promises import phases_left, worth_of_pending
+from wfb_gym.engine.promises import worth_of_pending
 from wfb_gym.engine.queries import (
     attempt_pool,
     bit,
@@ -45,6 +45,13 @@ from wfb_gym.engine.state import (
 from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim
 from wfb_gym.opponents.worths import WEAR
 from wfb_gym.packing.records import DispelUse, PackedScenario
+from wfb_gym.players.search.look_ahead import (
+    Ahead,
+    look_ahead,
+    new_ahead,
+    price_later,
+    price_of_scroll,
+)
 from wfb_gym.players.search.phase_duel import (
     NONE,
     Dispels,
@@ -70,9 +77,9 @@ from wfb_gym.players.search.reduction import (
     aim_at_once,
     aim_value,
     expected_phases,
-    item_price,
     most_power,
     new_scores,
+    price_of_boost,
     reader_loses,
     reduce_phase,
     value_in_play,
@@ -89,6 +96,7 @@ class Room(NamedTuple):
     duel: Records[Duel]  # (1,)
     dispels: Records[Dispels]  # (ARMIES,)
     table: Table
+    ahead: Ahead
     scores: Scores
     points: NDArray[np.float64]  # (ACTIONS,): of the legal actions, in their order
     work: Records[WorkSpace]  # (1,)
@@ -97,7 +105,7 @@ class Room(NamedTuple):
 def new_room() -> Room:
     """Room for a search."""
     return Room(
-        new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES),
+        new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES), new_ahead(),
         new_scores(), np.zeros(ACTIONS), new_work_spaces(),
     )  # fmt: skip
 
@@ -111,6 +119,7 @@ def _solve(
     for spells in range(most_spells, -1, -1):
         reduce_phase(packed, state, int64(spells), forced, terms, room.scores, duel, room.dispels)
         if table_size(duel) <= room.table.values.shape[0]:
+            price_later(duel, int64(state.active), room.ahead)
             solve_duel(duel, room.table)
             return True
     return False
@@ -142,6 +151,7 @@ def action_points(
     count = int64(legal_actions(packed, state, work))
     room.points[:count] = np.nan
     node = state.node
+    look_ahead(packed, state, terms, room.ahead)
     if node == Node.NOMINATE:
         if _solve(packed, state, most_spells, int64(NONE), terms, room):
             _value_nominations(count, room)
@@ -149,21 +159,21 @@ def action_points(
                 _value_other_spells(packed, state, most_spells, count, terms, room)
     elif node == Node.TARGET:
         if state.free:
-            _value_free_targets(packed, state, count, terms.survival, room)
+            _value_free_targets(packed, state, count, room)
         elif _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
-            _value_targets(packed, state, count, terms.survival, room)
+            _value_targets(packed, state, count, room)
     elif node in (Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE):
         if _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
             _value_dice(packed, state, count, room)
     elif node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL):
         if _solve(packed, state, most_spells - 1, int64(NONE), terms, room):
             if state.attempt == DispelAttempt.CAST:
-                _value_answers(packed, state, count, terms, room)
+                _value_answers(packed, state, count, room)
             else:
-                _value_own_dispels(packed, state, count, terms, room)
+                _value_own_dispels(packed, state, count, room)
     elif node == Node.IN_PLAY:
         if _solve(packed, state, int64(0), int64(NONE), terms, room):
-            _value_spells_in_play(packed, state, count, terms.survival, room)
+            _value_spells_in_play(packed, state, count, room)
     return count
 
 
@@ -222,25 +232,21 @@ def _value_other_spells(
 
 
 @jit(forceinline=False)
-def _value_free_targets(
-    packed: PackedScenario, state: State, count: int, survival: float, room: Room
-) -> None:
+def _value_free_targets(packed: PackedScenario, state: State, count: int, room: Room) -> None:
     army, spell = int64(state.mover), int64(state.free - 1)
     for i in range(count):
         aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
-        room.points[i] = aim_value(packed, state, army, spell, aim, survival)
+        room.points[i] = aim_value(packed, state, army, spell, aim, room.ahead.lasting)
 
 
 @jit(forceinline=False)
-def _value_targets(
-    packed: PackedScenario, state: State, count: int, survival: float, room: Room
-) -> None:
+def _value_targets(packed: PackedScenario, state: State, count: int, room: Room) -> None:
     """Value the targets of the spell that is being cast, the others taken at their best."""
     duel = room.duel[0]
     army, spell, slot = int64(state.active), int64(state.spell - 1), int64(duel.n_spells)
     entry = packed.armies[army].spells[spell]
     one = duel.spells[slot]
-    phases = expected_phases(int64(entry.duration), phases_left(packed, state), survival)
+    phases = expected_phases(packed, state, army, spell, room.ahead.lasting)
     for i in range(count):
         aim = aim_at(packed, army, spell, int64(room.work[0].legal[i]) - FIRST_TARGET)
         later = packed.armies[army].aims[entry.first_aim + aim].worth_per_phase * phases
@@ -292,9 +298,7 @@ def _value_dice(packed: PackedScenario, state: State, count: int, room: Room) ->
 
 
 @jit(forceinline=False)
-def _value_answers(
-    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
-) -> None:
+def _value_answers(packed: PackedScenario, state: State, count: int, room: Room) -> None:
     """Value what the dispeller may do about a spell that has been cast."""
     duel, values, legal = room.duel[0], room.table.values, room.work[0].legal
     slot, mover = int64(duel.n_spells), int64(state.mover)
@@ -319,7 +323,7 @@ def _value_answers(
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
                 if scrolls > 0:
-                    more = reader_loses(packed, state, code - FIRST_ITEM, terms.survival)
+                    more = reader_loses(packed, state, code - FIRST_ITEM, room.ahead.lasting)
                     more -= duel.readers_lose[1]
                     room.points[i] = -(values[lost + dispel * row + scrolls - 1] + more)
             elif entry.dispel_use_bonus > 0:
@@ -327,7 +331,7 @@ def _value_answers(
                 answer_block(duel, values, slot, more, lost, won, room.table.block)
                 value = room.table.block[dispel * row + scrolls]
                 uses = int64(state.items[mover, code - FIRST_ITEM])
-                price = item_price(packed, state, terms.keep * duel.greatest, uses)
+                price = price_of_boost(packed, state, duel.greatest, uses)
                 room.points[i] = -(value + price)
 
 
@@ -369,16 +373,14 @@ def _after_own_dispel(state: State, power: int, room: Room) -> float:
 
 
 @jit(forceinline=False)
-def _value_own_dispels(
-    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
-) -> None:
+def _value_own_dispels(packed: PackedScenario, state: State, count: int, room: Room) -> None:
     """Value the dice against a spell in play, or the active army's against a free spell."""
     legal, mover = room.work[0].legal, int64(state.mover)
     pool = attempt_pool(state)
     if state.attempt == DispelAttempt.IN_PLAY:
         target = int64(state.target - 1)
         owner = target // SPELLS
-        worth = value_in_play(packed, state, owner, target % SPELLS, terms.survival)
+        worth = value_in_play(packed, state, owner, target % SPELLS, room.ahead.lasting)
         if owner == mover:
             worth = -worth
     else:
@@ -403,8 +405,7 @@ def _value_own_dispels(
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                uses = int64(state.items[mover, code - FIRST_ITEM])
-                price = item_price(packed, state, terms.keep * worth, uses)
+                price = price_of_scroll(other(mover), room.ahead)
                 room.points[i] = _after_own_dispel(state, pool, room) - price
             continue
         elif code == PASS:
@@ -427,9 +428,7 @@ def _value_own_dispels(
 
 
 @jit(forceinline=False)
-def _value_spells_in_play(
-    packed: PackedScenario, state: State, count: int, survival: float, room: Room
-) -> None:
+def _value_spells_in_play(packed: PackedScenario, state: State, count: int, room: Room) -> None:
     """Value the spells in play that the mover may try to dispel."""
     bonus = dispel_bonus(packed, state, int64(state.mover))
     mover = int64(state.mover)
@@ -450,7 +449,7 @@ def _value_spells_in_play(
         for k in range(dispels.count):
             if owner != mover and dispels.spells[k].spell == spell:
                 rest = without(rest, bit(k))
-        worth = value_in_play(packed, state, owner, spell, survival)
+        worth = value_in_play(packed, state, owner, spell, room.ahead.lasting)
         if owner == mover:
             worth = -worth
         need = dispel_need(number_against(packed, owner * SPELLS + spell), bonus)

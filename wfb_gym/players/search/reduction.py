@@ -19,11 +19,11 @@ from wfb_gym._records import Records
 from wfb_gym.engine.promises import phases_left, worth_in_play
 from wfb_gym.engine.queries import (
     bit,
-    can_nominate,
     caster_of,
     dice_cap,
     dispel_bonus,
     dispels_outright,
+    has_bound_use,
     has_use,
     number_against,
     other,
@@ -32,6 +32,7 @@ from wfb_gym.engine.queries import (
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
     can_aim,
+    has_aim,
     resistance_of_aim,
     worth_per_phase,
     wounds_left,
@@ -45,6 +46,7 @@ from wfb_gym.players.search.phase_duel import (
     MOST_OWN,
     MOST_SCROLLS,
     MOST_TO_DISPEL,
+    MOST_USES,
     NONE,
     Dispels,
     Duel,
@@ -56,24 +58,29 @@ LEFT_OVER = 0.8
 """Share of the points of those struck that a spell can be expected to take at most."""
 RESISTED = 0.15
 """Share of a spell's worth that each die of Magic Resistance takes away, where targets compete."""
+KEEP = 0.5
+"""Share of the greatest worth that keeping an item that adds to a dispel is worth."""
 HOPE = 0.05
 """Added to the chance to cast where spells are ranked: a stone may cast what dice hardly can."""
+
+
+Lasting = NDArray[np.float64]
+"""Phases that a spell of any army can be expected to pay for if it is in play as this phase ends,
+this one included, (ARMIES, SPELLS)."""
 
 
 class Terms(NamedTuple):
     """What a phase is reduced by.
 
     Attributes:
-        survival: chance that a spell in play outlives a phase.
-        keep: what keeping a scroll for a phase to come is worth, as a share of the greatest worth.
-        keep_aid: the same of an item that helps a cast.
         miscast_cost: points that a miscast costs.
+        later_spells: that are looked at in each phase to come.
+        lasting: what the phases to come say of spells in play.
     """
 
-    survival: float
-    keep: float
-    keep_aid: float
     miscast_cost: float
+    later_spells: int
+    lasting: Lasting
 
 
 class Scores(NamedTuple):
@@ -89,19 +96,37 @@ def new_scores() -> Scores:
 
 
 @jit
-def expected_phases(duration: int, left: int, survival: float) -> float:
-    """Phases that a spell put into play now can be expected to pay for.
+def surviving_phases(left: int, survival: float) -> float:
+    """Phases that a spell in play can be expected to pay for, of so many that are left.
 
     `survival` is the chance that it outlives a phase.
     """
-    if duration == Duration.ONE_TURN:
-        return float(min(2, left))
     phases = 0.0
     chance = 1.0
     for _ in range(left):
         phases += chance
         chance *= survival
     return phases
+
+
+@jit(forceinline=False)
+def expect_survival(
+    packed: PackedScenario, state: State, survival: float, later: int, lasting: Lasting
+) -> None:
+    """Write `lasting` of a phase so much later, by a chance to outlive a phase."""
+    for army in range(ARMIES):
+        for spell in range(packed.armies[army].n_spells):
+            lasting[army, spell] = surviving_phases(phases_left(packed, state) - later, survival)
+
+
+@jit
+def expected_phases(
+    packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
+) -> float:
+    """Phases that a spell put into play now can be expected to pay for."""
+    if packed.armies[army].spells[spell].duration == Duration.ONE_TURN:
+        return float(min(2, phases_left(packed, state)))
+    return float(lasting[army, spell])
 
 
 @jit(forceinline=False)
@@ -137,24 +162,24 @@ def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim
 
 @jit(forceinline=False)
 def aim_value(
-    packed: PackedScenario, state: State, army: int, spell: int, aim: int, survival: float
+    packed: PackedScenario, state: State, army: int, spell: int, aim: int, lasting: Lasting
 ) -> float:
     """Points that an aim can be expected to bring, if the spell is cast."""
     entry = packed.armies[army].spells[spell]
     way = packed.armies[army].aims[entry.first_aim + aim]
-    phases = expected_phases(int64(entry.duration), phases_left(packed, state), survival)
+    phases = expected_phases(packed, state, army, spell, lasting)
     value = aim_at_once(packed, state, army, spell, aim) + way.worth_per_phase * phases
     return float(value * (1.0 - RESISTED * resistance_of_aim(packed, state, army, spell, aim)))
 
 
 @jit(forceinline=False)
-def best_aim(packed: PackedScenario, state: State, army: int, spell: int, survival: float) -> int:
+def best_aim(packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting) -> int:
     """Return the number of the open aim that can be expected to bring most, or -1."""
     best = -1
     most = 0.0
     for aim in range(packed.armies[army].spells[spell].n_aims):
         if can_aim(packed, state, army, spell, aim):
-            value = aim_value(packed, state, army, spell, aim, survival)
+            value = aim_value(packed, state, army, spell, aim, lasting)
             if best < 0 or value > most:
                 best = aim
                 most = value
@@ -208,14 +233,14 @@ def reduce_phase(
     duel.power = min(DICE, int64(state.power))
     duel.dispel = min(DICE, int64(state.dispel))
     for side in range(ARMIES):
-        _reduce_spells_in_play(packed, state, side, terms.survival, duel, dispels[side])
-    _choose_spells(packed, state, most_spells, forced, terms.survival, scores, duel)
-    _reduce_items(packed, state, terms, duel)
+        _reduce_spells_in_play(packed, state, side, terms.lasting, duel, dispels[side])
+    _choose_spells(packed, state, most_spells, forced, terms.lasting, scores, duel)
+    _reduce_items(packed, state, duel)
     own_bonus = dispel_bonus(packed, state, army)
     power = most_power(state)
     most_by_dispels(duel, dispels[enemy], own_bonus, power)
     most_by_dispels(duel, dispels[army], int64(duel.dispel_bonus), int64(duel.dispel))
-    _reduce_readers(packed, state, terms.survival, power, duel, dispels[enemy])
+    _reduce_readers(packed, state, terms.lasting, power, duel, dispels[enemy])
     for kept in range(bit(duel.n_kept)):
         open_to = int64(0)
         for k in range(dispels[army].count):
@@ -237,13 +262,13 @@ def most_power(state: State) -> int:
 
 @jit
 def value_in_play(
-    packed: PackedScenario, state: State, army: int, spell: int, survival: float
+    packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> float:
     """Points that a spell in play can be expected to bring its owner."""
     duration = int64(packed.armies[army].spells[spell].duration)
     if duration == Duration.DELAYED:
         return worth_in_play(packed, state, army, spell, WEAR)
-    phases = expected_phases(duration, phases_left(packed, state), survival)
+    phases = expected_phases(packed, state, army, spell, lasting)
     if duration == Duration.ONE_TURN and not state.new_in_play[army] & bit(spell):
         phases = 1.0
     return float(worth_per_phase(packed, state, army, spell) * phases)
@@ -251,7 +276,7 @@ def value_in_play(
 
 @jit(forceinline=False)
 def _reduce_spells_in_play(
-    packed: PackedScenario, state: State, army: int, survival: float, duel: Duel, dispels: Dispels
+    packed: PackedScenario, state: State, army: int, lasting: Lasting, duel: Duel, dispels: Dispels
 ) -> None:
     """Write what an army's spells in play are worth, and which of them may be dispelled."""
     active = army == state.active
@@ -260,7 +285,7 @@ def _reduce_spells_in_play(
         if not state.in_play[army] & bit(s):
             continue
         entry = packed.armies[army].spells[s]
-        worth = value_in_play(packed, state, army, s, survival)
+        worth = value_in_play(packed, state, army, s, lasting)
         place = int64(NONE)
         if active and entry.duration == Duration.REMAINS_IN_PLAY and duel.n_kept < MOST_KEPT:
             place = int64(duel.n_kept)
@@ -288,7 +313,7 @@ def _choose_spells(
     state: State,
     most_spells: int,
     forced: int,
-    survival: float,
+    lasting: Lasting,
     scores: Scores,
     duel: Duel,
 ) -> None:
@@ -300,12 +325,12 @@ def _choose_spells(
     for s in range(count):
         worths[s] = 0.0
         aims[s] = NONE
-        if s != pending and can_nominate(packed, state, s):
+        if s != pending and _may_cast(packed, state, s, duel):
             if packed.armies[army].spells[s].targeted:
-                aims[s] = best_aim(packed, state, army, s, survival)
-                value = aim_value(packed, state, army, s, int64(aims[s]), survival)
+                aims[s] = best_aim(packed, state, army, s, lasting)
+                value = aim_value(packed, state, army, s, int64(aims[s]), lasting)
             else:
-                value = value_unaimed(packed, state, army, s, survival)
+                value = value_unaimed(packed, state, army, s, lasting)
             worths[s] = value * (HOPE + best_cast_chance(packed, state, army, s))
             if s == forced:
                 worths[s] = np.inf
@@ -318,22 +343,37 @@ def _choose_spells(
         if best < 0:
             break
         worths[best] = 0.0
-        _write_spell(packed, state, best, int64(aims[best]), survival, duel, int64(duel.n_spells))
+        _write_spell(packed, state, best, int64(aims[best]), lasting, duel, int64(duel.n_spells))
         duel.n_spells += 1
     if pending >= 0:
         aim = int64(state.aim) - 1
         if aim < 0 and packed.armies[army].spells[pending].targeted:  # it is being aimed
-            aim = best_aim(packed, state, army, pending, survival)
-        _write_spell(packed, state, pending, aim, survival, duel, int64(duel.n_spells))
+            aim = best_aim(packed, state, army, pending, lasting)
+        _write_spell(packed, state, pending, aim, lasting, duel, int64(duel.n_spells))
+
+
+@jit
+def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> bool:
+    """Whether a spell may be cast in this phase, if need be once others in play are ended."""
+    army = int64(state.active)
+    barring = packed.armies[army].spells[spell].barred_by & state.in_play[army]
+    for k in range(duel.n_kept):
+        barring = without(int64(barring), bit(int64(duel.kept[k].spell)))
+    return (
+        barring == 0
+        and (state.open & bit(spell)) != 0
+        and has_aim(packed, state, army, spell)
+        and has_bound_use(packed, state, army, spell)
+    )
 
 
 @jit
 def value_unaimed(
-    packed: PackedScenario, state: State, army: int, spell: int, survival: float
+    packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
 ) -> float:
     """Points that a spell without a target can be expected to bring, if it is cast."""
     entry = packed.armies[army].spells[spell]
-    phases = expected_phases(int64(entry.duration), phases_left(packed, state), survival)
+    phases = expected_phases(packed, state, army, spell, lasting)
     return float(entry.worth + entry.worth_per_phase * phases)
 
 
@@ -343,7 +383,7 @@ def _write_spell(
     state: State,
     spell: int,
     aim: int,
-    survival: float,
+    lasting: Lasting,
     duel: Duel,
     slot: int,
 ) -> None:
@@ -366,7 +406,11 @@ def _write_spell(
         now = aim_at_once(packed, state, army, spell, aim)
         per_phase = float(packed.armies[army].aims[entry.first_aim + aim].worth_per_phase)
         one.resistance = resistance_of_aim(packed, state, army, spell, aim)
-    later = per_phase * expected_phases(int64(entry.duration), phases_left(packed, state), survival)
+    later = per_phase * expected_phases(packed, state, army, spell, lasting)
+    one.barred = 0
+    for k in range(duel.n_kept):
+        if duel.in_play & bit(k) and entry.barred_by & bit(int64(duel.kept[k].spell)):
+            one.barred |= bit(k)
     if entry.duration == Duration.REMAINS_IN_PLAY and duel.n_kept < MOST_KEPT:
         one.kept = duel.n_kept
         duel.kept[duel.n_kept].spell = spell
@@ -389,8 +433,8 @@ def _write_spell(
 
 
 @jit(forceinline=False)
-def _reduce_items(packed: PackedScenario, state: State, terms: Terms, duel: Duel) -> None:
-    """Write scrolls, items that help a cast, and what keeping them is worth."""
+def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
+    """Write scrolls, and items that help a cast."""
     army = int64(state.active)
     enemy = other(army)
     slots = int64(duel.n_spells) + is_pending(state)
@@ -406,29 +450,24 @@ def _reduce_items(packed: PackedScenario, state: State, terms: Terms, duel: Duel
         if dispels_outright(packed, state, enemy, item):
             duel.scrolls += int64(state.items[enemy, item])
     duel.scrolls = min(MOST_SCROLLS, int64(duel.scrolls))
-    duel.scroll_price = item_price(packed, state, terms.keep * most, int64(duel.scrolls))
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
         if not entry.cast_use or not has_use(packed, state, army, item):
             continue
-        serves = entry.bearer == NO_BEARER
-        for slot in range(slots):
-            serves |= entry.bearer == duel.spells[slot].wizard
-        if serves and duel.n_aids < MOST_AIDS:
+        if duel.n_aids < MOST_AIDS:
             aid = duel.aids[duel.n_aids]
-            uses = int64(state.items[army, item])
+            uses = min(int64(MOST_USES), int64(state.items[army, item]))
             duel.uses[duel.n_aids] = uses
             aid.item = item
             aid.wizard = int64(entry.bearer)
             aid.extra_dice = int64(entry.cast_extra_dice)
             aid.bonus = int64(entry.cast_use_bonus)
             aid.irresistible = int64(entry.cast_not_irresistible == 0)
-            aid.price = item_price(packed, state, terms.keep_aid * most, uses)
             duel.n_aids += 1
 
 
 @jit(forceinline=False)
-def reader_loses(packed: PackedScenario, state: State, item: int, survival: float) -> float:
+def reader_loses(packed: PackedScenario, state: State, item: int, lasting: Lasting) -> float:
     """Points of own spells in play that reading one of the dispeller's scrolls ends."""
     army = other(state.active)
     entry = packed.armies[army].items[item]
@@ -437,7 +476,7 @@ def reader_loses(packed: PackedScenario, state: State, item: int, survival: floa
     points = 0.0
     for s in range(packed.armies[army].n_spells):
         if state.in_play[army] & bit(s) and _ends_with(packed, army, s, int64(entry.bearer)):
-            points += value_in_play(packed, state, army, s, survival)
+            points += value_in_play(packed, state, army, s, lasting)
     return points
 
 
@@ -450,7 +489,7 @@ def _ends_with(packed: PackedScenario, army: int, spell: int, wizard: int) -> bo
 
 @jit(forceinline=False)
 def _reduce_readers(
-    packed: PackedScenario, state: State, survival: float, power: int, duel: Duel, dispels: Dispels
+    packed: PackedScenario, state: State, lasting: Lasting, power: int, duel: Duel, dispels: Dispels
 ) -> None:
     """Write what reading scrolls costs the dispeller's own spells, the cheapest read first."""
     army = other(state.active)
@@ -467,7 +506,7 @@ def _reduce_readers(
         for item in range(packed.armies[army].n_items):
             if not dispels_outright(packed, state, army, item):
                 continue
-            loss = reader_loses(packed, state, int64(item), survival)
+            loss = reader_loses(packed, state, int64(item), lasting)
             bearer = int64(packed.armies[army].items[item].bearer)
             if loss == 0.0 or (bearer >= 0 and gone & bit(bearer)):
                 free += int64(state.items[army, item])
@@ -483,10 +522,11 @@ def _reduce_readers(
 
 
 @jit
-def item_price(packed: PackedScenario, state: State, points: float, uses: int) -> float:
-    """Points that each of so many uses is worth if it is kept.
+def price_of_boost(packed: PackedScenario, state: State, greatest: float, uses: int) -> float:
+    """Points that each of so many uses of an item that adds to a dispel is worth if it is kept.
 
-    That is `points`, unless fewer phases of the active army are to come than there are uses.
+    That is a share of the greatest worth, unless fewer phases of the active army are to come than
+    there are uses: what these items bring later is not worked out.
     """
     future = (phases_left(packed, state) - 1) // 2
-    return float(points * min(1.0, future / max(1, uses)))
+    return float(KEEP * greatest * min(1.0, future / max(1, uses)))
