@@ -182,6 +182,31 @@ def test_scenarios_are_named_read_or_given() -> None:
         solver.solve("apprentise")
 
 
+def test_a_horizon_is_a_battle_that_ends_there() -> None:
+    whole = small("three phases with locks")
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        battle, twin = start(whole), start(whole.first_phases(2))
+        while battle.state.phase == 0:
+            if battle.is_decision():
+                code = int(rng.choice(battle.legal_actions()))
+                battle.act(code)
+                twin.act(code)
+            else:
+                faces = rng.integers(1, 7, battle.dice_to_roll).tolist()
+                battle.roll(*faces)
+                twin.roll(*faces)
+        near = solver.solve(whole, battle=battle, horizon=1)
+        assert near.scenario.phases == 2
+        expected = solver.solve(whole.first_phases(2)).value_of(twin)
+        assert near.value_of(battle) == pytest.approx(expected, abs=1e-12)
+    everything = solver.solve(whole, horizon=9)
+    assert everything.value == solver.solve(whole).value
+    assert everything.value != solver.solve(whole, horizon=1).value
+    with pytest.raises(ValueError, match="horizon of 1 or more phases, found 0"):
+        solver.solve(whole, horizon=0)
+
+
 def test_progress_is_told_in_nodes() -> None:
     told: list[int] = []
     solution = solver.solve("archmage-duel", progress=told.append)

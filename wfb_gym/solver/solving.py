@@ -39,6 +39,7 @@ def solve(
     scenario: Any,
     *,
     battle: Battle | None = None,
+    horizon: int | None = None,
     max_bytes: int = DEFAULT_BYTES,
     progress: Progress | None = None,
     cache: bool = False,
@@ -51,6 +52,8 @@ def solve(
         scenario: a bundled name, a path, or a `Scenario`.
         battle: a position of the scenario to begin with, if it is not its beginning: what comes
             before is then solved only if it is asked for. Not together with `cache`.
+        horizon: phases that are looked at, the one of `battle` or the first one included, as if
+            the battle ended after them; all of them unless given.
         max_bytes: memory that the positions may take.
         progress: called with the number of positions solved so far, now and then. Unless it is
             given, a bar shows on a terminal if solving takes long; with `cache` there is none.
@@ -64,12 +67,17 @@ def solve(
     Raises:
         TooLarge: The scenario has more positions than fit; names what makes it large.
         ScenarioError: There is no such scenario, or it is refused.
-        ValueError: A battle together with `cache`.
+        ValueError: A battle together with `cache`, or a horizon below 1.
     """
     if cache and battle is not None:
         raise ValueError("solve: expected a battle or cache=True, found both")
+    if horizon is not None and horizon < 1:
+        raise ValueError(f"solve: expected a horizon of 1 or more phases, found {horizon}")
     began = time.perf_counter()
     loaded = load_scenario(scenario)
+    if horizon is not None:
+        done = int(battle.state.phase) if battle is not None else 0
+        loaded = loaded.first_phases(min(done + horizon, loaded.phases))
     threads = available_cores() if threads is None else threads
     graph = GameGraph(pack(loaded), max_bytes, merging=True, threads=threads)
     solution = Solution(loaded, graph, 0.0)
