@@ -652,9 +652,11 @@ def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) ->
     for kept in (2, 6):
         given = document(capsys, f"{name} --spells Pyromancer 1 {kept} --spells Geomancer 1")
         gone = {2: "Wall of Fire", 6: "Flaming Sword of Rhuin"}[kept]
-        play = f"swap {gone} for the lore's first"
+        play = f"swap {gone} for Fire Ball"
         (found,) = (each for each in asked["plays"] if each["play"] == play)
         assert found["value"] == pytest.approx(given["value"], abs=1e-9)
+    told = output(capsys, *f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1".split())
+    assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in told
 
 
 def test_help(capsys: Capture) -> None:

@@ -22,6 +22,7 @@ from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.sizes import DICE, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.suggestions import find_name, one_of
+from wfb_gym.transcripts.effects import spell_words
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"
@@ -177,7 +178,8 @@ class RequestedPosition:
             spells = self.scenario.armies[army].wizards[wizard].candidate_spells
             drawn = self.known[army, wizard].drawn
             rolled = [spell.name for k, spell in enumerate(spells) if drawn >> k & 1]
-            return f"{self.roller(self.battle)} has rolled {' and '.join(rolled)}"
+            first = f"the first of its lore is {spells[0].name}, {spell_words(spells[0])}"
+            return f"{self.roller(self.battle)} has rolled {' and '.join(rolled)}; {first}"
         open_rolls = [
             f"{who.name} {self.scenario.spells_drawn(who)} of {who.lore}"
             for army, side in enumerate(self.scenario.armies)
