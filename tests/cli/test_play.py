@@ -103,6 +103,14 @@ def test_leaving_is_polite(
     replay(read(file))
 
 
+def test_a_file_that_exists_is_not_overwritten(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "duel.jsonl"
+    file.write_text("dear to somebody")
+    told = f"--transcript: expected a file that does not exist yet, found {file}; another name"
+    test_bad_input_is_one_line(capsys, f"play --transcript {file}", told)
+    assert file.read_text() == "dear to somebody"
+
+
 def test_bad_answers_are_asked_again() -> None:
     bad = ["", "0", "6", "1.5", "-1", "²"]
     _, shown = play_in_console(DUEL, [*bad, "4"])
