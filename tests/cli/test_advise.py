@@ -396,6 +396,12 @@ def test_nothing_is_left(capsys: Capture) -> None:
         ("--wizard 5 8=40", "--wizard: expected a level of 1 or 2 or 3 or 4 first, found 5"),
         ("--wizard 4", "--wizard: expected spells behind the level 4, found none"),
         ("--wizard 4 'Firebal=20'", "did you mean Fire Ball or Fiery Blast?), found 'Firebal'"),
+        (f"{DUEL} --nominated 'Fire Ball' --power 0", "expected power dice to cast it with, found"),
+        ("--wizard 2 'Fire Ball=20' fireball=9", "expected each spell once, found Fire Ball twice"),
+        (
+            "--wizard 2 'Fiery Blast 20'",
+            "--wizard: expected = before the points, as Fiery Blast=20, found 'Fiery Blast 20'",
+        ),
         ("--wizard 4 'Fire Ball'", "what it is worth in points, as Fire Ball=20"),
         (f"{DUEL} --wizard 4 8", "what it is worth in points, as 8=20, found '8'"),
         ("--wizard 4 8=much", "--wizard: expected what 8+ is worth in points behind the ="),
@@ -417,7 +423,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
         ),
         (
             f"{DUEL} --power 0 --tried 'Fire Ball' --nominated 'Burning Head'",
-            "a spell that can be cast now (there is none)",
+            "--nominated: expected power dice to cast it with, found none: --power 0",
         ),
         (
             "seventh-edition-duel --power 2 --tried 'Fire Bolt' --own 2 2",
@@ -426,7 +432,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
         ("seventh-edition-duel --power 2 --tried Spark", "--tried: expected --own with it"),
         (
             f"{DUEL} --cast 'Burning Head' --total 8 --power 2",
-            "--total: expected what up to 5 dice cast Burning Head (9+) with",
+            "--total: expected a total from 9 to 26, as up to 5 dice cast Burning Head (9+) with",
         ),
         (f"{DUEL} --cast 'Burning Head' --total 27 --power 1", "short of irresistible force"),
         (

@@ -150,6 +150,7 @@ def test_dice_and_items_in_words() -> None:
     battle.play([FIRST_CAST + 1])
     assert choices.find(battle, "3 dice") == FIRST_DICE + 3
     assert choices.find(battle, "1die") == FIRST_DICE + 1
+    assert choices.find(battle, "1 dice") == choices.find(battle, "throw 1 dice") == FIRST_DICE + 1
     assert choices.find(battle, "pass") not in battle.legal_actions()
     battle.play([FIRST_DICE + 3, (4, 4, 3)])
     assert choices.find(battle, "scroll") == FIRST_ITEM

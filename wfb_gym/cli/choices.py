@@ -4,6 +4,7 @@ The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the
 `wfb_gym.players.analysis`.
 """
 
+import re
 from functools import cached_property
 
 from wfb_gym.cli.parser import align_columns, format_value
@@ -90,7 +91,7 @@ class Choices:
         It is understood as the beginning of some words of a choice, spaces and the like left out:
         "fireball", "3 dice", "scroll"; "pass" where nothing is done.
         """
-        typed = plain(answer)
+        typed = re.sub(r"(?<!\d)1dice", "1die", plain(answer))
         descriptions = describe_choices(self._names, battle)
         if typed in _PASS_WORDS and actions.PASS in descriptions:
             return actions.PASS
