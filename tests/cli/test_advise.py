@@ -699,6 +699,21 @@ def test_the_commands_of_the_page_print_what_it_says(
     assert capsys.readouterr().out.rstrip("\n") == printed.rstrip("\n")
 
 
+def test_the_army_of_the_page_gives_what_it_shows(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (army,), (shown,) = blocks(PAGE, "toml"), blocks(PAGE, "text")
+    Path("my-army.toml").write_text(army, encoding="utf-8")
+    commands = re.findall(r"^python -m wfb_gym (advise my-army.*)$", PAGE, re.M)
+    printed = []
+    for command in commands:
+        assert main(shlex.split(command)) == 0
+        printed.append(capsys.readouterr().out)
+    assert len(printed) == 3
+    assert printed[0].startswith(shown.rstrip("\n"))
+
+
 def test_the_page_names_every_option(capsys: Capture) -> None:
     with pytest.raises(SystemExit):
         main(["advise", "--help"])
