@@ -20,7 +20,7 @@ from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import Field, layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.spells import find_lore_spell
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.transcripts.effects import effect_words
@@ -264,6 +264,18 @@ def test_the_table_of_what_generated_battles_may_be_like() -> None:
     assert f"{Generated().count} scenarios of either" in ENVIRONMENTS
     assert Generated.parse("generated") == Generated.parse("generated:train")
     assert set(Generated.parse("generated:test").seeds).isdisjoint(Generated().seeds)
+
+
+def test_the_battles_of_two_armies_on_a_battlefield_are_named() -> None:
+    battles = {
+        name
+        for name in bundled_scenarios()
+        if (scenario := load_scenario(name)).battlefield is not None
+        and all(army.units for army in scenario.armies)
+    }
+    assert len(battles) == 12  # the page and the front page say "twelve"
+    (told,) = re.findall(r"Twelve of the bundled.*?The others", ENVIRONMENTS, re.S)
+    assert {name for name in bundled_scenarios() if name in told} == battles
 
 
 def test_every_id_is_named() -> None:

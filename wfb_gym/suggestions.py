@@ -43,9 +43,14 @@ def find_name(known: Iterable[str], given: str) -> str | None:
 
 
 def close_names(known: Iterable[str], given: str) -> list[str]:
-    """Return up to three names that a given one may be a part of, or else mistyped."""
+    """Return up to three names that a given one may be a part of, or else mistyped.
+
+    Where one of them is its plural, that alone.
+    """
     names = {plain(name): name for name in known}
     part = plain(given[:_MAX_GIVEN])
+    if f"{part}s" in names:
+        return [names[f"{part}s"]]
     found = [name for name in names if part in name] if len(part) >= _LEAST_PART else []
     found += get_close_matches(part, names, _MOST, _LIKENESS)
     return [names[match] for match in dict.fromkeys(found)][:_MOST]

@@ -396,6 +396,12 @@ def test_nothing_is_left(capsys: Capture) -> None:
         ("--wizard 5 8=40", "--wizard: expected a level of 1 or 2 or 3 or 4 first, found 5"),
         ("--wizard 4", "--wizard: expected spells behind the level 4, found none"),
         ("--wizard 4 'Firebal=20'", "did you mean Fire Ball or Fiery Blast?), found 'Firebal'"),
+        (f"{DUEL} --nominated 'Fire Ball' --power 0", "expected power dice to cast it with, found"),
+        ("--wizard 2 'Fire Ball=20' fireball=9", "expected each spell once, found Fire Ball twice"),
+        (
+            "--wizard 2 'Fiery Blast 20'",
+            "--wizard: expected = before the points, as Fiery Blast=20, found 'Fiery Blast 20'",
+        ),
         ("--wizard 4 'Fire Ball'", "what it is worth in points, as Fire Ball=20"),
         (f"{DUEL} --wizard 4 8", "what it is worth in points, as 8=20, found '8'"),
         ("--wizard 4 8=much", "--wizard: expected what 8+ is worth in points behind the ="),
@@ -417,7 +423,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
         ),
         (
             f"{DUEL} --power 0 --tried 'Fire Ball' --nominated 'Burning Head'",
-            "a spell that can be cast now (there is none)",
+            "--nominated: expected power dice to cast it with, found none: --power 0",
         ),
         (
             "seventh-edition-duel --power 2 --tried 'Fire Bolt' --own 2 2",
@@ -426,7 +432,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
         ("seventh-edition-duel --power 2 --tried Spark", "--tried: expected --own with it"),
         (
             f"{DUEL} --cast 'Burning Head' --total 8 --power 2",
-            "--total: expected what up to 5 dice cast Burning Head (9+) with",
+            "--total: expected a total from 9 to 26, as up to 5 dice cast Burning Head (9+) with",
         ),
         (f"{DUEL} --cast 'Burning Head' --total 27 --power 1", "short of irresistible force"),
         (
@@ -652,9 +658,11 @@ def test_a_swap_is_worth_what_the_spells_are(capsys: Capture, tmp_path: Path) ->
     for kept in (2, 6):
         given = document(capsys, f"{name} --spells Pyromancer 1 {kept} --spells Geomancer 1")
         gone = {2: "Wall of Fire", 6: "Flaming Sword of Rhuin"}[kept]
-        play = f"swap {gone} for the lore's first"
+        play = f"swap {gone} for Fire Ball"
         (found,) = (each for each in asked["plays"] if each["play"] == play)
         assert found["value"] == pytest.approx(given["value"], abs=1e-9)
+    told = output(capsys, *f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1".split())
+    assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in told
 
 
 def test_help(capsys: Capture) -> None:
@@ -689,6 +697,21 @@ def test_the_commands_of_the_page_print_what_it_says(
 ) -> None:
     assert main(shlex.split(command)) == 0
     assert capsys.readouterr().out.rstrip("\n") == printed.rstrip("\n")
+
+
+def test_the_army_of_the_page_gives_what_it_shows(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (army,), (shown,) = blocks(PAGE, "toml"), blocks(PAGE, "text")
+    Path("my-army.toml").write_text(army, encoding="utf-8")
+    commands = re.findall(r"^python -m wfb_gym (advise my-army.*)$", PAGE, re.M)
+    printed = []
+    for command in commands:
+        assert main(shlex.split(command)) == 0
+        printed.append(capsys.readouterr().out)
+    assert len(printed) == 3
+    assert printed[0].startswith(shown.rstrip("\n"))
 
 
 def test_the_page_names_every_option(capsys: Capture) -> None:

@@ -58,6 +58,44 @@ def test_chances_to_cast_are_those_of_the_rules() -> None:
             assert row.points == pytest.approx(float(cast) * spell.points)
 
 
+@pytest.mark.parametrize(
+    ("table", "remark"),
+    [
+        ("6e", "Rows 5-6, 7, 8-9, 10-11, 12: not found in print but ours, see docs/scenarios.md."),
+        ("7e", "Row 12: not found in print but ours, see docs/scenarios.md."),
+        ("daemons", "All rows: not found in print but ours, see docs/scenarios.md."),
+        ("gut-magic", ""),
+        ("own", ""),  # of the scenario's, whatever it calls its rows
+    ],
+)
+def test_rows_of_a_bundled_miscast_table_that_are_ours_are_named(
+    capsys: Capture, tmp_path: Path, table: str, remark: str
+) -> None:
+    file, sheet = tmp_path / "duel.toml", tmp_path / "sheet.html"
+    file.write_text(
+        f'''name = "duel"
+[caster]
+miscast_table = "{table}"
+[[caster.wizards]]
+name = "Wizard"
+level = 2
+spells = [{{ name = "Bolt", casting_value = 8, worth = 40 }}]
+[dispeller]
+[miscast_tables.own]
+rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
+'''
+    )
+    assert main(["odds", str(file), "--html", str(sheet)]) == 0
+    capsys.readouterr()
+    told, shown = output(capsys, f"odds {file}"), sheet.read_text()
+    assert f"Miscast table {table}" in told
+    assert f"Miscast table {table}" in shown
+    if remark:
+        assert remark in told.splitlines()
+        assert remark in shown
+    assert ("ours" in told, "ours" in shown) == (bool(remark), bool(remark))
+
+
 @pytest.mark.parametrize("bonus", [0, 1])
 def test_dispel_dice_are_set_against_every_total(bonus: int) -> None:
     items = ["Staff of Sorcery"] if bonus else []

@@ -15,6 +15,7 @@ from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, Choices
 from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.promises import worth_now
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
 from wfb_gym.players.registry import NAMES, SHIPPED
@@ -22,6 +23,7 @@ from wfb_gym.render.ansi import battlefield_lines
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts import read, record, replay, write
+from wfb_gym.transcripts.game import Game
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -101,6 +103,14 @@ def test_leaving_is_polite(
     replay(read(file))
 
 
+def test_a_file_that_exists_is_not_overwritten(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "duel.jsonl"
+    file.write_text("dear to somebody")
+    told = f"--transcript: expected a file that does not exist yet, found {file}; another name"
+    test_bad_input_is_one_line(capsys, f"play --transcript {file}", told)
+    assert file.read_text() == "dear to somebody"
+
+
 def test_bad_answers_are_asked_again() -> None:
     bad = ["", "0", "6", "1.5", "-1", "²"]
     _, shown = play_in_console(DUEL, [*bad, "4"])
@@ -140,6 +150,7 @@ def test_dice_and_items_in_words() -> None:
     battle.play([FIRST_CAST + 1])
     assert choices.find(battle, "3 dice") == FIRST_DICE + 3
     assert choices.find(battle, "1die") == FIRST_DICE + 1
+    assert choices.find(battle, "1 dice") == choices.find(battle, "throw 1 dice") == FIRST_DICE + 1
     assert choices.find(battle, "pass") not in battle.legal_actions()
     battle.play([FIRST_DICE + 3, (4, 4, 3)])
     assert choices.find(battle, "scroll") == FIRST_ITEM
@@ -154,6 +165,38 @@ def test_wizards_who_know_the_same_spell_are_told_apart() -> None:
     told = str(choices.find(battle, "fire bolt"))
     assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in told
     assert isinstance(choices.find(battle, "Fire Bolt (8+) by Battle"), int)
+
+
+def test_before_the_battle_spells_are_not_rolled_and_dice_not_generated() -> None:
+    _, shown = play_in_console("the-winds-unbound", [])
+    text = "\n".join(shown)
+    assert "the-winds-unbound, before the battle: nobody is ahead" in shown
+    assert "Colleges of Magic, you to decide" in shown
+    assert "        2 spells of its lore         not rolled yet" in shown
+    for wrong in ("power dice", "dispel dice", "tried", "not known", "The Rain Lord"):
+        assert wrong not in text
+
+
+def test_a_swap_says_what_the_new_spell_does() -> None:
+    scenario = load_scenario("the-winds-unbound")
+    game = Game(scenario, 0, "veteran", seed=4)
+    list(game.play_on())
+    rows = Choices(scenario).lines(game.battle)
+    assert rows[1].startswith("  2  swap Conflagration of Doom for Fire Ball  ")
+    points = float(worth_now(game.battle.packed, game.battle.state, 0, 4, 0.0))
+    assert game.narrated.names.spell_name(0, 4) == "Fire Ball"
+    for row in rows[1:]:
+        assert row.endswith(f'{points:.1f} points: D6 hits S4, flaming, 24"')
+
+
+def test_a_dispeller_sees_the_position_and_what_is_at_stake() -> None:
+    _, shown = play_in_console("border-skirmish", ["1", "1"], seat=1)
+    first = shown.index("Will you dispel it?")
+    assert "Marauding Band, you to decide  ■■■ 3 dispel dice" in shown[:first]
+    assert shown[first + 1].startswith("You are Marauding Band. Fiery Blast (8+) at Chaos Knights ")
+    assert re.search(r"would bring Border Watch \d+.*: 2D6 hits S4, flaming", shown[first + 1])
+    again = shown.index("Will you dispel it?", first + 1)
+    assert sum(line.startswith("border-skirmish, phase 1 of 6") for line in shown[:again]) == 1
 
 
 def test_what_is_done_can_be_undone() -> None:

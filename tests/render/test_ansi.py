@@ -85,6 +85,21 @@ def test_what_is_used_up_and_tried() -> None:
     assert frame_lines(narrated)[0] == "archmage-duel, over: nobody is ahead"
 
 
+def test_bound_spells_have_a_power_level_and_equal_items_are_counted() -> None:
+    narrated = NarratedBattle(load_scenario("the-winds-unbound"))
+    lines = frame_lines(narrated)
+    assert "   PL 3 Fire Ball (Ring of Flame)" in lines
+    items = [line for line in lines if line.startswith("  items: ")]
+    assert items[0] == (
+        "  items: Rod of Power, Dispel Scroll x3, Luckstone, Seal of Destruction, Power Stone"
+    )
+    scroll = next(k for k, slot in enumerate(narrated.names.items[0]) if "Scroll" in slot.item.name)
+    narrated.visible.state.items[0, scroll] = 0
+    (line,) = (line for line in frame_lines(narrated) if line.startswith("  items: Rod"))
+    assert "Dispel Scroll x2, " in line
+    assert "Dispel Scroll (used)" in line
+
+
 def test_spells_in_play_say_where_they_lie_and_a_comet_how_many_markers_it_has() -> None:
     hex_ = aimed("Hex", duration="remains_in_play", worth={"points": 5.0})
     caster = army(wizard(4, known("The Comet of Casandora"), hex_), power_dice=4)

@@ -48,6 +48,25 @@ def test_unknown_name_lists_the_bundled_ones() -> None:
         ("position = (3, 4)", 'line "position = (3, 4)" (a list stands in square brackets)'),
         ("lore = \u201cFire\u201d", '(quotes are straight ones: ")'),
         ("[[a.b]]\n[a.b]", 'line "[a.b]" (each entry of a list begins with [[a.b]])'),
+        ("[caster]\n[caster]", 'line "[caster]" (the table caster stands twice)'),
+        ("models = thirty", "(a text needs quotes, a number is written in digits)"),
+        ("spells = [Fire Ball]", "(a text needs quotes)"),
+        ("armour_save = 4+", '"armour_save = 4+" (the digit alone: armour_save = 4)'),
+        ('lore = Fire"', "(the opening quote is missing)"),
+        ('lore = "Fire', "(the closing quote is missing)"),
+        ("lore = 'Fire", "(a closing quote is missing)"),
+        ("level = 2 // of four", "(# begins a comment)"),
+        ("// of four", "(# begins a comment)"),
+        ("level: 2", '"level: 2" (= stands between a key and its value)'),
+        ("level = 2\nlevel = 3", '"level = 3" (the key level stands twice)'),
+        (
+            "position = [20 10]",
+            'begins in line 2, "position = [20 10]" (a comma or a ] is missing)',
+        ),
+        ("place = [\n20,\n10\n[caster]", 'line 2, "place = [" (a comma or a ] is missing)'),
+        ("place = [\n20,\n10,\nlevel = 2", 'line 2, "place = [" (a comma or a ] is missing)'),
+        ("place = [20", 'line 2, "place = [20" (a comma or a ] is missing)'),
+        ("base = { x = 2 y = 3 }", "(a comma or a } is missing)"),
     ],
 )
 def test_a_line_that_is_not_toml_is_shown(line: str, told: str) -> None:
@@ -64,7 +83,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     wrong.write_text('name = "w"\nphases = 99\n[caster]\n[dispeller]\n', encoding="utf-8")
     for path, text in (
         (broken, "expected a TOML file, found Illegal character"),
-        (binary, "expected text in UTF-8, found another encoding"),
+        (binary, "expected text in UTF-8, found another encoding: save it as UTF-8"),
         (tmp_path / "none.toml", "expected a scenario file, found No such file"),
         (tmp_path, "expected a scenario file, found "),
         (wrong, "phases: expected a whole number from 1 to 12, found 99"),

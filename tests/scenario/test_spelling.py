@@ -75,6 +75,54 @@ def test_profiles_in_any_case() -> None:
     assert scenario.caster.heroes[0].profile == "Orc Big Boss"
 
 
+def test_units_that_characters_name_in_any_case() -> None:
+    contact = [{"side": "enemy", "unit": "BOYZ", "models": 2}]
+    who = {"name": "Anna", "level": 2, "unit": "goblin SPEARS", "base_contact": contact}
+    units = [{**BOYZ, "name": "Goblin Spears"}, {"profile": "orc boyz", "models": 10}]
+    heroes = [{"name": "Lord", "unit": "ORC boyz"}]
+    caster = read({"wizards": [who], "heroes": heroes, "units": units}).caster
+    assert caster.wizards[0].unit == "Goblin Spears"
+    assert caster.wizards[0].base_contact[0].unit == "Boyz"
+    assert caster.heroes[0].unit == "Orc Boyz"
+    told = refused({"wizards": [{**who, "unit": "Gobbos"}], "units": units})
+    assert told.startswith("caster.wizards[0].unit: expected a unit of its army (")
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (
+            {"models": "20"},
+            "models: expected a whole number from 1 to 200, without quotes: 20, found",
+        ),
+        (
+            {"armour_save": "4+"},
+            "armour_save: expected a whole number from 1 to 6, the digit alone: 4",
+        ),
+        ({"points": "5"}, "points: expected a number from 0 to "),
+        ({"models": "many"}, 'models: expected a whole number from 1 to 200, found "many"'),
+        ({"models": "9" * 40}, 'models: expected a whole number from 1 to 200, found "9999'),
+    ],
+)
+def test_numbers_in_quotes_are_told_how_to_write_them(keys: dict[str, str], told: str) -> None:
+    message = refused({"units": [{**BOYZ, **keys}]})
+    assert message.startswith(f"caster.units[0].{told}")
+    assert ("without quotes" in message) == (next(iter(keys.values())) in ("20", "5"))
+
+
+@pytest.mark.parametrize("missing", ["name", "toughness", "points", "models"])
+def test_what_a_profile_would_supply_is_said_to_be_so(missing: str) -> None:
+    message = refused({"units": [{key: each for key, each in BOYZ.items() if key != missing}]})
+    assert message.startswith(
+        f"caster.units[0].{missing}: expected a value, as the key is required"
+    )
+    assert ('unless a profile = "..." supplies it' in message) == (missing != "models")
+
+
+def test_a_key_in_the_singular_leads_to_its_plural_alone() -> None:
+    assert "expected a known key (did you mean wizards?), found" in refused({"wizard": []})
+
+
 def test_worths_of_spells_in_any_case() -> None:
     entry = {"spell": "pelt of midnight", "points_per_phase": 5}
     scenario = read(wizard(spells=["Pelt of Midnight"]), worths=[entry])

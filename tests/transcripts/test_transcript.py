@@ -121,7 +121,8 @@ def tamper(path: Path, number: int, **fields: Any) -> str:
 def test_other_dice_give_another_outcome(duel: Path) -> None:
     number = at(lines_of(duel), node="ROLL_CASTING")
     faces = lines_of(duel)[number]["roll"]
-    assert '"outcome"' in tamper(duel, number, roll=[1] * len(faces))
+    told = tamper(duel, number, roll=[1] * len(faces))
+    assert f"dice that fit what the line says happened, found {' '.join('1' * len(faces))}" in told
 
 
 @pytest.mark.parametrize("faces", [[7], [0, 1, 2, 3, 4, 5, 6], [], ["six"], [2.0]])
@@ -189,10 +190,14 @@ def test_a_line_too_many(duel: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: expected a JSON object"),
+        ("", "line 1: expected the header of a transcript, found something else: this is no tra"),
+        ("# A README\n\nwords\n", "found something else: this is no transcript"),
         ("{}\n", "line 1: expected a header"),
         ("[]\n{}\n", "line 1: expected a JSON object"),
-        ("{}\n{}\n", 'line 1: expected "format": "wfb_gym transcript", found None'),
+        (
+            "{}\n{}\n",
+            'line 1: expected "format": "wfb_gym transcript", found None: this is no tran',
+        ),
         ("{}\n\n{}\n", "line 2: expected a JSON object"),
         ("{}\n{oops\n", "line 2: expected a JSON object"),
         ("[" * 100_000, "expected a transcript, found a damaged or foreign file"),

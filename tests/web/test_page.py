@@ -210,6 +210,51 @@ def test_bad_input_is_answered_and_names_are_text(open_page: OpenPage) -> None:
     assert page.title() == "wfb_gym"
 
 
+def test_what_was_wrong_is_forgotten_once_something_is_changed(open_page: OpenPage) -> None:
+    page = open_page()
+    page.get_by_text("Own file").click()
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".error")).to_contain_text("expected")
+    page.get_by_text("Bundled").click()
+    expect(page.locator(".error")).to_have_count(0)
+    page.get_by_text("Own file").click()
+    expect(page.get_by_text("or a file (.toml)")).to_be_visible()
+    expect(page.get_by_text("0.0B / 0.00%")).not_to_be_visible()
+    data = {
+        "name": "a.toml",
+        "mimeType": "text/plain",
+        "buffer": "name = 'Ann\xe9'".encode("latin-1"),
+    }
+    for _ in range(2):  # the same file, chosen again
+        page.locator("input[type=file]").set_input_files(data)  # type: ignore[arg-type]
+        expect(page.locator(".error")).to_contain_text("another encoding: save it as UTF-8")
+        page.get_by_label("A scenario file").fill(" ")
+        expect(page.locator(".error")).to_have_count(0)
+        page.get_by_label("A scenario file").fill("")
+
+
+def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> None:
+    page = open_page()
+    start(page)
+    page.get_by_role("button", name="New game").click()  # nothing is lost yet
+    page.get_by_role("button", name="Play").wait_for()
+    start(page)
+    choose(page, 1)
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("button", name="Play on").click()
+    page.get_by_role("button", name="Play on").wait_for(state="hidden")
+    assert page.locator("button.choice").count() > 0
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("button", name="Leave it").click()
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    start(page, scenario="apprentice")
+    play_to_the_end(page)
+    headings = page.locator("h1", has_text="apprentice")
+    assert [each.is_visible() for each in headings.all()] == [True, False]
+    page.get_by_role("button", name="New game").click()  # it is over
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+
+
 def test_lists_are_put_together_and_checked(open_page: OpenPage) -> None:
     page = open_page("phone")
     page.get_by_text("Lists").click()

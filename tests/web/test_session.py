@@ -44,6 +44,16 @@ def test_a_phase_is_played_and_undone() -> None:
     assert session.aimed_spells() == {}
 
 
+def test_a_swap_names_the_new_spell_and_says_what_it_does() -> None:
+    session = start(Setup("the-winds-unbound", seed=4))
+    assert session.question.startswith("Swap a spell for the first of its lore? It is Fire Ball: ")
+    assert session.question.endswith('D6 hits S4, flaming, 24".')
+    assert session.choices()[1].text == "swap Conflagration of Doom for Fire Ball"
+    shown = "".join(army_html(session.names, session.visible, army) for army in (0, 1))
+    assert "not rolled yet" in shown
+    assert 'class="pool"' not in shown  # no dice are generated before the battle
+
+
 def test_reaches_are_of_the_spells_that_were_rolled() -> None:
     session = start(Setup("horrors-in-the-mist", seed=3))
     own = session.names.spells[0]

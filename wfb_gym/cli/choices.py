@@ -4,16 +4,18 @@ The rules are the engine's, the descriptions those of `wfb_gym.transcripts`, the
 `wfb_gym.players.analysis`.
 """
 
+import re
 from functools import cached_property
 
 from wfb_gym.cli.parser import align_columns, format_value
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.promises import worth_now, worth_of_aim
+from wfb_gym.engine.promises import worth_now, worth_of_aim, worth_of_pending
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.spells import Spell
 from wfb_gym.suggestions import one_of, plain
 from wfb_gym.transcripts.decisions import describe_action, describe_choices
 from wfb_gym.transcripts.effects import item_words, spell_words
@@ -89,7 +91,7 @@ class Choices:
         It is understood as the beginning of some words of a choice, spaces and the like left out:
         "fireball", "3 dice", "scroll"; "pass" where nothing is done.
         """
-        typed = plain(answer)
+        typed = re.sub(r"(?<!\d)1dice", "1die", plain(answer))
         descriptions = describe_choices(self._names, battle)
         if typed in _PASS_WORDS and actions.PASS in descriptions:
             return actions.PASS
@@ -121,10 +123,11 @@ class Choices:
         packed, state, army = battle.packed, battle.state, battle.mover
         if _is_cast(action):
             spell = action - actions.FIRST_CAST
+            if battle.node == Node.SWAP_SPELL:  # what matters is the spell that comes
+                spell = self._names.first_of_lore(battle, army, spell)
             slot = self._names.spells[army][spell]
             points = self._points(float(worth_now(packed, state, army, spell, 0.0)))
-            fixed = slot.spell.effect is None and not slot.spell.worth_per_phase
-            return points if fixed else f"{points}: {spell_words(slot.spell)}"
+            return self._worth(slot.spell, points)
         if battle.node == Node.TARGET:
             spell = int(state.free or state.spell) - 1
             aim = int(aim_at(packed, army, spell, action - actions.FIRST_TARGET))
@@ -133,6 +136,25 @@ class Choices:
         if actions.FIRST_ITEM <= action < actions.FIRST_REROLL:
             return item_words(self._names.items[army][action - actions.FIRST_ITEM].item)
         return ""
+
+    def at_stake(self, battle: Battle) -> str:
+        """Return which spell may be dispelled, what it would bring, and whom it would not."""
+        pending = self._names.pending(battle)
+        if pending is None:
+            return ""
+        army, spell = pending
+        state = battle.state
+        aim = int(state.free_aim if state.free else state.aim)
+        points = float(worth_of_pending(battle.packed, state, army, spell, aim, 0.0))
+        worth = self._worth(self._names.spells[army][spell].spell, self._points(points))
+        what = self._names.spell(army, spell) + self._names.at_pending_target(battle)
+        you, other = self._names.armies[1 - army], self._names.armies[army]
+        return f"You are {you}. {what} would bring {other} {worth}."
+
+    def _worth(self, spell: Spell, points: str) -> str:
+        """Return what a spell brings, and what it does where its points do not say that."""
+        fixed = spell.effect is None and not spell.worth_per_phase
+        return points if fixed else f"{points}: {spell_words(spell)}"
 
     def _points(self, points: float) -> str:
         number = format_points(points)

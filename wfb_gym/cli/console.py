@@ -15,7 +15,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts import Event, Transcript
-from wfb_gym.transcripts.game import QUESTIONS, Game
+from wfb_gym.transcripts.game import Game, question
 from wfb_gym.transcripts.names import points_phrase
 
 _QUIT = ("quit", "exit", "q")
@@ -36,7 +36,7 @@ position     where both sides stand: dice, wizards, spells, units
 undo         back to your decision before this one; dice that are thrown again fall the same
 quit         leave the table"""
 _SHOWS_POSITION = (Node.NOMINATE, Node.SWAP_SPELL, Node.IN_PLAY, Node.STORE_DICE)
-"""Decisions before which the whole position is shown."""
+"""Decisions before which the whole position is shown, as before the first one of a phase."""
 
 
 class ConsoleGame:
@@ -66,6 +66,7 @@ class ConsoleGame:
         self._choices = Choices(scenario)
         self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
+        self._phase_shown = -1  # none yet
         self.interrupted = False
         """Ctrl-C has ended it."""
 
@@ -103,11 +104,14 @@ class ConsoleGame:
 
     def _ask_action(self, always_odds: bool) -> int | None:
         """Ask for a decision, an engine code; None to undo the last one, `EOFError` to leave."""
-        game, battle = self._game, self._game.battle
-        if battle.node in _SHOWS_POSITION:
+        game, battle, choices = self._game, self._game.battle, self._choices
+        phase = int(battle.state.phase)
+        if battle.node in _SHOWS_POSITION or phase != self._phase_shown:
             self._show_position()
-        self._show("\n" + QUESTIONS[battle.node])
-        choices = self._choices
+        self._phase_shown = phase
+        self._show("\n" + question(game.narrated.names, battle))
+        if battle.node == Node.DISPEL:
+            self._show(choices.at_stake(battle))
         self._show_lines(choices.odds(battle) if always_odds else choices.lines(battle))
         while True:
             answer = self._ask_line("Your choice: ")

@@ -70,7 +70,7 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
 
 
 def _lines(sheet: "OddsSheet") -> list[str]:
-    from wfb_gym.render.odds_facts import DISPEL_DICE, dice_line
+    from wfb_gym.render.odds_facts import DISPEL_DICE, dice_line, remark_of
 
     lines = [f"{sheet.scenario}: {sheet.army} against {sheet.enemy}", dice_line(sheet)]
     lines += [f"{name}: {words}" for name, words in sheet.items.items()]
@@ -78,6 +78,7 @@ def _lines(sheet: "OddsSheet") -> list[str]:
         lines += ["", *_wizard_lines(sheet, wizard)]
     for table, rows in sheet.miscasts.items():
         lines += ["", f"Miscast table {table}; lost dice, spells and phases cost no points here"]
+        lines += [remark_of(rows)] if remark_of(rows) else []
         cells = [("ROLL", "CHANCE", "COSTS", "WHAT HAPPENS")]
         cells += [
             (row.roll, f"{row.chance:.1%}", shared.format_value(row.points), row.text)

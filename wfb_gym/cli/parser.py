@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from wfb_gym.suggestions import did_you_mean
@@ -21,6 +21,8 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        self.describe_extra: Callable[[argparse.Namespace, list[str]], str] | None = None
+        """Says what may be meant by arguments that no option takes."""
         super().__init__(allow_abbrev=False, **options)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -38,6 +40,8 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             question = did_you_mean(options, unknown[0])
             self.error(f"unrecognized arguments: {' '.join(extra)}{question}")
+        if extra and self.describe_extra is not None:
+            self.error(self.describe_extra(found, extra))
         return found, extra
 
     def error(self, message: str) -> NoReturn:

@@ -62,7 +62,7 @@ def add_to(commands: Commands) -> None:
     play.add_argument(
         "--yes", action="store_true", help="name a spell at once, without another question"
     )
-    play.add_argument("--transcript", metavar="FILE", help="write the battle to a file")
+    play.add_argument("--transcript", metavar="FILE", help="write the battle to a new file")
     play.set_defaults(run=partial(_play, play))
     replay = commands.add_parser(
         "replay",
@@ -98,6 +98,11 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
     if options.transcript and not Path(options.transcript).absolute().parent.is_dir():
         parser.error(
             f"--transcript: expected a file in a folder that exists, found {options.transcript}"
+        )
+    if options.transcript and Path(options.transcript).exists():
+        parser.error(
+            f"--transcript: expected a file that does not exist yet, found {options.transcript}; "
+            "another name keeps the battle in it"
         )
     try:
         scenario = load_scenario(options.scenario)

@@ -5,6 +5,7 @@ that was cast is thrown with dice that show its total. Only the pools are writte
 left at the end is what the player says.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -22,11 +23,16 @@ from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.sizes import DICE, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.suggestions import find_name, one_of
+from wfb_gym.transcripts.effects import spell_words
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
 """Profiles whose Toughness, Wounds and points a wizard has of which only the level is known."""
+
+
+_WITHOUT_EQUALS = re.compile(r"(.*?)[\s:]+(\d+(?:\.\d+)?)")
+"""A spell and its points without the sign between them."""
 
 
 class PositionError(ValueError):
@@ -177,7 +183,8 @@ class RequestedPosition:
             spells = self.scenario.armies[army].wizards[wizard].candidate_spells
             drawn = self.known[army, wizard].drawn
             rolled = [spell.name for k, spell in enumerate(spells) if drawn >> k & 1]
-            return f"{self.roller(self.battle)} has rolled {' and '.join(rolled)}"
+            first = f"the first of its lore is {spells[0].name}, {spell_words(spells[0])}"
+            return f"{self.roller(self.battle)} has rolled {' and '.join(rolled)}; {first}"
         open_rolls = [
             f"{who.name} {self.scenario.spells_drawn(who)} of {who.lore}"
             for army, side in enumerate(self.scenario.armies)
@@ -241,6 +248,8 @@ class RequestedPosition:
         spell = self._find(option, text)
         codes = battle.legal_actions() if battle.node == Node.NOMINATE else []
         if FIRST_CAST + spell not in codes:
+            if self.request.power == 0 and self.names.spells[0][spell].item is None and not codes:
+                raise PositionError(option, "power dice to cast it with", "none: --power 0")
             open_now = [self._spells[code - FIRST_CAST][1] for code in codes if code >= FIRST_CAST]
             expected = f"a spell that can be cast now ({', '.join(open_now) or 'there is none'})"
             raise PositionError(option, expected, self._spells[spell][1])
@@ -288,19 +297,19 @@ class RequestedPosition:
         spell = self._to_dice("--cast", text, self.request.at)
         if not can_answer_cast(battle.packed, battle.state):
             raise PositionError("--dispel", "dice or a scroll to dispel with", "none")
+        cast = _cast_with(battle, total, left)
+        if cast is not None:
+            self.battle = cast
+            return
         bonus = int(cast_bonus(battle.packed, battle.state))
         most = battle.legal_actions()[-1] - FIRST_DICE
-        for dice in range(1, most + 1):
-            for faces in combinations_with_replacement(range(1, FACES + 1), dice):
-                if sum(faces) + bonus == total:
-                    cast = _throw(battle, faces, left)
-                    if cast.node == Node.DISPEL:
-                        self.battle = cast
-                        return
+        totals = range(1 + bonus, most * FACES + bonus + 1)
+        lowest = next((each for each in totals if _cast_with(battle, each, left)), None)
+        highest = next((each for each in reversed(totals) if _cast_with(battle, each, left)), None)
         slot = self.names.spells[0][spell]
         expected = (
-            f"what up to {most} dice cast {slot.spell.name} ({slot.casting_value}+) with "
-            "short of irresistible force"
+            f"a total from {lowest} to {highest}, as up to {dice_phrase(most)} cast "
+            f"{slot.spell.name} ({slot.casting_value}+) with short of irresistible force"
         )
         raise PositionError("--total", expected, total)
 
@@ -410,6 +419,8 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
         for text in spells:
             spell = _spell(text, request.scenario is None)
             copies = sum(other["name"].split(" #")[0] == spell["name"] for other in known)
+            if copies and "casting_value" not in spell:  # a spell of a lore is known once
+                raise PositionError("--wizard", "each spell once", f"{spell['name']} twice")
             if copies:
                 spell["name"] += f" #{copies + 1}"
             known.append(spell)
@@ -428,6 +439,10 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
     if value.isdecimal():
         spell = {"name": f"{int(value)}+", "casting_value": int(value)}
     elif spell["name"] is None:
+        unsigned = _WITHOUT_EQUALS.fullmatch(text.strip())
+        if unsigned and find_name(lores, unsigned[1]):
+            expected = f"= before the points, as {unsigned[1]}={unsigned[2]}"
+            raise PositionError("--wizard", expected, repr(text))
         expected = one_of(lores, name.strip(), "a casting value or a spell of a lore")
         raise PositionError("--wizard", expected, repr(name.strip()))
     if equals:
@@ -486,6 +501,19 @@ def _with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
     return scenario_from_dict(
         dict(scenario) | {"caster": caster, "dispeller": dispeller}, scenario.name
     )
+
+
+def _cast_with(battle: Battle, total: int, left: int) -> Battle | None:
+    """Return the spell being cast with a total that can be dispelled; None where no dice do it."""
+    bonus = int(cast_bonus(battle.packed, battle.state))
+    most = battle.legal_actions()[-1] - FIRST_DICE
+    for dice in range(1, most + 1):
+        for faces in combinations_with_replacement(range(1, FACES + 1), dice):
+            if sum(faces) + bonus == total:
+                cast = _throw(battle, faces, left)
+                if cast.node == Node.DISPEL:
+                    return cast
+    return None
 
 
 def _throw(battle: Battle, faces: tuple[int, ...], left: int) -> Battle:

@@ -53,6 +53,7 @@ def add_to(commands: Commands) -> None:
         "for one to six of them.",
         epilog=_EXAMPLES,
     )
+    parser.describe_extra = _meant
     casting = parser.add_argument_group("to cast")
     casting.add_argument(
         "--dice", type=whole_number, metavar="N", help="power dice (default: a table)"
@@ -94,6 +95,13 @@ def add_to(commands: Commands) -> None:
     )
     add_json_option(parser)
     parser.set_defaults(run=partial(_run, parser))
+
+
+def _meant(options: argparse.Namespace, extra: list[str]) -> str:
+    """Return which options numbers without any may belong to."""
+    names = ["--dice", "--value"][-len(extra) :] if options.value is None else ["--dice"]
+    meant = " ".join(f"{name} {number}" for name, number in zip(names, extra, strict=False))
+    return f"expected options, such as {meant}, found {' '.join(extra)}"
 
 
 def _run(parser: Parser, options: argparse.Namespace) -> None:

@@ -34,7 +34,7 @@ def add_to(commands: Commands) -> None:
         description="List the profiles of the army lists, which units and characters of a scenario"
         '\nfile take their numbers from: profile = "Halberdiers".',
     )
-    parser.add_argument("army", nargs="?", help="show this army list alone, such as empire")
+    parser.add_argument("army", nargs="*", help="show this army list alone, such as empire")
     add_json_option(parser)
     parser.set_defaults(run=_list_profiles, parser=parser)
     parser = commands.add_parser(
@@ -103,11 +103,15 @@ def _list_profiles(options: argparse.Namespace) -> None:
     from wfb_gym.scenario.profiles import army_list, bundled_armies
 
     armies = bundled_armies()
-    if options.army is not None:
-        name = find_name(armies, options.army)
+    if options.army:
+        given = " ".join(options.army)
+        name = find_name(armies, given)
         if name is None:
-            expected = one_of(armies, options.army, "an army list")
-            options.parser.error(f"army: expected {expected}, found {options.army!r}")
+            expected = one_of(armies, given, "the name of an army list")
+            having = _army_of_profile(given)
+            if having is not None:
+                expected = f"the name of an army list, {having} for this profile"
+            options.parser.error(f"army: expected {expected}, found {given!r}")
         armies = tuple(army for army in armies if army == name)
     found: list[dict[str, Any]] = []
     for army in armies:
@@ -121,6 +125,18 @@ def _list_profiles(options: argparse.Namespace) -> None:
     rows = [tuple(heading.upper() for heading in found[0])]
     rows += [tuple(_profile_cell(value) for value in each.values()) for each in found]
     print("\n".join(align_columns(rows, "<<<<" + ">" * (len(rows[0]) - 4))))
+
+
+def _army_of_profile(given: str) -> str | None:
+    """Return the army list that has a profile of that name."""
+    from wfb_gym.scenario.profiles import army_list, bundled_armies
+
+    for army in bundled_armies():
+        units, characters = army_list(army).units, army_list(army).characters
+        names = [*(each.name for each in units), *(each.name for each in characters)]
+        if find_name(names, given):
+            return army
+    return None
 
 
 def _profile(army: str, of: str, profile: Any, kind: str, points: Any) -> dict[str, Any]:

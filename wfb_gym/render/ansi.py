@@ -6,6 +6,7 @@ environment variable NO_COLOR turns them off.
 
 import math
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,7 +18,8 @@ from wfb_gym.packing.records import Lock
 from wfb_gym.render.facts import FLEES
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
-from wfb_gym.transcripts.changes import LOCKS
+from wfb_gym.scenario.slots import SpellSlot
+from wfb_gym.transcripts.changes import CHOOSING_SPELLS, LOCKS
 from wfb_gym.transcripts.names import (
     ScenarioNames,
     dice_phrase,
@@ -93,12 +95,15 @@ def position_lines(
     """Yield lines on where both armies stand: dice, wizards, spells, items, units, points."""
     names, state = ScenarioNames(scenario), battle.state
     phase = f"phase {int(state.phase) + 1} of {int(battle.packed.phases)}"
+    selecting = battle.node in CHOOSING_SPELLS
+    if selecting:
+        phase = "before the battle"
     score = points_phrase(names, battle.points)
     yield style(f"{scenario.name}, {'over' if battle.is_over else phase}: {score}", _BOLD)
     for army, name in enumerate(names.armies):
         heading, dice = f"{name[:1].upper()}{name[1:]}{', you' if army == seat else ''}", ""
         if not battle.is_over:
-            dice = f"  {_dice(battle, army)}"
+            dice = "" if selecting else f"  {_dice(battle, army)}"
             if battle.mover == army:
                 heading += " to decide" if battle.is_decision() else " rolls"
         yield style(heading, _ARMIES[army], _BOLD) + dice
@@ -194,6 +199,7 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
     full_wounds = battle.packed.armies[army].wizards["wounds"].tolist()
     columns = [state[field][army].tolist() for field in ("wounds", "level", "lock")]
     own = state.own_dice.tolist() if army == int(state.active) else [0] * len(full_wounds)
+    selecting = battle.node in CHOOSING_SPELLS
     shown = names.spells_at_hand(battle, army)
     for index, name in enumerate(names.characters[army]):
         wounds, level, lock = (column[index] for column in columns)
@@ -206,13 +212,40 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
         if flees(state, army, UNITS + index):
             parts.append(FLEES)
         yield f"  {name}: {', '.join(parts)}"
+        drawn = _to_draw(names, battle, army, index) if selecting else 0
+        if drawn:
+            what = f"{plural(drawn, 'spell')} of its lore"
+            yield style(f"{'':8}{what:<28} not rolled yet", _DIM)
         for spell in shown:
             slot = names.spells[army][spell]
-            if slot.wizard == index:
-                status = _spell_status(names, battle, army, spell)
-                row = f"    {slot.casting_value:>2}+ {slot.spell.name:<28} {status}".rstrip()
+            if slot.wizard == index and not (drawn and slot.item is None):
+                status = "" if selecting else _spell_status(names, battle, army, spell)
+                item = "" if slot.item is None else names.items[army][slot.item].item.name
+                row = _spell_row(slot, item, status)
                 lively = status in ("ready", "being cast") or status.startswith("in play")
                 yield row if lively else style(row, _DIM)
+
+
+def _to_draw(names: ScenarioNames, battle: Battle, army: int, character: int) -> int:
+    """Return how many spells a wizard has still to roll; 0 for one that has, or rolls none."""
+    wizards = names.scenario.armies[army].wizards
+    if character >= len(wizards):
+        return 0
+    known = int(battle.state.known[army])
+    has_rolled = any(
+        known >> spell & 1
+        for spell, slot in enumerate(names.spells[army])
+        if slot.wizard == character and slot.item is None
+    )
+    return 0 if has_rolled else names.scenario.spells_drawn(wizards[character])
+
+
+def _spell_row(slot: SpellSlot, item: str, status: str) -> str:
+    """Return a spell with its casting value; of one bound in an item its power level, and where."""
+    value, name = f"{slot.casting_value}+", slot.spell.name
+    if item:
+        value, name = f"PL {slot.casting_value}", f"{name} ({item})"
+    return f"   {value:>4} {name:<28} {status}".rstrip()
 
 
 def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -> str:
@@ -236,13 +269,16 @@ def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -
 
 
 def _items(names: ScenarioNames, battle: Battle, army: int) -> Iterator[str]:
-    items = []
+    numbers: dict[tuple[str, bool], int] = defaultdict(int)  # of equal ones, by name and if used
     for index, slot in enumerate(names.items[army]):
         left = int(battle.state.items[army, index])
         is_used = not left and int(battle.packed.armies[army].items[index].count) > 0
-        uses = " (used)" if is_used else f" x{left}" if left > 1 else ""
-        items.append(f"{slot.item.name}{uses}")
-    if items:
+        numbers[slot.item.name, is_used] += left or slot.copies
+    if numbers:
+        items = [
+            f"{name}{f' x{number}' if number > 1 else ''}{' (used)' if is_used else ''}"
+            for (name, is_used), number in numbers.items()
+        ]
         yield f"  items: {', '.join(items)}"
 
 

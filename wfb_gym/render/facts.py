@@ -20,6 +20,7 @@ from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.scenario.units import Unit
+from wfb_gym.transcripts.changes import CHOOSING_SPELLS
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase
 from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS, faces_on_table
 
@@ -110,10 +111,12 @@ def army_name(names: ScenarioNames, army: int) -> str:
 def army_facts(names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
     """Return the facts of an army in a position."""
     side, state = names.scenario.armies[army], battle.state
-    casts = army == int(state.active) and not battle.is_over
+    in_phase = not battle.is_over and battle.node not in CHOOSING_SPELLS
+    casts = army == int(state.active) and in_phase
     activity = pool_kind = ""
-    if not battle.is_over:
+    if in_phase:
         pool_kind = "power" if casts else "dispel"
+    if not battle.is_over:
         if army == battle.mover:
             activity = "decides" if battle.is_decision() else "rolls"
     spells = list(_spells(names, battle, army))

@@ -3,6 +3,7 @@
 Chances and points are the engine's, asked at the beginning of the army's first magic phase.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -83,12 +84,16 @@ class SpellOdds:
 
 @dataclass(frozen=True)
 class MiscastOdds:
-    """A row of a miscast table: its totals, its chance, what happens, what that costs in points."""
+    """A row of a miscast table: its totals, its chance, what happens, what that costs in points.
+
+    Then whether it is one of a bundled table that was not found in print.
+    """
 
     roll: str
     chance: float
     text: str
     points: float
+    is_ours: bool
 
 
 @dataclass(frozen=True)
@@ -335,6 +340,7 @@ class _Sheet:
             for i, who in enumerate(side.wizards)
             if self.scenario.miscast_table_of(side, who) == table
         )
+        is_bundled = table not in self.scenario.miscast_tables
         dice = int(packed.miscast_dice[number])
         rolls: dict[int, int] = {}
         for (_, _, total), count in roll_counts(dice).items():
@@ -349,7 +355,8 @@ class _Sheet:
             cost = float(row_cost(packed, self.army, wizard, packed_row))
             text = self.names.miscast(self.army, wizard, first)
             roll = str(first) if first == last else f"{first}-{last}"
-            rows.append(MiscastOdds(roll, float(chance), text, cost))
+            is_ours = is_bundled and row.source == "ours"
+            rows.append(MiscastOdds(roll, float(chance), text, cost, is_ours))
         return tuple(rows)
 
 
@@ -374,6 +381,16 @@ def wizard_line(wizard: WizardOdds) -> str:
     parts += [f"{wizard.cast_bonus:+d} to its results"] if wizard.cast_bonus else []
     parts += [f"rolls {wizard.rolls} of these spells"] if wizard.rolls else []
     return ", ".join(parts) or "casts a bound spell"
+
+
+def remark_of(rows: Sequence[MiscastOdds]) -> str:
+    """Return which rows of a bundled miscast table are ours, not found in print; "" for none."""
+    ours = [row.roll for row in rows if row.is_ours]
+    if not ours:
+        return ""
+    which = f"Row{'s' if len(ours) > 1 else ''} {', '.join(ours)}"
+    which = "All rows" if len(ours) == len(rows) else which
+    return f"{which}: not found in print but ours, see docs/scenarios.md."
 
 
 def title_of(spell: SpellOdds) -> str:

@@ -14,6 +14,7 @@ from wfb_gym.render.odds_facts import (
     WizardOdds,
     dice_line,
     points_line,
+    remark_of,
     title_of,
     wizard_line,
 )
@@ -144,7 +145,9 @@ def _miscasts(name: str, rows: Sequence[MiscastOdds]) -> str:
         for row in rows
     ]
     table = _table(("roll", "chance", "costs"), cells, words="what happens")
-    return f'<section class="card"><h3>Miscast table {escape(name)}</h3>{table}</section>\n'
+    remark = _line(remark_of(rows)) if remark_of(rows) else ""
+    head = f"<h3>Miscast table {escape(name)}</h3>{remark}"
+    return f'<section class="card">{head}{table}</section>\n'
 
 
 def _dispels(sheet: OddsSheet) -> str:

@@ -21,12 +21,16 @@ from wfb_gym.scenario.errors import (
 )
 from wfb_gym.scenario.fields import StrictModel
 from wfb_gym.scenario.limits import document_problem, text_problem
+from wfb_gym.scenario.slips import explain
 from wfb_gym.suggestions import one_of
 
 _SUFFIX = ".toml"
 _COORDINATES = ("x", "y")
 """Keys that are written where a position is meant."""
 _POSITION = "two numbers in inches, [x, y]"
+_OF_PROFILES = ("name", "toughness", "points")
+"""Required keys that a profile supplies."""
+_MOST_DIGITS = 10
 _Model = TypeVar("_Model", bound=StrictModel)
 _EXPECTED = {
     "missing": "a value, as the key is required",
@@ -52,29 +56,8 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
         try:
             return tomllib.loads(text)
         except ValueError as error:  # beside TOML's own, for a number of very many digits
-            problem = Problem("", "a TOML file", describe_error(error) + _quoted_line(text, error))
+            problem = Problem("", "a TOML file", describe_error(error) + explain(text, error))
     raise ScenarioError(where, [problem])
-
-
-def _quoted_line(text: str, error: ValueError) -> str:
-    """Return the line that is not TOML, after a comma; empty where the error names none."""
-    place = re.search(r"\(at line (\d+), column \d+\)$", str(error))
-    lines = text.splitlines()
-    if place is None or int(place[1]) > len(lines):
-        return ""
-    line = lines[int(place[1]) - 1].strip()
-    unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
-    twice = re.fullmatch(r"\[([\w.-]+)\]", line)
-    hint = ""
-    if unquoted:
-        hint = f" (a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])})"
-    elif re.search(r"[=\[,]\s*[\u2018-\u201e«»]", line):
-        hint = ' (quotes are straight ones: ")'
-    elif re.match(r"[\w-]+\s*=\s*\(", line):
-        hint = " (a list stands in square brackets)"
-    elif twice and "twice" in str(error):
-        hint = f" (each entry of a list begins with [[{twice[1]}]])"
-    return f", in the line {format_value(line)}{hint}"
 
 
 @cache
@@ -157,6 +140,14 @@ def _kinds_of(model: type[StrictModel]) -> tuple[str, ...]:
     return get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
 
 
+def _digits_alone(text: str) -> str:
+    """Return how a number is written that a text has; "" where it has none."""
+    number = re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)(\s*\+)?\s*", text)
+    if number is None or len(number[1]) > _MOST_DIGITS:
+        return ""
+    return f", {'the digit alone' if number[2] else 'without quotes'}: {number[1]}"
+
+
 def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
     """Return the problems that one of pydantic's errors stands for."""
     key, known = _place(root, error["loc"])
@@ -177,6 +168,8 @@ def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
         expected, found = one_of(known, name, "a known key"), f"unknown key {format_value(name)}"
     elif kind == "missing":
         found = NO_KEY
+        if "profile" in known and error["loc"][-1] in _OF_PROFILES:
+            expected = f'{expected} unless a profile = "..." supplies it'
     elif kind == "union_tag_not_found":
         key, found = join_keys(key, "kind"), NO_KEY
     elif kind == "union_tag_invalid":
@@ -187,4 +180,6 @@ def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
         expected = f"at most {context['max_length']} entries"
     elif kind == "literal_error":
         expected = expected.replace("'", '"')
+    elif kind == "expected" and " number from " in expected and isinstance(error["input"], str):
+        expected += _digits_alone(error["input"])
     return [Problem(key, expected, found)]

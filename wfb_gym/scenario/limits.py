@@ -55,6 +55,20 @@ def text_problem(text: str) -> Problem | None:
     return None
 
 
+def opened_marks(text: str) -> list[tuple[str, int]]:
+    """Return the brackets and braces that a TOML text opens and does not close, and where.
+
+    Those of headers and what stands in strings and comments are none.
+    """
+    opened: list[tuple[str, int]] = []
+    for found in _MARKS.finditer(text):
+        if found[0] in ("[", "{"):
+            opened.append((found[0], found.start()))
+        elif found[0] in ("]", "}") and opened:
+            opened.pop()
+    return opened
+
+
 def document_problem(document: object) -> Problem | None:
     """Return what makes tables, lists and values from TOML or from Python no scenario's.
 

@@ -15,6 +15,7 @@ from wfb_gym.scenario.slots import capacity_problems
 from wfb_gym.suggestions import one_of
 
 _FOLDER = "scenarios"
+_ENCODING = "another encoding: save it as UTF-8"
 
 
 def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scenario:
@@ -77,7 +78,7 @@ def _from_file(path: str) -> Scenario:
         # Some editors begin a file with a mark.
         text = read_limited(path, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ScenarioError(path, [Problem("", "text in UTF-8", "another encoding")]) from None
+        raise ScenarioError(path, [Problem("", "text in UTF-8", _ENCODING)]) from None
     except (OSError, ValueError) as error:  # ValueError for a path that no file can have
         found = describe_error(error)
         raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None

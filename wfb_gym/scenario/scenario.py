@@ -26,6 +26,7 @@ from wfb_gym.scenario.fields import (
     duplicate_name_problems,
 )
 from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
+from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
 from wfb_gym.scenario.spelling import spelled_out
 from wfb_gym.scenario.spells import Spell, lore_spells
@@ -86,8 +87,9 @@ class Scenario(StrictModel):
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Spell the names of items and of the lores' spells as the package does."""
-        return spelled_out(data, bundled_items(), [spell.name for spell in lore_spells()])
+        """Spell the names of items, of the lores' spells and of units as they are known."""
+        spells = [spell.name for spell in lore_spells()]
+        return spelled_out(data, bundled_items(), spells, unit_profiles())
 
     def first_phases(self, count: int) -> Self:
         """Return the same battle, over after its first phases.

@@ -16,9 +16,12 @@ _CHARACTERS = ("wizards", "runesmiths", "heroes")
 
 
 def spelled_out(
-    data: Mapping[str, Any], items: Iterable[str], spells: Iterable[str]
+    data: Mapping[str, Any],
+    items: Iterable[str],
+    spells: Iterable[str],
+    profiles: Iterable[str],
 ) -> Mapping[str, Any]:
-    """Return a document with carried items, and spells of worths, spelled as they are known.
+    """Return a document with carried items, spells of worths, and units spelled as they are known.
 
     What is not of the right type is left as it is, for the models to report. A name that the
     document's own items or spells have goes over those of the package.
@@ -27,14 +30,19 @@ def spelled_out(
         data: the document as written.
         items: names of the package's items.
         spells: names of the lores' spells.
+        profiles: names of the package's profiles of units.
     """
     find_item = name_finder([*_names(data.get("items")), *items])
+    find_profile = name_finder(profiles)
+    units = {side: _unit_names(data.get(side), find_profile) for side in SEATS}
     result = {**data}
     own: list[str] = []
     for side in SEATS:
         army = data.get(side)
         if isinstance(army, Mapping):
-            result[side] = _with_items(army, find_item)
+            enemy = SEATS[1 - SEATS.index(side)]
+            army = _with_items(army, find_item)
+            result[side] = _with_units(army, name_finder(units[side]), name_finder(units[enemy]))
             for wizard in _tables(army.get("wizards")):
                 own += _names(wizard.get("spells"))
     bound = [item.get("bound") for item in _tables(data.get("items"))]
@@ -59,6 +67,47 @@ def _with_items(army: Mapping[str, Any], find: _Find) -> dict[str, Any]:
                 {**each, **_respelled(each, "items", find)} if isinstance(each, Mapping) else each
                 for each in army[key]
             ]
+    return result
+
+
+def _unit_names(army: Any, find_profile: _Find) -> list[str]:
+    """Return the names that an army's units have, of their own or of their profiles."""
+    found: list[str] = []
+    for unit in _tables(army.get("units") if isinstance(army, Mapping) else None):
+        profile = unit.get("profile")
+        if "name" in unit:
+            found += _names([unit])
+        elif isinstance(profile, str):
+            found.append(find_profile(profile) or profile)
+    return found
+
+
+def _with_units(army: Mapping[str, Any], find: _Find, find_enemy: _Find) -> dict[str, Any]:
+    """Return an army's table with the units that its characters name spelled as they are known."""
+
+    def respelled(character: Any) -> Any:
+        if not isinstance(character, Mapping):
+            return character
+        result = {**character}
+        for key in ("unit", "daemon_unit"):
+            result |= _respelled(character, key, find)
+        touched = character.get("base_contact")
+        if isinstance(touched, list | tuple):
+            result["base_contact"] = [
+                {
+                    **each,
+                    **_respelled(each, "unit", find if each.get("side") == "own" else find_enemy),
+                }
+                if isinstance(each, Mapping)
+                else each
+                for each in touched
+            ]
+        return result
+
+    result = {**army}
+    for key in _CHARACTERS:
+        if isinstance(army.get(key), list | tuple):
+            result[key] = [respelled(each) for each in army[key]]
     return result
 
 

@@ -9,14 +9,15 @@ from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase, plural
 from wfb_gym.transcripts.rolls import STRIKE_ROLLS
 
-_CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
+CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
+"""Nodes before the first phase, where wizards roll and swap their spells."""
 _BEFORE_THE_DICE = (
     Node.ROLL_LOCK,
     Node.ROLL_COMET,
     Node.ROLL_RADIUS,
     Node.ROLL_STORED,
     Node.ROLL_RALLY,
-    *_CHOOSING_SPELLS,
+    *CHOOSING_SPELLS,
 )
 """Nodes of a phase whose dice pools are not generated yet."""
 LOCKS = {
@@ -102,7 +103,7 @@ def _describe_characters(
 def _describe_spells(
     names: ScenarioNames, before: Battle, after: Battle, army: int
 ) -> Iterator[str]:
-    choosing = before.node in _CHOOSING_SPELLS
+    choosing = before.node in CHOOSING_SPELLS
     (in_play_before, known_before), (in_play, known) = (
         (int(each.state.in_play[army]), int(each.state.known[army])) for each in (before, after)
     )
@@ -138,7 +139,7 @@ def describe_next_phase(names: ScenarioNames, before: Battle, after: Battle) -> 
 
 def describe_phase(names: ScenarioNames, battle: Battle) -> str:
     """Describe which phase has begun, and the dice of both sides."""
-    if battle.node in _CHOOSING_SPELLS:
+    if battle.node in CHOOSING_SPELLS:
         return "the wizards roll for their spells"
     state, packed = battle.state, battle.packed
     active = int(state.active)

@@ -90,7 +90,8 @@ def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: B
     if action < actions.FIRST_IN_PLAY:
         spell = action - actions.FIRST_CAST
         if node == Node.SWAP_SPELL:
-            return f"swap {names.spell_name(mover, spell)} for the lore's first"
+            first = names.first_of_lore(before, mover, spell)
+            return f"swap {names.spell_name(mover, spell)} for {names.spell_name(mover, first)}"
         at = names.at_pending_target(after) if after.node == Node.DISPEL else ""
         return f"cast {names.spell(mover, spell)}{at}"
     if action < actions.FIRST_TARGET:

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.generator import new_rngs
 from wfb_gym.engine.state import Node, new_states
@@ -15,6 +16,8 @@ from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.decisions import ActionDescription, describe_choices
+from wfb_gym.transcripts.effects import spell_words
+from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
 from wfb_gym.transcripts.transcript import Transcript
@@ -38,6 +41,16 @@ QUESTIONS = {
     Node.STORE_DICE: "How many dice will you keep?",
 }
 """What a person is asked at each decision."""
+
+
+def question(names: ScenarioNames, battle: Battle) -> str:
+    """Return what a person is asked at a decision; of a swap, what the new spell does."""
+    if battle.node != Node.SWAP_SPELL:
+        return QUESTIONS[battle.node]
+    army = battle.mover
+    swap = next(code for code in battle.legal_actions() if code != PASS)
+    spell = names.spells[army][names.first_of_lore(battle, army, swap - FIRST_CAST)].spell
+    return f"{QUESTIONS[battle.node]} It is {spell.name}: {spell_words(spell)}."
 
 
 class _Moment(NamedTuple):

@@ -136,6 +136,11 @@ class ScenarioNames:
         name = slot.spell.name if slot.spell.name == value else f"{slot.spell.name} ({value})"
         return f"{name} by {self.caster(army, spell)}" if namesakes > 1 else name
 
+    def first_of_lore(self, battle: Battle, army: int, spell: int) -> int:
+        """Return the number of the first spell of the lore that a spell is of."""
+        wizard = self.spells[army][spell].wizard
+        return int(battle.packed.armies[army].wizards[wizard].first_spell)
+
     def item(self, army: int, item: int) -> str:
         """Return an item, and its bearer where another has one too."""
         slot = self.items[army][item]

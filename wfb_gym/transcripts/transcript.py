@@ -29,6 +29,8 @@ from wfb_gym.transcripts.narrator import Event, NarratedBattle
 
 FORMAT = "wfb_gym transcript"
 VERSION = 1
+_HEADER = "the header of a transcript"
+_NO_TRANSCRIPT = "something else: this is no transcript"
 POINTS_TOLERANCE = 1e-9
 """Points that differ by no more are equal."""
 
@@ -215,6 +217,8 @@ def _parse_lines(source: str, data: bytes) -> list[_Line]:
         try:
             fields = json.loads(line)
         except ValueError as error:
+            if number == 1:
+                raise TranscriptError.at(source, 1, _HEADER, _NO_TRANSCRIPT) from None
             raise TranscriptError.at(source, number, "a JSON object", str(error)) from None
         if not isinstance(fields, dict):
             raise TranscriptError.at(source, number, "a JSON object", line[:40])
@@ -224,7 +228,8 @@ def _parse_lines(source: str, data: bytes) -> list[_Line]:
 
 def _read_scenario(header: _Line) -> Scenario:
     if header.fields.get("format") != FORMAT:
-        raise header.error(f'"format": "{FORMAT}"', header.fields.get("format"))
+        found = header.fields.get("format")
+        raise header.error(f'"format": "{FORMAT}"', f"{found}: this is no transcript")
     if header.get("version", int) != VERSION:
         raise header.error(f"format version {VERSION}", header.fields["version"])
     entry = _Line(header.source, header.number, header.get("scenario", dict))
@@ -338,5 +343,6 @@ def _replay_event(
         raise refuse(f'"roll": {dice} faces from 1 to {FACES}', list(event.faces))
     again = narrated.roll(*event.faces)
     if again.code != event.code:
-        raise refuse(f'"outcome": {again.code}', event.code)
+        thrown = " ".join(map(str, event.faces))
+        raise refuse("dice that fit what the line says happened", f"{thrown}, which do not")
     return again

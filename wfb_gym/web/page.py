@@ -92,21 +92,25 @@ class _Form:
             ui.html("<h1>The magic phase, at your table</h1>", sanitize=False)
             with ui.element("section").classes("card"):
                 ui.html("<h2>What is played</h2>", sanitize=False)
-                self._kind = ui.toggle([_BUNDLED, _OWN, _LISTS], value=_BUNDLED).props(
-                    "no-caps unelevated dense padding='4px 14px'"
-                )
+                self._kind = ui.toggle(
+                    [_BUNDLED, _OWN, _LISTS], value=_BUNDLED, on_change=self._forget_error
+                ).props("no-caps unelevated dense padding='4px 14px'")
                 self._bundled()
                 self._own()
                 self._lists()
             with ui.element("section").classes("card"):
                 ui.html("<h2>Who plays</h2>", sanitize=False)
                 with ui.element("div").classes("three two"):
-                    self._seat = ui.select(list(SEATS), value=SEATS[0], label="Your seat")
+                    self._seat = ui.select(
+                        list(SEATS), value=SEATS[0], label="Your seat", on_change=self._forget_error
+                    )
                     self._opponent = ui.select(
                         list(OPPONENTS), value="veteran", label="Opponent", with_input=True,
-                        new_value_mode="add-unique",
+                        new_value_mode="add-unique", on_change=self._forget_error,
                     )  # fmt: skip
-                    self._seed = ui.input(label="Seed of the dice", placeholder="any")
+                    self._seed = ui.input(
+                        label="Seed of the dice", placeholder="any", on_change=self._forget_error
+                    )
                 with ui.element("div").classes("tools"):
                     self._play = ui.button("Play", on_click=self._submit)
                     self._play.props("no-caps unelevated padding='6px 28px'")
@@ -131,9 +135,11 @@ class _Form:
     def _own(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_OWN):
             self._text = ui.textarea(
-                label="A scenario file, pasted or uploaded", placeholder='name = "my-duel"'
+                label="A scenario file, pasted or uploaded",
+                placeholder='name = "my-duel"',
+                on_change=self._forget_error,
             ).props("rows=10 outlined")
-            ui.upload(
+            self._upload = ui.upload(
                 label="or a file (.toml)", max_file_size=MAX_BYTES, max_files=1, auto_upload=True,
                 on_upload=self._uploaded,
                 on_rejected=lambda: self._refuse(f"file: expected at most {MAX_BYTES:,} bytes"),
@@ -141,10 +147,11 @@ class _Form:
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         data = await event.file.read()
+        self._upload.reset()  # so that the same file, mended, can be chosen again
         try:
             self._text.value = data.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            self._refuse(f"file: expected text in UTF-8, found {error}")
+        except UnicodeDecodeError:
+            self._refuse("file: expected text in UTF-8, found another encoding: save it as UTF-8")
 
     def _lists(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_LISTS):
@@ -167,7 +174,12 @@ class _Form:
         with self._rows, ui.element("div").classes("wizard") as row:
             fields = (
                 ui.select(["1", "2", "3", "4"], value=level, label="Level"),
-                ui.input(label="Spells", value=spells, placeholder="Fire Ball=20, 8=40"),
+                ui.input(
+                    label="Spells",
+                    value=spells,
+                    placeholder="Fire Ball=20, 8=40",
+                    on_change=self._forget_error,
+                ),
             )
 
             def remove() -> None:
@@ -213,6 +225,10 @@ class _Form:
             self._busy.visible = False
             self._refuse(error)
 
+    def _forget_error(self) -> None:
+        """Take away what was said of a setup that is changed now."""
+        self._error.set_content("")
+
     def _refuse(self, error: str) -> None:
         self._error.set_content(f'<div class="error" role="alert">{escape(error)}</div>')
 
@@ -238,7 +254,7 @@ class _Game:
     """The table: positions, choices, odds and advice, what happened; at the end the review."""
 
     def __init__(self, session: Session, leave: Callable[[], None]) -> None:
-        self._session = session
+        self._session, self._go = session, leave
         self._shown_spell: int | None = None
         self._advises = self._has_odds = False
         self._lock = asyncio.Lock()
@@ -246,7 +262,7 @@ class _Game:
         with ui.element("div").classes("top"):
             ui.html(f"<h1>{escape(session.scenario.name)}</h1>", sanitize=False).style("flex:1")
             ui.button("Review", on_click=self._review).props(_FLAT)
-            ui.button("New game", on_click=leave).props(_FLAT)
+            ui.button("New game", on_click=self._leave).props(_FLAT)
         self._report = ui.element("div")
         self._table = ui.element("div").classes("columns")
         with self._table:
@@ -280,6 +296,18 @@ class _Game:
                     self._log.on("click", lambda event: self._undo(event.args), js_handler=_BACK)
         seed = f"Seed {session.game.seed}; you are {escape(names.armies[seat])}."
         ui.html(f"<p class='how'>{seed}</p>", sanitize=False)
+
+    async def _leave(self) -> None:
+        """Go back to the form; of a battle that is under way after a question."""
+        if not self._session.is_over and self._session.game.decisions:
+            with ui.dialog() as question, ui.card():
+                ui.label("This battle is not over. Leave it for a new game?")
+                with ui.row():
+                    ui.button("Leave it", on_click=lambda: question.submit(True)).props(_OUTLINED)
+                    ui.button("Play on", on_click=lambda: question.submit(False)).props(_OUTLINED)
+            if not await question:
+                return
+        self._go()
 
     async def refresh(self) -> None:
         """Show the position as it is now."""

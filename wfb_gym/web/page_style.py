@@ -65,4 +65,6 @@ body { background: var(--paper) !important; color: var(--ink); }
   color: var(--ink); font: inherit; font-size: 13px; padding: 1px 10px; cursor: pointer; }
 .page .ranges button.on { background: var(--pending); }
 .page .wfb-review { margin-top: 14px; }
+.page .wfb-review h1 { display: none; }
+.page .q-uploader__subtitle, .page .q-uploader__list { display: none; }
 """

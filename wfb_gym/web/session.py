@@ -21,7 +21,7 @@ from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, sc
 from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.sizes import TARGETS
-from wfb_gym.transcripts.game import QUESTIONS, Game
+from wfb_gym.transcripts.game import Game, question
 from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.odds import cast_odds, dispel_odds
 from wfb_gym.transcripts.review import Progress, Review, review
@@ -160,7 +160,7 @@ class Session:
     @property
     def question(self) -> str:
         """What the person is asked; "" when the battle is over."""
-        return "" if self.is_over else QUESTIONS[self.game.battle.node]
+        return "" if self.is_over else question(self.names, self.game.battle)
 
     def choices(self) -> list[OpenChoice]:
         """Return what the person may choose, in the order of the codes."""

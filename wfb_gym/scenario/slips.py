@@ -1,0 +1,137 @@
+"""Slips of the pen in TOML: what the parser stumbled over, in words that tell how to write it.
+
+What is wrong with values that are TOML is the business of the models.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, get_args
+
+from wfb_gym.scenario.errors import format_value
+from wfb_gym.scenario.fields import Number, StrictModel, Whole
+from wfb_gym.scenario.limits import opened_marks
+
+_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
+_CLOSING = {"[": "]", "{": "}"}
+_LISTS = {"[": "list", "{": "table"}
+_STATEMENT = re.compile(r"[\w.-]+\s*=|\[")
+"""How a line begins that goes on with the document, not with a list."""
+
+
+class _Slip(NamedTuple):
+    """Where the parser stopped: its message, the line, and the text from there to its end."""
+
+    message: str
+    line: str
+    rest: str
+
+
+def explain(text: str, error: ValueError) -> str:
+    """Return the line of a text that is not TOML, and how to write it, after a comma.
+
+    Empty where the parser names no place and nothing is known.
+    """
+    message = str(error)
+    found = _PLACE.search(message)
+    text = text.replace("\r\n", "\n")  # as the parser counts lines
+    lines = text.split("\n")
+    if found is None or int(found[1]) > len(lines):
+        unclosed = _unclosed(text, len(text), "", message)
+        return unclosed or _missing_quote(message)
+    number, column = int(found[1]), int(found[2])
+    line = lines[number - 1]
+    place = sum(len(each) + 1 for each in lines[: number - 1]) + column - 1
+    unclosed = _unclosed(text, place, line, message)
+    if unclosed:
+        return unclosed
+    hint = _hint(_Slip(message, line.strip(), line[column - 1 :].strip()))
+    return f", in the line {format_value(line.strip())}{f' ({hint})' if hint else ''}"
+
+
+def _unclosed(text: str, place: int, line: str, message: str) -> str:
+    """Return where the list or table begins that the parser found no end of; "" for none."""
+    opened = opened_marks(text[:place])
+    if not opened:
+        return ""
+    mark, start = opened[-1]
+    begins = text.count("\n", 0, start) + 1
+    within = begins != text.count("\n", 0, place) + 1
+    if "Unclosed" not in message and not (within and _STATEMENT.match(line.strip())):
+        return ""
+    shown = format_value(text.split("\n")[begins - 1].strip())
+    kind, closing = _LISTS[mark], _CLOSING[mark]
+    return (
+        f", in the {kind} that begins in line {begins}, {shown} (a comma or a {closing} is missing)"
+    )
+
+
+def _missing_quote(message: str) -> str:
+    return (
+        " (a closing quote is missing)"
+        if message.startswith(("Expected \"'", "Expected '\""))
+        else ""
+    )
+
+
+def _hint(slip: _Slip) -> str:
+    """Return how a line is to be written; "" where that is not known."""
+    message, line, rest = slip
+    unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
+    half_quoted = re.fullmatch(r"[\w-]+\s*=\s*[A-Za-z][\w '-]*\"", line)
+    value_plus = re.fullmatch(r"([\w-]+)\s*=\s*(\d+)\+", line)
+    header = re.fullmatch(r"\[([\w.-]+)\]", line)
+    key = re.match(r"[\w-]+", line)
+    hint = ""
+    if rest.startswith("//"):
+        hint = "# begins a comment"
+    elif unquoted and unquoted[1] in _number_keys():
+        hint = "a text needs quotes, a number is written in digits"
+    elif unquoted:
+        hint = f"a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])}"
+    elif half_quoted:
+        hint = "the opening quote is missing"
+    elif "Illegal character '\\n'" in message:
+        hint = "the closing quote is missing"
+    elif value_plus:
+        hint = f"the digit alone: {value_plus[1]} = {value_plus[2]}"
+    elif re.search(r"[=\[,]\s*[\u2018-\u201e«»]", line):
+        hint = 'quotes are straight ones: "'
+    elif re.match(r"[\w-]+\s*=\s*\(", line):
+        hint = "a list stands in square brackets"
+    elif key and "Expected '='" in message:
+        hint = "= stands between a key and its value"
+    elif key and "overwrite" in message:
+        hint = f"the key {key[0]} stands twice"
+    elif header and "twice" in message and "." in header[1]:
+        hint = f"each entry of a list begins with [[{header[1]}]]"
+    elif header and "twice" in message:
+        hint = f"the table {header[1]} stands twice"
+    elif "Invalid value" in message and rest[:1].isalpha():
+        hint = "a text needs quotes"
+    return hint
+
+
+def _number_keys() -> set[str]:
+    """Return the keys that are numbers wherever they stand."""
+    numbers: dict[str, bool] = {}
+    for model in _models(StrictModel):
+        for name, field in model.model_fields.items():
+            is_number = any(
+                isinstance(each, Number | Whole)
+                for each in (*field.metadata, *_kinds(field.annotation))
+            )
+            numbers[name] = numbers.get(name, True) and is_number
+    return {name for name, is_number in numbers.items() if is_number}
+
+
+def _models(model: type[StrictModel]) -> Iterator[type[StrictModel]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _models(each)
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """Yield what a type and its parts are annotated with."""
+    yield from getattr(annotation, "__metadata__", ())
+    for part in get_args(annotation):
+        yield from _kinds(part)
