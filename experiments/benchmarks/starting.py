@@ -101,7 +101,9 @@ def measure_commands(rounds: int) -> dict[str, float]:
 
 def run_command(line: str, folder: str = "", variables: Mapping[str, str] | None = None) -> Spent:
     """Run a command of ``python -m wfb_gym``, whose files lie in a folder."""
-    words = (word.format(folder=folder) for word in shlex.split(line))
+    words = [word.format(folder=folder) for word in shlex.split(line)]
+    if "--transcript" in words:  # which takes a new file
+        Path(words[words.index("--transcript") + 1]).unlink(missing_ok=True)
     return run(("-m", "wfb_gym", *words), variables=variables)
 
 

@@ -119,6 +119,12 @@ def test_threads_double_up_to_all(
     assert scaling.thread_counts() == counts
 
 
+def test_a_command_that_writes_a_file_can_be_measured_again(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert starting.run_command(starting.PLAY, str(tmp_path)).wall > 0.0
+    assert (tmp_path / "battle.jsonl").exists()
+
+
 def test_a_process_that_fails_is_no_measurement() -> None:
     assert starting.run(("-c", "print('done')")).said == "done\n"
     with pytest.raises(subprocess.CalledProcessError):
