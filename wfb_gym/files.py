@@ -51,6 +51,10 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         draft.unlink(missing_ok=True)
 
 
+NOT_UTF8 = "another encoding: save it as UTF-8"
+"""What was found in place of a text in UTF-8."""
+
+
 def write_text_whole(path: str | os.PathLike[str], text: str) -> None:
     """Write a text in UTF-8 as `write_whole` does.
 

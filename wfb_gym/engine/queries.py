@@ -161,10 +161,17 @@ def can_nominate(packed: PackedScenario, state: State, spell: int) -> bool:
     A spell is open while its wizard may cast and has dice; what takes that away closes it. One
     that needs a target needs one that is there.
     """
+    return not is_barred(packed, state, int64(state.active), spell) and can_attempt(
+        packed, state, spell
+    )
+
+
+@jit
+def can_attempt(packed: PackedScenario, state: State, spell: int) -> bool:
+    """Whether `can_nominate` holds once no spell in play forbids it."""
     army = int64(state.active)
     return (
         (state.open & bit(spell)) != 0
-        and not is_barred(packed, state, army, spell)
         and has_aim(packed, state, army, spell)
         and has_bound_use(packed, state, army, spell)
     )

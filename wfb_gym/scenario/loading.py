@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from wfb_gym.files import describe_error, read_limited
+from wfb_gym.files import NOT_UTF8, describe_error, read_limited
 from wfb_gym.scenario.documents import bundled_data, bundled_names, parse_toml, validate
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.limits import MAX_BYTES
@@ -15,7 +15,6 @@ from wfb_gym.scenario.slots import capacity_problems
 from wfb_gym.suggestions import one_of
 
 _FOLDER = "scenarios"
-_ENCODING = "another encoding: save it as UTF-8"
 
 
 def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scenario:
@@ -78,7 +77,7 @@ def _from_file(path: str) -> Scenario:
         # Some editors begin a file with a mark.
         text = read_limited(path, MAX_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise ScenarioError(path, [Problem("", "text in UTF-8", _ENCODING)]) from None
+        raise ScenarioError(path, [Problem("", "text in UTF-8", NOT_UTF8)]) from None
     except (OSError, ValueError) as error:  # ValueError for a path that no file can have
         found = describe_error(error)
         raise ScenarioError(path, [Problem("", "a scenario file", found)]) from None

@@ -12,6 +12,7 @@ from typing import Any
 
 from nicegui import events, run, ui
 
+from wfb_gym.files import NOT_UTF8
 from wfb_gym.players.analysis import Analysis
 from wfb_gym.render.html import (
     army_blocks,
@@ -151,7 +152,7 @@ class _Form:
         try:
             self._text.value = data.decode("utf-8-sig")
         except UnicodeDecodeError:
-            self._refuse("file: expected text in UTF-8, found another encoding: save it as UTF-8")
+            self._refuse(f"file: expected text in UTF-8, found {NOT_UTF8}")
 
     def _lists(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_LISTS):

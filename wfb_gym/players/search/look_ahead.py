@@ -31,6 +31,7 @@ from wfb_gym.players.search.phase_duel import (
     table_size,
     uses_in,
     uses_size,
+    value_at,
     whole,
 )
 from wfb_gym.players.search.reduction import (
@@ -92,7 +93,7 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
         ahead.state[0] = state
         _begin_phase(packed, begun, army, int64(step))
         _solve_later(packed, begun, army, army, terms, ahead)
-        base = _value_whole(ahead.duels[army], ahead.table)
+        base = value_at(ahead.duels[army], ahead.table.values, whole(ahead.duels[army]))
         _keep_values(ahead.duels[army], ahead.table, ahead.later[_SCRATCH])
         expect_survival(packed, state, _SURVIVAL, int64(step - 1), ahead.before)
         for owner in range(ARMIES):
@@ -108,7 +109,8 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
                 pays = worth_per_phase(packed, begun, owner, spell)
                 if pays > 0.0:
                     _solve_later(packed, begun, army, int64(_SCRATCH), terms, ahead)
-                    more = _value_whole(ahead.duels[_SCRATCH], ahead.table) - base
+                    duel = ahead.duels[_SCRATCH]
+                    more = value_at(duel, ahead.table.values, whole(duel)) - base
                     more = more if owner == army else -more
                     ahead.before[owner, spell] = 1.0 + more / pays
                 begun.in_play[owner] = 0
@@ -156,13 +158,6 @@ def _solve_later(
         for scrolls in range(duel.scrolls + 1):
             duel.later[left, scrolls] = ahead.later[army, left, scrolls]
     solve_duel(duel, ahead.table)
-
-
-@jit
-def _value_whole(duel: Duel, table: Table) -> float:
-    start = whole(duel)
-    place = place_of(duel, start.left, start.kept, start.mid, start.power)
-    return float(table.values[place + start.dispel * (duel.scrolls + 1) + duel.scrolls])
 
 
 @jit(forceinline=False)

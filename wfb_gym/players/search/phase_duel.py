@@ -276,6 +276,13 @@ def place_of(duel: Duel, left: int, kept: int, mid: int, power: int) -> int:
 
 
 @jit
+def value_at(duel: Duel, values: NDArray[np.float64], here: Moment) -> float:
+    """Return a position's entry of the table."""
+    place = place_of(duel, here.left, here.kept, here.mid, here.power)
+    return float(values[place + here.dispel * (duel.scrolls + 1) + here.scrolls])
+
+
+@jit
 def kept_after(duel: Duel, slot: int, kept: int) -> int:
     """Spells kept in play once a spell is nominated: its wizard's end, unless it is bound."""
     if duel.spells[slot].bound:

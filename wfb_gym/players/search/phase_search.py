@@ -93,7 +93,7 @@ def _choose_all(
 
 
 class PhaseSearchAgent(PositionAgent):
-    """Solves the phase, reduced to a duel of its best spells.
+    """Solves the phase, reduced to a duel of its best spells, and those to come alike.
 
     Args:
         spells: that may still be cast in the duel, 1 to `MOST_SPELLS` - 1.

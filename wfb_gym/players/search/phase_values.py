@@ -65,6 +65,7 @@ from wfb_gym.players.search.phase_duel import (
     place_of,
     solve_duel,
     table_size,
+    value_at,
     value_of_cast,
     value_of_nomination,
     value_of_roll,
@@ -207,9 +208,8 @@ def _value_nominations(count: int, room: Room) -> None:
             for k in range(duel.n_kept):
                 if duel.kept[k].spell == code - FIRST_IN_PLAY and here.kept & bit(k):
                     rest = without(here.kept, bit(k))
-                    place = place_of(duel, here.left, rest, here.mid, here.power)
-                    place += here.dispel * (duel.scrolls + 1) + here.scrolls
-                    room.points[i] = values[place]
+                    ended = Moment(here.left, rest, here.mid, here.power, here.dispel, here.scrolls)
+                    room.points[i] = value_at(duel, values, ended)
         else:
             slot = _slot_of(duel, code - FIRST_CAST)
             if slot >= 0:
@@ -368,8 +368,9 @@ def _after_own_dispel(state: State, power: int, room: Room) -> float:
         return _standing(state, duel) + float(dispels.most[bit(dispels.count) - 1, dice])
     casts = state.after_miscast == AfterMiscast.CAST_AGAIN
     here = whole(duel)
-    place = place_of(duel, here.left if casts else int64(0), here.kept, here.mid, power)
-    return float(room.table.values[place + here.dispel * (duel.scrolls + 1) + here.scrolls])
+    left = here.left if casts else int64(0)
+    after = Moment(left, here.kept, here.mid, power, here.dispel, here.scrolls)
+    return value_at(duel, room.table.values, after)
 
 
 @jit(forceinline=False)

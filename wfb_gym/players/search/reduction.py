@@ -19,11 +19,11 @@ from wfb_gym._records import Records
 from wfb_gym.engine.promises import phases_left, worth_in_play
 from wfb_gym.engine.queries import (
     bit,
+    can_attempt,
     caster_of,
     dice_cap,
     dispel_bonus,
     dispels_outright,
-    has_bound_use,
     has_use,
     number_against,
     other,
@@ -32,7 +32,6 @@ from wfb_gym.engine.queries import (
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
     can_aim,
-    has_aim,
     resistance_of_aim,
     worth_per_phase,
     wounds_left,
@@ -217,7 +216,8 @@ def reduce_phase(
         forced: a spell that is one of them in any case, or -1.
         terms: what to reduce by.
         scores: scratch.
-        duel: overwritten. A spell that is being cast stands behind those that may be.
+        duel: overwritten but for `later`. A spell that is being cast stands behind those that may
+            be.
         dispels: of the first and the second army's spells in play, (ARMIES,); overwritten.
     """
     army = int64(state.active)
@@ -359,12 +359,7 @@ def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> b
     barring = packed.armies[army].spells[spell].barred_by & state.in_play[army]
     for k in range(duel.n_kept):
         barring = without(int64(barring), bit(int64(duel.kept[k].spell)))
-    return (
-        barring == 0
-        and (state.open & bit(spell)) != 0
-        and has_aim(packed, state, army, spell)
-        and has_bound_use(packed, state, army, spell)
-    )
+    return barring == 0 and can_attempt(packed, state, spell)
 
 
 @jit
