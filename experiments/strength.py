@@ -6,6 +6,7 @@
 Each player sits in either seat of each battle against every member of the pool. Battle i has the
 same dice whoever plays, so players are compared in pairs: the difference is what the reference wins
 more, with a 95 % interval. Where the interval of a difference is above 0 the reference is ahead.
+The luck of the dice is taken off all points (experiments/luck.py).
 
 Finished matches are stored in OUT/matches.jsonl: the same command goes on where it was interrupted.
 OUT gets results.json and strength.png, points won against milliseconds a decision.
@@ -116,8 +117,9 @@ def matches_of(settings: Settings, scenarios: Sequence[Scenario]) -> Iterator[Ma
                     seen.add(key)
                     first = FIRST_SEED + settings.seed * 1_000_000
                     yield Match(
-                        scenario, caster, dispeller, settings.battles, first, _AGENT_SEEDS, 60.0
-                    )
+                        scenario, caster, dispeller, settings.battles, first, _AGENT_SEEDS, 60.0,
+                        luck_adjusted=True,
+                    )  # fmt: skip
 
 
 def play_all(
@@ -211,7 +213,11 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
 def _table(results: Mapping[str, Any]) -> Table:
     header, *lines = strength_rows(results, variants=True)
     columns = (Column(each, justify="left" if k < 2 else "right") for k, each in enumerate(header))
-    table = Table(*columns, title="points a battle, against the pool", box=SIMPLE_HEAD)
+    table = Table(
+        *columns,
+        title="points a battle against the pool, without the luck of the dice",
+        box=SIMPLE_HEAD,
+    )
     for line in lines:
         table.add_row(*line)
     return table

@@ -26,9 +26,10 @@ from agents.common import short_names
 from agents.distillation.grading import Grade
 from agents.figures import draw_grades, draw_learning_curve, draw_scores
 from agents.train_fast import LARGE
-from experiments import distance
+from experiments import distance, horizon
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
+from experiments.figures.horizon import draw_horizon
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
@@ -231,6 +232,16 @@ def distance_bounds(results: Results) -> str:
     return markdown_table(distance.bound_rows_of(results["bounds"]), text_columns=(0, 1))
 
 
+def horizons(results: Results) -> str:
+    """Return a table of exact scores by the phases that a player looks at."""
+    return markdown_table(horizon.exact_rows(results["parts"]), text_columns=(0, 1))
+
+
+def horizon_battles(results: Results) -> str:
+    """Return a table of what looking at more phases wins in battles."""
+    return markdown_table(horizon.battle_rows(results["parts"]), text_columns=(0,))
+
+
 def _draw_runs(results: Results, path: Path) -> None:
     runs = results.get("runs", [results])
     named = ", ".join(results["args"]["scenario"])
@@ -311,6 +322,15 @@ ALL = (
         lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
+    ),
+    Report(
+        "horizon",
+        "experiments.horizon",
+        30,
+        horizons,
+        {"horizon.png": "horizon.png"},
+        draw=(draw_horizon,),
+        more={"horizon-battles": horizon_battles},
     ),
     Report(
         "battle",

@@ -83,7 +83,7 @@ def new_ahead() -> Ahead:
 @jit(forceinline=False)
 def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead) -> None:
     """Write what the phases to come are worth, from the last one back to the next one."""
-    steps = phases_left(packed, state) - 1
+    steps = min(phases_left(packed, state) - 1, terms.phases_ahead)
     expect_survival(packed, state, _SURVIVAL, steps, ahead.lasting)
     ahead.comes[:] = False
     ahead.later[:] = 0.0
@@ -117,6 +117,13 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
         _copy(ahead.before, ahead.lasting)
         _copy(ahead.later[_SCRATCH], ahead.later[army])
         ahead.comes[army] = True
+
+
+@jit
+def fade_of(packed: PackedScenario, terms: Terms) -> float:
+    """Share of what is saved that lasts to an army's next phase: all where nobody can be slain."""
+    units = packed.armies[0].n_units + packed.armies[1].n_units
+    return terms.fade if units > 0 else 1.0
 
 
 @jit(forceinline=False)
@@ -154,9 +161,10 @@ def _solve_later(
         )
         if table_size(duel) <= ahead.table.values.shape[0]:
             break
+    fade = fade_of(packed, terms)
     for left in range(uses_size(duel)):
         for scrolls in range(duel.scrolls + 1):
-            duel.later[left, scrolls] = ahead.later[army, left, scrolls]
+            duel.later[left, scrolls] = fade * ahead.later[army, left, scrolls]
     solve_duel(duel, ahead.table)
 
 
@@ -200,7 +208,7 @@ def _aim_in_play(
 
 
 @jit(forceinline=False)
-def price_later(duel: Duel, army: int, ahead: Ahead) -> None:
+def price_later(duel: Duel, army: int, fade: float, ahead: Ahead) -> None:
     """Write what a duel of this army's phase leaves for its next one, none where there is none."""
     duel.later[:] = 0.0
     if not ahead.comes[army]:
@@ -212,17 +220,18 @@ def price_later(duel: Duel, army: int, ahead: Ahead) -> None:
         ours = _uses_of(duel, int64(left), then)
         for scrolls in range(duel.scrolls + 1):
             kept = min(max(int64(0), int64(scrolls + more)), int64(then.scrolls))
-            duel.later[left, scrolls] = ahead.later[army, ours, kept] - nothing
+            duel.later[left, scrolls] = fade * (ahead.later[army, ours, kept] - nothing)
 
 
 @jit
-def price_of_scroll(army: int, ahead: Ahead) -> float:
+def price_of_scroll(army: int, fade: float, ahead: Ahead) -> float:
     """Points that the enemy of an army loses, over that army's next phases, with one scroll."""
     then = ahead.duels[army]
     if not ahead.comes[army] or then.scrolls == 0:
         return 0.0
     full = uses_size(then) - 1
-    return float(ahead.later[army, full, then.scrolls - 1] - ahead.later[army, full, then.scrolls])
+    more = ahead.later[army, full, then.scrolls - 1] - ahead.later[army, full, then.scrolls]
+    return float(fade * more)
 
 
 @jit

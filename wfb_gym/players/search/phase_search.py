@@ -98,10 +98,13 @@ class PhaseSearchAgent(PositionAgent):
     Args:
         spells: that may still be cast in the duel, 1 to `MOST_SPELLS` - 1.
         miscast_cost: points that a miscast is taken to cost.
+        phases_ahead: phases to come that are looked at, at most; 0 looks at this one alone.
         later_spells: that are looked at in each phase to come.
+        fade: share of what scrolls and items bring later that counts, for each phase of the army
+            that casts, in battles with units: casualties and moves in between are left out.
 
     Raises:
-        ValueError: spells out of bounds.
+        ValueError: spells or phases out of bounds.
     """
 
     _called = "phase-search"
@@ -111,16 +114,22 @@ class PhaseSearchAgent(PositionAgent):
         spells: int = DEFAULT_SPELLS,
         *,
         miscast_cost: float = 20.0,
+        phases_ahead: int = 6,
         later_spells: int = 3,
+        fade: float = 0.85,
     ) -> None:
         if not 1 <= spells < MOST_SPELLS:
             raise ValueError(
                 f"phase-search: expected spells of 1 to {MOST_SPELLS - 1}, found {spells}"
             )
+        if phases_ahead < 0:
+            raise ValueError(f"phase-search: expected 0 phases ahead or more, found {phases_ahead}")
         self._spells = spells
         self._veteran = ScriptedAgent("veteran")
         self._room = new_room()
-        self._terms = Terms(miscast_cost, min(spells, later_spells), self._room.ahead.lasting)
+        self._terms = Terms(
+            miscast_cost, phases_ahead, min(spells, later_spells), fade, self._room.ahead.lasting
+        )
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         self._veteran._choose(asked, actions)  # noqa: SLF001 (where no duel decides)

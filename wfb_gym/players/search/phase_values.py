@@ -47,6 +47,7 @@ from wfb_gym.opponents.worths import WEAR
 from wfb_gym.packing.records import DispelUse, PackedScenario
 from wfb_gym.players.search.look_ahead import (
     Ahead,
+    fade_of,
     look_ahead,
     new_ahead,
     price_later,
@@ -120,7 +121,7 @@ def _solve(
     for spells in range(most_spells, -1, -1):
         reduce_phase(packed, state, int64(spells), forced, terms, room.scores, duel, room.dispels)
         if table_size(duel) <= room.table.values.shape[0]:
-            price_later(duel, int64(state.active), room.ahead)
+            price_later(duel, int64(state.active), fade_of(packed, terms), room.ahead)
             solve_duel(duel, room.table)
             return True
     return False
@@ -171,7 +172,7 @@ def action_points(
             if state.attempt == DispelAttempt.CAST:
                 _value_answers(packed, state, count, room)
             else:
-                _value_own_dispels(packed, state, count, room)
+                _value_own_dispels(packed, state, count, terms, room)
     elif node == Node.IN_PLAY:
         if _solve(packed, state, int64(0), int64(NONE), terms, room):
             _value_spells_in_play(packed, state, count, room)
@@ -374,7 +375,9 @@ def _after_own_dispel(state: State, power: int, room: Room) -> float:
 
 
 @jit(forceinline=False)
-def _value_own_dispels(packed: PackedScenario, state: State, count: int, room: Room) -> None:
+def _value_own_dispels(
+    packed: PackedScenario, state: State, count: int, terms: Terms, room: Room
+) -> None:
     """Value the dice against a spell in play, or the active army's against a free spell."""
     legal, mover = room.work[0].legal, int64(state.mover)
     pool = attempt_pool(state)
@@ -406,7 +409,7 @@ def _value_own_dispels(packed: PackedScenario, state: State, count: int, room: R
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                price = price_of_scroll(other(mover), room.ahead)
+                price = price_of_scroll(other(mover), fade_of(packed, terms), room.ahead)
                 room.points[i] = _after_own_dispel(state, pool, room) - price
             continue
         elif code == PASS:

@@ -73,12 +73,17 @@ class Terms(NamedTuple):
 
     Attributes:
         miscast_cost: points that a miscast costs.
+        phases_ahead: phases to come that are looked at, at most.
         later_spells: that are looked at in each phase to come.
+        fade: share that what is saved keeps from one phase of an army to its next, where there
+            are units.
         lasting: what the phases to come say of spells in play.
     """
 
     miscast_cost: float
+    phases_ahead: int
     later_spells: int
+    fade: float
     lasting: Lasting
 
 

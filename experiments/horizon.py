@@ -1,0 +1,307 @@
+"""Tells how far ahead a player must look: what it wins by the phases that it looks at.
+
+    python -m experiments.horizon
+    python -m experiments.horizon --scenario archmage-duel:5 --battle long-siege --battles 400
+
+In scenarios that can be solved, for every number of phases: the value of so many first phases, the
+exact score in the whole battle of a player that plays them as if nothing came after, and that of
+phase-search when it looks at so many. In battles that cannot, the points that phase-search wins
+more against the opponents than it does when it looks at one phase alone, on the same dice and with
+the luck of the dice taken off (experiments/luck.py), and its time for a decision.
+
+Finished parts are stored in OUT/parts.jsonl: the same command continues an interrupted one. OUT
+gets results.json and horizon.png.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
+from rich.table import Column, Table
+
+from experiments import common
+from experiments.figures.horizon import draw_horizon
+from experiments.luck import play_with_luck
+from experiments.records import Record, RecordError
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.encoding.positions import PositionArrays
+from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION
+from wfb_gym.players.interface import Actions, PositionAgent
+from wfb_gym.players.registry import make_agent
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.seats import SEATS
+from wfb_gym.solver import ExactGame, solve
+
+FILE = "parts.jsonl"
+"""File of the folder that holds finished parts."""
+FIRST_SEED = 12_000_000_000
+"""Of the dice: far from those that chose a setting."""
+Part = dict[str, Any]
+"""What was measured at one number of phases, as JSON holds it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is measured.
+
+    Attributes:
+        scenario: bundled names or files that can be solved; NAME:PHASES lasts so many phases.
+        battle: bundled names or files of battles that are played.
+        phases: numbers of phases that are looked at in these battles, beside 1.
+        opponent: whom phase-search meets there, each as often.
+        battles: battles against each.
+        seed: seed of the dice.
+        out: folder of the results.
+    """
+
+    scenario: tuple[str, ...] = ("archmage-duel:5", "orc-shaman-hunt:7", "long-siege")
+    battle: tuple[str, ...] = (
+        "border-skirmish", "redhorn-pass", "the-crooked-mile", "dawn-at-grimmwald",
+        "the-shattered-gate", "the-winds-unbound",
+    )  # fmt: skip
+    phases: tuple[int, ...] = (2, 3, 5, 12)
+    opponent: tuple[str, ...] = ("greedy", "veteran")
+    battles: int = 100
+    seed: int = 0
+    out: Path = Path("runs/horizon")
+
+
+class HorizonAgent(PositionAgent):
+    """Plays a solved scenario as if it ended after so many phases, the present one included.
+
+    Args:
+        scenario: that it plays.
+        phases: that are looked at, 1 or more.
+    """
+
+    _called = "horizon"
+
+    def __init__(self, scenario: Scenario, phases: int) -> None:
+        ends = (min(phase + phases, scenario.phases) for phase in range(scenario.phases))
+        solved = {end: solve(scenario.first_phases(end)).graph for end in dict.fromkeys(ends)}
+        last = scenario.phases
+        self._of_phase = [solved[min(phase + phases, last)] for phase in range(last)]
+
+    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
+        for i in np.flatnonzero(_decides(asked)):
+            state = asked.states[i]
+            graph = self._of_phase[int(state.phase)]
+            node = graph.explore(state)  # known but where the end of the battle shows
+            actions[i] = asked.indices[graph.chosen[node]]
+
+
+def _decides(asked: PositionArrays) -> NDArray[np.bool_]:
+    """Whether the seat that is asked decides, bool (k,)."""
+    nodes, movers = asked.states["node"], asked.states["mover"]
+    return (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION) & (movers == asked.seat)
+
+
+def read_scenario(text: str) -> Scenario:
+    """Load a scenario; NAME:PHASES is one that lasts so many phases.
+
+    Raises:
+        ValueError: there is no such scenario, or the number is none.
+        OSError: its file cannot be read.
+    """
+    name, colon, count = text.rpartition(":")
+    if not colon or not count.isdigit():
+        return load_scenario(text)
+    lasting = load_scenario(name).model_dump(mode="json") | {"phases": int(count)}
+    return scenario_from_dict(lasting)
+
+
+def exact_parts(scenario: Scenario) -> Iterator[Part]:
+    """Measure a scenario that can be solved, from one phase to all."""
+    game = ExactGame(scenario)
+    for phases in range(1, scenario.phases + 1):
+        part: Part = {"scenario": scenario.name, "phases": phases, "of": scenario.phases}
+        part["value"] = solve(scenario.first_phases(phases)).value
+        for seat_name in SEATS:
+            for kind, agent in (
+                ("exact", HorizonAgent(scenario, phases)),
+                ("phase-search", PhaseSearchAgent(phases_ahead=phases - 1)),
+            ):
+                probabilities = game.probabilities(agent, seat_name)
+                part[f"{kind} {seat_name}"] = game.score(probabilities, seat_name).score
+        yield part
+
+
+def battle_parts(settings: Settings, name: str) -> Iterator[Part]:
+    """Measure a battle that is played, at each number of phases."""
+    scenario = load_scenario(name)
+    first: dict[str, Any] = {}
+    for phases in settings.phases:
+        if phases > scenario.phases:
+            continue
+        part: Part = {"battle": scenario.name, "phases": phases}
+        for seat in SEATS:
+            agent = _Timed(PhaseSearchAgent(phases_ahead=phases - 1))
+            points = np.concatenate(
+                [
+                    play_with_luck(
+                        agent, seat=seat, scenario=scenario, opponent=opponent,
+                        battles=settings.battles, seed=FIRST_SEED + 1_000_000 * settings.seed,
+                    ).adjusted
+                    for opponent in settings.opponent
+                ]
+            )  # fmt: skip
+            more = common.mean_points(points - first.setdefault(seat, points))
+            part[seat] = {"more": more.mean, "half_width": more.half_width, "points": points.mean()}
+            part[seat]["milliseconds"] = 1e3 * agent.seconds / max(1, agent.decisions)
+        yield part
+
+
+class _Timed(PositionAgent):
+    """An agent that counts its decisions and their time."""
+
+    _called = "phase-search"
+
+    def __init__(self, agent: PhaseSearchAgent) -> None:
+        self._agent, self.seconds, self.decisions = agent, 0.0, 0
+
+    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
+        began = time.perf_counter()
+        self._agent._choose(asked, actions)  # noqa: SLF001 (which is what an agent is asked)
+        self.seconds += time.perf_counter() - began
+        self.decisions += int(_decides(asked).sum())
+
+
+def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
+    """Return the cells of the table of exact scores, the header first."""
+    kinds = [f"{kind} {seat}" for kind in ("exact", "phase-search") for seat in SEATS]
+    rows = [["scenario", "phases", "their value", *kinds]]
+    for part in parts:
+        if "scenario" in part:
+            scores = [f"{part[kind]:.2f}" for kind in kinds]
+            counted = f"{part['phases']} of {part['of']}"
+            rows.append([part["scenario"], counted, f"{part['value']:+.2f}", *scores])
+    return rows
+
+
+def battle_rows(parts: Sequence[Part]) -> list[list[str]]:
+    """Return the cells of the table of points won by looking further, the header first."""
+    rows = [["battle", "phases", *SEATS, "ms a decision"]]
+    for part in parts:
+        if "battle" in part:
+            cells = [f"{part[s]['more']:+.1f} ± {part[s]['half_width']:.1f}" for s in SEATS]
+            if part["phases"] == 1:
+                cells = [f"({part[seat]['points']:+.1f})" for seat in SEATS]
+            spent = np.mean([part[seat]["milliseconds"] for seat in SEATS])
+            rows.append([part["battle"], str(part["phases"]), *cells, f"{spent:.2f}"])
+    return rows
+
+
+def measure_all(
+    settings: Settings, scenarios: Sequence[Scenario], record: Record, report: common.Report
+) -> list[Part]:
+    """Measure what the record lacks; returns all parts."""
+    found: list[Part] = [part for line in record.lines for part in line["parts"]]
+    report("", len(found))
+    done = {part.get("scenario", part.get("battle")) for part in found}
+    sources: list[tuple[str, Callable[[], Iterator[Part]]]] = [
+        (scenario.name, partial(exact_parts, scenario)) for scenario in scenarios
+    ]
+    battles = ((load_scenario(name).name, name) for name in settings.battle)
+    sources += [(shown, partial(battle_parts, settings, name)) for shown, name in battles]
+    for name, parts in sources:
+        if name in done:
+            continue
+        of_one: list[Part] = []
+        for part in parts():
+            of_one.append(part)
+            report(f"{name}, looking at {part['phases']}", 1)
+        record.add({"parts": of_one})
+        found += of_one
+    return found
+
+
+def parse_arguments(
+    arguments: Sequence[str] | None,
+) -> tuple[Settings, list[Scenario], bool]:
+    """Parse the command line: settings, what is solved, and whether JSON is wanted."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module="experiments.horizon",
+        description=__doc__,
+        quick={
+            "scenario": ("apprentice:3",),
+            "battle": ("border-skirmish",),
+            "phases": (2,),
+            "opponent": ("greedy",),
+            "battles": 4,
+            "out": Path("runs/horizon-quick"),
+        },
+        switches={},
+    )
+    common.check_positive(parser, settings, ("battles",))
+    try:
+        phases = tuple(common.natural_number(str(text), 1) for text in settings.phases)
+        settings = replace(settings, phases=tuple(sorted({1, *phases})))
+        for name in settings.opponent:
+            make_agent(name)
+        scenarios = [read_scenario(text) for text in settings.scenario]
+        for name in settings.battle:
+            load_scenario(name)
+    except (ValueError, OSError, argparse.ArgumentTypeError) as error:
+        parser.error(str(error))
+    return settings, scenarios, "json" in switches
+
+
+def _table(rows: Sequence[Sequence[str]], title: str) -> Table:
+    columns = (Column(h, justify="left" if k == 0 else "right") for k, h in enumerate(rows[0]))
+    table = Table(*columns, title=title, box=SIMPLE_HEAD)
+    for row in rows[1:]:
+        table.add_row(*row)
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print and draw; returns the exit status."""
+    settings, scenarios, as_json = parse_arguments(arguments)
+    held = common.settings_as_json(settings)
+    del held["out"]
+    held = {key: list(value) if isinstance(value, tuple) else value for key, value in held.items()}
+    total = sum(each.phases for each in scenarios)
+    total += sum(
+        sum(phases <= load_scenario(name).phases for phases in settings.phases)
+        for name in settings.battle
+    )
+    found: list[Part] = []
+    try:
+        with (
+            Record(settings.out, FILE, "measurement", held) as record,
+            common.Interruptible() as session,
+            common.report_progress("horizon", total) as report,
+        ):
+            found = measure_all(settings, scenarios, record, report)
+    except (RecordError, OSError) as error:
+        print(f"python -m experiments.horizon: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    if session.interrupted:
+        print("interrupted; the same command goes on", file=sys.stderr)
+        return common.INTERRUPTED
+    results: Mapping[str, Any] = {"args": held, "parts": found, "versions": common.versions()}
+    common.write_results(settings.out, results)
+    draw_horizon(results, settings.out / "horizon.png")
+    tables = (
+        _table(exact_rows(found), "exact scores in the whole battle, by phases that are looked at"),
+        _table(battle_rows(found), "points won more than by looking at one phase (its points)"),
+    )
+    common.print_results(results, tables, as_json=as_json)
+    if not as_json:
+        print(f"results: {settings.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
