@@ -17,9 +17,10 @@ from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.suggestions import one_of, plain
-from wfb_gym.transcripts.decisions import describe_action, describe_choices
+from wfb_gym.transcripts.decisions import describe_choices
 from wfb_gym.transcripts.effects import item_words, spell_words
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
+from wfb_gym.transcripts.odds import cast_odds
 
 NOT_ROLLED = "-"
 """Stands for a chance where no dice are thrown."""
@@ -53,6 +54,7 @@ class Choices:
     def odds(self, battle: Battle) -> list[str]:
         """Return the same with the chance of the dice and the value, and what their signs mean.
 
+        Below stand the chances of the spells that can be cast now, on every number of dice.
         Values are points still to come for the mover if both play on as well as they can.
         """
         analysis = self._analyst.analyse(battle)
@@ -68,7 +70,24 @@ class Choices:
             legend.append(f"{NOT_ROLLED} no dice are thrown for it now")
         if mark:
             legend.append(f"{mark} an estimate, not exact: {analysis.method}")
-        return align_columns(rows, "><><<") + ([f"     {'; '.join(legend)}"] if legend else [])
+        explained = [f"     {'; '.join(legend)}"] if legend else []
+        return align_columns(rows, "><><<") + explained + self._casts(battle)
+
+    def _casts(self, battle: Battle) -> list[str]:
+        """Return the chances of every spell that can be cast now, by its dice; [] of none."""
+        spells = cast_odds(self._names, battle)
+        # Irresistible force and miscasts hang on the dice alone.
+        casts = {cast.dice: cast for spell in spells for cast in spell.casts}
+        chances = [(f"cast {each.name}", {c.dice: c.cast for c in each.casts}) for each in spells]
+        chances.append(("irresistible force", {n: c.irresistible for n, c in casts.items()}))
+        chances.append(("miscast", {n: c.miscast for n, c in casts.items()}))
+        if not casts:
+            return []
+        rows = [("CHANCE OF", *(dice_phrase(dice).upper() for dice in sorted(casts)))]
+        for what, by_dice in chances:
+            cells = (f"{float(by_dice[n]):.1%}" if n in by_dice else "" for n in sorted(casts))
+            rows.append((what, *cells))
+        return ["", *align_columns(rows, "<" + ">" * len(casts))]
 
     def before_nomination(self, battle: Battle, action: int) -> str:
         """Return what a player should know before a spell is named, which cannot be taken back."""
@@ -76,12 +95,14 @@ class Choices:
         name, slot = self._names.spell(battle.mover, spell), self._names.spells[battle.mover][spell]
         if slot.item is not None:
             return f"{name} is cast without dice."
-        chances = self._chances(battle, action)
+        after = battle.copy()
+        after.act(action)
+        (odds,) = cast_odds(self._names, after)
         state = battle.state
         own = int(state.own_dice[slot.wizard])
         left = dice_phrase(int(state.power), "power") + (f" and {own} of its own" if own else "")
         listed = ", ".join(
-            f"{dice_phrase(dice)} {float(chance):.1%}" for dice, chance in sorted(chances.items())
+            f"{dice_phrase(each.dice)} {float(each.cast):.1%}" for each in odds.casts
         )
         return f"{name} with {left} left. To cast it: {listed}."
 
@@ -159,30 +180,6 @@ class Choices:
     def _points(self, points: float) -> str:
         number = format_points(points)
         return f"{number} {self._names.point}{'' if number == '1' else 's'}"
-
-    def _chances(self, battle: Battle, action: int) -> dict[int, float]:
-        """Return the chance to cast a spell by the number of dice, without items and re-rolls."""
-        after = battle.copy()
-        after.act(action)
-        if after.node == Node.TARGET:
-            after.act(after.legal_actions()[0])
-        if after.node == Node.ITEM:
-            after.act(actions.PASS)
-        starts = [after]
-        if after.node == Node.RESERVE_DICE:
-            starts = [after.copy() for _ in after.legal_actions()]
-            for start, reserve in zip(starts, after.legal_actions(), strict=True):
-                start.act(reserve)
-        chances: dict[int, float] = {}
-        for start in starts:
-            for code in start.legal_actions() if start.node == Node.POOL_DICE else (None,):
-                thrown = start.copy()
-                if code is not None:
-                    thrown.act(code)
-                if thrown.node == Node.ROLL_CASTING:
-                    described = describe_action(self._names, start, code or 0, thrown)
-                    chances[described.dice or 0] = float(described.chance or 0)
-        return chances
 
 
 def _is_cast(action: int) -> bool:
