@@ -290,7 +290,7 @@ def test_two_browsers_play_apart(open_page: OpenPage) -> None:
 
 
 def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: OpenPage) -> None:
-    page = open_page()
+    page = open_page("phone")
     start(page, scenario="border-skirmish")
     choose(page, 1)
     choose(page, 0)
@@ -303,7 +303,8 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     elsewhere.get_by_role("button", name="Play", exact=True).wait_for()
     play_to_the_end(page)
     page.reload()
-    page.locator(".wfb-review[data-ready]").wait_for()
+    page.locator(".wfb-review[data-ready] .battlefield").wait_for()
+    assert_fits(page)
     page.get_by_role("button", name="New game").click()
     page.get_by_role("button", name="Play", exact=True).wait_for()
     page.reload()

@@ -257,7 +257,8 @@ body.wfb-page > .wfb { max-width: 1360px; margin: 0 auto; padding: 18px 20px 40p
 .wfb-review .now { display: grid; grid-template-columns: 1fr 1fr; gap: 4px 20px; margin-top: 8px; }
 .wfb-review .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr);
   gap: 12px; align-items: start; }
-.wfb-review .left, .wfb-review .right { display: grid; gap: 12px; min-width: 0; }
+.wfb-review .left, .wfb-review .right { display: grid; grid-template-columns: minmax(0, 1fr);
+  gap: 12px; }
 .wfb-review .map:empty { display: none; }
 .wfb-review .mistake { color: var(--warn); font-weight: 600; margin-bottom: 8px; }
 .wfb-review .fine { color: var(--good); font-weight: 600; margin-bottom: 8px; }
