@@ -301,6 +301,13 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     assert [page.locator(part).inner_text() for part in parts] == shown
     elsewhere = open_page()
     elsewhere.get_by_role("button", name="Play", exact=True).wait_for()
+    page.get_by_role("button", name="Review", exact=True).click()
+    page.get_by_role("button", name="Close the review").click()
+    expect(page.locator(".wfb-review")).to_have_count(0)
+    page.get_by_role("button", name="Review", exact=True).click()
+    page.locator(".wfb-review[data-ready]").wait_for()
+    page.locator("button.choice").first.click()
+    expect(page.locator(".wfb-review")).to_have_count(0)
     play_to_the_end(page)
     page.reload()
     page.locator(".wfb-review[data-ready] .battlefield").wait_for()

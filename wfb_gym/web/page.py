@@ -401,6 +401,7 @@ class _Game:
         await self._thinking(f"{session.game.opponent} thinks", act)
         if len(session.game.events) != self._shown_events:
             self._shown_spell = None
+            self._report.clear()  # it is of the battle before
             await self._refresh()
 
     async def _pick(self, event: events.GenericEventArguments) -> None:
@@ -531,6 +532,8 @@ class _Game:
                     ui.button(
                         "Take back the last decision", on_click=partial(self._undo, -1)
                     ).props(_OUTLINED)
+                else:
+                    ui.button("Close the review", on_click=self._report.clear).props(_OUTLINED)
             ui.html(shown, sanitize=False)
         ui.run_javascript(SCRIPT)
 
