@@ -76,13 +76,19 @@ class Choices:
     def _casts(self, battle: Battle) -> list[str]:
         """Return the chances of every spell that can be cast now, by its dice; [] of none."""
         spells = cast_odds(self._names, battle)
-        # Irresistible force and miscasts hang on the dice alone.
         casts = {cast.dice: cast for spell in spells for cast in spell.casts}
-        chances = [(f"cast {each.name}", {c.dice: c.cast for c in each.casts}) for each in spells]
-        chances.append(("irresistible force", {n: c.irresistible for n, c in casts.items()}))
-        chances.append(("miscast", {n: c.miscast for n, c in casts.items()}))
         if not casts:
             return []
+        forces = {n: cast.irresistible for n, cast in casts.items()}
+        differ = any(c.irresistible != forces[c.dice] for each in spells for c in each.casts)
+        chances = []
+        for each in spells:
+            chances.append((f"cast {each.name}", {c.dice: c.cast for c in each.casts}))
+            if differ:  # by an item of the wizard's
+                chances.append(("  irresistible", {c.dice: c.irresistible for c in each.casts}))
+        if not differ:
+            chances.append(("irresistible force", forces))
+        chances.append(("miscast", {n: cast.miscast for n, cast in casts.items()}))
         rows = [("CHANCE OF", *(dice_phrase(dice).upper() for dice in sorted(casts)))]
         for what, by_dice in chances:
             cells = (f"{float(by_dice[n]):.1%}" if n in by_dice else "" for n in sorted(casts))
