@@ -103,7 +103,8 @@ def _heading(review: Review) -> str:
 
 def _seat(review: Review, army: int) -> str:
     name, lost = escape(review.names.armies[army]), review.lost_by(army)
-    about = "" if all(each.is_exact for each in review.decisions if each.choices) else "about "
+    own = [each for each in review.decisions if each.army == army and each.choices]
+    about = "" if all(each.is_exact for each in own) else "about "
     number = f"{about}{plural_points(lost)} given away"
     return (
         f'<section class="card a{army} seat"><h2>{name[:1].upper()}{name[1:]}</h2>'

@@ -28,7 +28,7 @@ body { background: var(--paper) !important; color: var(--ink);
 .page .wizard { display: grid; grid-template-columns: 92px minmax(0, 1fr) 40px; gap: 10px;
   align-items: center; }
 @media (max-width: 560px) { .page .form .two { grid-template-columns: minmax(0, 1fr); } }
-.page .error { margin-top: 10px; }
+.page .error, .page .q-textarea, .page .q-uploader { margin-top: 10px; }
 .page .about { color: var(--faded); font-size: 14px; min-height: 21px; }
 .page textarea { font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; }
 
