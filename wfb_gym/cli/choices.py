@@ -59,11 +59,12 @@ class Choices:
         """
         analysis = self._analyst.analyse(battle)
         mark = "" if analysis.is_exact else ESTIMATED
+        differ = any(analysis.loss(action) >= 1e-9 for action in analysis.values)
         rows = [("", "", "CHANCE", "POINTS TO COME", "")]
         for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
             chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
             value = mark + format_value(analysis.values[action])
-            value += " best" if analysis.loss(action) < 1e-9 else ""
+            value += " best" if differ and analysis.loss(action) < 1e-9 else ""
             rows.append((f"{number:>3}", each.text, chance, value, self._note(battle, action)))
         legend = []
         if any(row[2] == NOT_ROLLED for row in rows):
