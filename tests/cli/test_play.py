@@ -348,7 +348,13 @@ def test_odds_are_those_of_the_rules_and_the_solver() -> None:
     values = solver.solve(scenario).action_values(battle)
     rows = Choices(scenario).odds(battle)
     assert rows[0].split() == ["CHANCE", "POINTS", "TO", "COME"]
-    assert len(rows) == 6  # all dice are thrown and all is exact: nothing to explain
+    assert rows[6] == ""  # all dice are thrown and all is exact: nothing to explain
+    assert [row.split()[-5:] for row in rows[-3:]] == [
+        ["0.0%", "41.7%", "82.4%", "86.5%", "80.4%"],
+        ["0.0%", "2.8%", "7.4%", "12.7%", "17.8%"],
+        ["0.0%", "2.8%", "7.4%", "13.2%", "19.6%"],
+    ]
+    assert [row[:18].rstrip() for row in rows[-2:]] == ["irresistible force", "miscast"]
     assert [row.split()[:4] for row in rows[1:4]] == [
         ["1", "throw", "1", "die"],
         ["2", "throw", "2", "dice"],
@@ -356,7 +362,16 @@ def test_odds_are_those_of_the_rules_and_the_solver() -> None:
     ]
     assert rows[3].split()[4] == "82.4%"  # 89/108
     assert rows[3].split()[5] == f"{values[FIRST_DICE + 3]:.2f}"
-    assert [row.split()[-1] for row in rows].count("best") == 1
+    assert [row.split()[-1:] for row in rows].count(["best"]) == 1
+
+
+def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
+    scenario = load_scenario("seventh-edition-duel")
+    rows = Choices(scenario).odds(Battle(pack(scenario)))
+    head = next(row for row in rows if row.startswith("CHANCE OF"))
+    assert head.split()[2:] == ["1", "DIE", "2", "DICE", "3", "DICE", "4", "DICE", "5", "DICE"]
+    (lord,) = (row for row in rows if row.startswith("cast Flame Storm"))
+    assert lord.split()[-5:-3] == ["0.0%", "8.3%"]
 
 
 def test_values_are_the_movers() -> None:
@@ -373,7 +388,8 @@ def test_what_is_too_large_is_estimated() -> None:
     assert solver.estimate(scenario).states > MOST_POSITIONS
     battle = Battle(pack(scenario))
     analysis = Analyst(scenario).analyse(battle)
-    head, *rows, legend = Choices(scenario).odds(battle)
+    head, *rest = Choices(scenario).odds(battle)
+    rows, legend = rest[:3], rest[3]
     assert head.split() == ["CHANCE", "POINTS", "TO", "COME"]
     assert analysis.method in legend
     assert f"{NOT_ROLLED} no dice are thrown for it now" in legend

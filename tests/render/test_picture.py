@@ -416,6 +416,12 @@ def test_characters_that_the_font_lacks() -> None:
     assert to_ascii("\N{SKULL}") == "?"
 
 
+@pytest.mark.parametrize("size", [9.0, 10.0, 13.0, 26.0])
+def test_numbers_stand_apart(size: float) -> None:
+    space = (text_width("3 5 6", size) - text_width("356", size)) / 2
+    assert space >= size / 4
+
+
 def test_wrapped_words_are_all_there() -> None:
     words = "one two three four five six seven eight nine ten"
     lines = wrap_text(words, 14, 90, 9)

@@ -37,7 +37,7 @@ def test_a_bar_tells_how_far_it_is() -> None:
     bar.close()
     assert shown(out) == [
         "",
-        "solving a duel: 1,000 positions, 0 s",
+        "solving a duel: 1,000 positions, 0 s, total not known yet",
         f"solving a duel [{'#' * 15}{'.' * 15}] 2,000 of about 4,000 positions",
         f"solving a duel [{'#' * 30}] 9,000 of about 4,000 positions",
         "",

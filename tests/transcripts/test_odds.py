@@ -7,7 +7,7 @@ import pytest
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.odds import cast_odds, dispel_odds
 
@@ -64,3 +64,17 @@ def test_the_best_target_counts_until_one_is_chosen() -> None:
     for spell in spells:
         for each in spell.casts:
             assert each.expected == pytest.approx(float(each.cast) * spell.worth)
+
+
+def test_any_double_of_a_cast_is_irresistible_with_the_book_of_hoeth() -> None:
+    document = {
+        "name": "book",
+        "caster": {"wizards": [{"name": "Loremaster", "level": 2, "items": ["Book of Hoeth"],
+                                "spells": [{"name": "Bolt", "casting_value": 5, "worth": 10}]}]},
+        "dispeller": {},
+    }  # fmt: skip
+    scenario = scenario_from_dict(document)
+    (spell,) = cast_odds(ScenarioNames(scenario), Battle(pack(scenario)))
+    two = spell.casts[1]
+    assert two.irresistible == Fraction(4, 36)  # 3 3, 4 4, 5 5, 6 6: two 2s do not reach 5
+    assert (two.cast, two.miscast) == (Fraction(30, 36), Fraction(1, 36))

@@ -36,6 +36,7 @@ def _shoot(page: Page, size: str) -> None:
 
 
 def _save(page: Page, name: str) -> None:
+    page.mouse.move(0, 0)  # else a button looks chosen
     page.wait_for_timeout(300)  # transitions
     page.screenshot(path=IMAGES / name)
     print(Path("docs") / "images" / name)

@@ -18,7 +18,7 @@ CHROMIUM = next(
     None,
 )  # fmt: skip
 """The system's Chromium; None where there is none."""
-SIZES = {"desk": (1400, 900), "phone": (390, 844)}
+SIZES = {"desk": (1400, 900), "phone": (360, 780)}
 """Widths and heights of windows."""
 
 

@@ -289,6 +289,53 @@ def test_two_browsers_play_apart(open_page: OpenPage) -> None:
     expect(second.locator(".log")).to_contain_text("begins")
 
 
+def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: OpenPage) -> None:
+    page = open_page("phone")
+    start(page, scenario="border-skirmish")
+    choose(page, 1)
+    choose(page, 0)
+    parts = (".choices", ".armies", ".log", ".map")
+    shown = [page.locator(part).inner_text() for part in parts]
+    page.reload()
+    page.locator("button.choice").first.wait_for()
+    assert [page.locator(part).inner_text() for part in parts] == shown
+    elsewhere = open_page()
+    elsewhere.get_by_role("button", name="Play", exact=True).wait_for()
+    page.get_by_role("button", name="Review", exact=True).click()
+    page.get_by_role("button", name="Close the review").click()
+    expect(page.locator(".wfb-review")).to_have_count(0)
+    page.get_by_role("button", name="Review", exact=True).click()
+    page.locator(".wfb-review[data-ready]").wait_for()
+    page.locator("button.choice").first.click()
+    expect(page.locator(".wfb-review")).to_have_count(0)
+    play_to_the_end(page)
+    page.reload()
+    page.locator(".wfb-review[data-ready] .battlefield").wait_for()
+    assert_fits(page)
+    page.get_by_role("button", name="New game").click()
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    page.reload()
+    page.get_by_role("button", name="Play", exact=True).wait_for()
+    assert page.locator("button.choice").count() == 0
+
+
+def test_a_duplicated_tab_plays_the_same_battle(open_page: OpenPage) -> None:
+    page = open_page()
+    start(page)
+    page.evaluate("sessionStorage.__nicegui_tab_closed = 'false'; window.onbeforeunload = null")
+    tab = page.evaluate("({...sessionStorage})")
+    copy = open_page()
+    copy.evaluate("tab => Object.assign(sessionStorage, tab)", tab)
+    copy.evaluate("window.onbeforeunload = null")
+    copy.reload()
+    copy.locator("button.choice").first.wait_for()
+    choose(page, 1)
+    copy.locator("button.choice").nth(0).click()  # of a position that is gone
+    question = page.locator(".question").inner_text()
+    expect(copy.locator(".question")).to_have_text(question)
+    assert copy.locator(".log").inner_text() == page.locator(".log").inner_text()
+
+
 def test_an_optimal_opponent_that_cannot_be_had_is_an_error(open_page: OpenPage) -> None:
     page = open_page()
     page.get_by_text("Own file").click()

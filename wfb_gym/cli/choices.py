@@ -17,9 +17,10 @@ from wfb_gym.players.analysis import Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.suggestions import one_of, plain
-from wfb_gym.transcripts.decisions import describe_action, describe_choices
+from wfb_gym.transcripts.decisions import describe_choices
 from wfb_gym.transcripts.effects import item_words, spell_words
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
+from wfb_gym.transcripts.odds import cast_odds
 
 NOT_ROLLED = "-"
 """Stands for a chance where no dice are thrown."""
@@ -53,22 +54,47 @@ class Choices:
     def odds(self, battle: Battle) -> list[str]:
         """Return the same with the chance of the dice and the value, and what their signs mean.
 
+        Below stand the chances of the spells that can be cast now, on every number of dice.
         Values are points still to come for the mover if both play on as well as they can.
         """
         analysis = self._analyst.analyse(battle)
         mark = "" if analysis.is_exact else ESTIMATED
+        differ = any(analysis.loss(action) >= 1e-9 for action in analysis.values)
         rows = [("", "", "CHANCE", "POINTS TO COME", "")]
         for number, (action, each) in enumerate(describe_choices(self._names, battle).items(), 1):
             chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
             value = mark + format_value(analysis.values[action])
-            value += " best" if analysis.loss(action) < 1e-9 else ""
+            value += " best" if differ and analysis.loss(action) < 1e-9 else ""
             rows.append((f"{number:>3}", each.text, chance, value, self._note(battle, action)))
         legend = []
         if any(row[2] == NOT_ROLLED for row in rows):
             legend.append(f"{NOT_ROLLED} no dice are thrown for it now")
         if mark:
             legend.append(f"{mark} an estimate, not exact: {analysis.method}")
-        return align_columns(rows, "><><<") + ([f"     {'; '.join(legend)}"] if legend else [])
+        explained = [f"     {'; '.join(legend)}"] if legend else []
+        return align_columns(rows, "><><<") + explained + self._casts(battle)
+
+    def _casts(self, battle: Battle) -> list[str]:
+        """Return the chances of every spell that can be cast now, by its dice; [] of none."""
+        spells = cast_odds(self._names, battle)
+        casts = {cast.dice: cast for spell in spells for cast in spell.casts}
+        if not casts:
+            return []
+        forces = {n: cast.irresistible for n, cast in casts.items()}
+        differ = any(c.irresistible != forces[c.dice] for each in spells for c in each.casts)
+        chances = []
+        for each in spells:
+            chances.append((f"cast {each.name}", {c.dice: c.cast for c in each.casts}))
+            if differ:  # by an item of the wizard's
+                chances.append(("  irresistible", {c.dice: c.irresistible for c in each.casts}))
+        if not differ:
+            chances.append(("irresistible force", forces))
+        chances.append(("miscast", {n: cast.miscast for n, cast in casts.items()}))
+        rows = [("CHANCE OF", *(dice_phrase(dice).upper() for dice in sorted(casts)))]
+        for what, by_dice in chances:
+            cells = (f"{float(by_dice[n]):.1%}" if n in by_dice else "" for n in sorted(casts))
+            rows.append((what, *cells))
+        return ["", *align_columns(rows, "<" + ">" * len(casts))]
 
     def before_nomination(self, battle: Battle, action: int) -> str:
         """Return what a player should know before a spell is named, which cannot be taken back."""
@@ -76,12 +102,14 @@ class Choices:
         name, slot = self._names.spell(battle.mover, spell), self._names.spells[battle.mover][spell]
         if slot.item is not None:
             return f"{name} is cast without dice."
-        chances = self._chances(battle, action)
+        after = battle.copy()
+        after.act(action)
+        (odds,) = cast_odds(self._names, after)
         state = battle.state
         own = int(state.own_dice[slot.wizard])
         left = dice_phrase(int(state.power), "power") + (f" and {own} of its own" if own else "")
         listed = ", ".join(
-            f"{dice_phrase(dice)} {float(chance):.1%}" for dice, chance in sorted(chances.items())
+            f"{dice_phrase(each.dice)} {float(each.cast):.1%}" for each in odds.casts
         )
         return f"{name} with {left} left. To cast it: {listed}."
 
@@ -159,30 +187,6 @@ class Choices:
     def _points(self, points: float) -> str:
         number = format_points(points)
         return f"{number} {self._names.point}{'' if number == '1' else 's'}"
-
-    def _chances(self, battle: Battle, action: int) -> dict[int, float]:
-        """Return the chance to cast a spell by the number of dice, without items and re-rolls."""
-        after = battle.copy()
-        after.act(action)
-        if after.node == Node.TARGET:
-            after.act(after.legal_actions()[0])
-        if after.node == Node.ITEM:
-            after.act(actions.PASS)
-        starts = [after]
-        if after.node == Node.RESERVE_DICE:
-            starts = [after.copy() for _ in after.legal_actions()]
-            for start, reserve in zip(starts, after.legal_actions(), strict=True):
-                start.act(reserve)
-        chances: dict[int, float] = {}
-        for start in starts:
-            for code in start.legal_actions() if start.node == Node.POOL_DICE else (None,):
-                thrown = start.copy()
-                if code is not None:
-                    thrown.act(code)
-                if thrown.node == Node.ROLL_CASTING:
-                    described = describe_action(self._names, start, code or 0, thrown)
-                    chances[described.dice or 0] = float(described.chance or 0)
-        return chances
 
 
 def _is_cast(action: int) -> bool:

@@ -26,11 +26,11 @@ examples:
   python -m wfb_gym play border-skirmish --seat dispeller --opponent greedy --seed 7
   python -m wfb_gym play orc-shaman-hunt --odds --transcript hunt.jsonl
   python -m wfb_gym play apprentice --seat dispeller --opponent apprentice/caster
-      against a network that comes with the package
+      against a network that comes with the package (the extra "train")
 
 opponents: random, greedy, veteran, optimal; expectimax, mcts and phase-search;
-a file ending in .zip (Stable-Baselines3) or .npz (a saved network); or one of
-the networks that come with the package:
+or, with the extra "train", a file ending in .zip (Stable-Baselines3) or .npz (a
+saved network), or one of the networks that come with the package:
 """
 
 

@@ -159,7 +159,8 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
             keys.append(f"{letter} {name}: {told}, looks {_compass(facing)}")
     edge = "+" + "-" * len(rows[0]) + "+"
     yield from [edge, *(f"|{''.join(row)}|" for row in reversed(rows)), edge]
-    yield f'{field.width:g}" by {field.depth:g}"; up is away from the first army'
+    near = ScenarioNames(scenario).armies[0]
+    yield f'{field.width:g}" by {field.depth:g}"; up is away from {near}'
     yield from keys
 
 

@@ -25,6 +25,8 @@ _SMOOTH = 4
 """Pixels drawn for one, either way, where edges are to be smooth."""
 _LEAST_SHRINK = 0.72
 """Words shrink to this share of their size before they are cut."""
+_SPACE = 0.3
+"""Width of a space, of the size of the words."""
 _REPLACEMENTS = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
 """For characters that Pillow's own font lacks."""
 
@@ -217,16 +219,25 @@ def _font(size: float) -> Any:
 
 @lru_cache(maxsize=16384)
 def _exact_width(size: float, words: str) -> float:
-    return float(_font(size).getlength(words))
+    font, apart = _font(size), words.split(" ")
+    return float(sum(map(font.getlength, apart))) + (len(apart) - 1) * _space(size)
+
+
+def _space(size: float) -> int:
+    """Return the pixels between words: the font's own would hardly part small digits."""
+    return round(size * _SPACE)
 
 
 @lru_cache(maxsize=4096)
 def _mask(size: float, words: str) -> tuple[Image.Image, int, int]:
     """Return words as a mask, and its place from their left end and the middle of their height."""
     font = _font(size)
-    left, top, right, bottom = (int(each) for each in font.getbbox(words, anchor="lm"))
-    mask = Image.new("L", (max(1, right - left), max(1, bottom - top)))
-    ImageDraw.Draw(mask).text((-left, -top), words, 255, font, anchor="lm")
+    left, top, _, bottom = (int(each) for each in font.getbbox(words, anchor="lm"))
+    mask = Image.new("L", (max(1, int(_exact_width(size, words)) - left + 1), max(1, bottom - top)))
+    draw, at = ImageDraw.Draw(mask), -float(left)
+    for word in words.split(" "):
+        draw.text((at, -top), word, 255, font, anchor="lm")
+        at += font.getlength(word) + _space(size)
     return mask, left, top
 
 

@@ -138,6 +138,8 @@ symbol circle { fill: var(--pip); }
 .wfb .how { margin-top: 6px; }
 .wfb svg.battlefield { display: block; border-radius: 6px; }
 @media (prefers-color-scheme: dark) { .wfb svg.battlefield { filter: brightness(.9); } }
+.wfb :has(> .battlefield) { overflow-x: auto; }
+.wfb .battlefield { min-width: 400px; }
 .wfb .map .legal, .wfb .map .point { cursor: pointer; }
 .wfb .error { color: var(--warn); background: var(--warnbg); border-radius: 6px;
   padding: 8px 12px; white-space: pre-wrap; font-size: 14px; }

@@ -103,7 +103,8 @@ def _heading(review: Review) -> str:
 
 def _seat(review: Review, army: int) -> str:
     name, lost = escape(review.names.armies[army]), review.lost_by(army)
-    about = "" if all(each.is_exact for each in review.decisions if each.choices) else "about "
+    own = [each for each in review.decisions if each.army == army and each.choices]
+    about = "" if all(each.is_exact for each in own) else "about "
     number = f"{about}{plural_points(lost)} given away"
     return (
         f'<section class="card a{army} seat"><h2>{name[:1].upper()}{name[1:]}</h2>'
@@ -257,7 +258,8 @@ body.wfb-page > .wfb { max-width: 1360px; margin: 0 auto; padding: 18px 20px 40p
 .wfb-review .now { display: grid; grid-template-columns: 1fr 1fr; gap: 4px 20px; margin-top: 8px; }
 .wfb-review .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr);
   gap: 12px; align-items: start; }
-.wfb-review .left, .wfb-review .right { display: grid; gap: 12px; min-width: 0; }
+.wfb-review .left, .wfb-review .right { display: grid; grid-template-columns: minmax(0, 1fr);
+  gap: 12px; }
 .wfb-review .map:empty { display: none; }
 .wfb-review .mistake { color: var(--warn); font-weight: 600; margin-bottom: 8px; }
 .wfb-review .fine { color: var(--good); font-weight: 600; margin-bottom: 8px; }

@@ -224,7 +224,9 @@ class Bar:
         ):
             return
         self._told = now
-        line = f"{self._what}: {positions:,} positions, {now - self._began:.0f} s"
+        line = (
+            f"{self._what}: {positions:,} positions, {now - self._began:.0f} s, total not known yet"
+        )
         if self._expected:
             filled = round(_WIDTH * min(1.0, positions / self._expected))
             bar = "#" * filled + "." * (_WIDTH - filled)

@@ -4,16 +4,18 @@ What follows from a decision is described in `rolls` and `changes`.
 """
 
 from fractions import Fraction
+from itertools import permutations
 from typing import NamedTuple
 
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.casting import cast_bonus, may_be_irresistible
+from wfb_gym.engine.casting import any_double_is_irresistible, cast_bonus, may_be_irresistible
 from wfb_gym.engine.queries import declared_uses
 from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.engine.targets import aim_at, resistance
 from wfb_gym.packing.records import DispelUse
-from wfb_gym.rules.casting import Casting, casting_probabilities
+from wfb_gym.rules.casting import Casting, casting_probabilities, is_cast
+from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase
@@ -119,12 +121,16 @@ def describe_dice(names: ScenarioNames, before: Battle, after: Battle) -> Action
 def casting_chances(names: ScenarioNames, battle: Battle) -> dict[Casting, Fraction]:
     """Return the chance of every outcome of the casting roll that is to be made."""
     packed, state = battle.packed, battle.state
-    return casting_probabilities(
-        int(state.dice),
-        names.spells[int(state.active)][int(state.spell) - 1].casting_value,
-        int(cast_bonus(packed, state)),
-        bool(may_be_irresistible(packed, state)),
-    )
+    dice, bonus = int(state.dice), int(cast_bonus(packed, state))
+    value = names.spells[int(state.active)][int(state.spell) - 1].casting_value
+    sixes = bool(may_be_irresistible(packed, state))
+    chances = casting_probabilities(dice, value, bonus, sixes)
+    if sixes and any_double_is_irresistible(packed, state):
+        apart = permutations(range(1, FACES + 1), dice)  # every roll without a double
+        plain = Fraction(sum(is_cast(sum(faces), bonus, value) for faces in apart), FACES**dice)
+        chances[Casting.IRRESISTIBLE] += chances[Casting.CAST] - plain
+        chances[Casting.CAST] = plain
+    return chances
 
 
 def _describe_cast(names: ScenarioNames, before: Battle, after: Battle) -> ActionDescription:

@@ -3,16 +3,20 @@
 The chances are the rules', the points the engine's promises. Nothing is decided here.
 """
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
+from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_now, worth_of_pending
 from wfb_gym.engine.state import Node
 from wfb_gym.rules.casting import Casting
 from wfb_gym.transcripts.decisions import casting_chances, describe_choices
 from wfb_gym.transcripts.names import ScenarioNames
+
+_CAST_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+"""Decisions between a spell's name and its dice."""
 
 
 class CastOdds(NamedTuple):
@@ -45,8 +49,8 @@ class DispelOdds(NamedTuple):
 def cast_odds(names: ScenarioNames, battle: Battle) -> list[SpellOdds]:
     """Return the odds of every spell that the mover may nominate, or of the one being cast.
 
-    Dice are those of the pool, with as many of the wizard's own as can be; no item is used, and
-    `worth` is that of the best target unless one is chosen.
+    Dice are those of the pool and the wizard's own; no item is used, and `worth` is that of the
+    best target unless one is chosen.
     """
     army = battle.mover
     if battle.node == Node.NOMINATE:
@@ -61,13 +65,13 @@ def cast_odds(names: ScenarioNames, battle: Battle) -> list[SpellOdds]:
             if casts:
                 found.append(SpellOdds(names.spell(army, spell), worth, casts))
         return found
-    if battle.node not in (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE):
+    if battle.node not in (*_CAST_CHOICES, Node.ROLL_CASTING):
         return []
     spell = int(battle.state.spell) - 1
     worth = _pending_worth(battle) if battle.state.aim or battle.node != Node.TARGET else float(
         worth_now(battle.packed, battle.state, army, spell, 0.0)
     )  # fmt: skip
-    casts = _casts(names, battle.copy(), worth)
+    casts = _casts(names, battle, worth)
     return [SpellOdds(names.spell(army, spell), worth, casts)] if casts else []
 
 
@@ -80,23 +84,21 @@ def _pending_worth(battle: Battle) -> float:
 
 
 def _casts(names: ScenarioNames, battle: Battle, worth: float) -> tuple[CastOdds, ...]:
-    """Play a cast on to its dice, and return the chances of every number of them."""
-    while battle.node in (Node.TARGET, Node.ITEM, Node.RESERVE_DICE):
+    """Return the chances of a cast by every number of dice, ascending."""
+    rolls = {int(roll.state.dice): roll for roll in _rolls(battle)}
+    return tuple(_cast(names, rolls[dice], worth) for dice in sorted(rolls))
+
+
+def _rolls(battle: Battle) -> Iterator[Battle]:
+    """Yield the rolls that a cast may lead to, at the first target and without an item."""
+    if battle.node == Node.ROLL_CASTING:
+        yield battle
+    elif battle.node in _CAST_CHOICES:
         legal = battle.legal_actions()
-        if battle.node == Node.ITEM:
-            battle.act(PASS)
-        else:
-            battle.act(legal[-1] if battle.node == Node.RESERVE_DICE else legal[0])
-    if battle.node == Node.ROLL_CASTING:  # there was one choice alone
-        return (_cast(names, battle, worth),)
-    casts = []
-    for code in battle.legal_actions() if battle.node == Node.POOL_DICE else []:
-        after = battle.copy()
-        if code >= FIRST_DICE:
+        for code in {Node.TARGET: legal[:1], Node.ITEM: [PASS]}.get(battle.node, legal):
+            after = battle.copy()
             after.act(code)
-        if after.node == Node.ROLL_CASTING:
-            casts.append(_cast(names, after, worth))
-    return tuple(casts)
+            yield from _rolls(after)
 
 
 def _cast(names: ScenarioNames, battle: Battle, worth: float) -> CastOdds:

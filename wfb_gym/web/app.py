@@ -17,6 +17,8 @@ HOST = "127.0.0.1"
 """The only address that is listened on."""
 _KNOWN_AS = [HOST, "localhost"]
 """What the page may be called: a name of somebody else's that leads here is refused."""
+_GAMES_ARE_KEPT = 24 * 60 * 60.0
+"""Seconds after its last click that a game is kept for a tab that comes back."""
 
 
 def free_port(wanted: int) -> int:
@@ -40,12 +42,13 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
         open_browser: whether to open the page in the system's browser.
     """
 
-    def page() -> None:
+    async def page() -> None:
         ui.colors(primary="#2c5896")
         ui.add_head_html(f"<style>{STYLE}{PAGE_STYLE}{WEB_STYLE}</style>")
         ui.html(SYMBOLS, sanitize=False)
-        Page(read_lists).show()
+        await Page(read_lists).show()
 
+    app.storage.max_tab_storage_age = _GAMES_ARE_KEPT
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=_KNOWN_AS)
     ui.run(
         page,

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
-from nicegui import events, run, ui
+from nicegui import app, events, run, ui
 
 from wfb_gym.files import NOT_UTF8
 from wfb_gym.players.analysis import Analysis
@@ -39,6 +39,8 @@ from wfb_gym.web.session import (
 )
 
 _BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Lists"
+_GAME = "game"
+"""What is kept of a tab: a `_Kept`."""
 _FLAT = "flat no-caps dense"
 _OUTLINED = "no-caps outline dense padding='3px 14px'"
 _PICK = """(event) => {
@@ -51,18 +53,40 @@ _BACK = """(event) => {
 }"""
 
 
+class _Kept(NamedTuple):
+    """A game that its tab comes back to; a tab that is duplicated shares it."""
+
+    session: Session
+    lock: asyncio.Lock  # of what runs in a thread
+
+
 class Page:
-    """The page of one browser; `show` begins with the form."""
+    """The page of one browser; `show` begins with the tab's game, or else with the form."""
 
     def __init__(self, read_lists: ListsReader) -> None:
         self._read_lists = read_lists
         self._root = ui.element("div").classes("wfb page")
 
-    def show(self) -> None:
-        """Show the form."""
+    async def show(self) -> None:
+        """Show the game that the tab has, reloaded or not; else the form."""
+        await ui.context.client.connected()  # then the tab is known
+        self._tab = app.storage.tab
+        if _GAME in self._tab:
+            await self._show_game()
+        else:
+            self._show_form()
+
+    def _show_form(self) -> None:
+        self._tab.pop(_GAME, None)
         self._root.clear()
         with self._root:
             _Form(self._start)
+
+    async def _show_game(self) -> None:
+        self._root.clear()
+        with self._root:
+            game = _Game(self._tab, self._show_form)
+        await game.show()
 
     async def _start(self, setup: Setup) -> str:
         """Begin a game; returns what is wrong with the setup, or ""."""
@@ -73,10 +97,8 @@ class Page:
             return str(error)
         if session is None:  # the server is about to end
             return ""
-        self._root.clear()
-        with self._root:
-            game = _Game(session, self.show)
-        await game.refresh()
+        self._tab[_GAME] = _Kept(session, asyncio.Lock())
+        await self._show_game()
         return ""
 
 
@@ -254,11 +276,14 @@ def _thinks(words: str) -> str:
 class _Game:
     """The table: positions, choices, odds and advice, what happened; at the end the review."""
 
-    def __init__(self, session: Session, leave: Callable[[], None]) -> None:
-        self._session, self._go = session, leave
+    def __init__(self, tab: dict[str, Any], leave: Callable[[], None]) -> None:
+        self._tab, self._go = tab, leave
+        self._kept: _Kept = tab[_GAME]
+        session: Session = self._kept.session
+        self._session = session
         self._shown_spell: int | None = None
+        self._shown_events = 0
         self._advises = self._has_odds = False
-        self._lock = asyncio.Lock()
         names, seat = session.names, session.game.seat
         with ui.element("div").classes("top"):
             ui.html(f"<h1>{escape(session.scenario.name)}</h1>", sanitize=False).style("flex:1")
@@ -310,9 +335,26 @@ class _Game:
                 return
         self._go()
 
-    async def refresh(self) -> None:
-        """Show the position as it is now."""
+    async def show(self) -> None:
+        """Show the position, once the opponent, whom the tab may have left thinking, has played."""
+        await self._thinking(f"{self._session.game.opponent} thinks", lambda: None)
+        await self._refresh()
+
+    async def _refresh(self) -> None:
         session = self._session
+        self._tab[_GAME] = self._kept  # so that its age counts from now
+        async with self._kept.lock:  # a duplicate of the tab may play
+            self._show_position()
+        self._map.set_content(await self._thinking("", session.map_html, self._spell()))
+        self._table.visible = not session.is_over  # the review shows it too
+        if session.is_over:
+            await self._review()
+        elif self._advises:
+            await self._show_advice()
+
+    def _show_position(self) -> None:
+        session = self._session
+        self._shown_events = len(session.game.events)
         battle, names = session.visible, session.names
         seat = session.game.seat
         self._score.set_content(score_html(names, battle))
@@ -325,12 +367,6 @@ class _Game:
         self._undo_button.set_enabled(bool(session.game.decisions))
         self._show_odds()
         self._show_ranges()
-        self._map.set_content(await self._thinking("", session.map_html, self._spell()))
-        self._table.visible = not session.is_over  # the review shows it too
-        if session.is_over:
-            await self._review()
-        elif self._advises:
-            await self._show_advice()
 
     # --- choices ---------------------------------------------------------------------------
 
@@ -355,18 +391,18 @@ class _Game:
 
     async def _act(self, code: int) -> None:
         session = self._session
-        turn = len(session.game.events)
+        turn = self._shown_events
 
-        def act() -> bool:
-            still = len(session.game.events) == turn  # else it was clicked twice
-            if still:
+        def act() -> None:
+            if len(session.game.events) == turn:  # else it was clicked twice, or in another tab
                 session.act(code)
-            return still
 
         self._choices.classes(add="waiting")
-        if await self._thinking(f"{session.game.opponent} thinks", act):
+        await self._thinking(f"{session.game.opponent} thinks", act)
+        if len(session.game.events) != self._shown_events:
             self._shown_spell = None
-            await self.refresh()
+            self._report.clear()  # it is of the battle before
+            await self._refresh()
 
     async def _pick(self, event: events.GenericEventArguments) -> None:
         """Take a click on the battlefield for a target, where one is chosen."""
@@ -379,7 +415,7 @@ class _Game:
         await self._thinking("", self._session.undo, int(decision))
         self._shown_spell = None
         self._report.clear()
-        await self.refresh()
+        await self._refresh()
 
     # --- odds and advice -------------------------------------------------------------------
 
@@ -496,12 +532,14 @@ class _Game:
                     ui.button(
                         "Take back the last decision", on_click=partial(self._undo, -1)
                     ).props(_OUTLINED)
+                else:
+                    ui.button("Close the review", on_click=self._report.clear).props(_OUTLINED)
             ui.html(shown, sanitize=False)
         ui.run_javascript(SCRIPT)
 
     async def _thinking(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run something in a thread, one after the other, and say what goes on."""
-        async with self._lock:
+        async with self._kept.lock:
             self._wait.set_content(_thinks(words) if words else "")
             try:
                 return await run.io_bound(work, *arguments)

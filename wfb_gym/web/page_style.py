@@ -1,7 +1,8 @@
 """Looks of what only the page has: the form, the choices, the columns."""
 
 WEB_STYLE = """
-body { background: var(--paper) !important; color: var(--ink); }
+body { background: var(--paper) !important; color: var(--ink);
+  font-family: system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }
 .nicegui-content { padding: 0 !important; gap: 0 !important; align-items: stretch !important; }
 .page { width: 100%; max-width: 1360px; margin: 0 auto; padding: 14px 20px 40px; }
 @media (max-width: 700px) { .page { padding: 10px 10px 30px; } }
@@ -27,6 +28,7 @@ body { background: var(--paper) !important; color: var(--ink); }
 .page .wizard { display: grid; grid-template-columns: 92px minmax(0, 1fr) 40px; gap: 10px;
   align-items: center; }
 @media (max-width: 560px) { .page .form .two { grid-template-columns: minmax(0, 1fr); } }
+.page .error, .page .q-textarea, .page .q-uploader { margin-top: 10px; }
 .page .about { color: var(--faded); font-size: 14px; min-height: 21px; }
 .page textarea { font: 13px/1.45 ui-monospace, Menlo, Consolas, monospace; }
 
