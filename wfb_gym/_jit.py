@@ -59,9 +59,9 @@ _LONG = {
     "engine.chance.sample": "dice of a single battle",
     "engine.promises.worth_now": "what spells promise",
     "engine.promises.worth_of_aim": "what spells promise at a target",
-    "players.search.expectimax._search": "expectimax",
+    "players.search.expectimax.search": "expectimax",
     "players.search.mcts._search": "mcts",
-    "players.search.phase_search._choose_all": "phase search",
+    "players.search.phase_search.choose_all": "phase search",
 }
 """Functions that take seconds to compile, and what they are for."""
 _CORE = "wfb_gym.engine.core"

@@ -12,6 +12,7 @@ SEARCHING = {
     "expectimax": "decisions to look ahead",
     "mcts": "simulations",
     "phase-search": "spells to look at",
+    "search": "decisions to look ahead",
 }
 """Agents that search, and what the number behind their name counts."""
 NAMES = (*SCRIPTED, *SEARCHING)
@@ -91,9 +92,10 @@ def make_agent(
 
     Args:
         name_or_path: a member of `NAMES`, of `SHIPPED`, a path, "NAME:EPSILON" for a scripted
-            player that acts at random with probability EPSILON, "expectimax:DEPTH" for one that
-            looks DEPTH decisions ahead, "mcts:SIMULATIONS" for one with that many per decision, or
-            "phase-search:SPELLS" for one that solves phases of so many spells.
+            player that acts at random with probability EPSILON,
+            "expectimax:DEPTH" for one that looks DEPTH decisions ahead, "mcts:SIMULATIONS" for one
+            with that many per decision, "phase-search:SPELLS" for one that solves phases of so many
+            spells, or "search:PLIES" for one that looks PLIES decisions ahead and at phases behind.
         deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
         scenario: that "optimal" plays; it is solved unless it was before.
@@ -128,12 +130,15 @@ def _find_agent(
         from wfb_gym.players.search.expectimax import ExpectimaxAgent
         from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS, MctsAgent
         from wfb_gym.players.search.phase_search import DEFAULT_SPELLS, PhaseSearchAgent
+        from wfb_gym.players.search.ply_search import DEFAULT_PLIES, PlySearchAgent
 
         count = _parse_count(kind, option, who) if colon else None
         if kind == "expectimax":
             return ExpectimaxAgent(count)
         if kind == "phase-search":
             return PhaseSearchAgent(count or DEFAULT_SPELLS)
+        if kind == "search":
+            return PlySearchAgent(count or DEFAULT_PLIES)
         return MctsAgent(count or DEFAULT_SIMULATIONS, seed=seed)
     path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
     if path.suffix == ".npz":

@@ -2,8 +2,9 @@
 
 From the position the search lays out every position that can follow, decision after decision, and
 each only once, however many ways lead to it. Dice are enumerated by the engine. Where the search
-stops, `wfb_gym.players.search.estimate` supplies the value; it never goes beyond the phase. With
-room for the whole phase it plays the exact optimum of a battle of one phase.
+stops, `wfb_gym.players.search.estimate` supplies the value, unless a caller does
+(`wfb_gym.players.search.ply_search`); it never goes beyond the phase. With room for the whole phase
+it plays the exact optimum of a battle of one phase.
 """
 
 from typing import NamedTuple
@@ -36,7 +37,12 @@ DONE = 0
 NODES_FULL = 1
 WAYS_FULL = 2
 STEPS_FULL = 3
-"""Why `_search` returns: all is done, or an array is too small for the first look ahead."""
+"""Why `search` returns: all is done, or an array is too small for the first look ahead."""
+
+CHOOSE = 0
+LAY_OUT = 1
+BACK_UP = 2
+"""What `search` does."""
 
 
 class SearchNode(Record):
@@ -68,6 +74,7 @@ class SearchGraph(NamedTuple):
     ways: Records[Transition]
     slots: NDArray[np.int32]  # nodes by hash; -1 where free
     queue: NDArray[np.int64]  # (2, nodes): decisions in turn; a stack
+    size: NDArray[np.int64]  # (1,): nodes in use
 
 
 class ExpectimaxAgent(PositionAgent):
@@ -90,7 +97,7 @@ class ExpectimaxAgent(PositionAgent):
                 raise ValueError(f"expectimax: expected {name} of 1 or more, found {number}")
         self._depth = FULL if depth is None else depth
         self._ways = ways
-        self._graph = _with_nodes(1 << 10, new_records(Transition, 1 << 12))
+        self._graph = new_graph()
         self._room = new_expansion(1 << 12)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
@@ -118,35 +125,40 @@ class ExpectimaxAgent(PositionAgent):
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         row = 0
         while True:
-            why, row = _search(
-                row, self._depth, self._ways, asked, self._graph, self._room, actions
+            why, row = search(
+                CHOOSE, row, self._depth, self._ways, asked, self._graph, self._room, actions
             )
             if why == DONE:
                 return
-            self._grow(why)
+            self._graph, self._room = enlarged(why, self._graph, self._room)
 
-    def _grow(self, why: int) -> None:
-        """Enlarge what was too small; what a search finds does not depend on it."""
-        graph = self._graph
-        if why == NODES_FULL:
-            self._graph = _with_nodes(4 * len(graph.nodes), graph.ways)
-        elif why == WAYS_FULL:
-            self._graph = graph._replace(ways=new_records(Transition, 4 * len(graph.ways)))
-        elif why == STEPS_FULL:
-            size = 4 * len(self._room.steps)
-            steps, chain = new_records(Successor, size), new_records(Successor, size)
-            self._room = self._room._replace(steps=steps, chain=chain)
-        else:
-            raise AssertionError(f"unknown answer {why}")
+
+def new_graph() -> SearchGraph:
+    """Room for a small search."""
+    return _with_nodes(1 << 10, new_records(Transition, 1 << 12))
+
+
+def enlarged(why: int, graph: SearchGraph, room: Expansion) -> tuple[SearchGraph, Expansion]:
+    """Enlarge what was too small; what a search finds does not depend on it."""
+    if why == NODES_FULL:
+        return _with_nodes(4 * len(graph.nodes), graph.ways), room
+    if why == WAYS_FULL:
+        return graph._replace(ways=new_records(Transition, 4 * len(graph.ways))), room
+    if why == STEPS_FULL:
+        size = 4 * len(room.steps)
+        steps, chain = new_records(Successor, size), new_records(Successor, size)
+        return graph, room._replace(steps=steps, chain=chain)
+    raise AssertionError(f"unknown answer {why}")
 
 
 def _with_nodes(size: int, ways: Records[Transition]) -> SearchGraph:
     nodes, slots = new_records(SearchNode, size), np.zeros(2 * size, np.int32)
-    return SearchGraph(nodes, ways, slots, np.zeros((2, size), np.int64))
+    return SearchGraph(nodes, ways, slots, np.zeros((2, size), np.int64), np.zeros(1, np.int64))
 
 
 @jit(nogil=True)
-def _search(
+def search(
+    operation: int,
     row: int,
     depth: int,
     most: int,
@@ -155,12 +167,29 @@ def _search(
     room: Expansion,
     actions: Actions,
 ) -> tuple[int, int]:
-    """Write the best actions of the positions from `row` on; why it stops, and at which row."""
+    """Do one of three things; one compiled entry serves all, since each compiles the whole engine.
+
+    - CHOOSE writes the best actions of the positions from `row` on, and returns why it stops and at
+      which row.
+    - LAY_OUT lays out the position of a row, whether its seat decides or not, through decisions
+      that no duel knows and the dice of the phase to come, and returns why it stops and how many
+      decisions ahead all was laid out.
+    - BACK_UP computes the value of what was laid out `depth` decisions ahead, writes the best
+      action of the row, and returns DONE and the row. A node whose cursor is -1 has its value.
+    """
+    if operation == BACK_UP:
+        packed = positions.packed_scenarios[positions.scenario[row]]
+        best = _back_up(packed, depth, graph, room)
+        expand(packed, positions.states[row], room, 0)
+        actions[row] = positions.indices[room.codes[best]]
+        return DONE, row
     while row < positions.states.shape[0]:
         state = positions.states[row]
+        packed = positions.packed_scenarios[positions.scenario[row]]
+        if operation == LAY_OUT:
+            return _lay_out(packed, state, depth, most, True, graph, room)
         if is_decision(state.node) and state.mover == positions.seat:
-            packed = positions.packed_scenarios[positions.scenario[row]]
-            why, ahead = _lay_out(packed, state, depth, most, graph, room)
+            why, ahead = _lay_out(packed, state, depth, most, False, graph, room)
             if why != DONE:
                 return why, row
             best = _back_up(packed, ahead, graph, room)
@@ -176,10 +205,14 @@ def _lay_out(
     state: State,
     depth: int,
     most: int,
+    through: bool,
     graph: SearchGraph,
     room: Expansion,
 ) -> tuple[int, int]:
     """Lay out what can follow a position, nearest decisions first.
+
+    With `through` decisions that no duel knows do not count as such, and the dice that open the
+    next phase are laid out.
 
     Returns:
         DONE or what is too small, and how many decisions ahead all positions were laid out.
@@ -197,6 +230,7 @@ def _lay_out(
     while head < tail:
         ahead = int64(nodes[queue[0, head]].ahead)
         if ahead >= depth:
+            graph.size[0] = size
             return DONE, ahead
         queue[1, 0] = queue[0, head]
         rolls = 1  # positions on the stack: the decision, then the chance nodes behind it
@@ -208,6 +242,7 @@ def _lay_out(
             if end < 0:
                 return STEPS_FULL, 0
             if ahead > 0 and top + end > most:
+                graph.size[0] = size
                 return DONE, ahead
             if top + end > ways.shape[0]:
                 return WAYS_FULL, 0
@@ -236,16 +271,27 @@ def _lay_out(
                 new.first = -1
                 new.cursor = 0
                 new.ahead = ahead + 1
-                if new.state.phase != state.phase:
+                rolls_on = is_chance(new.state.node)
+                if new.state.phase != state.phase and not (through and rolls_on):
                     continue
-                if is_chance(new.state.node):
+                if rolls_on or (through and not is_known(new.state.node)):
                     new.ahead = ahead
                     queue[1, rolls] = found
                     rolls += 1
                 else:
                     queue[0, tail] = found
                     tail += 1
+    graph.size[0] = size
     return DONE, FULL
+
+
+@jit
+def is_known(node: int) -> bool:
+    """Whether `wfb_gym.players.search.phase_values` knows decisions of this kind."""
+    return bool(
+        node in (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+        or node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL, Node.IN_PLAY)
+    )
 
 
 @jit(forceinline=False)

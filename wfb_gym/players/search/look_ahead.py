@@ -215,12 +215,22 @@ def price_later(duel: Duel, army: int, fade: float, ahead: Ahead) -> None:
         return
     then = ahead.duels[army]
     more = then.scrolls - duel.scrolls
-    nothing = ahead.later[army, _uses_of(duel, uses_size(duel) - 1, then), then.scrolls]
+    nothing = value_of_later(duel, army, ahead)
     for left in range(uses_size(duel)):
         ours = _uses_of(duel, int64(left), then)
         for scrolls in range(duel.scrolls + 1):
             kept = min(max(int64(0), int64(scrolls + more)), int64(then.scrolls))
             duel.later[left, scrolls] = fade * (ahead.later[army, ours, kept] - nothing)
+
+
+@jit
+def value_of_later(duel: Duel, army: int, ahead: Ahead) -> float:
+    """Points of an army's phases to come if nothing that this duel knows is used before."""
+    if not ahead.comes[army]:
+        return 0.0
+    then = ahead.duels[army]
+    uses = _uses_of(duel, int64(uses_size(duel) - 1), then)
+    return float(ahead.later[army, uses, then.scrolls])
 
 
 @jit

@@ -9,6 +9,7 @@ play will bring in later phases is worked out in duels too (`wfb_gym.players.sea
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.positions import PositionArrays
@@ -29,7 +30,7 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE
-from wfb_gym.players.search.phase_values import Room, action_points, new_room
+from wfb_gym.players.search.phase_values import Room, action_points, new_room, position_value
 from wfb_gym.players.search.reduction import Terms
 from wfb_gym.scenario.sizes import ITEMS
 
@@ -74,22 +75,34 @@ def _choose(
 
 
 @jit(nogil=True, forceinline=False)
-def _choose_all(
+def choose_all(
     positions: PositionArrays,
     most_spells: int,
     every_spell: bool,
     terms: Terms,
     room: Room,
     chosen: Actions,
+    since: int,
+    values: NDArray[np.float64],
 ) -> None:
-    """Write the actions where a duel tells; leave the others alone."""
+    """Write the actions where a duel tells; leave the others alone.
+
+    If `since` is 0 or more it is a phase, and positions of it and later ones get values instead:
+    points still to come for the first army (`position_value`). One compiled entry serves both.
+    """
     for i in range(positions.states.shape[0]):
         state = positions.states[i]
-        if is_decision(state.node) and state.mover == positions.seat:
-            packed = positions.packed_scenarios[positions.scenario[i]]
+        packed = positions.packed_scenarios[positions.scenario[i]]
+        if since >= 0:
+            later = int64(state.phase) - since
+            values[i] = position_value(packed, state, most_spells, terms, later, room)
+        elif is_decision(state.node) and state.mover == positions.seat:
             code = _choose(packed, state, most_spells, every_spell, terms, room)
             if code >= 0:
                 chosen[i] = positions.indices[code]
+
+
+NO_VALUES = np.zeros(0)
 
 
 class PhaseSearchAgent(PositionAgent):
@@ -133,7 +146,7 @@ class PhaseSearchAgent(PositionAgent):
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         self._veteran._choose(asked, actions)  # noqa: SLF001 (where no duel decides)
-        _choose_all(asked, self._spells, False, self._terms, self._room, actions)
+        choose_all(asked, self._spells, False, self._terms, self._room, actions, NONE, NO_VALUES)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
         """Return what the legal actions of a decision bring the first army in this phase.
@@ -145,7 +158,22 @@ class PhaseSearchAgent(PositionAgent):
         states[0] = battle.state
         packed, codes = battle.packed_scenarios, np.arange(ACTIONS)
         asked = PositionArrays(packed, scenario, states, battle.mover, codes)
-        _choose_all(asked, self._spells, True, self._terms, room, scenario.copy())
+        choose_all(asked, self._spells, True, self._terms, room, scenario.copy(), NONE, NO_VALUES)
         sign, legal = 1.0 if battle.mover == 0 else -1.0, battle.legal_actions()
         points = zip(legal, room.points[: len(legal)].tolist(), strict=True)
         return {code: sign * value for code, value in points if not np.isnan(value)}
+
+    def values_of(self, positions: PositionArrays, phase: int) -> NDArray[np.float64]:
+        """Return points still to come for the first army at decisions that a duel knows.
+
+        Args:
+            positions: of `phase` or later, (k,); whose seat does not matter.
+            phase: from which what is further away counts less, in battles with units.
+
+        Returns:
+            Float64 (k,), of the phases that are looked at.
+        """
+        values = np.zeros(len(positions.states))
+        nothing = np.zeros(len(values), np.int64)
+        choose_all(positions, self._spells, False, self._terms, self._room, nothing, phase, values)
+        return values

@@ -52,6 +52,7 @@ from wfb_gym.players.search.look_ahead import (
     new_ahead,
     price_later,
     price_of_scroll,
+    value_of_later,
 )
 from wfb_gym.players.search.phase_duel import (
     NONE,
@@ -177,6 +178,36 @@ def action_points(
         if _solve(packed, state, int64(0), int64(NONE), terms, room):
             _value_spells_in_play(packed, state, count, room)
     return count
+
+
+@jit(forceinline=False)
+def position_value(
+    packed: PackedScenario, state: State, most_spells: int, terms: Terms, since: int, room: Room
+) -> float:
+    """Points still to come for the first army, in this phase and those that are looked at.
+
+    Args:
+        packed: the battle's scenario.
+        state: a decision that a duel knows.
+        most_spells: that are looked at.
+        terms: what phases are reduced by.
+        since: phases since the one from which later ones fade; so positions of two phases compare.
+        room: scratch.
+    """
+    count = action_points(packed, state, most_spells, False, terms, room)
+    best = -np.inf
+    for i in range(count):
+        if room.points[i] > best:
+            best = float(room.points[i])
+    if best == -np.inf:
+        best = 0.0
+    army, ahead = int64(state.active), room.ahead
+    fade = fade_of(packed, terms)
+    own = best if state.mover == army else -best
+    own += fade * value_of_later(room.duel[0], army, ahead)
+    enemy = value_of_later(ahead.duels[other(army)], other(army), ahead)
+    points = own * fade ** (since // 2) - enemy * fade ** ((since + 1) // 2)
+    return float(points if army == 0 else -points)
 
 
 @jit

@@ -1,0 +1,100 @@
+"""Ply search: some decisions by the rules, exactly, and what phase search makes of the rest.
+
+Expectimax lays out every position some decisions ahead, with exact dice, casualties and miscasts;
+each of those at its end gets the value of the duel that it is reduced to, and of the phases to come
+(`wfb_gym.players.search.phase_values`). Decisions that no duel knows (re-rolls, swaps, dice to
+keep) are looked through.
+"""
+
+import numpy as np
+
+from wfb_gym.encoding.positions import PositionArrays
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION, new_states
+from wfb_gym.players.interface import Actions, PositionAgent
+from wfb_gym.players.search.expectimax import (
+    BACK_UP,
+    DONE,
+    LAY_OUT,
+    enlarged,
+    new_graph,
+    search,
+)
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.solver.graph_arrays import new_expansion
+
+DEFAULT_PLIES = 1
+_MOST_WAYS = 200_000
+
+
+class PlySearchAgent(PositionAgent):
+    """Looks some decisions ahead by the rules, and values what follows as phase search does.
+
+    Args:
+        plies: decisions that are looked at, this one included, 1 or more; fewer where they have
+            more than 200,000 ways from position to position.
+        spells: that may still be cast in the duels at the end.
+        later_spells: that are looked at there in each phase to come.
+
+    Raises:
+        ValueError: plies or spells out of bounds.
+    """
+
+    _called = "search"
+
+    def __init__(
+        self, plies: int = DEFAULT_PLIES, *, spells: int = 4, later_spells: int = 2
+    ) -> None:
+        if plies < 1:
+            raise ValueError(f"search: expected plies of 1 or more, found {plies}")
+        self._plies = plies
+        self._values = PhaseSearchAgent(spells, later_spells=later_spells)
+        self._graph, self._room = new_graph(), new_expansion(1 << 12)
+
+    def action_values(self, battle: Battle) -> dict[int, float]:
+        """Return what the search finds each legal action worth: points to come for the first army.
+
+        Args:
+            battle: at a decision of either army; it stays as it is.
+
+        Returns:
+            By engine code, ascending; of the phases that phase search looks at.
+
+        Raises:
+            ValueError: The battle is at no decision.
+        """
+        if not battle.is_decision():
+            raise ValueError(f"action values: expected a decision, found {battle.node.name}")
+        states, scenario = new_states(1), np.zeros(1, np.int64)
+        states[0] = battle.state
+        legal = battle.legal_actions()
+        codes = np.arange(max(legal) + 1)
+        asked = PositionArrays(battle.packed_scenarios, scenario, states, battle.mover, codes)
+        self._search_one(asked, 0, scenario.copy())
+        return dict(zip(legal, self._room.sums[: len(legal)].tolist(), strict=True))
+
+    def _choose(self, asked: PositionArrays, actions: Actions) -> None:
+        nodes, movers = asked.states["node"], asked.states["mover"]
+        decides = (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION) & (movers == asked.seat)
+        for row in np.flatnonzero(decides):
+            self._search_one(asked, int(row), actions)
+
+    def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> None:
+        """Write the best action of a row."""
+        while True:
+            why, ahead = search(
+                LAY_OUT, row, self._plies, _MOST_WAYS, asked, self._graph, self._room, actions
+            )
+            if why == DONE:
+                break
+            self._graph, self._room = enlarged(why, self._graph, self._room)
+        nodes = self._graph.nodes[: self._graph.size[0]]
+        at_end = (nodes["first"] < 0) | (nodes["ahead"] >= ahead)
+        at_end[0] = False
+        ends = np.flatnonzero(at_end)
+        states = new_states(len(ends))
+        states[:] = nodes.state[ends]
+        positions = asked._replace(states=states, scenario=np.full(len(ends), asked.scenario[row]))
+        nodes["value"][ends] = self._values.values_of(positions, int(asked.states["phase"][row]))
+        nodes["cursor"][ends] = -1
+        search(BACK_UP, row, ahead, _MOST_WAYS, asked, self._graph, self._room, actions)
