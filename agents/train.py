@@ -58,8 +58,8 @@ SOLVED_MIX = ("optimal:0.1",)
 """An optimal opponent never leads the learner where it does not go itself, and there it stays weak;
 one that acts at random with probability 0.1 leads it everywhere."""
 UNSOLVED_MIX = ("veteran", "greedy", "random")
-FREE = ("out", "threads")
-"""Settings that do not decide what is learned."""
+FREE = ("out", "threads", "opponents")
+"""Settings that do not decide what is learned, or that follow from others."""
 
 
 def short_name(scenario: str) -> str:
