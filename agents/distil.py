@@ -46,6 +46,7 @@ from agents.run_folder import (
     RunFolderError,
     check_same_settings,
     occupy,
+    refuse_other_settings,
     refuse_unfinished,
     run_command,
     write_or_warn,
@@ -346,6 +347,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not (resume or "overwrite" in switches):
         try:
             refuse_unfinished(settings.out, "--resume")
+            refuse_other_settings(settings.out, common.settings_as_json(settings), FREE)
         except RunFolderError as error:
             parser.error(str(error))
     torch.set_num_threads(settings.threads)

@@ -30,7 +30,7 @@ from torch.nn.functional import nll_loss
 
 from agents.common import DeferredInterrupt, is_generated, load_solutions, report
 from agents.datasets import Dataset, RecordedDecisions, read_dataset, usual_name
-from agents.run_folder import occupy, run_command
+from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
 from experiments import common
 from wfb_gym import solver
 from wfb_gym.players.learned import NetworkAgent
@@ -39,6 +39,8 @@ from wfb_gym.seats import seat_number
 
 MODULE = "agents.imitate"
 QUICK = {"epochs": 3, "width": 32}
+FREE = ("out",)
+"""Settings that do not decide what is learned."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         module=MODULE,
         description=__doc__,
         quick=QUICK,
-        switches={},
+        switches=OVERWRITE,
         usual_out=lambda s: Path("runs") / f"imitate-{s.dataset.replace('/', '-')}",
     )
     positive = ("epochs", "batch_size", "width", "learning_rate", "exact_bytes")
@@ -210,6 +212,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         try:
+            if "overwrite" not in switches:
+                refuse_other_settings(settings.out, common.settings_as_json(settings), FREE)
             data = read_dataset(settings.dataset)
         except (ValueError, ImportError) as error:
             parser.error(str(error))

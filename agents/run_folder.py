@@ -19,9 +19,10 @@ from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.files import describe_error, lock_folder, refuse_damage
 
 OVERWRITE = {
-    "overwrite": "begin anew where the folder has an unfinished run, which is refused otherwise"
+    "overwrite": "begin anew where the folder has an unfinished run, or one of other settings, "
+    "which is refused otherwise"
 }
-"""The switch of commands that keep unfinished runs."""
+"""The switch of all commands that train in a folder."""
 
 
 class RunFolderError(ValueError):
@@ -65,6 +66,28 @@ def refuse_unfinished(folder: Path, goes_on: str) -> None:
         )
 
 
+def refuse_other_settings(folder: Path, settings: Mapping[str, Any], free: Collection[str]) -> None:
+    """Raise `RunFolderError` for a folder whose results are those of other settings.
+
+    Args:
+        folder: of the run.
+        settings: as JSON, as they are given.
+        free: names of settings that may differ.
+    """
+    results = read_results(folder)
+    if results:
+        before = results.get("args", {})
+        others = _differences(before, settings, free)
+        if others:
+            held = ", ".join(
+                f"{common.flag_of(name)} {_shown(before.get(name))}" for name in others
+            )
+            raise RunFolderError(
+                f"{folder}: holds a run of other settings ({held}); --out names another folder, "
+                "--overwrite replaces that run"
+            )
+
+
 def read_results(folder: Path) -> dict[str, Any]:
     """The results in a run's folder; empty if there are none.
 
@@ -91,20 +114,28 @@ def check_same_settings(
     Raises:
         CheckpointError: some differ, with a line for each.
     """
-    # through JSON, in which tuples are lists
-    before, now = json.loads(json.dumps(before)), json.loads(json.dumps(now))
     lines = [
         f"{common.flag_of(name)}: expected {_shown(before.get(name))} as before, found "
         f"{_shown(now.get(name))}"
-        for name in {**now, **before}
-        if name not in free and before.get(name) != now.get(name)
+        for name in _differences(before, now, free)
     ]
     if lines:
         raise CheckpointError("\n".join(lines))
 
 
+def _differences(
+    before: Mapping[str, Any], now: Mapping[str, Any], free: Collection[str]
+) -> list[str]:
+    """Names of the settings that differ, but for `free`."""
+    # through JSON, in which tuples are lists
+    before, now = json.loads(json.dumps(before)), json.loads(json.dumps(now))
+    return [
+        name for name in {**now, **before} if name not in free and before.get(name) != now.get(name)
+    ]
+
+
 def _shown(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def resume_hint(folder: Path) -> str:

@@ -36,7 +36,14 @@ from agents.common import (
 from agents.evaluation import CurveCallback, Grader, ModelAgent, describe_grades
 from agents.figures import draw_learning_curve, draw_policy
 from agents.hyperparameters import Hyperparameters, Settings
-from agents.run_folder import OVERWRITE, occupy, refuse_unfinished, run_command, write_or_warn
+from agents.run_folder import (
+    OVERWRITE,
+    occupy,
+    refuse_other_settings,
+    refuse_unfinished,
+    run_command,
+    write_or_warn,
+)
 from experiments import common
 from wfb_gym.files import write_whole
 from wfb_gym.interop.sb3 import PhaseVecEnv
@@ -51,6 +58,8 @@ SOLVED_MIX = ("optimal:0.1",)
 """An optimal opponent never leads the learner where it does not go itself, and there it stays weak;
 one that acts at random with probability 0.1 leads it everywhere."""
 UNSOLVED_MIX = ("veteran", "greedy", "random")
+FREE = ("out", "threads", "opponents")
+"""Settings that do not decide what is learned, or that follow from others."""
 
 
 def short_name(scenario: str) -> str:
@@ -128,6 +137,12 @@ def prepare(settings: Settings) -> Task:
     return Task(model, envs, hyper, opponents, grader)
 
 
+def settings_in_full(settings: Settings, task: Task) -> dict[str, Any]:
+    """Return settings as JSON, with the hyperparameters and opponents that they led to."""
+    found = {**common.settings_as_json(settings), **asdict(task.hyper)}
+    return {**found, "opponents": task.opponents}
+
+
 def run(settings: Settings, task: Task) -> dict[str, Any]:
     """Train, grade and write; returns the results."""
     with occupy(settings.out):
@@ -135,7 +150,7 @@ def run(settings: Settings, task: Task) -> dict[str, Any]:
 
 
 def _run(settings: Settings, task: Task) -> dict[str, Any]:
-    model, envs, hyper, opponents, grader = task
+    model, envs, hyper, _, grader = task
     untrained = copy.deepcopy(model.policy)
     with DeferredInterrupt() as interrupt:
         curve = CurveCallback(grader, hyper, settings, interrupt)
@@ -156,7 +171,7 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
             grades, exact = grader.grade(agents, settings.final_battles)
     interrupted = interrupt.requested or grading.interrupted
     results = {
-        "args": {**common.settings_as_json(settings), **asdict(hyper), "opponents": opponents},
+        "args": settings_in_full(settings, task),
         "interrupted": interrupted,
         "steps": model.num_timesteps,
         "seconds": round(seconds, 2),
@@ -193,9 +208,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         try:
-            if "overwrite" not in switches and settings.load is None:
+            # To go on with a folder's own model is no accident.
+            goes_on = settings.load is not None and settings.load.parent == settings.out
+            begins_anew = "overwrite" not in switches and not goes_on
+            if begins_anew:
                 refuse_unfinished(settings.out, "--load")
             task = prepare(settings)
+            if begins_anew:
+                refuse_other_settings(settings.out, settings_in_full(settings, task), FREE)
         except (ValueError, OSError) as error:
             parser.error(str(error))
         results = run(settings, task)

@@ -62,6 +62,7 @@ from agents.run_folder import (
     is_finished,
     occupy,
     read_results,
+    refuse_other_settings,
     refuse_unfinished,
     resume_hint,
     run_command,
@@ -334,6 +335,12 @@ def next_steps(settings: Settings, results: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def usual_out(settings: Settings) -> Path:
+    """The folder of a run, or of several, for which no other is given."""
+    name = Path(settings.scenario[0]).stem.replace(":", "-")
+    return Path("runs") / f"{name}-fast{'-runs' if settings.runs > 1 else ''}"
+
+
 def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
     """Refuse, with a ValueError, settings that nobody can train with."""
     for name, least, most in BOUNDS:
@@ -347,14 +354,16 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
     names = settings.scenario
     # Refuses what is unplayable.
     SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
-    folders = [settings.out]
-    if settings.runs > 1:
-        folders += [one.out for one in settings_of_seeds(settings)]
-    elif resume and not (has_checkpoint(settings.out) or is_finished(settings.out)):
+    if (
+        settings.runs == 1
+        and resume
+        and not (has_checkpoint(settings.out) or is_finished(settings.out))
+    ):
         raise ValueError(f"--resume: there is no checkpoint in {settings.out}")
     if not (resume or overwrite):
-        for folder in folders:
-            refuse_unfinished(folder, "--resume")
+        for one in (settings, *(settings_of_seeds(settings) if settings.runs > 1 else ())):
+            refuse_unfinished(one.out, "--resume")
+            refuse_other_settings(one.out, common.settings_as_json(one), one.free)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -366,7 +375,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         quick=QUICK,
         switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
-        usual_out=lambda s: Path("runs") / f"{Path(s.scenario[0]).stem.replace(':', '-')}-fast",
+        usual_out=usual_out,
     )
     common.check_positive(parser, settings, POSITIVE)
     torch.set_num_threads(1)  # there are several processes instead

@@ -231,6 +231,8 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
     elif not path.is_file() or path.read_text(encoding="utf-8") != text:
         print(f"{path} is out of date: run python -m experiments.leaderboard", file=sys.stderr)
         return common.FAILED
+    else:
+        print(f"{path} is current", file=sys.stderr)
     return 0
 
 

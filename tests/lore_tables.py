@@ -1,6 +1,5 @@
 """The cells of docs/lores.md that follow from data/lores.toml, so that the page cannot drift."""
 
-from wfb_gym.scenario.effects import Worth
 from wfb_gym.scenario.spells import LoreSpell, lore_spells
 from wfb_gym.transcripts.effects import effect_words, worth_words
 
@@ -66,14 +65,17 @@ def lasts_cell(spell: LoreSpell) -> str:
     """How the phase treats it, and how long it lasts on the table where that differs."""
     if spell.damage is not None and spell.damage.delayed and spell.lasts is not None:
         return spell.lasts
-    return DURATIONS[spell.duration] + (f" ({spell.lasts})" if spell.lasts else "")
+    phases = DURATIONS[spell.duration]
+    if spell.lasts is None or spell.lasts.startswith(phases):
+        return spell.lasts or phases
+    return f"{phases} ({spell.lasts})"
 
 
-def worth_cell(worth: Worth | None) -> str:
-    """The estimate with its reason."""
-    if worth is None:
-        return "its damage"
-    return f"{worth_words(worth)}: {worth.reason}"
+def worth_cell(spell: LoreSpell) -> str:
+    """The estimate with its reason; where there is none, what the spell is worth instead."""
+    if spell.worth is None:
+        return "what it heals" if spell.heals else "its damage"
+    return f"{worth_words(spell.worth)}: {spell.worth.reason}"
 
 
 def lores() -> list[str]:
@@ -91,7 +93,7 @@ def lore_rows(lore: str) -> list[list[str]]:
             target_cell(spell),
             effect_words(spell.effect),
             lasts_cell(spell),
-            worth_cell(spell.worth),
+            worth_cell(spell),
         ]
         for spell in lore_spells()
         if spell.lore == lore

@@ -393,6 +393,9 @@ def test_it_goes_on_from_its_checkpoint(
         assert any("critic" in name for name in before[seat])
         for name, weights in before[seat].items():
             assert np.array_equal(weights, after[seat][name]), name
+    other = ["--scenario", "apprentice", "--quick", "--seed", "1", "--out", str(out)]
+    assert train.main(other) == 2
+    assert "holds a run of other settings (--seed 0)" in capsys.readouterr().err
 
 
 def test_resuming_without_a_checkpoint_is_refused(

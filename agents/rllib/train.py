@@ -41,7 +41,13 @@ from agents.checkpoints import CheckpointError
 from agents.common import DeferredInterrupt, load_solutions, report
 from agents.rllib.env_runner import BatchEnvRunner
 from agents.rllib.environment import ENV, MASK, SEEN, BattleEnv
-from agents.run_folder import occupy, run_command
+from agents.run_folder import (
+    OVERWRITE,
+    occupy,
+    refuse_other_settings,
+    refuse_unfinished,
+    run_command,
+)
 from experiments import common
 from experiments.workers import LOCAL, joined
 from wfb_gym import solver
@@ -55,6 +61,8 @@ from wfb_gym.seats import SEATS
 MODULE = "agents.rllib.train"
 DONE = "done.json"
 """File of a checkpoint that is written last."""
+FREE = ("out", "address", "checkpoint_every")
+"""Settings that do not decide what is learned."""
 MEASURED = 5
 """Calls of each runner that `--measure` takes the best of."""
 SEED_SPACING = 1_000_000
@@ -291,6 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         quick=QUICK,
         switches={
             "resume": "go on from the folder's checkpoint",
+            **OVERWRITE,
             "measure": "only compare the speed of sampling with RLlib's own runner",
         },
         usual_out=lambda settings: Path("runs") / f"{Path(settings.scenario).stem}-rllib",
@@ -311,6 +320,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return report(found, "json" in switches, f"decisions/s: {speeds}; {found['ratio']} times")
 
     def work() -> int:
+        if not (resume or "overwrite" in switches):
+            refuse_unfinished(settings.out, "--resume")
+            refuse_other_settings(settings.out, common.settings_as_json(settings), FREE)
         found = run(settings, resume)
         scores = ", ".join(f"{k} {v:.2f}" for k, v in found["scores"].items() if v is not None)
         counts = f"{found['decisions']:,} decisions in {found['seconds']:.1f} s"

@@ -41,7 +41,10 @@ class Settings:
     steps: int = 4_000_000
     seed: int = 0
     runs: int = 1
-    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-fast)"})
+    out: Path = field(
+        default=Path("runs"),
+        metadata={"help": "(default: runs/SCENARIO-fast, of several runs runs/SCENARIO-fast-runs)"},
+    )
     shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
     width: int = 96
     num_envs: int = 2048

@@ -205,6 +205,10 @@ def test_a_run_goes_on_with_its_own_settings_alone(
     monkeypatch.setattr(distil, "grade_test_split", real)
     assert distil.main([*line, "--resume"]) == 0
     assert not has_checkpoint(tmp_path / "run")
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        distil.main([*line, "--seed", "3"])
+    assert "holds a run of other settings (--seed 0)" in capsys.readouterr().err
 
 
 @pytest.mark.slow

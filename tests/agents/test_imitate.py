@@ -91,7 +91,10 @@ def test_battles_that_are_held_out_teach_nothing(
     results = clone(tmp_path, capsys, "--quick", "--held-out", "0.25")
     assert results["held_out"] == (choice & out).sum()
     assert results["learned_from"] == (choice & ~out).sum()
-    none = clone(tmp_path, capsys, "--quick", "--held-out", "0")
+    with pytest.raises(SystemExit):
+        clone(tmp_path, capsys, "--quick", "--held-out", "0")
+    assert "holds a run of other settings (--held-out 0.25)" in capsys.readouterr().err
+    none = clone(tmp_path, capsys, "--quick", "--held-out", "0", "--overwrite")
     assert none["held_out"] == 0
     assert none["agreement"] is None
 

@@ -14,6 +14,7 @@ from agents.run_folder import (
     check_same_settings,
     is_finished,
     occupy,
+    refuse_other_settings,
     refuse_unfinished,
     run_command,
     write_or_warn,
@@ -66,6 +67,22 @@ def test_what_is_unfinished_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="unfinished run"):
         refuse_unfinished(tmp_path, "--resume")
     assert not is_finished(tmp_path)
+
+
+def test_a_run_of_other_settings_is_refused(tmp_path: Path) -> None:
+    settings = {"seed": 2, "scenario": ("a", "b"), "out": "x"}
+    refuse_other_settings(tmp_path, settings, ["out"])
+    before = {"seed": 2, "scenario": ["a", "b"], "out": "y"}
+    results = tmp_path / RESULTS
+    results.write_text(json.dumps({"args": before}))
+    refuse_other_settings(tmp_path, settings, ["out"])
+    results.write_text(json.dumps({"args": {**before, "seed": 1, "scenario": ["a", "c"]}}))
+    with pytest.raises(RunFolderError) as caught:
+        refuse_other_settings(tmp_path, settings, ["out"])
+    assert str(caught.value) == (
+        f"{tmp_path}: holds a run of other settings (--seed 1, --scenario a c); "
+        "--out names another folder, --overwrite replaces that run"
+    )
 
 
 def test_damaged_results_are_refused(tmp_path: Path) -> None:

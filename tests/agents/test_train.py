@@ -170,6 +170,23 @@ def test_an_interrupted_run_keeps_its_model(
     assert train.main([*SMALL, "--out", str(tmp_path), "--overwrite"]) == 0
 
 
+def test_a_finished_run_is_not_replaced_in_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [*SMALL, "--final-battles", "64", "--out", str(tmp_path), "--json"]
+    assert train.main(line) == train.main(line) == 0
+    model = (tmp_path / "model.zip").read_bytes()
+    with pytest.raises(SystemExit) as ended:
+        train.main([*line, "--seed", "1", "--ent-coef", "0.5"])
+    assert ended.value.code == 2
+    assert "holds a run of other settings (--ent-coef 0.2, --seed 0)" in capsys.readouterr().err
+    assert (tmp_path / "model.zip").read_bytes() == model
+    assert train.main([*line, "--load", str(tmp_path / "model.zip"), "--seed", "1"]) == 0
+    with pytest.raises(SystemExit):
+        train.main([*line, "--load", str(tmp_path / "elsewhere" / "model.zip")])
+    assert train.main([*line, "--overwrite"]) == 0
+
+
 def test_several_scenarios_are_scored_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

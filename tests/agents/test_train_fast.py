@@ -341,7 +341,21 @@ def test_an_unfinished_run_is_overwritten_only_on_demand(
     assert "holds an unfinished run; --resume goes on with it" in capsys.readouterr().err
     assert train_fast.main([*line, "--overwrite", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["frames"] == 512
-    assert train_fast.main(line) == 0  # what is finished does not stand in the way
+    assert train_fast.main(line) == 0  # the same again is no loss
+    capsys.readouterr()
+    for others, held in (
+        (["--seed", "1"], "--seed 0"),
+        (["--runs", "2"], "--runs 1"),
+        (["--scenario", "orc-shaman-hunt"], "--scenario apprentice"),
+    ):
+        with pytest.raises(SystemExit):
+            train_fast.main([*line, *others])
+        assert f"holds a run of other settings ({held})" in capsys.readouterr().err
+
+
+def test_several_runs_have_another_folder_than_one() -> None:
+    assert train_fast.usual_out(Settings()) == Path("runs/archmage-duel-fast")
+    assert train_fast.usual_out(Settings(runs=5)) == Path("runs/archmage-duel-fast-runs")
 
 
 def test_two_trainers_do_not_share_a_folder(

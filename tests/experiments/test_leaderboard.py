@@ -255,6 +255,7 @@ def test_an_old_page_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "is out of date" in capsys.readouterr().err
     assert leaderboard.main(folder) == 0
     assert leaderboard.main(["--check", *folder]) == 0
+    assert "leaderboard.md is current" in capsys.readouterr().err
 
 
 # --- refusals ------------------------------------------------------------------------------

@@ -38,7 +38,9 @@ def test_what_is_too_large_is_searched() -> None:
     searcher = make_chooser(make_agent("phase-search"), narrated, 0)
     analysis = analyst.analyse(battle)
     assert not analysis.is_exact
-    assert analysis.method == "this phase solved as a duel of its best spells"
+    assert (
+        analysis.method == "this phase and those to come, each solved as a duel of its best spells"
+    )
     assert list(analysis.values) == battle.legal_actions()
     assert analysis.best == searcher(battle, rng_of_seed(0))
     assert analysis.values[analysis.best] == max(analysis.values.values())

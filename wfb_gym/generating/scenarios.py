@@ -258,8 +258,8 @@ class Generated:
     def parse(cls, text: str) -> "Generated":
         """Read ``generated``, ``generated:train`` or ``generated:test``.
 
-        ``generated-phase`` and its splits are the same armies with one phase: most of them are
-        small enough to be solved.
+        ``generated-phase`` and its splits are the same armies with one phase: about half of
+        them can be solved within seconds.
 
         Raises:
             ScenarioError: the text is none of them.

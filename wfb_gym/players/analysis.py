@@ -80,9 +80,8 @@ class Analyst:
             return _analysis(battle, solution.action_values(battle), True, "exact")
         values = self._phases.action_values(battle)
         if len(values) == len(battle.legal_actions()):
-            return _analysis(
-                battle, values, False, "this phase solved as a duel of its best spells"
-            )
+            method = "this phase and those to come, each solved as a duel of its best spells"
+            return _analysis(battle, values, False, method)
         values = self._search.action_values(battle)
         return _analysis(
             battle, values, False, "this phase looked ahead in as far as there is room"

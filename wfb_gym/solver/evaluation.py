@@ -121,7 +121,8 @@ class ExactGame:
             float64 (sum of counts,); 0 at the other seat's decisions.
 
         Raises:
-            ValueError: It is no policy that can be played; see `SeatDecisions.write_probabilities`.
+            ValueError: It is no policy, or answers with something else than legal actions, or
+                one observation in two ways.
         """
         given = np.zeros(int(self.graph.offsets()[-1]))
         SeatDecisions(self.graph, seat_number(seat), limits).write_probabilities(given, policy)
@@ -203,7 +204,8 @@ def evaluate(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: One is no policy that can be played; see `SeatDecisions.write_probabilities`.
+        ValueError: One is no policy, or answers with something else than legal actions, or
+            one observation in two ways.
     """
     game = ExactGame(scenario)
     return game.value(game.probabilities(caster, 0), game.probabilities(dispeller, 1), progress)
@@ -222,7 +224,8 @@ def best_response(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: It is no policy that can be played; see `SeatDecisions.write_probabilities`.
+        ValueError: It is no policy, or answers with something else than legal actions, or
+            one observation in two ways.
     """
     game = ExactGame(scenario)
     return game.best_response(game.probabilities(policy, seat), seat, progress)
@@ -247,8 +250,8 @@ def exploitability(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: There is no policy, or it cannot be played; see
-            `SeatDecisions.write_probabilities`.
+        ValueError: There is no policy, or one answers with something else than legal actions, or
+            one observation in two ways.
     """
     policies = {seat: each for seat, each in enumerate((caster, dispeller)) if each is not None}
     if not policies:
@@ -273,7 +276,8 @@ def normalised_score(
 
     Raises:
         TooLarge: The scenario has more positions than fit.
-        ValueError: It is no policy that can be played; see `SeatDecisions.write_probabilities`.
+        ValueError: It is no policy, or answers with something else than legal actions, or
+            one observation in two ways.
     """
     game = ExactGame(scenario)
     return game.score(game.probabilities(policy, seat), seat, progress)
