@@ -28,7 +28,7 @@ examples:
   python -m wfb_gym play apprentice --seat dispeller --opponent apprentice/caster
       against a network that comes with the package (the extra "train")
 
-opponents: random, greedy, veteran, optimal; expectimax, mcts and phase-search;
+opponents: random, greedy, veteran, optimal; expectimax, mcts, phase-search, search;
 or, with the extra "train", a file ending in .zip (Stable-Baselines3) or .npz (a
 saved network), or one of the networks that come with the package:
 """

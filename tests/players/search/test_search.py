@@ -9,10 +9,15 @@ import pytest
 from experiments.common import play
 from wfb_gym import solver
 from wfb_gym._records import new_records
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search import expectimax
 from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.players.search.mcts import MctsAgent
+from wfb_gym.players.search.ply_search import PlySearchAgent
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 from ...solver.small import small
 from ..asking import met
@@ -146,3 +151,38 @@ def test_arguments_out_of_range_are_refused() -> None:
         ExpectimaxAgent(0)
     with pytest.raises(ValueError, match="expectimax: expected ways of 1 or more, found 0"):
         ExpectimaxAgent(ways=0)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("scenario", ["apprentice", "several wizards", "a re-roll of all dice"])
+def test_plies_to_the_end_of_the_battle_are_optimal_play(scenario: str, seat: int) -> None:
+    made = small(scenario) if scenario in ONE_PHASE else scenario
+    score = solver.normalised_score(made, make_agent("search:40"), seat)
+    assert score.guaranteed == pytest.approx(score.optimum, abs=1e-6)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("phases", [1, 3])
+def test_one_ply_is_nearly_optimal_where_scrolls_are_kept(phases: int, seat: int) -> None:
+    table = load_scenario(DUEL).model_dump(mode="json") | {"phases": phases}
+    found = solver.normalised_score(scenario_from_dict(table), make_agent("search"), seat).score
+    assert found is not None
+    assert found > 99.5
+
+
+def test_the_values_of_ply_search_are_those_of_the_rules_near_the_end() -> None:
+    battle = Battle(pack(load_scenario(DUEL)))
+    while battle.node != Node.DISPEL:
+        if battle.is_decision():
+            battle.act(battle.legal_actions()[-1])
+        else:
+            battle.roll(*[4] * (battle.dice_to_roll or 0))
+    exact = solver.solve(DUEL, cache=True).action_values(battle)
+    found = PlySearchAgent(1).action_values(battle)
+    assert list(found) == list(exact)
+    assert [found[code] for code in exact] == pytest.approx(list(exact.values()), abs=1.0)
+
+
+def test_plies_below_one_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected plies of 1 or more, found 0"):
+        PlySearchAgent(0)

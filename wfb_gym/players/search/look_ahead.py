@@ -17,7 +17,7 @@ from wfb_gym.engine.queries import bit, other
 from wfb_gym.engine.state import BARS_ITEMS, State, new_states
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.engine.turn_flow import begin_phase, generate_dice
-from wfb_gym.packing.records import Duration, Lock, PackedScenario
+from wfb_gym.packing.records import DispelUse, Duration, Lock, PackedScenario
 from wfb_gym.players.search.phase_duel import (
     MOST_LATER,
     MOST_SCROLLS,
@@ -62,6 +62,7 @@ class Ahead(NamedTuple):
     comes: NDArray[np.bool_]  # (ARMIES,): whether there is one
     # by the uses of aids and the scrolls that are left, points for the army that casts in it
     later: NDArray[np.float64]  # (ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)
+    nothing: NDArray[np.float64]  # (1,): `later` of the active army if nothing is used before
     lasting: Lasting  # which `Terms` have too
     before: Lasting  # the same of the phase before
     table: Table
@@ -74,9 +75,9 @@ def new_ahead() -> Ahead:
     """Room for looking ahead."""
     return Ahead(
         new_records(Duel, ARMIES + 1), np.zeros(ARMIES, np.bool_),
-        np.zeros((ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)), np.zeros((ARMIES, SPELLS)),
-        np.zeros((ARMIES, SPELLS)), new_table(_MOST_PLACES), new_records(Dispels, ARMIES),
-        new_scores(), new_states(1),
+        np.zeros((ARMIES + 1, MOST_LATER, MOST_SCROLLS + 1)), np.zeros(1),
+        np.zeros((ARMIES, SPELLS)), np.zeros((ARMIES, SPELLS)), new_table(_MOST_PLACES),
+        new_records(Dispels, ARMIES), new_scores(), new_states(1),
     )  # fmt: skip
 
 
@@ -117,6 +118,7 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
         _copy(ahead.before, ahead.lasting)
         _copy(ahead.later[_SCRATCH], ahead.later[army])
         ahead.comes[army] = True
+    ahead.nothing[0] = value_of_later(packed, state, int64(state.active), ahead)
 
 
 @jit
@@ -208,29 +210,49 @@ def _aim_in_play(
 
 
 @jit(forceinline=False)
-def price_later(duel: Duel, army: int, fade: float, ahead: Ahead) -> None:
-    """Write what a duel of this army's phase leaves for its next one, none where there is none."""
+def price_later(
+    packed: PackedScenario, state: State, duel: Duel, army: int, fade: float, ahead: Ahead
+) -> None:
+    """Write what a duel of this army's phase leaves for its next one, none where there is none.
+
+    That is by how much more it is than if nothing were used from the position that was looked ahead
+    from; the duel may be of a later position of the same phase.
+    """
     duel.later[:] = 0.0
     if not ahead.comes[army]:
         return
     then = ahead.duels[army]
-    more = then.scrolls - duel.scrolls
-    nothing = value_of_later(duel, army, ahead)
+    more = _scrolls_of(packed, state, other(army)) - duel.scrolls  # that cannot be read now
     for left in range(uses_size(duel)):
-        ours = _uses_of(duel, int64(left), then)
+        ours = _uses_of(state, duel, int64(left), army, then)
         for scrolls in range(duel.scrolls + 1):
-            kept = min(max(int64(0), int64(scrolls + more)), int64(then.scrolls))
-            duel.later[left, scrolls] = fade * (ahead.later[army, ours, kept] - nothing)
+            kept = min(int64(scrolls + more), int64(then.scrolls))
+            duel.later[left, scrolls] = fade * (ahead.later[army, ours, kept] - ahead.nothing[0])
 
 
 @jit
-def value_of_later(duel: Duel, army: int, ahead: Ahead) -> float:
-    """Points of an army's phases to come if nothing that this duel knows is used before."""
+def value_of_later(packed: PackedScenario, state: State, army: int, ahead: Ahead) -> float:
+    """Points of an army's phases to come if no more is used before."""
     if not ahead.comes[army]:
         return 0.0
     then = ahead.duels[army]
-    uses = _uses_of(duel, int64(uses_size(duel) - 1), then)
-    return float(ahead.later[army, uses, then.scrolls])
+    scrolls = min(_scrolls_of(packed, state, other(army)), int64(then.scrolls))
+    uses = int64(0)
+    stride = int64(1)
+    for k in range(then.n_aids):
+        uses += min(int64(then.uses[k]), int64(state.items[army, then.aids[k].item])) * stride
+        stride *= then.uses[k] + 1
+    return float(ahead.later[army, uses, scrolls])
+
+
+@jit
+def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
+    """Return the uses of an army's items that dispel outright, though not all may be used now."""
+    scrolls = int64(0)
+    for item in range(packed.armies[army].n_items):
+        if packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC:
+            scrolls += int64(state.items[army, item])
+    return scrolls
 
 
 @jit
@@ -245,18 +267,18 @@ def price_of_scroll(army: int, fade: float, ahead: Ahead) -> float:
 
 
 @jit
-def _uses_of(duel: Duel, left: int, another: Duel) -> int:
-    """Return the uses left of a duel's aids as another duel of the same battle counts them.
+def _uses_of(state: State, duel: Duel, left: int, army: int, then: Duel) -> int:
+    """Return the uses left of a duel's aids as a later duel of the army counts them.
 
-    Aids that one of them lacks are whole.
+    Of aids that the duel lacks nothing is used in it.
     """
     found = int64(0)
     stride = int64(1)
-    for k in range(another.n_aids):
-        uses = int64(another.uses[k])
+    for k in range(then.n_aids):
+        uses = min(int64(then.uses[k]), int64(state.items[army, then.aids[k].item]))
         for own in range(duel.n_aids):
-            if duel.aids[own].item == another.aids[k].item:
-                uses = min(uses, uses_in(duel, left, int64(own)))
+            if duel.aids[own].item == then.aids[k].item:
+                uses = min(int64(then.uses[k]), uses_in(duel, left, int64(own)))
         found += uses * stride
-        stride *= another.uses[k] + 1
+        stride *= then.uses[k] + 1
     return int64(found)

@@ -29,6 +29,7 @@ from wfb_gym.engine.state import (
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
+from wfb_gym.players.search.look_ahead import look_ahead
 from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE
 from wfb_gym.players.search.phase_values import Room, action_points, new_room, position_value
 from wfb_gym.players.search.reduction import Terms
@@ -82,21 +83,26 @@ def choose_all(
     terms: Terms,
     room: Room,
     chosen: Actions,
-    since: int,
     values: NDArray[np.float64],
 ) -> None:
     """Write the actions where a duel tells; leave the others alone.
 
-    If `since` is 0 or more it is a phase, and positions of it and later ones get values instead:
-    points still to come for the first army (`position_value`). One compiled entry serves both.
+    If there is room for `values` all positions are of one battle, the others behind the first, and
+    these get values instead: see `position_value`. One compiled entry serves both.
     """
+    first = positions.states[0]
+    if values.shape[0] > 0:
+        packed = positions.packed_scenarios[positions.scenario[0]]
+        look_ahead(packed, first, terms, room.ahead)
+        phase = int64(first.phase)
+        for i in range(1, positions.states.shape[0]):
+            state = positions.states[i]
+            values[i] = position_value(packed, state, phase, most_spells, terms, room)
+        return
     for i in range(positions.states.shape[0]):
         state = positions.states[i]
-        packed = positions.packed_scenarios[positions.scenario[i]]
-        if since >= 0:
-            later = int64(state.phase) - since
-            values[i] = position_value(packed, state, most_spells, terms, later, room)
-        elif is_decision(state.node) and state.mover == positions.seat:
+        if is_decision(state.node) and state.mover == positions.seat:
+            packed = positions.packed_scenarios[positions.scenario[i]]
             code = _choose(packed, state, most_spells, every_spell, terms, room)
             if code >= 0:
                 chosen[i] = positions.indices[code]
@@ -146,7 +152,7 @@ class PhaseSearchAgent(PositionAgent):
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         self._veteran._choose(asked, actions)  # noqa: SLF001 (where no duel decides)
-        choose_all(asked, self._spells, False, self._terms, self._room, actions, NONE, NO_VALUES)
+        choose_all(asked, self._spells, False, self._terms, self._room, actions, NO_VALUES)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
         """Return what the legal actions of a decision bring the first army in this phase.
@@ -158,22 +164,23 @@ class PhaseSearchAgent(PositionAgent):
         states[0] = battle.state
         packed, codes = battle.packed_scenarios, np.arange(ACTIONS)
         asked = PositionArrays(packed, scenario, states, battle.mover, codes)
-        choose_all(asked, self._spells, True, self._terms, room, scenario.copy(), NONE, NO_VALUES)
+        choose_all(asked, self._spells, True, self._terms, room, scenario.copy(), NO_VALUES)
         sign, legal = 1.0 if battle.mover == 0 else -1.0, battle.legal_actions()
         points = zip(legal, room.points[: len(legal)].tolist(), strict=True)
         return {code: sign * value for code, value in points if not np.isnan(value)}
 
-    def values_of(self, positions: PositionArrays, phase: int) -> NDArray[np.float64]:
-        """Return points still to come for the first army at decisions that a duel knows.
+    def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
+        """Return points still to come for the first army at positions behind the first one.
 
         Args:
-            positions: of `phase` or later, (k,); whose seat does not matter.
-            phase: from which what is further away counts less, in battles with units.
+            positions: of one battle, (k,). The first is a decision; the others follow it in its
+                phase, at decisions that a duel knows, or begin a later one. The seat does not
+                matter.
 
         Returns:
-            Float64 (k,), of the phases that are looked at.
+            Float64 (k,), 0 for the first: to the end of its phase, and of what is kept beyond.
         """
         values = np.zeros(len(positions.states))
         nothing = np.zeros(len(values), np.int64)
-        choose_all(positions, self._spells, False, self._terms, self._room, nothing, phase, values)
+        choose_all(positions, self._spells, False, self._terms, self._room, nothing, values)
         return values

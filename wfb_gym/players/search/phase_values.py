@@ -42,9 +42,9 @@ from wfb_gym.engine.state import (
     WorkSpace,
     new_work_spaces,
 )
-from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim
+from wfb_gym.engine.targets import aim_at, resistance, resistance_of_aim, worth_per_phase
 from wfb_gym.opponents.worths import WEAR
-from wfb_gym.packing.records import DispelUse, PackedScenario
+from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
 from wfb_gym.players.search.look_ahead import (
     Ahead,
     fade_of,
@@ -122,7 +122,8 @@ def _solve(
     for spells in range(most_spells, -1, -1):
         reduce_phase(packed, state, int64(spells), forced, terms, room.scores, duel, room.dispels)
         if table_size(duel) <= room.table.values.shape[0]:
-            price_later(duel, int64(state.active), fade_of(packed, terms), room.ahead)
+            army, fade = int64(state.active), fade_of(packed, terms)
+            price_later(packed, state, duel, army, fade, room.ahead)
             solve_duel(duel, room.table)
             return True
     return False
@@ -150,11 +151,24 @@ def action_points(
     Returns:
         The number of legal actions.
     """
+    look_ahead(packed, state, terms, room.ahead)
+    return int64(_write_points(packed, state, most_spells, every_spell, terms, room))
+
+
+@jit(forceinline=False)
+def _write_points(
+    packed: PackedScenario,
+    state: State,
+    most_spells: int,
+    every_spell: bool,
+    terms: Terms,
+    room: Room,
+) -> int:
+    """See `action_points`, which looks ahead first."""
     work = room.work[0]
     count = int64(legal_actions(packed, state, work))
     room.points[:count] = np.nan
     node = state.node
-    look_ahead(packed, state, terms, room.ahead)
     if node == Node.NOMINATE:
         if _solve(packed, state, most_spells, int64(NONE), terms, room):
             _value_nominations(count, room)
@@ -182,32 +196,54 @@ def action_points(
 
 @jit(forceinline=False)
 def position_value(
-    packed: PackedScenario, state: State, most_spells: int, terms: Terms, since: int, room: Room
+    packed: PackedScenario, state: State, phase: int, most_spells: int, terms: Terms, room: Room
 ) -> float:
-    """Points still to come for the first army, in this phase and those that are looked at.
+    """Points still to come for the first army in a phase, and from what is kept beyond it.
+
+    What is kept counts as `room.ahead` says, which looks ahead from an earlier position of the
+    phase; so positions behind that one compare.
 
     Args:
         packed: the battle's scenario.
-        state: a decision that a duel knows.
+        state: a decision that a duel knows, or a decision of a later phase.
+        phase: that was looked ahead from.
         most_spells: that are looked at.
         terms: what phases are reduced by.
-        since: phases since the one from which later ones fade; so positions of two phases compare.
-        room: scratch.
+        room: scratch, but for `ahead`.
     """
-    count = action_points(packed, state, most_spells, False, terms, room)
+    if state.phase != phase:
+        return _value_beyond(packed, state, phase, terms, room.ahead)
+    count = _write_points(packed, state, most_spells, False, terms, room)
     best = -np.inf
     for i in range(count):
         if room.points[i] > best:
             best = float(room.points[i])
     if best == -np.inf:
-        best = 0.0
-    army, ahead = int64(state.active), room.ahead
-    fade = fade_of(packed, terms)
-    own = best if state.mover == army else -best
-    own += fade * value_of_later(room.duel[0], army, ahead)
-    enemy = value_of_later(ahead.duels[other(army)], other(army), ahead)
-    points = own * fade ** (since // 2) - enemy * fade ** ((since + 1) // 2)
-    return float(points if army == 0 else -points)
+        return 0.0
+    return float(best if state.mover == 0 else -best)
+
+
+@jit(forceinline=False)
+def _value_beyond(
+    packed: PackedScenario, state: State, phase: int, terms: Terms, ahead: Ahead
+) -> float:
+    """Points of the first army from what is left when a phase is over."""
+    army = int64(state.active)
+    if (state.phase - phase) % 2 == 1:
+        army = other(army)
+    kept = value_of_later(packed, state, army, ahead)
+    kept = fade_of(packed, terms) * (kept - ahead.nothing[0])
+    points = kept if army == 0 else -kept
+    for side in range(ARMIES):
+        for spell in range(packed.armies[side].n_spells):
+            if state.in_play[side] & bit(spell):
+                worth = value_in_play(packed, state, side, spell, ahead.lasting)
+                if packed.armies[side].spells[spell].duration == Duration.REMAINS_IN_PLAY:
+                    paid = float(state.phase - phase)  # in the phase that is over
+                    paid *= worth_per_phase(packed, state, side, spell)
+                    worth = max(0.0, worth - paid) if worth > 0.0 else min(0.0, worth - paid)
+                points += worth if side == 0 else -worth
+    return float(points)
 
 
 @jit

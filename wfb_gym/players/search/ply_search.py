@@ -92,9 +92,11 @@ class PlySearchAgent(PositionAgent):
         at_end = (nodes["first"] < 0) | (nodes["ahead"] >= ahead)
         at_end[0] = False
         ends = np.flatnonzero(at_end)
-        states = new_states(len(ends))
-        states[:] = nodes.state[ends]
-        positions = asked._replace(states=states, scenario=np.full(len(ends), asked.scenario[row]))
-        nodes["value"][ends] = self._values.values_of(positions, int(asked.states["phase"][row]))
+        states = new_states(1 + len(ends))
+        states[0] = asked.states[row]
+        states[1:] = nodes.state[ends]
+        scenario = np.full(len(states), asked.scenario[row])
+        found = self._values.values_behind(asked._replace(states=states, scenario=scenario))
+        nodes["value"][ends] = found[1:]
         nodes["cursor"][ends] = -1
         search(BACK_UP, row, ahead, _MOST_WAYS, asked, self._graph, self._room, actions)
