@@ -329,6 +329,18 @@ def test_when_the_last_caster_is_slain_the_others_still_stand() -> None:
     assert narrated.visible.state.unit_wounds[1, 0] == 10
 
 
+@pytest.mark.parametrize("script", [(PASS,), (FIRST_CAST, FIRST_DICE + 1, (1,))])
+def test_no_unit_loses_models_at_the_end_of_a_battle_with_one_caster(script: Any) -> None:
+    narrated = narrate(
+        army(wizard(2, {"name": "Fire Ball"}, name="One")),
+        army(units=[unit("Spears", models=30)], dispel_dice=0),
+    )
+    words = words_of(narrated, *script)
+    assert narrated.battle.is_over
+    assert "lost" not in words[-1]
+    assert narrated.visible.state.unit_wounds[1, 0] == 30
+
+
 def test_losses_on_the_table_add_up_to_the_points() -> None:
     rng = np.random.default_rng(3)
     for _ in range(5):

@@ -53,8 +53,11 @@ _KEPT = (
     "markers",
 )  # fmt: skip
 _KEPT_AT_THE_END = ("in_play", "aims")
-_EXTRA_PHASES = 2
-"""Phases that are added, so that none of the battle's own is the last of its army."""
+_EXTRA_PHASES = 4
+"""Phases that are added, so that no step of the battle leads into the last one of an army.
+
+An army that cannot cast is passed over, so a step may lead to the phase after the next.
+"""
 
 
 class NarratedBattle:
