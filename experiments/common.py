@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -339,6 +340,12 @@ def settings_as_json(settings: Any) -> dict[str, Any]:
     return {key: str(v) if isinstance(v, Path) else v for key, v in asdict(settings).items()}
 
 
+def recorded_settings(settings: Any, omit: Collection[str]) -> dict[str, Any]:
+    """Return settings as a record of finished parts reads them back, but for `omit`."""
+    found = settings_as_json(settings).items()
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in found if k not in omit}
+
+
 def write_json(path: Path, results: Any) -> None:
     """Write results into a file."""
     write_text_whole(path, json.dumps(results, indent=2) + "\n")
@@ -370,6 +377,17 @@ def print_table(table: Table) -> None:
         asked = console.measure(table, options=console.options.update(max_width=WIDEST))
         console.width = max(console.width, asked.maximum)
     console.print(table)
+
+
+def text_table(rows: Sequence[Sequence[str]], title: str, text_columns: Collection[int]) -> Table:
+    """Return a table for `print_table`, header first; aligned right but for `text_columns`."""
+    header, *rest = rows
+    table = Table(title=title, box=SIMPLE_HEAD)
+    for place, name in enumerate(header):
+        table.add_column(name, justify="left" if place in text_columns else "right")
+    for row in rest:
+        table.add_row(*row)
+    return table
 
 
 def markdown_table(

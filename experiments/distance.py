@@ -22,9 +22,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Column, Table
-
 import wfb_gym
 from experiments import common
 from experiments.distances.exploiting import (
@@ -133,11 +130,9 @@ def draws(name: str) -> bool:
 
 def settings_as_json(settings: Settings) -> dict[str, Any]:
     """All that the results depend on."""
-    found = common.settings_as_json(settings)
-    del found["out"], found["processes"]
-    listed = {name: list(v) if isinstance(v, tuple) else v for name, v in found.items()}
+    found = common.recorded_settings(settings, {"out", "processes"})
     tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in settings.scenario}
-    return {**listed, "tables": tables, "wfb_gym": wfb_gym.__version__}
+    return {**found, "tables": tables, "wfb_gym": wfb_gym.__version__}
 
 
 def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
@@ -155,6 +150,8 @@ def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
 
 
 HEADINGS = ("scenario", "player", "seat", "exact score", "hindsight", "exploiter", "gain", "fewer")
+TEXT_COLUMNS = (0, 1, 2, 5)
+"""Of these, what is no number."""
 
 
 def rows_of(parts: Sequence[Part]) -> list[list[str]]:
@@ -183,15 +180,6 @@ def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
         text = f"{each['value']:+.2f} ± {each['half_width']:.2f}"
         rows.append([each["scenario"], display_name(each["player"]), text])
     return rows
-
-
-def _table(rows: Sequence[Sequence[str]], title: str) -> Table:
-    text = ("scenario", "player", "seat", "exploiter")
-    columns = (Column(h, justify="left" if h in text else "right") for h in rows[0])
-    table = Table(*columns, title=title, box=SIMPLE_HEAD)
-    for row in rows[1:]:
-        table.add_row(*row)
-    return table
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
@@ -319,8 +307,14 @@ def measure_all(settings: Settings, record: Record, as_json: bool) -> int:
                 player = f"{each['player']} as {each['seat']} in {each['scenario']}"
                 print(f"{player}: {reason}", file=sys.stderr)
     tables = (
-        _table(rows_of(parts), "in points a battle, the exploiter's; score of the first phases"),
-        _table(bound_rows_of(found), "lower bounds of exploitability, in points a battle"),
+        common.text_table(
+            rows_of(parts),
+            "in points a battle, the exploiter's; score of the first phases",
+            TEXT_COLUMNS,
+        ),
+        common.text_table(
+            bound_rows_of(found), "lower bounds of exploitability, in points a battle", (0, 1)
+        ),
     )
     common.print_results(results, tables, as_json=as_json)
     if not as_json:

@@ -23,9 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from rich.box import SIMPLE_HEAD
-from rich.table import Column, Table
 
 from experiments import common
 from experiments.figures.horizon import draw_horizon
@@ -33,7 +30,6 @@ from experiments.luck import play_with_luck
 from experiments.records import Record, RecordError
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.encoding.positions import PositionArrays
-from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
@@ -92,17 +88,11 @@ class HorizonAgent(PositionAgent):
         self._of_phase = [solved[min(phase + phases, last)] for phase in range(last)]
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        for i in np.flatnonzero(_decides(asked)):
+        for i in np.flatnonzero(asked.decides()):
             state = asked.states[i]
             graph = self._of_phase[int(state.phase)]
             node = graph.explore(state)  # known but where the end of the battle shows
             actions[i] = asked.indices[graph.chosen[node]]
-
-
-def _decides(asked: PositionArrays) -> NDArray[np.bool_]:
-    """Whether the seat that is asked decides, bool (k,)."""
-    nodes, movers = asked.states["node"], asked.states["mover"]
-    return (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION) & (movers == asked.seat)
 
 
 def read_scenario(text: str) -> Scenario:
@@ -172,7 +162,7 @@ class _Timed(PositionAgent):
         began = time.perf_counter()
         self._agent._choose(asked, actions)  # noqa: SLF001 (which is what an agent is asked)
         self.seconds += time.perf_counter() - began
-        self.decisions += int(_decides(asked).sum())
+        self.decisions += int(asked.decides().sum())
 
 
 def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
@@ -257,20 +247,10 @@ def parse_arguments(
     return settings, scenarios, "json" in switches
 
 
-def _table(rows: Sequence[Sequence[str]], title: str) -> Table:
-    columns = (Column(h, justify="left" if k == 0 else "right") for k, h in enumerate(rows[0]))
-    table = Table(*columns, title=title, box=SIMPLE_HEAD)
-    for row in rows[1:]:
-        table.add_row(*row)
-    return table
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and draw; returns the exit status."""
     settings, scenarios, as_json = parse_arguments(arguments)
-    held = common.settings_as_json(settings)
-    del held["out"]
-    held = {key: list(value) if isinstance(value, tuple) else value for key, value in held.items()}
+    held = common.recorded_settings(settings, {"out"})
     total = sum(each.phases for each in scenarios)
     total += sum(
         sum(phases <= load_scenario(name).phases for phases in settings.phases)
@@ -294,8 +274,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     common.write_results(settings.out, results)
     draw_horizon(results, settings.out / "horizon.png")
     tables = (
-        _table(exact_rows(found), "exact scores in the whole battle, by phases that are looked at"),
-        _table(battle_rows(found), "points won more than by looking at one phase (its points)"),
+        common.text_table(
+            exact_rows(found),
+            "exact scores in the whole battle, by phases that are looked at",
+            (0,),
+        ),
+        common.text_table(
+            battle_rows(found), "points won more than by looking at one phase (its points)", (0,)
+        ),
     )
     common.print_results(results, tables, as_json=as_json)
     if not as_json:

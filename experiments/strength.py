@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.box import SIMPLE_HEAD
-from rich.table import Column, Table
 
 from experiments import common
 from experiments.figures.strength import draw_strength
@@ -210,25 +208,10 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
     return table
 
 
-def _table(results: Mapping[str, Any]) -> Table:
-    header, *lines = strength_rows(results, variants=True)
-    columns = (Column(each, justify="left" if k < 2 else "right") for k, each in enumerate(header))
-    table = Table(
-        *columns,
-        title="points a battle against the pool, without the luck of the dice",
-        box=SIMPLE_HEAD,
-    )
-    for line in lines:
-        table.add_row(*line)
-    return table
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Play, print and draw; returns the exit status."""
     settings, scenarios, as_json = parse_arguments(arguments)
-    held = common.settings_as_json(settings)
-    del held["out"], held["ray"]
-    held = {key: list(value) if isinstance(value, tuple) else value for key, value in held.items()}
+    held = common.recorded_settings(settings, {"out", "ray"})
     total = sum(1 for _ in matches_of(settings, scenarios))
     found: dict[tuple[str, str, str], MatchResult] = {}
     try:
@@ -261,7 +244,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     common.write_results(settings.out, results)
     draw_strength(results, settings.out / "strength.png")
-    common.print_results(results, [_table(results)], as_json=as_json)
+    title = "points a battle against the pool, without the luck of the dice"
+    table = common.text_table(strength_rows(results, variants=True), title, (0, 1))
+    common.print_results(results, [table], as_json=as_json)
     if not as_json:
         print(f"results: {settings.out}")
     return 0

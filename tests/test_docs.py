@@ -10,6 +10,7 @@ import tomllib
 from dataclasses import MISSING, fields, replace
 from inspect import Parameter, signature
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -343,3 +344,12 @@ def test_the_fields_of_positions() -> None:
 
     told = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
     assert told == [field.name for field in fields(Positions)]
+
+
+def test_the_example_review_is_of_today(tmp_path: Path) -> None:
+    """Its values are those of today's players; `replay --html` makes it anew."""
+    from wfb_gym.cli import main
+
+    examples, made = ROOT / "docs" / "examples", tmp_path / "review.html"
+    assert main(["replay", str(examples / "border-skirmish.jsonl"), "--html", str(made)]) == 0
+    assert made.read_bytes() == (examples / "border-skirmish.html").read_bytes()

@@ -224,7 +224,7 @@ def unsolved(results: Results) -> str:
 
 def distances(results: Results) -> str:
     """Return a table of how far players are from optimal play, seat by seat."""
-    return markdown_table(distance.rows_of(results["parts"]), text_columns=(0, 1, 2, 5))
+    return markdown_table(distance.rows_of(results["parts"]), text_columns=distance.TEXT_COLUMNS)
 
 
 def distance_bounds(results: Results) -> str:

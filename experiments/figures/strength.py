@@ -53,7 +53,7 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
         axes.axhline(0.0, color=GREY, linewidth=0.8, linestyle="--")
         axes.set(xscale="log", xlabel="milliseconds a decision")
         axes.set_title(f"as {seat}", fontsize=11)
-        axes.margins(x=0.3)
+        axes.margins(x=0.4)
         axes.grid(alpha=0.3)
     figure.axes[0].set_ylabel(f"points a battle against {reference}'s")
     save_figure(figure, path, DPI)

@@ -207,9 +207,8 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
         lines.append(f"{position.title}: {position.selection()}.")
     about = "" if advice.is_exact else "about "
     worth = f"worth {about}{shared.format_value(advice.value)} points to the {mover}"
-    horizon = (
-        position.horizon() if advice.is_exact else "This phase"
-    )  # with what it leaves for others
+    # An estimate is of this phase, with what it leaves for later ones.
+    horizon = position.horizon() if advice.is_exact else "This phase"
     lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
     lines += _estimate_lines(position, advice)
     rows = [(f"points for the {mover}".upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]

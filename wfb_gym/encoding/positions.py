@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.actions import ActionCodec
-from wfb_gym.engine.state import State
+from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION, State, new_states
 from wfb_gym.packing.records import PackedScenario
 
 
@@ -25,6 +27,20 @@ class PositionArrays(NamedTuple):
     states: Records[State]  # (k,)
     seat: int
     indices: NDArray[np.int64]  # (ACTIONS,): action index by engine code
+
+    def decides(self) -> NDArray[np.bool_]:
+        """Return where the seat has something to decide, bool (k,)."""
+        nodes, movers = self.states["node"], self.states["mover"]
+        own: NDArray[np.bool_] = movers == self.seat
+        return own & (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION)
+
+
+def position_of(battle: Battle) -> PositionArrays:
+    """Return the position of one battle as its mover sees it; actions are engine codes."""
+    states, scenario = new_states(1), np.zeros(1, np.int64)
+    states[0] = battle.state
+    codes = np.arange(ACTIONS)
+    return PositionArrays(battle.packed_scenarios, scenario, states, battle.mover, codes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int64, Record, Records, new_records
-from wfb_gym.encoding.positions import PositionArrays
-from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.canonical import canonicalise
 from wfb_gym.engine.generator import mix
 from wfb_gym.engine.keys import word_of
 from wfb_gym.engine.queries import is_chance, is_decision
-from wfb_gym.engine.state import STATE_WORDS, Node, State, new_states
+from wfb_gym.engine.state import STATE_WORDS, Node, State
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.estimate import estimate_phase
+from wfb_gym.players.search.phase_values import is_known
 from wfb_gym.solver.expansion import expand
 from wfb_gym.solver.graph_arrays import TIE, Expansion, Successor, new_expansion
 
@@ -114,10 +114,7 @@ class ExpectimaxAgent(PositionAgent):
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
-        states, scenario = new_states(1), np.zeros(1, np.int64)
-        states[0] = battle.state
-        packed, codes = battle.packed_scenarios, np.arange(ACTIONS)
-        self._choose(PositionArrays(packed, scenario, states, battle.mover, codes), scenario.copy())
+        self._choose(position_of(battle), np.zeros(1, np.int64))
         legal = battle.legal_actions()
         # The root's sums come last, and stay: `expand`, which follows, has no use for them.
         return dict(zip(legal, self._room.sums[: len(legal)].tolist(), strict=True))
@@ -283,15 +280,6 @@ def _lay_out(
                     tail += 1
     graph.size[0] = size
     return DONE, FULL
-
-
-@jit
-def is_known(node: int) -> bool:
-    """Whether `wfb_gym.players.search.phase_values` knows decisions of this kind."""
-    return bool(
-        node in (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
-        or node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL, Node.IN_PLAY)
-    )
 
 
 @jit(forceinline=False)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
-from wfb_gym.encoding.positions import PositionArrays
+from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.actions import (
-    ACTIONS,
     FIRST_DICE,
     FIRST_ITEM,
 )
@@ -24,7 +23,6 @@ from wfb_gym.engine.state import (
     DispelAttempt,
     Node,
     State,
-    new_states,
 )
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
@@ -52,6 +50,7 @@ def _choose(
     room: Room,
 ) -> int:
     """Return the engine code of the best action, or NONE where no duel tells."""
+    look_ahead(packed, state, terms, room.ahead)
     count = action_points(packed, state, most_spells, every_spell, terms, room)
     legal, points = room.work[0].legal, room.points
     best = int64(NONE)
@@ -90,8 +89,8 @@ def choose_all(
     If there is room for `values` all positions are of one battle, the others behind the first, and
     these get values instead: see `position_value`. One compiled entry serves both.
     """
-    first = positions.states[0]
     if values.shape[0] > 0:
+        first = positions.states[0]
         packed = positions.packed_scenarios[positions.scenario[0]]
         look_ahead(packed, first, terms, room.ahead)
         phase = int64(first.phase)
@@ -108,7 +107,8 @@ def choose_all(
                 chosen[i] = positions.indices[code]
 
 
-NO_VALUES = np.zeros(0)
+_NO_VALUES = np.zeros(0)
+"""Room for none: actions are asked for."""
 
 
 class PhaseSearchAgent(PositionAgent):
@@ -152,19 +152,17 @@ class PhaseSearchAgent(PositionAgent):
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         self._veteran._choose(asked, actions)  # noqa: SLF001 (where no duel decides)
-        choose_all(asked, self._spells, False, self._terms, self._room, actions, NO_VALUES)
+        choose_all(asked, self._spells, False, self._terms, self._room, actions, _NO_VALUES)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
-        """Return what the legal actions of a decision bring the first army in this phase.
+        """Return what the legal actions of a decision bring the first army.
 
         Returns:
-            Points by engine code, of those actions that a duel knows.
+            Points by engine code, of those actions that a duel knows: to the end of the phase, and
+            by what they keep for later ones.
         """
-        room, states, scenario = self._room, new_states(1), np.zeros(1, np.int64)
-        states[0] = battle.state
-        packed, codes = battle.packed_scenarios, np.arange(ACTIONS)
-        asked = PositionArrays(packed, scenario, states, battle.mover, codes)
-        choose_all(asked, self._spells, True, self._terms, room, scenario.copy(), NO_VALUES)
+        room, asked, nothing = self._room, position_of(battle), np.zeros(1, np.int64)
+        choose_all(asked, self._spells, True, self._terms, room, nothing, _NO_VALUES)
         sign, legal = 1.0 if battle.mover == 0 else -1.0, battle.legal_actions()
         points = zip(legal, room.points[: len(legal)].tolist(), strict=True)
         return {code: sign * value for code, value in points if not np.isnan(value)}

@@ -48,7 +48,6 @@ from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
 from wfb_gym.players.search.look_ahead import (
     Ahead,
     fade_of,
-    look_ahead,
     new_ahead,
     price_later,
     price_of_scroll,
@@ -146,25 +145,12 @@ def action_points(
         most_spells: that are looked at.
         every_spell: whether those that are not are valued too, each in a duel of its own.
         terms: what phases are reduced by.
-        room: its `points` are overwritten: those of an action that no duel knows are not numbers.
+        room: `look_ahead` has filled its `ahead`. Its `points` are overwritten: those of an action
+            that no duel knows are not numbers.
 
     Returns:
         The number of legal actions.
     """
-    look_ahead(packed, state, terms, room.ahead)
-    return int64(_write_points(packed, state, most_spells, every_spell, terms, room))
-
-
-@jit(forceinline=False)
-def _write_points(
-    packed: PackedScenario,
-    state: State,
-    most_spells: int,
-    every_spell: bool,
-    terms: Terms,
-    room: Room,
-) -> int:
-    """See `action_points`, which looks ahead first."""
     work = room.work[0]
     count = int64(legal_actions(packed, state, work))
     room.points[:count] = np.nan
@@ -194,6 +180,15 @@ def _write_points(
     return count
 
 
+@jit
+def is_known(node: int) -> bool:
+    """Whether `action_points` knows decisions of this kind."""
+    return bool(
+        node in (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+        or node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL, Node.IN_PLAY)
+    )
+
+
 @jit(forceinline=False)
 def position_value(
     packed: PackedScenario, state: State, phase: int, most_spells: int, terms: Terms, room: Room
@@ -213,7 +208,7 @@ def position_value(
     """
     if state.phase != phase:
         return _value_beyond(packed, state, phase, terms, room.ahead)
-    count = _write_points(packed, state, most_spells, False, terms, room)
+    count = action_points(packed, state, most_spells, False, terms, room)
     best = -np.inf
     for i in range(count):
         if room.points[i] > best:

@@ -1,16 +1,16 @@
 """Ply search: some decisions by the rules, exactly, and what phase search makes of the rest.
 
 Expectimax lays out every position some decisions ahead, with exact dice, casualties and miscasts;
-each of those at its end gets the value of the duel that it is reduced to, and of the phases to come
-(`wfb_gym.players.search.phase_values`). Decisions that no duel knows (re-rolls, swaps, dice to
-keep) are looked through.
+each of those at its end gets the value of the duel that it is reduced to, and of what is kept for
+the phases to come (`wfb_gym.players.search.phase_values`). Decisions that no duel knows (re-rolls,
+swaps, dice to keep) are looked through.
 """
 
 import numpy as np
 
-from wfb_gym.encoding.positions import PositionArrays
+from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION, new_states
+from wfb_gym.engine.state import new_states
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.expectimax import (
     BACK_UP,
@@ -25,6 +25,7 @@ from wfb_gym.solver.graph_arrays import new_expansion
 
 DEFAULT_PLIES = 1
 _MOST_WAYS = 200_000
+"""Ways from position to position that one search may lay out."""
 
 
 class PlySearchAgent(PositionAgent):
@@ -58,25 +59,19 @@ class PlySearchAgent(PositionAgent):
             battle: at a decision of either army; it stays as it is.
 
         Returns:
-            By engine code, ascending; of the phases that phase search looks at.
+            By engine code, ascending: to the end of the phase, and by what is kept beyond it.
 
         Raises:
             ValueError: The battle is at no decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
-        states, scenario = new_states(1), np.zeros(1, np.int64)
-        states[0] = battle.state
+        self._search_one(position_of(battle), 0, np.zeros(1, np.int64))
         legal = battle.legal_actions()
-        codes = np.arange(max(legal) + 1)
-        asked = PositionArrays(battle.packed_scenarios, scenario, states, battle.mover, codes)
-        self._search_one(asked, 0, scenario.copy())
         return dict(zip(legal, self._room.sums[: len(legal)].tolist(), strict=True))
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        nodes, movers = asked.states["node"], asked.states["mover"]
-        decides = (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION) & (movers == asked.seat)
-        for row in np.flatnonzero(decides):
+        for row in np.flatnonzero(asked.decides()):
             self._search_one(asked, int(row), actions)
 
     def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> None:
