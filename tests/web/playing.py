@@ -5,14 +5,22 @@ import contextlib
 from playwright.sync_api import Error, Page
 
 
-def start(page: Page, *, seat: str = "caster", scenario: str = "", opponent: str = "") -> None:
+def start(
+    page: Page,
+    *,
+    seat: str = "caster",
+    scenario: str = "",
+    opponent: str = "",
+    wait: bool = True,
+) -> None:
     for label, name in (("Scenario", scenario), ("Your seat", seat), ("Opponent", opponent)):
         if name:
             page.get_by_role("combobox", name=label, exact=True).click()
             page.get_by_role("option", name=name, exact=True).click()
     page.get_by_label("Seed of the dice").fill("3")
     page.get_by_role("button", name="Play").click()
-    page.locator("button.choice").first.wait_for()
+    if wait:
+        page.locator("button.choice").first.wait_for()
 
 
 def choose(page: Page, number: int) -> None:

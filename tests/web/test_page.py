@@ -129,6 +129,16 @@ def test_values_stand_one_below_the_other_on_a_phone(open_page: OpenPage) -> Non
     assert len(set(edges)) == 1
 
 
+def test_a_reload_waits_for_the_game_that_is_set_up(open_page: OpenPage) -> None:
+    page = open_page()
+    start(page, scenario="grand-conclave", opponent="optimal", wait=False)  # it is solved first
+    page.get_by_text("Setting up the table").wait_for()
+    page.reload()
+    page.get_by_text("Setting up the table").wait_for()
+    page.locator("button.choice").first.wait_for()
+    expect(page.get_by_role("heading", name="grand-conclave")).to_be_visible()
+
+
 @pytest.mark.parametrize(("seat", "size"), [("caster", "phone"), ("dispeller", "desk")])
 def test_a_phase_is_played_by_clicks(
     open_page: OpenPage, tmp_path: Path, seat: str, size: str

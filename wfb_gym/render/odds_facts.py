@@ -390,7 +390,7 @@ def remark_of(rows: Sequence[MiscastOdds]) -> str:
         return ""
     which = f"Row{'s' if len(ours) > 1 else ''} {', '.join(ours)}"
     which = "All rows" if len(ours) == len(rows) else which
-    return f"{which}: not found in print but ours, see docs/scenarios.md."
+    return f"{which}: not found in print but ours; a scenario file may replace them."
 
 
 def title_of(spell: SpellOdds) -> str:

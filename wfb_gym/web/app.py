@@ -19,6 +19,8 @@ _KNOWN_AS = [HOST, "localhost"]
 """What the page may be called: a name of somebody else's that leads here is refused."""
 _GAMES_ARE_KEPT = 24 * 60 * 60.0
 """Seconds after its last click that a game is kept for a tab that comes back."""
+_RECONNECT_SECONDS = 30.0
+"""How long the page outlives a busy machine: after that it is shown anew, the game with it."""
 
 
 def free_port(wanted: int) -> int:
@@ -58,6 +60,7 @@ def serve(port: int, read_lists: ListsReader, *, open_browser: bool) -> None:
         favicon="\N{GAME DIE}",
         dark=None,
         reload=False,
+        reconnect_timeout=_RECONNECT_SECONDS,
         show=open_browser,
         show_welcome_message=False,
         tailwind=False,  # its classes would change what shapes of the battlefield look like

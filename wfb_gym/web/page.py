@@ -5,7 +5,7 @@ may take long runs in a thread, and the page says that it thinks.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from html import escape
 from typing import Any, NamedTuple
@@ -39,8 +39,12 @@ from wfb_gym.web.session import (
 )
 
 _BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Lists"
-_GAME = "game"
-"""What is kept of a tab: a `_Kept`."""
+_GAME, _STARTING = "game", "starting"
+"""What is kept of a tab: a `_Kept`, and the `asyncio.Task` that sets one up."""
+_LONG_START = (
+    "The first game on a machine compiles the rules, for half a minute or more; "
+    "an optimal opponent solves the scenario before it plays."
+)
 _FLAT = "flat no-caps dense"
 _OUTLINED = "no-caps outline dense padding='3px 14px'"
 _PICK = """(event) => {
@@ -73,14 +77,16 @@ class Page:
         self._tab = app.storage.tab
         if _GAME in self._tab:
             await self._show_game()
-        else:
-            self._show_form()
+            return
+        form = self._show_form()
+        if _STARTING in self._tab:  # it was reloaded meanwhile
+            await form.wait_for(self._started())
 
-    def _show_form(self) -> None:
+    def _show_form(self) -> "_Form":
         self._tab.pop(_GAME, None)
         self._root.clear()
         with self._root:
-            _Form(self._start)
+            return _Form(self._start)
 
     async def _show_game(self) -> None:
         self._root.clear()
@@ -90,14 +96,25 @@ class Page:
 
     async def _start(self, setup: Setup) -> str:
         """Begin a game; returns what is wrong with the setup, or ""."""
+
+        def begin() -> Session:
+            return Session(scenario_of(setup, self._read_lists), setup)
+
+        self._tab[_STARTING] = asyncio.ensure_future(run.io_bound(begin))
+        return await self._started()
+
+    async def _started(self) -> str:
+        """Show the game that is being set up, once it is; returns what is wrong with it, or ""."""
         try:
-            scenario = scenario_of(setup, self._read_lists)
-            session = await run.io_bound(Session, scenario, setup)
+            session = await asyncio.shield(self._tab[_STARTING])
         except (ValueError, OSError, ImportError) as error:  # all that is refused
             return str(error)
+        finally:
+            self._tab.pop(_STARTING, None)
         if session is None:  # the server is about to end
             return ""
-        self._tab[_GAME] = _Kept(session, asyncio.Lock())
+        if _GAME not in self._tab:  # else the page from before a reload was first
+            self._tab[_GAME] = _Kept(session, asyncio.Lock())
         await self._show_game()
         return ""
 
@@ -139,6 +156,7 @@ class _Form:
                     self._play.props("no-caps unelevated padding='6px 28px'")
                     self._busy = ui.html(_thinks("Setting up the table"), sanitize=False)
                     self._busy.visible = False
+                self._long = ui.html("", sanitize=False, tag="p").classes("how")
                 self._error = ui.html("", sanitize=False)
 
     def _bundled(self) -> None:
@@ -236,14 +254,24 @@ class _Form:
         )
 
     async def _submit(self) -> None:
+        try:
+            setup = self._setup()
+        except ValueError as refused:
+            self._refuse(str(refused))
+        else:
+            await self.wait_for(self._start(setup))
+
+    async def wait_for(self, start: Awaitable[str]) -> None:
+        """Say that a game is set up until it takes the form's place, or what is wrong with it."""
         self._error.set_content("")
         self._play.disable()
         self._busy.visible = True
-        try:
-            error = await self._start(self._setup())
-        except ValueError as refused:
-            error = str(refused)
+        with self._long:
+            told = ui.timer(3, lambda: self._long.set_content(_LONG_START), once=True)
+        error = await start
         if error:
+            told.cancel()
+            self._long.set_content("")
             self._play.enable()
             self._busy.visible = False
             self._refuse(error)
@@ -276,7 +304,7 @@ def _thinks(words: str) -> str:
 class _Game:
     """The table: positions, choices, odds and advice, what happened; at the end the review."""
 
-    def __init__(self, tab: dict[str, Any], leave: Callable[[], None]) -> None:
+    def __init__(self, tab: dict[str, Any], leave: Callable[[], Any]) -> None:
         self._tab, self._go = tab, leave
         self._kept: _Kept = tab[_GAME]
         session: Session = self._kept.session
