@@ -243,7 +243,7 @@ def read_dataset(name: str) -> Dataset:
     if not path_of(name).is_dir():
         raise DatasetError(
             f"data set: found no {name} in {path_of('')}; "
-            "python -m agents.record makes one, and MINARI_DATASETS_PATH says where they lie"
+            "python -m agents.record makes them, and MINARI_DATASETS_PATH says where they lie"
         )
     with refuse_damage(path_of(name), "battles with action masks", DatasetError):
         stored = import_minari().load_dataset(name)

@@ -38,7 +38,8 @@ from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.seats import seat_number
 
 MODULE = "agents.imitate"
-QUICK = {"epochs": 3, "width": 32}
+QUICK = {"dataset": usual_name("apprentice", "caster", "optimal"), "epochs": 3, "width": 32}
+"""What `agents.record --quick` records."""
 FREE = ("out",)
 """Settings that do not decide what is learned."""
 

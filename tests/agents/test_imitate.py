@@ -62,6 +62,15 @@ def test_a_clone_of_the_optimum_plays_like_it(
     assert exact.guaranteed == pytest.approx(results["guaranteed"])
 
 
+def test_a_quick_run_learns_from_what_a_quick_recording_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    assert record.main(["--quick"]) == 0
+    assert imitate.main(["--quick", "--out", str(tmp_path / "run")]) == 0
+    assert "exact score" in capsys.readouterr().out
+
+
 def test_the_same_command_learns_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
