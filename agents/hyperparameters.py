@@ -75,7 +75,8 @@ class Settings(Overrides):
     Attributes:
         scenario: bundled names or files, played in turn; or one name of generated ones.
         seat: seat of the learner.
-        opponent: names or saved models; each episode draws one.
+        opponent: names or saved models; each episode draws one; mixed: optimal:0.1 where all
+            scenarios are solved, else veteran, greedy and random.
         seed: seed of network, sampling and dice.
         out: folder of the results.
         evaluations: points of the learning curve after the first.

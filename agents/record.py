@@ -51,7 +51,7 @@ class Settings:
         agent: registered name or saved model.
         scenario: bundled name or file.
         seat: seat of the agent.
-        opponent: registered name or saved model; of several, the battles meet one after the other.
+        opponent: registered name or saved model; of several, each battle draws one.
         battles: battles that are recorded.
         epsilon: share of the seat's decisions that are random.
         seed: seed of the first battle's dice, and of the agents' draws.

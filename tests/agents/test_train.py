@@ -235,6 +235,17 @@ def test_hyperparameters_suit_the_size_of_the_scenario(scenario: str, expected: 
         assert (hyper.num_envs * hyper.n_steps) % hyper.batch_size == 0
 
 
+def test_the_help_says_what_the_mixed_opponents_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        train.main(["--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    solved, unsolved = (
+        f"{', '.join(mix[:-1])} and {mix[-1]}" if len(mix) > 1 else mix[0]
+        for mix in (train.SOLVED_MIX, train.UNSOLVED_MIX)
+    )
+    assert f"mixed: {solved} where all scenarios are solved, else {unsolved}" in told
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seat", SEATS)
 def test_training_comes_close_to_the_optimum(seat: str, tmp_path: Path) -> None:
