@@ -78,6 +78,18 @@ def pages_that_open(app: Any, name: str, template: str, context: dict[str, Any],
         context["body"] = re.sub(r' download=""( href="[^"]+\.html")', r"\1", context["body"])
 
 
+def names_that_break(
+    app: Any, name: str, template: str, context: dict[str, Any], tree: Any
+) -> None:
+    """Let the long names of the page of code and tests break between their words."""
+    if name == "rules-tests" and "body" in context:
+        context["body"] = re.sub(
+            r'(?<=<span class="pre">)[^<]+',
+            lambda found: re.sub(r"(?<=[/:_])(?![/:_])", "<wbr>", found[0]),
+            context["body"],
+        )
+
+
 def first_section(
     app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]
 ) -> None:
@@ -117,5 +129,6 @@ def setup(app: Any) -> None:
     app.connect("source-read", folders_as_words)
     app.connect("source-read", nav_that_is_there)
     app.connect("html-page-context", pages_that_open)
+    app.connect("html-page-context", names_that_break)
     app.connect("autodoc-process-docstring", first_section)
     app.connect("autodoc-process-signature", names_of_types)

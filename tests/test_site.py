@@ -151,6 +151,13 @@ def test_options_and_words_of_the_site_can_be_copied(site: Path) -> None:
     assert "\u201c6e\u201d" not in (site / "scenarios.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
+@needs_docs
+def test_long_names_of_tests_break_between_their_words(site: Path) -> None:
+    text = (site / "rules-tests.html").read_text(encoding="utf-8")
+    assert "engine/<wbr>test_<wbr>pools.py::<wbr>test_<wbr>wizards_<wbr>add_<wbr>up" in text
+
+
 FOUND_FIRST = {
     "action table": "environments/",
     "autoreset": "environments.html",
