@@ -61,6 +61,24 @@ DUELS = {
         army(READER, dispel_dice=3),
         ruleset="7e",
     ),
+    **{
+        f"a miscast: {name}": _duel(
+            army(
+                wizard(3, BOLT, lasting("Ward", 6, 30.0, in_play=True)),
+                wizard(2, BEAM, STORM, name="Aide", items=["Power Stone"]),
+                power_dice=4,
+            ),
+            army(READER, dispel_dice=2),
+            **miscast(*effects, {"kind": "points_lost", "points": 8.0}),
+        )
+        for name, effects in {
+            "the wizard is locked": [{"kind": "locked", "until": "phase_end"}],
+            "dice are lost": [{"kind": "dice_lost", "whose": "side"}],
+            "casting ends": [{"kind": "casting_ends"}],
+            "all ends": [{"kind": "in_play_ends", "whose": "all"}, {"kind": "casting_ends"}],
+            "the spell succeeds": [{"kind": "spell_succeeds"}],
+        }.items()
+    },
 }
 
 
@@ -78,7 +96,7 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
     """At every kind of decision that random play meets; scrolls and stones cost nothing here."""
     scenario = DUELS[duel]
     solution = solver.solve(scenario)
-    agent = PhaseSearchAgent(7, miscast_cost=COST)
+    agent = PhaseSearchAgent(7)
     rng = np.random.default_rng(0)
     compared = set()
     for _ in range(20):

@@ -39,9 +39,11 @@ from wfb_gym.players.search.reduction import (
     Scores,
     Terms,
     best_aim,
+    charge_miscasts,
     expect_survival,
     new_scores,
     reduce_phase,
+    write_free_spells,
 )
 from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
@@ -86,6 +88,7 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
     """Write what the phases to come are worth, from the last one back to the next one."""
     steps = min(phases_left(packed, state) - 1, terms.phases_ahead)
     expect_survival(packed, state, _SURVIVAL, steps, ahead.lasting)
+    write_free_spells(packed, state, ahead.lasting, terms.free)
     ahead.comes[:] = False
     ahead.later[:] = 0.0
     begun = ahead.state[0]
@@ -164,6 +167,8 @@ def _solve_later(
         if table_size(duel) <= ahead.table.values.shape[0]:
             break
     fade = fade_of(packed, terms)
+    whole_later = ahead.later[army, uses_size(duel) - 1, duel.scrolls]
+    charge_miscasts(packed, begun, fade * whole_later, duel)
     for left in range(uses_size(duel)):
         for scrolls in range(duel.scrolls + 1):
             duel.later[left, scrolls] = fade * ahead.later[army, left, scrolls]
@@ -215,13 +220,15 @@ def price_later(
 ) -> None:
     """Write what a duel of this army's phase leaves for its next one, none where there is none.
 
-    That is by how much more it is than if nothing were used from the position that was looked ahead
-    from; the duel may be of a later position of the same phase.
+    What miscasts cost there is added to their cost. The rest is by how much more it is than if
+    nothing were used from the position that was looked ahead from; the duel may be of a later
+    position of the same phase.
     """
     duel.later[:] = 0.0
     if not ahead.comes[army]:
         return
     then = ahead.duels[army]
+    charge_miscasts(packed, state, fade * value_of_later(packed, state, army, ahead), duel)
     more = _scrolls_of(packed, state, other(army)) - duel.scrolls  # that cannot be read now
     for left in range(uses_size(duel)):
         ours = _uses_of(state, duel, int64(left), army, then)

@@ -27,7 +27,7 @@ from wfb_gym.engine.outcomes import (
 from wfb_gym.engine.queries import bit, lowest, without
 from wfb_gym.rules.casting import is_cast, natural_result_of_cast
 from wfb_gym.rules.dice import FACES, NaturalResult
-from wfb_gym.scenario.sizes import DICE, NO_BEARER
+from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
 
 MOST_SPELLS = 8
 """Spells that may still be cast in a duel."""
@@ -60,6 +60,7 @@ class DuelSpell(Record):
     resistance: Int64  # dice that Magic Resistance adds to a dispel
     kept: Int64  # its place in `kept`, or NONE
     barred: Int64  # bits of `kept`: it cannot be cast while one of them is in play
+    miscast_cost: Float64  # points, those of a free spell of the enemy's among them
 
 
 class KeptSpell(Record):
@@ -89,6 +90,20 @@ class CastAid(Record):
     irresistible: Int64  # 1: the cast may be
 
 
+class Miscast(Record):
+    """What a miscast of a wizard leads to; where none of the chances applies casting goes on."""
+
+    cost: Float64  # points
+    locked: Float64  # chance that the wizard casts no more in this phase
+    no_dice: Float64  # chance that all power dice are lost
+    ends: Float64  # chance that casting ends
+    ends_in_play: Float64  # chance that casting and every spell in play end
+    succeeds: Float64  # chance that the spell takes effect after all
+    free_any: Float64  # chance that the enemy casts any spell of its own
+    free_limited: Float64  # chance that it casts one of no higher casting value
+    later: Float64  # share of what the wizard casts in phases to come that is lost
+
+
 class Duel(Record):
     """A duel: what there is at most, which its table spans."""
 
@@ -107,7 +122,7 @@ class Duel(Record):
     double_six: Int64
     base: Float64  # points of spells in play that are not kept
     greatest: Float64  # worth of a spell that may be cast, points
-    miscast_cost: Float64
+    miscasts: Annotated[Records[Miscast], WIZARDS]
     spells: Annotated[Records[DuelSpell], MOST_SPELLS]
     kept: Annotated[Records[KeptSpell], MOST_KEPT]
     aids: Annotated[Records[CastAid], MOST_AIDS]
@@ -137,6 +152,7 @@ class Table(NamedTuple):
     values: NDArray[np.float64]
     blocks: NDArray[np.float64]  # of every number to match
     block: NDArray[np.float64]
+    missed: NDArray[np.float64]  # a block of what a miscast leads to
 
 
 class Moment(NamedTuple):
@@ -156,7 +172,7 @@ _NUMBERS = HIGHEST_NEED + 1
 
 def new_table(places: int) -> Table:
     """Room for the values of a duel."""
-    return Table(np.zeros(places), np.zeros(_NUMBERS * _BLOCK), np.zeros(_BLOCK))
+    return Table(np.zeros(places), np.zeros(_NUMBERS * _BLOCK), np.zeros(_BLOCK), np.zeros(_BLOCK))
 
 
 _TOTALS = FACES * DICE + 1
@@ -425,14 +441,15 @@ def roll_block(
 
     Args:
         duel: the duel.
-        table: its values, and the answers to all numbers that the roll can come to.
+        table: its values, the answers to all numbers that the roll can come to, and what a miscast
+            leads to.
         slot: the spell, which is not bound.
         lost: see `answer_block`.
         won: likewise.
         dice: of the roll, those of the aid among them.
         aid: that was declared, or NONE.
     """
-    values, blocks, block = table.values, table.blocks, table.block
+    values, blocks, block, missed = table.values, table.blocks, table.block, table.missed
     spell = duel.spells[slot]
     size = int64((duel.dispel + 1) * (duel.scrolls + 1))
     bonus = int64(spell.bonus)
@@ -444,12 +461,12 @@ def roll_block(
     taking_effect = values[won : won + size]
     irresistible = _IRRESISTIBLE[may_be, dice]
     miscast = _MISCAST[may_be, dice]
-    failing = miscast
+    failing = 0.0
     lowest_number = _lowest_number(duel, slot)
     highest = _highest_number(duel, slot, dice, bonus)
-    fixed = irresistible * spell.worth - miscast * duel.miscast_cost
+    fixed = irresistible * spell.worth
     for k in range(size):
-        block[k] = fixed + irresistible * taking_effect[k]
+        block[k] = fixed + irresistible * taking_effect[k] + miscast * missed[k]
     for total in range(dice, FACES * dice + 1):
         probability = _PLAIN[may_be, dice, total]
         if probability == 0.0:
@@ -495,16 +512,50 @@ def serves(duel: Duel, slot: int, aid: int) -> bool:
 
 
 @jit(forceinline=False)
-def answers_after(
-    duel: Duel, values: NDArray[np.float64], slot: int, here: Moment, blocks: NDArray[np.float64]
-) -> tuple[int, int]:
-    """Write the answers to a spell, with the dice spent; return the places `lost` and `won`."""
+def _write_missed(duel: Duel, table: Table, slot: int, here: Moment, lost: int, won: int) -> None:
+    """Write the values after a miscast, with the dice spent, to `table.missed`."""
+    values, missed, spell = table.values, table.missed, duel.spells[slot]
+    miscast = duel.miscasts[spell.wizard]
+    others = here.left
+    for k in range(duel.n_spells):
+        if duel.spells[k].wizard == spell.wizard and not duel.spells[k].bound:
+            others = without(others, bit(k))
+    uses = here.mid % uses_size(duel)
+    locked = place_of(duel, others, here.kept, here.mid, here.power)
+    no_dice = place_of(duel, here.left, here.kept, uses, int64(0))
+    ends = place_of(duel, int64(0), here.kept, here.mid, here.power)
+    row = int64(duel.scrolls + 1)
+    stops = miscast.locked + miscast.no_dice + miscast.ends + miscast.ends_in_play
+    goes_on = 1.0 - stops - miscast.succeeds
+    fixed = miscast.succeeds * spell.worth - spell.miscast_cost
+    for k in range((duel.dispel + 1) * row):
+        scrolls = k % row
+        nothing = duel.later[uses, scrolls] + duel.readers_lose[duel.scrolls - scrolls]
+        missed[k] = (
+            fixed
+            + goes_on * values[lost + k]
+            + miscast.succeeds * values[won + k]
+            + miscast.locked * values[locked + k]
+            + miscast.no_dice * values[no_dice + k]
+            + miscast.ends * values[ends + k]
+            + miscast.ends_in_play * nothing
+        )
+
+
+@jit(forceinline=False)
+def answers_after(duel: Duel, table: Table, slot: int, here: Moment) -> tuple[int, int]:
+    """Write the answers to a spell, with the dice spent, and what a miscast leads to.
+
+    Returns:
+        The places `lost` and `won`.
+    """
     lost = place_of(duel, here.left, here.kept, here.mid, here.power)
     won = place_of(duel, here.left, kept_if_cast(duel, slot, here.kept), here.mid, here.power)
     highest = _lowest_number(duel, slot)
     if not duel.spells[slot].bound:
         highest = _highest_number(duel, slot, _most_dice(duel, slot), _most_bonus(duel, slot))
-    answer_blocks(duel, values, slot, highest, lost, won, blocks)
+        _write_missed(duel, table, slot, here, lost, won)
+    answer_blocks(duel, table.values, slot, highest, lost, won, table.blocks)
     return lost, won
 
 
@@ -521,7 +572,7 @@ def value_of_roll(duel: Duel, table: Table, slot: int, here: Moment, dice: int, 
         aid: that was declared, or NONE.
     """
     behind = here.dispel * (duel.scrolls + 1) + here.scrolls
-    lost, won = answers_after(duel, table.values, slot, here, table.blocks)
+    lost, won = answers_after(duel, table, slot, here)
     if duel.spells[slot].bound:
         return float(table.blocks[behind])
     roll_block(duel, table, slot, lost, won, dice, aid)
@@ -641,7 +692,7 @@ def _fill_casts(duel: Duel, table: Table, left: int, kept: int, slot: int) -> No
         spare = int64(duel.own_dice[place_own]) - own if place_own >= 0 else int64(0)
         for power in range(duel.power + 1):
             here = Moment(rest, after, int64(mid), int64(power), int64(0), int64(0))
-            lost, won = answers_after(duel, table.values, slot, here, table.blocks)
+            lost, won = answers_after(duel, table, slot, here)
             if spell.bound:
                 _raise(duel, table, table.blocks, place_of(duel, left, kept, int64(mid), power))
                 continue

@@ -31,7 +31,7 @@ from wfb_gym.players.search.look_ahead import look_ahead
 from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE
 from wfb_gym.players.search.phase_values import Room, action_points, new_room, position_value
 from wfb_gym.players.search.reduction import Terms
-from wfb_gym.scenario.sizes import ITEMS
+from wfb_gym.scenario.sizes import ARMIES, ITEMS, SPELLS
 
 DEFAULT_SPELLS = 6
 _MATTERS = 0.6
@@ -116,7 +116,6 @@ class PhaseSearchAgent(PositionAgent):
 
     Args:
         spells: that may still be cast in the duel, 1 to `MOST_SPELLS` - 1.
-        miscast_cost: points that a miscast is taken to cost.
         phases_ahead: phases to come that are looked at, at most; 0 looks at this one alone.
         later_spells: that are looked at in each phase to come.
         fade: share of what scrolls and items bring later that counts, for each phase of the army
@@ -132,7 +131,6 @@ class PhaseSearchAgent(PositionAgent):
         self,
         spells: int = DEFAULT_SPELLS,
         *,
-        miscast_cost: float = 20.0,
         phases_ahead: int = 6,
         later_spells: int = 3,
         fade: float = 0.85,
@@ -147,7 +145,11 @@ class PhaseSearchAgent(PositionAgent):
         self._veteran = ScriptedAgent("veteran")
         self._room = new_room()
         self._terms = Terms(
-            miscast_cost, phases_ahead, min(spells, later_spells), fade, self._room.ahead.lasting
+            phases_ahead,
+            min(spells, later_spells),
+            fade,
+            self._room.ahead.lasting,
+            np.zeros((ARMIES, SPELLS)),
         )
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:

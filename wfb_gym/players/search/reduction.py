@@ -3,8 +3,8 @@
 What makes a phase of a battle large are casualties: every number of models left is a position of
 its own. The reduction leaves units out. Each spell gets what it promises now, at its best target,
 as a plain worth; one that lasts also gets what it can be expected to pay in phases to come. Only
-the best spells are looked at. A miscast costs points and has no other effect; re-rolls, items that
-add to a dispel, and spells forgotten as a scroll is read are left out.
+the best spells are looked at. Of a miscast's wounds and free spells only the points count;
+re-rolls, items that add to a dispel, and spells forgotten as a scroll is read are left out.
 
 `wfb_gym.players.search.phase_duel` solves the duel.
 """
@@ -20,6 +20,7 @@ from wfb_gym.engine.promises import phases_left, worth_in_play
 from wfb_gym.engine.queries import (
     bit,
     can_attempt,
+    can_cast_free,
     caster_of,
     dice_cap,
     dispel_bonus,
@@ -39,6 +40,7 @@ from wfb_gym.engine.targets import (
 from wfb_gym.opponents.scripted import best_cast_chance
 from wfb_gym.opponents.worths import WEAR, worth_of_aim
 from wfb_gym.packing.records import Duration, PackedScenario
+from wfb_gym.players.search.miscasts import write_miscast
 from wfb_gym.players.search.phase_duel import (
     MOST_AIDS,
     MOST_KEPT,
@@ -51,6 +53,7 @@ from wfb_gym.players.search.phase_duel import (
     Duel,
     most_by_dispels,
 )
+from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
 
 LEFT_OVER = 0.8
@@ -72,19 +75,20 @@ class Terms(NamedTuple):
     """What a phase is reduced by.
 
     Attributes:
-        miscast_cost: points that a miscast costs.
         phases_ahead: phases to come that are looked at, at most.
         later_spells: that are looked at in each phase to come.
         fade: share that what is saved keeps from one phase of an army to its next, where there
             are units.
         lasting: what the phases to come say of spells in play.
+        free: points of each army's spells as free spells, 0 where it has no target,
+            (ARMIES, SPELLS).
     """
 
-    miscast_cost: float
     phases_ahead: int
     later_spells: int
     fade: float
     lasting: Lasting
+    free: NDArray[np.float64]
 
 
 class Scores(NamedTuple):
@@ -234,12 +238,12 @@ def reduce_phase(
     duel.base = 0.0
     duel.double_six = int64(packed.dispel_double_six != 0)
     duel.dispel_bonus = dispel_bonus(packed, state, enemy)
-    duel.miscast_cost = terms.miscast_cost
     duel.power = min(DICE, int64(state.power))
     duel.dispel = min(DICE, int64(state.dispel))
     for side in range(ARMIES):
         _reduce_spells_in_play(packed, state, side, terms.lasting, duel, dispels[side])
     _choose_spells(packed, state, most_spells, forced, terms.lasting, scores, duel)
+    _reduce_miscasts(packed, state, terms.free, duel)
     _reduce_items(packed, state, duel)
     own_bonus = dispel_bonus(packed, state, army)
     power = most_power(state)
@@ -430,6 +434,71 @@ def _write_spell(
         duel.own_wizard[duel.n_own] = wizard
         duel.own_dice[duel.n_own] = int64(state.own_dice[wizard])
         duel.n_own += 1
+
+
+@jit(forceinline=False)
+def write_free_spells(
+    packed: PackedScenario, state: State, lasting: Lasting, free: NDArray[np.float64]
+) -> None:
+    """Write what spells bring that a miscast of the enemy's lets an army cast."""
+    for army in range(ARMIES):
+        for s in range(packed.armies[army].n_spells):
+            free[army, s] = 0.0
+            if not can_cast_free(packed, state, army, int64(s), HIGHEST_CASTING_VALUE):
+                continue
+            if packed.armies[army].spells[s].targeted:
+                aim = best_aim(packed, state, army, s, lasting)
+                value = aim_value(packed, state, army, s, aim, lasting)
+            else:
+                value = value_unaimed(packed, state, army, s, lasting)
+            free[army, s] = max(0.0, value)
+
+
+@jit(forceinline=False)
+def _reduce_miscasts(
+    packed: PackedScenario, state: State, free: NDArray[np.float64], duel: Duel
+) -> None:
+    """Write what miscasts of the duel's spells lead to, but for `Miscast.later`."""
+    army = int64(state.active)
+    enemy = other(army)
+    phases = (phases_left(packed, state) - 1) // 2
+    written = int64(0)
+    for slot in range(duel.n_spells + is_pending(state)):
+        one = duel.spells[slot]
+        wizard = int64(one.wizard)
+        if one.bound:
+            continue
+        miscast = duel.miscasts[wizard]
+        if not written & bit(wizard):
+            write_miscast(packed, state, army, wizard, int64(phases), miscast)
+            written |= bit(wizard)
+        one.miscast_cost = miscast.cost
+        if miscast.free_any + miscast.free_limited > 0.0:
+            best = 0.0
+            limited = 0.0
+            for s in range(packed.armies[enemy].n_spells):
+                best = max(best, free[enemy, s])
+                if packed.armies[enemy].spells[s].casting_value <= one.casting_value:
+                    limited = max(limited, free[enemy, s])
+            one.miscast_cost += miscast.free_any * best + miscast.free_limited * limited
+
+
+@jit(forceinline=False)
+def charge_miscasts(packed: PackedScenario, state: State, points: float, duel: Duel) -> None:
+    """Add to the cost of miscasts what is lost of so many points in phases to come.
+
+    Each wizard is taken to bring a share of them by its level.
+    """
+    army = int64(state.active)
+    levels = int64(0)
+    for wizard in range(packed.armies[army].n_wizards):
+        if state.wounds[army, wizard] > 0:
+            levels += state.level[army, wizard]
+    for slot in range(duel.n_spells + is_pending(state)):
+        one = duel.spells[slot]
+        if not one.bound and levels > 0:
+            share = state.level[army, one.wizard] / levels
+            one.miscast_cost += duel.miscasts[one.wizard].later * share * points
 
 
 @jit(forceinline=False)
