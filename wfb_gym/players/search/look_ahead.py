@@ -125,10 +125,15 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
 
 
 @jit
+def has_units(packed: PackedScenario) -> bool:
+    """Whether there are units: then duels leave casualties and moves out."""
+    return bool(packed.armies[0].n_units + packed.armies[1].n_units > 0)
+
+
+@jit
 def fade_of(packed: PackedScenario, terms: Terms) -> float:
     """Share of what is saved that lasts to an army's next phase: all where nobody can be slain."""
-    units = packed.armies[0].n_units + packed.armies[1].n_units
-    return terms.fade if units > 0 else 1.0
+    return terms.fade if has_units(packed) else 1.0
 
 
 @jit(forceinline=False)

@@ -299,6 +299,15 @@ def value_at(duel: Duel, values: NDArray[np.float64], here: Moment) -> float:
 
 
 @jit
+def worth_of(duel: Duel, slot: int) -> float:
+    """Points of a spell that takes effect, what it brings while it remains in play among them."""
+    worth = float(duel.spells[slot].worth)
+    if duel.spells[slot].kept >= 0:
+        worth += duel.kept[duel.spells[slot].kept].worth
+    return worth
+
+
+@jit
 def kept_after(duel: Duel, slot: int, kept: int) -> int:
     """Spells kept in play once a spell is nominated: its wizard's end, unless it is bound."""
     if duel.spells[slot].bound:

@@ -6,6 +6,8 @@ play will bring in later phases is worked out in duels too (`wfb_gym.players.sea
 
 - An item that re-rolls dice to dispel is declared against what matters; other decisions outside of
   the duel (what to re-roll, which spell to swap, dice to keep) are the veteran's.
+- In battles with units, of spells that are nearly as good to cast the one of least worth goes
+  first: opponents who do not look ahead spend their dice on it.
 """
 
 import numpy as np
@@ -14,7 +16,9 @@ from numpy.typing import NDArray
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.actions import (
+    FIRST_CAST,
     FIRST_DICE,
+    FIRST_IN_PLAY,
     FIRST_ITEM,
 )
 from wfb_gym.engine.battle import Battle
@@ -27,17 +31,56 @@ from wfb_gym.engine.state import (
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.baselines import ScriptedAgent
 from wfb_gym.players.interface import Actions, PositionAgent
-from wfb_gym.players.search.look_ahead import look_ahead
-from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE
-from wfb_gym.players.search.phase_values import Room, action_points, new_room, position_value
+from wfb_gym.players.search.look_ahead import has_units, look_ahead
+from wfb_gym.players.search.phase_duel import MOST_SPELLS, NONE, Duel, worth_of
+from wfb_gym.players.search.phase_values import (
+    Room,
+    action_points,
+    new_room,
+    position_value,
+    slot_of,
+)
 from wfb_gym.players.search.reduction import Terms
 from wfb_gym.scenario.sizes import ARMIES, ITEMS, SPELLS
 
 DEFAULT_SPELLS = 6
 _MATTERS = 0.6
 """Share of the greatest worth from which a spell is worth a re-roll."""
+_NEARLY = 0.005
+"""Share of the greatest worth by which casting a lesser spell first may seem worse."""
 _BETTER = 1e-9
 """Points by which an action must be better to be preferred to one of a lower code."""
+
+
+@jit(forceinline=False)
+def _least_of(
+    duel: Duel,
+    legal: NDArray[np.int16],
+    points: NDArray[np.float64],
+    count: int,
+    best: int,
+    enough: float,
+) -> int:
+    """Return the spell of least worth that brings enough, if the best action is to cast one.
+
+    Args:
+        duel: what is nominated in.
+        legal: codes of the legal actions.
+        points: of each.
+        count: of these.
+        best: code of the best action.
+        enough: points that it has to bring.
+    """
+    if not FIRST_CAST <= best < FIRST_IN_PLAY:
+        return best
+    chosen = best
+    least = np.inf
+    for i in range(count):
+        slot = slot_of(duel, int64(legal[i]) - FIRST_CAST)
+        if slot >= 0 and points[i] >= enough and worth_of(duel, slot) < least:
+            least = worth_of(duel, slot)
+            chosen = int64(legal[i])
+    return chosen
 
 
 @jit(forceinline=False)
@@ -60,12 +103,12 @@ def _choose(
     if best < 0:
         return int64(NONE)
     code = int64(legal[best])
+    if state.node == Node.NOMINATE and has_units(packed):
+        least = float(points[best]) - _NEARLY * room.duel[0].greatest
+        return _least_of(room.duel[0], legal, points, count, code, least)
     if state.node == Node.DISPEL and state.attempt == DispelAttempt.CAST and not state.declared:
         duel = room.duel[0]
-        spell = duel.spells[duel.n_spells]
-        worth = float(spell.worth)
-        if spell.kept >= 0:
-            worth += duel.kept[spell.kept].worth
+        worth = worth_of(duel, int64(duel.n_spells))
         if FIRST_DICE < code < FIRST_ITEM and worth >= _MATTERS * duel.greatest:
             for i in range(count):
                 item = int64(legal[i]) - FIRST_ITEM

@@ -242,7 +242,7 @@ def _value_beyond(
 
 
 @jit
-def _slot_of(duel: Duel, spell: int) -> int:
+def slot_of(duel: Duel, spell: int) -> int:
     """Place of a spell among those that may be cast, or NONE."""
     for slot in range(duel.n_spells):
         if duel.spells[slot].spell == spell:
@@ -274,7 +274,7 @@ def _value_nominations(count: int, room: Room) -> None:
                     ended = Moment(here.left, rest, here.mid, here.power, here.dispel, here.scrolls)
                     room.points[i] = value_at(duel, values, ended)
         else:
-            slot = _slot_of(duel, code - FIRST_CAST)
+            slot = slot_of(duel, code - FIRST_CAST)
             if slot >= 0:
                 room.points[i] = value_of_nomination(duel, room.table, slot, here)
 
@@ -289,7 +289,7 @@ def _value_other_spells(
         code = int64(room.work[0].legal[i])
         if FIRST_CAST <= code < FIRST_IN_PLAY and np.isnan(room.points[i]):
             if _solve(packed, state, most_spells, code - FIRST_CAST, terms, room):
-                slot = _slot_of(duel, code - FIRST_CAST)
+                slot = slot_of(duel, code - FIRST_CAST)
                 if slot >= 0:
                     room.points[i] = value_of_nomination(duel, room.table, slot, whole(duel))
 

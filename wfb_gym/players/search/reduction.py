@@ -52,6 +52,7 @@ from wfb_gym.players.search.phase_duel import (
     Dispels,
     Duel,
     most_by_dispels,
+    worth_of,
 )
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
@@ -509,10 +510,7 @@ def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
     slots = int64(duel.n_spells) + is_pending(state)
     most = 0.0
     for slot in range(slots):
-        worth = float(duel.spells[slot].worth)
-        if duel.spells[slot].kept >= 0:
-            worth += duel.kept[duel.spells[slot].kept].worth
-        most = max(most, worth)
+        most = max(most, worth_of(duel, int64(slot)))
     duel.greatest = most
     duel.scrolls = 0
     for item in range(packed.armies[enemy].n_items):
