@@ -5,6 +5,10 @@ import pytest
 
 from experiments.common import play
 from wfb_gym import solver
+from wfb_gym.encoding.positions import position_of
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario import load_scenario
@@ -34,6 +38,31 @@ def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
         for _ in range(2)
     )  # fmt: skip
     assert np.array_equal(first, again)
+
+
+@pytest.mark.parametrize(("name", "draws"), [("the-crooked-mile", True), ("archmage-duel", False)])
+def test_a_lesser_spell_goes_first_where_that_costs_next_to_nothing(name: str, draws: bool) -> None:
+    """In battles with units; in duels, which are solved, the best is played."""
+    agent, rng = PhaseSearchAgent(), np.random.default_rng(4)
+    costs = []
+    for _ in range(12):
+        battle = Battle(pack(load_scenario(name)))
+        while not battle.is_over:
+            if battle.is_chance():
+                codes, chances = zip(*battle.chance_outcomes(), strict=True)
+                battle.resolve(int(rng.choice(codes, p=np.array(chances) / sum(chances))))
+                continue
+            if battle.node == Node.NOMINATE:
+                values = agent.action_values(battle)
+                sign = 1.0 if battle.mover == 0 else -1.0
+                best = max(sign * value for value in values.values())
+                chosen = np.zeros(1, np.int64)
+                agent._choose(position_of(battle), chosen)
+                greatest = float(agent._room.duel[0].greatest)
+                costs.append((best - sign * values[int(chosen[0])]) / max(greatest, 1.0))
+            battle.act(int(rng.choice(battle.legal_actions())))
+    assert max(costs) <= 0.005 + 1e-9
+    assert (max(costs) > 1e-6) == draws
 
 
 @pytest.mark.slow
