@@ -66,7 +66,7 @@ POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
         (DUEL, *LOST, *FAILED),
     ),
     (
-        PositionRequest(DUEL, power=2, scrolls=0, tried=["burning head", "FIRE BALL"]),
+        PositionRequest(DUEL, power=2, scrolls=0, tried=["burninghead", "FIRE BALL"]),
         (DUEL, *FAILED, *LOST),
     ),
     (
@@ -144,8 +144,9 @@ def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
         real.act(dice(2))
         real.roll(5, 4)
         assert real.node == Node.DISPEL
-        request = PositionRequest(name, cast="Fire Ball", total=9, power=before - 2, at=target)
-        assert RequestedPosition(request).battle.key() == real.key(), target
+        for at in (target, target.lower().replace(" ", "-")):
+            request = PositionRequest(name, cast="Fire Ball", total=9, power=before - 2, at=at)
+            assert RequestedPosition(request).battle.key() == real.key(), at
 
 
 UNDER_THE_COMET = """
@@ -393,7 +394,7 @@ def test_nothing_is_left(capsys: Capture) -> None:
         (f"{DUEL} --scrolls 99", "--scrolls: expected 0..24, found 99"),
         (f"{DUEL} --own 30", "--own: expected 0..24, found 30"),
         (f"{DUEL} --own 1 2", "a number for each of the caster's wizards (Archmage), found 2"),
-        ("--wizard 5 8=40", "--wizard: expected a level of 1 or 2 or 3 or 4 first, found 5"),
+        ("--wizard 5 8=40", "--wizard: expected a level from 1 to 4 first, found 5"),
         ("--wizard 4", "--wizard: expected spells behind the level 4, found none"),
         ("--wizard 4 'Firebal=20'", "did you mean Fire Ball or Fiery Blast?), found 'Firebal'"),
         (f"{DUEL} --nominated 'Fire Ball' --power 0", "expected power dice to cast it with, found"),
@@ -432,9 +433,9 @@ def test_nothing_is_left(capsys: Capture) -> None:
         ("seventh-edition-duel --power 2 --tried Spark", "--tried: expected --own with it"),
         (
             f"{DUEL} --cast 'Burning Head' --total 8 --power 2",
-            "--total: expected a total from 9 to 26, as up to 5 dice cast Burning Head (9+) with",
+            "--total: expected a total from 9 to 26, with which up to 5 dice cast Burning Head",
         ),
-        (f"{DUEL} --cast 'Burning Head' --total 27 --power 1", "short of irresistible force"),
+        (f"{DUEL} --cast 'Burning Head' --total 27 --power 1", "if not with irresistible force"),
         (
             f"{DUEL} --cast 'Burning Head' --total 12 --power 2 --dispel 0 --scrolls 0",
             "--dispel: expected dice or a scroll to dispel with, found none",
@@ -463,6 +464,16 @@ def test_bad_input_is_one_line_on_stderr(
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("python -m wfb_gym advise: ")
     assert message in captured.err
+
+
+def test_of_equal_plays_the_likeliest_stands_first(capsys: Capture) -> None:
+    assert main(shlex.split("advise --wizard 2 8=20 9=30 --dispel 2 --json")) == 0
+    told = json.loads(capsys.readouterr().out)
+    first, second, last = told["plays"]
+    assert first["value"] == pytest.approx(second["value"])
+    assert [first["play"], second["play"]] == ["cast 9+ on 3 dice", "cast 8+ on 1 die"]
+    assert told["best"] == first["play"]
+    assert last["play"] == "stop casting"
 
 
 @pytest.mark.usefixtures("quick_refusals")

@@ -53,6 +53,7 @@ def test_unknown_name_lists_the_bundled_ones() -> None:
         ("spells = [Fire Ball]", "(a text needs quotes)"),
         ("armour_save = 4+", '"armour_save = 4+" (the digit alone: armour_save = 4)'),
         ('lore = Fire"', "(the opening quote is missing)"),
+        ("points = 45,5", '"points = 45,5" (a decimal point: points = 45.5)'),
         ('lore = "Fire', "(the closing quote is missing)"),
         ("lore = 'Fire", "(a closing quote is missing)"),
         ("level = 2 // of four", "(# begins a comment)"),

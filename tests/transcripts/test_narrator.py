@@ -105,7 +105,7 @@ def test_panic_flight_and_rallying_are_told() -> None:
         ),
     ]
     fled = "5 4: 9 against Leadership 7, the Panic test of Spears fails: they flee. "
-    fled += "Phase 2 of 4 begins, the dispeller's."
+    fled += "Phase 2 of 4 begins, that of the dispeller."
     assert words((5, 4), (3, 5)) == [
         fled,
         (

@@ -265,6 +265,17 @@ def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> Non
     page.get_by_role("button", name="Play", exact=True).wait_for()
 
 
+def test_the_question_is_as_light_as_the_page_in_the_dark(open_page: OpenPage) -> None:
+    page = open_page()
+    page.emulate_media(color_scheme="dark")
+    start(page)
+    choose(page, 1)
+    color = "element => getComputedStyle(element).color"
+    expected = page.get_by_role("button", name="Advice").evaluate(color)
+    page.get_by_role("button", name="New game").click()
+    assert page.get_by_role("button", name="Play on").evaluate(color) == expected
+
+
 def test_lists_are_put_together_and_checked(open_page: OpenPage) -> None:
     page = open_page("phone")
     page.get_by_text("Lists").click()
@@ -307,8 +318,8 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     parts = (".choices", ".armies", ".log", ".map")
     shown = [page.locator(part).inner_text() for part in parts]
     page.reload()
-    page.locator("button.choice").first.wait_for()
-    assert [page.locator(part).inner_text() for part in parts] == shown
+    for part, text in zip(parts, shown, strict=True):  # the map comes a moment after the choices
+        expect(page.locator(part)).to_have_text(text, use_inner_text=True)
     elsewhere = open_page()
     elsewhere.get_by_role("button", name="Play", exact=True).wait_for()
     page.get_by_role("button", name="Review", exact=True).click()

@@ -30,6 +30,7 @@ def test_a_phase_is_played_and_undone() -> None:
     assert list(advice.values) == [choice.code for choice in session.choices()]
     assert advice.is_exact
     assert "Irresistible" in session.odds_html()
+    assert "Green: the most points." in session.odds_html()
     session.act(session.choices()[1].code)
     assert session.question == "On how many dice?"
     assert [choice.dice for choice in session.choices()] == [1, 2, 3, 4, 5]
@@ -94,6 +95,8 @@ def test_scenarios_of_ones_own_are_checked() -> None:
         scenario_from_text(text + "[wizard]\n")
     with pytest.raises(ScenarioError, match=r"at most .* bytes"):
         scenario_from_text("#" * (MAX_BYTES + 1))
+    with pytest.raises(ScenarioError, match="expected the text of a scenario file, found nothing"):
+        scenario_from_text(" \n")
     assert scenario_of(Setup(None, text), read_lists).name == "mine"
     assert scenario_of(Setup(), read_lists) == load_scenario("archmage-duel")
 

@@ -1,5 +1,6 @@
 """The best play in a requested position, and what every other one is worth."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution, TooLarge, solve
 from wfb_gym.transcripts.decisions import describe_action, describe_dice
+from wfb_gym.transcripts.names import ScenarioNames
 
 _ALL_POSITIONS = 20 * MOST_POSITIONS
 """Positions of all situations together that rolls of spells are solved for: about a minute."""
@@ -168,20 +170,33 @@ def advise(position: RequestedPosition, samples: int) -> Advice:
         value = (value if battle.mover == 0 else -value) + 0.0
         return Advice(text, value, [], is_exact, method, judge.reason, None)
     analysis = judge.analyse(battle)
-    values, best = analysis.values, analysis.best
-    plays = []
-    for code in sorted(values, key=lambda code: (code != best, -round(values[code], 9), code)):
-        text, dice, chance = describe_action(names, battle, code, judge.play_on(battle, code))
-        difference = min(0.0, values[code] - values[best])
-        plays.append(Play(text, values[code], difference, dice, chance))
+    plays = _best_first(judge, names, battle, analysis.values)
     return Advice(
         plays[0].play,
-        values[best],
+        plays[0].value,
         plays,
         analysis.is_exact,
         analysis.method,
         judge.reason,
         None,
+    )
+
+
+def _best_first(
+    judge: Judge, names: ScenarioNames, battle: Battle, values: Mapping[int, float]
+) -> list[Play]:
+    """Return the actions that have values as plays.
+
+    Of equal ones those without dice come first, then the likeliest: where a die is left over, no
+    throw of it that cannot cast anything.
+    """
+    best, plays = max(values.values()), []
+    for code in sorted(values):
+        text, dice, chance = describe_action(names, battle, code, judge.play_on(battle, code))
+        plays.append(Play(text, values[code], values[code] - best, dice, chance))
+    return sorted(
+        plays,
+        key=lambda each: (-round(each.value, 9), each.chance is not None, -(each.chance or 0)),
     )
 
 
@@ -192,9 +207,10 @@ def _before_spells(position: RequestedPosition, judge: Judge, samples: int) -> A
         points, is_exact, method = judge.value_of(battle)
         best = "nothing is left to decide"
         if battle.is_decision():
-            action = judge.analyse(battle).best
-            after = judge.play_on(battle, action)
-            best = describe_action(position.names, battle, action, after).text
+            values = judge.analyse(battle).values
+            most = round(max(values.values()), 9)
+            equal = {code: value for code, value in values.items() if round(value, 9) == most}
+            best = _best_first(judge, position.names, battle, equal)[0].play
         return Situation(points, best, is_exact, method)
 
     battle, rolls = position.battle, SpellRolls(position, value)

@@ -169,7 +169,7 @@ class ConsoleGame:
             answer = self._ask_line("Once it is named it must be cast. Name it? (y/n) ")
             if answer in _YES + _NO:
                 return answer in _YES
-            self._show('Expected "y" to name it, or "n" for another choice; dice are asked next.')
+            self._show('Expected "y" to name it, or "n" for another choice; dice come later.')
 
     def _show_position(self) -> None:
         narrated = self._game.narrated

@@ -8,7 +8,7 @@ left at the end is what the player says.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import chain, combinations_with_replacement
 from typing import Any, NamedTuple
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
@@ -22,7 +22,7 @@ from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.sizes import DICE, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
-from wfb_gym.suggestions import find_name, one_of
+from wfb_gym.suggestions import find_name, one_of, plain
 from wfb_gym.transcripts.effects import spell_words
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
@@ -228,12 +228,8 @@ class RequestedPosition:
 
     def _find(self, option: str, text: str) -> int:
         """Find the index of a spell of the caster's, named with or without its wizard."""
-        wanted = (text.casefold(), f"{text}+")
-        found = [
-            index
-            for index, (full, name) in enumerate(self._spells)
-            if full.casefold() == wanted[0] or name.casefold() in wanted
-        ]
+        wanted = find_name(dict.fromkeys(chain(*self._spells)), text)
+        found = [index for index, labels in enumerate(self._spells) if wanted in labels]
         labels = dict.fromkeys(self._spells[index][0] for index in found)
         if not found:
             known = dict.fromkeys(name for _, name in self._spells)
@@ -261,7 +257,7 @@ class RequestedPosition:
         else:  # there is one target at most, which the engine has taken
             names = {-1: self.names.pending_target(battle) or NO_TARGET}
         for code, name in names.items():
-            if at.casefold() in (name.casefold(), _short(name).casefold()):
+            if plain(at) in (plain(name), plain(_short(name))):
                 if code >= 0:
                     battle.act(code)
                 return spell
@@ -308,8 +304,8 @@ class RequestedPosition:
         highest = next((each for each in reversed(totals) if _cast_with(battle, each, left)), None)
         slot = self.names.spells[0][spell]
         expected = (
-            f"a total from {lowest} to {highest}, as up to {dice_phrase(most)} cast "
-            f"{slot.spell.name} ({slot.casting_value}+) with short of irresistible force"
+            f"a total from {lowest} to {highest}, with which up to {dice_phrase(most)} cast "
+            f"{slot.spell.name} ({slot.casting_value}+) if not with irresistible force"
         )
         raise PositionError("--total", expected, total)
 
@@ -398,7 +394,7 @@ def _known_spells(
                 drawn |= 1 << lore.index(named)
             if drawn.bit_count() != number or len(spells) != number:
                 expected = f"{number} different spells of {found}"
-                raise PositionError(option, expected, ", ".join(spells) or "none")
+                raise PositionError(option, expected, ", ".join(map(repr, spells)) or "none")
             known[army, wizard] = KnownSpells(drawn, option == "--rolled")
     return known
 
@@ -412,7 +408,9 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
     wizards: list[dict[str, Any]] = []
     for number, (level, *spells) in enumerate(request.wizard, 1):
         if level not in _PROFILES:
-            raise PositionError("--wizard", f"a level of {' or '.join(_PROFILES)} first", level)
+            raise PositionError(
+                "--wizard", f"a level from {min(_PROFILES)} to {max(_PROFILES)} first", level
+            )
         if not spells:
             raise PositionError("--wizard", f"spells behind the level {level}", "none")
         known: list[dict[str, Any]] = []

@@ -287,7 +287,10 @@ def cast_odds_html(spells: Sequence[SpellOdds]) -> str:
             "<th>Irresistible</th><th>Miscast</th><th>Points</th></tr></thead>"
             f"<tbody>{rows}</tbody></table>"
         )
-    note = '<p class="how">Points on average if nobody dispels; a miscast costs extra.</p>'
+    note = (
+        '<p class="how">Points on average if nobody dispels; a miscast costs extra. '
+        "Green: the most points.</p>"
+    )
     return f'<div class="sheets">{"".join(parts)}</div>{note}'
 
 

@@ -79,6 +79,7 @@ def _hint(slip: _Slip) -> str:
     unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
     half_quoted = re.fullmatch(r"[\w-]+\s*=\s*[A-Za-z][\w '-]*\"", line)
     value_plus = re.fullmatch(r"([\w-]+)\s*=\s*(\d+)\+", line)
+    decimal_comma = re.fullmatch(r"([\w-]+)\s*=\s*(\d+),(\d+)", line)
     header = re.fullmatch(r"\[([\w.-]+)\]", line)
     key = re.match(r"[\w-]+", line)
     hint = ""
@@ -94,6 +95,8 @@ def _hint(slip: _Slip) -> str:
         hint = "the closing quote is missing"
     elif value_plus:
         hint = f"the digit alone: {value_plus[1]} = {value_plus[2]}"
+    elif decimal_comma:
+        hint = "a decimal point: {} = {}.{}".format(*decimal_comma.groups())
     elif re.search(r"[=\[,]\s*[\u2018-\u201e«»]", line):
         hint = 'quotes are straight ones: "'
     elif re.match(r"[\w-]+\s*=\s*\(", line):

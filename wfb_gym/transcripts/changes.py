@@ -147,7 +147,7 @@ def describe_phase(names: ScenarioNames, battle: Battle) -> str:
     if battle.is_over:
         return "the battle is over before anybody casts"
     if not _has_dice(battle):
-        return f"{phase} begins, {names.armies[active]}'s"
+        return f"{phase} begins, that of {names.armies[active]}"
     power = dice_phrase(int(state.power), "power")
     power += own_dice_phrase([int(dice) for dice in state.own_dice if dice])
     dispel = dice_phrase(int(state.dispel), "dispel")

@@ -19,7 +19,7 @@ body { background: var(--paper) !important; color: var(--ink);
   .page .now-card { order: 1; } .page .map { order: 2; } .page .odds-card { order: 3; }
   .page .columns .armies { order: 4; } .page .log-card { order: 5; }
 }
-@media (prefers-color-scheme: dark) { .page { --q-primary: #5b8fdb; } }
+@media (prefers-color-scheme: dark) { .page, .q-dialog { --q-primary: #5b8fdb; } }
 .page .q-field { width: 100%; }
 .page .q-field__control, .page .q-field__native, .page textarea { color: var(--ink); }
 .page .form { max-width: 760px; margin: 0 auto; display: grid; gap: 12px; }

@@ -100,6 +100,8 @@ def scenario_from_text(text: str) -> Scenario:
     Raises:
         ScenarioError: it is too long, no TOML, or no scenario.
     """
+    if not text.strip():
+        raise ScenarioError(_OWN, [Problem("", "the text of a scenario file", "nothing")])
     size = len(text.encode(errors="replace"))
     if size > MAX_BYTES:
         raise ScenarioError(_OWN, [Problem("", f"at most {MAX_BYTES:,} bytes", f"{size:,} bytes")])
