@@ -51,6 +51,15 @@ def same(first: list[Any], second: list[Any]) -> bool:
     )
 
 
+def test_another_number_of_actions_than_decisions_is_refused() -> None:
+    turns = SelfPlayBatch(2, DUEL)
+    turns.reset(0)
+    with pytest.raises(ValueError, match=r"caster: expected shape \(2,\), found \(3,\)"):
+        turns.play(np.zeros(3, np.int64), np.zeros(0, np.int64))
+    with pytest.raises(ValueError, match=r"dispeller: expected shape \(0,\), found \(1,\)"):
+        turns.play(np.zeros(2, np.int64), np.zeros(1, np.int64))
+
+
 @pytest.mark.parametrize(
     "scenario",
     ["apprentice", DUEL, pytest.param("seventh-edition-duel", marks=pytest.mark.slow)],

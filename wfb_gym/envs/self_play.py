@@ -21,6 +21,7 @@ from wfb_gym.envs.kernel import Autoreset, Operation, Status
 from wfb_gym.envs.scenario_set import ScenarioLike, resolve_scenarios
 from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.scripted import Scripted
+from wfb_gym.seats import SEATS
 
 _ATTEMPTS = 1000
 """Battles begun before giving up on one with a decision."""
@@ -177,8 +178,18 @@ class SelfPlayBatch(EpisodeDriver):
 
         Returns:
             What each army must decide next.
+
+        Raises:
+            ValueError: an army's actions are not as many as its decisions.
         """
-        for view, asked, actions in zip(self.views, self._asked, (first, second), strict=True):
+        both = first, second
+        for seat, asked, actions in zip(SEATS, self._asked, both, strict=True):
+            if np.shape(actions) != asked.members.shape:
+                raise ValueError(
+                    f"actions of the {seat}: expected shape {asked.members.shape}, "
+                    f"found {np.shape(actions)}"
+                )
+        for view, asked, actions in zip(self.views, self._asked, both, strict=True):
             self._codes[asked.members] = view.codec.code_of[actions]
         self.envs.unpaid = 0.0
         self.envs.status = Status.OPPONENT_OPENS.value

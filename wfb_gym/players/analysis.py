@@ -84,7 +84,7 @@ class Analyst:
             return _analysis(battle, values, False, method)
         values = self._search.action_values(battle)
         return _analysis(
-            battle, values, False, "this phase looked ahead in as far as there is room"
+            battle, values, False, "a look ahead in this phase, as far as there is room"
         )
 
     def _solved(self, battle: Battle) -> Solution | None:
