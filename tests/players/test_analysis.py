@@ -76,3 +76,13 @@ def test_only_decisions_are_analysed() -> None:
     with pytest.raises(ValueError, match="expected a decision, found ROLL_CASTING"):
         make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
     assert PASS not in battle.legal_actions()
+
+
+def test_an_estimate_that_cannot_tell_recommends_nothing() -> None:
+    level = {0: 2.0, 3: 2.0 + 1e-12}
+    assert not any(Analysis(level, 0, False, "estimated").recommends(code) for code in level)
+    assert Analysis(level, 0, True, "exact").recommends(0)
+    assert Analysis({0: 2.0}, 0, False, "estimated").recommends(0)
+    told = Analysis({0: 2.0, 3: 1.0}, 0, False, "estimated")
+    assert told.recommends(0)
+    assert not told.recommends(3)

@@ -43,6 +43,11 @@ class Analysis(NamedTuple):
         """Points still to come for the mover after the best action."""
         return self.values[self.best]
 
+    def recommends(self, code: int) -> bool:
+        """Whether an action is the best: none is where an estimate cannot tell them apart."""
+        can_tell = self.is_exact or self.value > min(self.values.values()) + TIE
+        return code == self.best and (can_tell or len(self.values) == 1)
+
     def loss(self, code: int) -> float:
         """Return how many points an action gives away against the best one, never negative."""
         return max(0.0, self.value - self.values[code])

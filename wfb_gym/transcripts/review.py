@@ -202,7 +202,7 @@ def _review(
     analysis = analyst.analyse(before)
     choices = tuple(
         Choice(each.text, analysis.values[code], each.chance, code == event.code,
-               code == analysis.best)
+               analysis.recommends(code))
         for code, each in describe_choices(names, before).items()
     )  # fmt: skip
     to_come = analysis.value if before.mover == 0 else -analysis.value

@@ -404,7 +404,7 @@ class _Game:
         seat = self._session.game.seat
         with self._choices:
             for choice in choices:
-                best = analysis is not None and choice.code == analysis.best
+                best = analysis is not None and analysis.recommends(choice.code)
                 button = ui.element("button").classes("choice best" if best else "choice")
                 button.props(f'data-choice={choice.code} type="button"')
                 button.on("click", partial(self._act, choice.code))
@@ -584,7 +584,7 @@ def _choice_html(choice: OpenChoice, analysis: Analysis | None, seat: int) -> st
         chance = f'<span class="chance">{100 * choice.chance:.1f}%</span>'
     worth = ""
     if analysis is not None:
-        best = '<span class="tag best">best</span>' if choice.code == analysis.best else ""
+        best = '<span class="tag best">best</span>' if analysis.recommends(choice.code) else ""
         value = points_html(analysis.values[choice.code])
         worth = f'{best}<span class="worth">{value}</span>'
     return f'<span class="text">{escape(text)}</span>{dice}{chance}{worth}'
