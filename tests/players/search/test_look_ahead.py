@@ -43,12 +43,18 @@ BATTLES = {
         army(wizard(2, CURSE), READER, power_dice=3, dispel_dice=2),
         4,
     ),
+    "miscasts that end a wizard's casting": _battle(
+        army(wizard(2, BOLT, BEAM), power_dice=4),
+        army(dispel_dice=2),
+        5,
+        **miscast({"kind": "locked", "until": "battle_end"}),
+    ),
 }
 
 
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize(
-    ("battle", "least"), [*zip(BATTLES, (99.9, 99.9, 99.9, 94.0), strict=True)]
+    ("battle", "least"), [*zip(BATTLES, (99.9, 99.9, 99.9, 94.0, 99.9), strict=True)]
 )
 def test_what_is_kept_is_worth_what_later_phases_bring(
     battle: str, least: float, seat: str

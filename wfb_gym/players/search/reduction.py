@@ -336,11 +336,7 @@ def _choose_spells(
         worths[s] = 0.0
         aims[s] = NONE
         if s != pending and _may_cast(packed, state, s, duel):
-            if packed.armies[army].spells[s].targeted:
-                aims[s] = best_aim(packed, state, army, s, lasting)
-                value = aim_value(packed, state, army, s, int64(aims[s]), lasting)
-            else:
-                value = value_unaimed(packed, state, army, s, lasting)
+            aims[s], value = _best_use(packed, state, army, int64(s), lasting)
             worths[s] = value * (HOPE + best_cast_chance(packed, state, army, s))
             if s == forced:
                 worths[s] = np.inf
@@ -372,14 +368,17 @@ def _may_cast(packed: PackedScenario, state: State, spell: int, duel: Duel) -> b
     return barring == 0 and can_attempt(packed, state, spell)
 
 
-@jit
-def value_unaimed(
+@jit(forceinline=False)
+def _best_use(
     packed: PackedScenario, state: State, army: int, spell: int, lasting: Lasting
-) -> float:
-    """Points that a spell without a target can be expected to bring, if it is cast."""
+) -> tuple[int, float]:
+    """Return the best aim of a spell, NONE if it is not aimed, and what it brings if it is cast."""
     entry = packed.armies[army].spells[spell]
+    if entry.targeted:
+        aim = best_aim(packed, state, army, spell, lasting)
+        return aim, aim_value(packed, state, army, spell, aim, lasting)
     phases = expected_phases(packed, state, army, spell, lasting)
-    return float(entry.worth + entry.worth_per_phase * phases)
+    return int64(NONE), float(entry.worth + entry.worth_per_phase * phases)
 
 
 @jit(forceinline=False)
@@ -447,11 +446,7 @@ def write_free_spells(
             free[army, s] = 0.0
             if not can_cast_free(packed, state, army, int64(s), HIGHEST_CASTING_VALUE):
                 continue
-            if packed.armies[army].spells[s].targeted:
-                aim = best_aim(packed, state, army, s, lasting)
-                value = aim_value(packed, state, army, s, aim, lasting)
-            else:
-                value = value_unaimed(packed, state, army, s, lasting)
+            _, value = _best_use(packed, state, army, int64(s), lasting)
             free[army, s] = max(0.0, value)
 
 
@@ -462,7 +457,6 @@ def _reduce_miscasts(
     """Write what miscasts of the duel's spells lead to, but for `Miscast.later`."""
     army = int64(state.active)
     enemy = other(army)
-    phases = (phases_left(packed, state) - 1) // 2
     written = int64(0)
     for slot in range(duel.n_spells + is_pending(state)):
         one = duel.spells[slot]
@@ -471,7 +465,8 @@ def _reduce_miscasts(
             continue
         miscast = duel.miscasts[wizard]
         if not written & bit(wizard):
-            write_miscast(packed, state, army, wizard, int64(phases), miscast)
+            phases = _own_phases_to_come(packed, state)
+            write_miscast(packed, state, army, wizard, phases, miscast)
             written |= bit(wizard)
         one.miscast_cost = miscast.cost
         if miscast.free_any + miscast.free_limited > 0.0:
@@ -595,5 +590,11 @@ def price_of_boost(packed: PackedScenario, state: State, greatest: float, uses: 
     That is a share of the greatest worth, unless fewer phases of the active army are to come than
     there are uses: what these items bring later is not worked out.
     """
-    future = (phases_left(packed, state) - 1) // 2
+    future = _own_phases_to_come(packed, state)
     return float(KEEP * greatest * min(1.0, future / max(1, uses)))
+
+
+@jit
+def _own_phases_to_come(packed: PackedScenario, state: State) -> int:
+    """Return the phases of the active army behind this one."""
+    return int64((phases_left(packed, state) - 1) // 2)

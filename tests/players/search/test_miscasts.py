@@ -1,0 +1,102 @@
+"""What a miscast leads to in a duel, by the rows of its table; chances are counted by hand."""
+
+from typing import Any
+
+import pytest
+
+from wfb_gym._records import new_records
+from wfb_gym.engine.battle import Battle
+from wfb_gym.packing import pack
+from wfb_gym.players.search.miscasts import write_miscast
+from wfb_gym.players.search.phase_duel import Miscast
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.scenario import scenario_from_dict
+
+from ...engine.builders import Data, army, miscast, spell, wizard
+
+BOLT, BEAM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)
+WAITING = {0: 0.0, 1: 5 / 6, 2: (5 / 6 + 25 / 36) / 2}
+"""Share of so many phases that a wizard waits for a 6."""
+
+
+def _miscast(caster: Data, phases: int = 0, **keys: Any) -> Any:
+    document = {"name": "duel", "phases": 5, "caster": caster, "dispeller": army(), **keys}
+    battle = Battle(pack(scenario_from_dict(document)))
+    found = new_records(Miscast, 1)
+    write_miscast(battle.packed, battle.state, 0, 0, phases, found[0])
+    return found[0]
+
+
+def test_the_printed_rows_end_what_they_say() -> None:
+    found = _miscast(army(wizard(2, BOLT, BEAM, wounds=2)))
+    assert found.locked == pytest.approx((2 + 4 + 5) / 36)  # 3, 5 and 6
+    assert found.no_dice == pytest.approx(6 / 36)  # 7
+    assert found.ends_in_play == pytest.approx((5 + 4) / 36)  # 8 and 9
+    assert found.free_limited == pytest.approx(3 / 36)  # 4
+    assert (found.ends, found.succeeds, found.free_any) == (0.0, 0.0, 0.0)
+
+
+def test_a_last_wound_may_be_lost_and_with_it_what_the_wizard_would_cast() -> None:
+    """Strength 10 wounds Toughness 3 on 2, Strength 6 on 2 as well; Strength 4 ends all anyway."""
+    found = _miscast(army(wizard(2, BOLT, BEAM, wounds=1, toughness=3)))
+    slain = 5 / 6 * (1 + 3 + 2) / 36  # rows 2, 10 and 11
+    assert found.locked == pytest.approx((2 + 4 + 5) / 36 + slain)
+
+
+@pytest.mark.parametrize("phases", WAITING)
+@pytest.mark.parametrize("spells", [1, 2, 5])
+def test_phases_to_come_lose_a_share(phases: int, spells: int) -> None:
+    """By a 6 that is waited for (3), a spell forgotten (10, 11), or a level as well (12)."""
+    known = [spell(f"Bolt {i}", 5, 20.0) for i in range(spells)]
+    found = _miscast(army(wizard(2, *known, wounds=2)), phases)
+    share = 2 * WAITING[phases] + 5 / spells + max(0.25, 1 / spells)
+    assert found.later == pytest.approx(share / 36)
+
+
+@pytest.mark.parametrize(
+    ("effects", "name", "chance"),
+    [
+        ([{"kind": "locked", "until": "battle_end"}], "later", 1.0),
+        ([{"kind": "level_lost"}], "later", 0.25),
+        ([{"kind": "caster_removed"}], "later", 1.0),
+        ([{"kind": "caster_removed"}], "locked", 1.0),
+        ([{"kind": "caster_removed"}, {"kind": "casting_ends"}], "locked", 0.0),
+        ([{"kind": "caster_removed"}, {"kind": "casting_ends"}], "ends", 1.0),
+        ([{"kind": "phase_ends"}], "ends", 1.0),
+        ([{"kind": "in_play_ends", "whose": "caster"}], "ends_in_play", 0.0),
+        ([{"kind": "dice_lost", "whose": "caster"}], "no_dice", 0.0),
+        ([{"kind": "free_spell", "limit": "any"}], "free_any", 1.0),
+        ([{"kind": "free_spell", "limit": "any"}], "free_limited", 0.0),
+        ([{"kind": "spell_succeeds"}], "succeeds", 1.0),
+        ([{"kind": "points_lost", "points": 7.0}], "cost", 7.0),
+    ],
+)
+def test_an_effect_leads_to_this(effects: list[Data], name: str, chance: float) -> None:
+    found = _miscast(army(wizard(4, BOLT, BEAM)), **miscast(*effects))
+    assert getattr(found, name) == pytest.approx(chance)
+
+
+def _value_of_a_cast(limit: str, casting_value: int) -> float:
+    """Of Bolt by two dice, where miscasts give the enemy a spell of this casting value."""
+    curse = spell("Curse", casting_value, 30.0)
+    battle = Battle(
+        pack(
+            scenario_from_dict(
+                {
+                    "name": "duel",
+                    "phases": 1,
+                    "caster": army(wizard(2, spell("Bolt", 5, 20.0)), power_dice=2),
+                    "dispeller": army(wizard(1, curse), dispel_dice=0),
+                    **miscast({"kind": "free_spell", "limit": limit}),
+                }
+            )
+        )
+    )
+    return max(PhaseSearchAgent().action_values(battle).values())
+
+
+def test_a_free_spell_costs_what_it_brings_the_enemy() -> None:
+    """Of two dice 30 of 36 rolls reach 5, and two ones are a miscast."""
+    assert _value_of_a_cast("any", 9) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
+    assert _value_of_a_cast("miscast_value", 5) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
+    assert _value_of_a_cast("miscast_value", 9) == pytest.approx(20.0 * 30 / 36)
