@@ -43,11 +43,11 @@ BATTLES = {
         army(wizard(2, CURSE), READER, power_dice=3, dispel_dice=2),
         4,
     ),
-    "miscasts that end a wizard's casting": _battle(
-        army(wizard(2, BOLT, BEAM), power_dice=4),
+    "miscasts that cost phases to come": _battle(
+        army(wizard(2, BOLT, spell("Gift", 3, 1.0)), power_dice=6),
         army(dispel_dice=2),
         5,
-        **miscast({"kind": "locked", "until": "battle_end"}),
+        **miscast({"kind": "locked", "until": "six"}),
     ),
 }
 
