@@ -1,23 +1,29 @@
 """Solutions: values, the values of actions, best actions, and policies of observations."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from wfb_gym import solver
 from wfb_gym.encoding.limits import fit, union
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario
+from wfb_gym.solver.graph_arrays import LEAF
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
 from ..engine.builders import army, miscast, spell, wizard
 from ..envs.playing import throw
 from .small import SMALL, everywhere, scenario, small, solved, start
+
+Floats = NDArray[np.float64]
 
 
 def wander(name: str, battles: int) -> list[Battle]:
@@ -266,3 +272,79 @@ def test_limits_that_are_too_narrow_are_refused() -> None:
 def test_there_are_two_seats() -> None:
     with pytest.raises(ValueError, match="seat"):
         solved("a duel").policy(2)
+
+
+@pytest.mark.parametrize(
+    ("name", "horizon"),
+    [
+        ("three phases with locks", 1),
+        ("three phases with locks", 2),
+        ("units that panic and rally", 1),
+        ("flight that is counted", 1),
+    ],
+)
+def test_leaves_with_their_true_values_change_nothing(name: str, horizon: int) -> None:
+    whole = small(name)
+    exact = solver.solve(whole)
+
+    def true_values(positions: Positions) -> Floats:
+        assert (positions.states["phase"] == horizon).all()
+        values = []
+        for state in positions.states:
+            battle = start(whole)
+            battle.state.setfield(state, state.dtype)
+            values.append(exact.value_of(battle))
+        return np.array(values)
+
+    near = solver.solve(whole, horizon=horizon, leaf_values=true_values)
+    assert near.value == pytest.approx(exact.value, abs=1e-12)
+    assert near.states < exact.states
+    battle = start(whole)
+    while battle.state.phase < horizon:
+        if battle.is_decision():
+            values = near.action_values(battle)
+            assert values == pytest.approx(dict(exact.action_values(battle)), abs=1e-12)
+            battle.act(near.best_action(battle))
+        else:
+            battle.resolve(battle.chance_outcomes()[-1][0])
+    assert solver.ExactGame(near).optimum("caster") == pytest.approx(exact.value, abs=1e-12)
+
+
+def test_leaf_values_are_asked_once_each_and_of_new_positions_alone() -> None:
+    asked: list[int] = []
+
+    def count(positions: Positions) -> Floats:
+        asked.append(len(positions))
+        return np.arange(len(positions), dtype=np.float64)
+
+    whole = small("three phases with locks")
+    near = solver.solve(whole, horizon=1, leaf_values=count)
+    assert asked == [int((near.graph.kinds == LEAF).sum())]
+    before, value = near.graph.size, near.value
+    other = start(whole)
+    other.state.power -= 1  # which never comes about
+    near.value_of(other)
+    assert near.graph.size > before
+    assert sum(asked) == int((near.graph.kinds == LEAF).sum())
+    assert near.value == value
+
+
+def test_what_leaf_values_do_not_go_with_is_refused(tmp_path: Path) -> None:
+    whole = small("three phases with locks")
+
+    def nothing(positions: Positions) -> Floats:
+        return np.zeros(len(positions))
+
+    with pytest.raises(ValueError, match="expected a horizon with leaf_values, found none"):
+        solver.solve(whole, leaf_values=nothing)
+    with pytest.raises(ValueError, match="expected leaf_values or cache=True, found both"):
+        solver.solve(whole, horizon=1, leaf_values=nothing, cache=True)
+    for wrong in (lambda _: np.zeros(1), lambda k: np.full(len(k), np.nan)):
+        with pytest.raises(ValueError, match=r"leaf values: expected \d+ finite numbers"):
+            solver.solve(whole, horizon=1, leaf_values=wrong)
+    near = solver.solve(whole, horizon=1, leaf_values=nothing)
+    with pytest.raises(ValueError, match="found one with leaf values"):
+        near.save(tmp_path / "near.zip")
+    assert not list(tmp_path.iterdir())
+    whole_of_it = solver.solve(whole, horizon=3, leaf_values=nothing)  # nothing is behind it
+    assert whole_of_it.value == solver.solve(whole).value

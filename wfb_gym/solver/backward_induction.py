@@ -33,7 +33,7 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
     """Write a node's value and choice in every lane from the values of what can follow it.
 
     The steps from `first` to before `end` leave the node, in ascending order of actions. Where a
-    lane is REPORTED, the actions' values are written to its weights.
+    lane is REPORTED, the actions' values are written to its weights. A leaf keeps its value.
     """
     steps, sums, values, weights = room.steps, room.sums, nodes.values, lanes.weights
     kind = nodes.kinds[node]
@@ -42,6 +42,8 @@ def _back_up(node: int, first: int, end: int, nodes: Nodes, lanes: Lanes, room: 
     for lane in range(lanes.plays.shape[0]):
         nodes.chosen[node, lane] = -1
         mean = 0.0
+        if kind == graph_arrays.LEAF:
+            continue
         if kind == graph_arrays.CHANCE:
             for k in range(first, end):
                 step = steps[k]
@@ -147,7 +149,9 @@ def _explore(
                 return GraphStatus.PAUSED
             if place.depth == 1:
                 write_key(plan, step, stack.keys[frame.step])
-            top, count = expand(packed, step.state, room, place.top)
+            top, count = place.top, int64(0)
+            if step.state.phase < control.horizon:
+                top, count = expand(packed, step.state, room, place.top, control.horizon)
             if top < 0:
                 return GraphStatus.STEPS_FULL
             if not find_successors(game, nodes, steps, place.top, top, stack.keys):
@@ -181,6 +185,8 @@ def _explore(
             for word in range(words):
                 nodes.keys[node, word] = key[word]
             nodes.kinds[node] = step.state.mover if frame.count > 0 else graph_arrays.CHANCE
+            if step.state.phase >= control.horizon:
+                nodes.kinds[node] = graph_arrays.LEAF
             nodes.counts[node] = frame.count
             _back_up(node, int64(frame.first), int64(frame.end), nodes, lanes, room)
             store_item(nodes.slots, slot, node)
@@ -201,7 +207,9 @@ def _sweep(
     while control.cursor < last:
         state = room.steps[0].state
         unpack_key(plan, nodes.keys[control.cursor], state)
-        end, _ = expand(packed, state, room, 1)
+        end = int64(1)
+        if state.phase < control.horizon:
+            end, _ = expand(packed, state, room, 1, control.horizon)
         if end < 0:
             return GraphStatus.STEPS_FULL
         find_successors(game, nodes, room.steps, 1, end, keys)
@@ -217,7 +225,8 @@ def _expand_all(game: Game, nodes: Nodes, room: Expansion, stack: Stack, count: 
     place.top = count
     for k in range(count):
         first = place.top
-        end, _ = expand(game.packed[0], room.steps[k].state, room, first)
+        horizon = game.control[0].horizon
+        end, _ = expand(game.packed[0], room.steps[k].state, room, first, horizon)
         if end < 0:
             return GraphStatus.STEPS_FULL
         place.top = end

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from wfb_gym._cores import available_cores
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import new_plan
+from wfb_gym.engine.state import State
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.slots import item_slots
@@ -110,14 +111,15 @@ def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
 def explore(
     graph: GameGraph,
     scenario: Scenario,
-    battle: Battle,
+    state: State,
     progress: Progress | None = None,
     expect: Callable[[int], None] | None = None,
 ) -> None:
-    """Solve all that can follow a battle's position, or raise soon if it does not fit.
+    """Solve all that can follow a position, or raise soon if it does not fit.
 
-    If it takes long, `expect` is called once with the estimated number of positions. Where there
-    is a core for it, solving goes on while the size is estimated; what is refused is the same.
+    The scenario ends where the graph does: by it the size is estimated. If it takes long, `expect`
+    is called once with the estimated number of positions. Where there is a core for it, solving
+    goes on while the size is estimated; what is refused is the same.
 
     Raises:
         TooLarge: It does not fit, or hardly can; names what makes the scenario large.
@@ -126,6 +128,11 @@ def explore(
     expected: Future[Estimate] | None = None
     told = refused = False
     pool = ThreadPoolExecutor(1, "wfb_gym estimate")  # starts its thread when it is needed
+
+    def estimated_size() -> Estimate:
+        battle = Battle(pack(scenario))
+        battle.state.setfield(state, state.dtype)
+        return estimate(scenario, battle)
 
     def refusal(found: str, estimated: Estimate) -> TooLarge:
         causes = f"; what makes it large: {', '.join(estimated.causes)}" if estimated.causes else ""
@@ -151,14 +158,14 @@ def explore(
         if expected is None and size - before >= ESTIMATE_AFTER:
             expected = Future()
             if available_cores() > 1:
-                expected = pool.submit(estimate, scenario, battle)
+                expected = pool.submit(estimated_size)
             else:
-                expected.set_result(estimate(scenario, battle))
+                expected.set_result(estimated_size())
         if expected is not None and expected.done() and not told:
             tell(expected.result())
 
     try:
-        graph.explore(battle.state, watch)
+        graph.explore(state, watch)
         if expected is not None:
             tell(expected.result())
     except TooLarge as error:
@@ -166,7 +173,7 @@ def explore(
             raise
         if expected is not None:
             tell(expected.result())
-        estimated = estimate(scenario, battle) if expected is None else expected.result()
+        estimated = estimated_size() if expected is None else expected.result()
         raise refusal(f"more than {count_text(graph.size)} positions", estimated) from error
     finally:
         pool.shutdown(wait=False)  # an estimate that nobody waits for ends within seconds

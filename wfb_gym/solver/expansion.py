@@ -14,11 +14,13 @@ INLINE = 3
 
 
 @jit(forceinline=False)
-def expand(packed: PackedScenario, state: State, room: Expansion, first: int) -> tuple[int, int]:
+def expand(
+    packed: PackedScenario, state: State, room: Expansion, first: int, horizon: int
+) -> tuple[int, int]:
     """Write the ways that lead from a node to the next ones, action by action.
 
     They fill `room.steps` from `first` on; `room.codes` hold the legal actions afterwards. The
-    state is not changed.
+    state is not changed. Where a phase from `horizon` on begins, no dice are rolled any more.
 
     Returns:
         The entry behind the last, or -1 if there is no room; and the number of legal actions.
@@ -40,11 +42,11 @@ def expand(packed: PackedScenario, state: State, room: Expansion, first: int) ->
             step.action = k
             step.code = room.codes[k]
             step.rolls = 0
-            if not is_chance(step.state.node):
+            if not is_chance(step.state.node) or step.state.phase >= horizon:
                 top += 1
                 continue
             room.chain[0] = step
-            top = _roll_on(packed, room, top)
+            top = _roll_on(packed, room, top, horizon)
             if top < 0:
                 return -1, count
     else:
@@ -55,12 +57,12 @@ def expand(packed: PackedScenario, state: State, room: Expansion, first: int) ->
         step.action = -1
         step.code = -1
         step.rolls = INLINE - 1
-        top = _roll_on(packed, room, top)
+        top = _roll_on(packed, room, top, horizon)
     return top, count
 
 
 @jit(forceinline=False)
-def _roll_on(packed: PackedScenario, room: Expansion, first: int) -> int:
+def _roll_on(packed: PackedScenario, room: Expansion, first: int, horizon: int) -> int:
     """Write what the dice can do from `chain[0]` on; the entry behind the last, or -1."""
     work = room.work[0]
     steps, chain = room.steps, room.chain
@@ -86,7 +88,8 @@ def _roll_on(packed: PackedScenario, room: Expansion, first: int) -> int:
             step.action = here.action
             step.code = here.code
             step.rolls = here.rolls
-            if here.rolls < INLINE and is_chance(step.state.node):
+            rolls = is_chance(step.state.node) and step.state.phase < horizon
+            if rolls and here.rolls < INLINE:
                 chain[left] = step
                 left += 1
             else:

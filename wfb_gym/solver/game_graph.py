@@ -33,10 +33,12 @@ from wfb_gym.solver.graph_arrays import (
     Play,
     Stack,
 )
-from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack
+from wfb_gym.solver.node_index import enter_all, find_node, pack_steps, repack, unpack_states
 
 Progress = Callable[[int], None]
 """Is called with the number of nodes that are done, several times a second."""
+StateValues = Callable[[Records[State]], NDArray[np.float64]]
+"""Points still to come for the first army at positions (k,), float64 (k,)."""
 
 DEFAULT_BYTES = 4 * 2**30
 """Memory that a solution may take unless a caller says otherwise."""
@@ -152,6 +154,8 @@ class GameGraph:
         merging: whether positions that play alike (`wfb_gym.engine.canonical`) share a node.
         threads: that may explore a large game together; without a compiler it is one. With one
             the nodes have the same numbers in every run.
+        horizon: phase from which on positions are leaves.
+        leaf_values: what these are worth; given together with `horizon`.
     """
 
     def __init__(
@@ -161,6 +165,8 @@ class GameGraph:
         *,
         merging: bool = False,
         threads: int = 1,
+        horizon: int = graph_arrays.NO_HORIZON,
+        leaf_values: StateValues | None = None,
     ) -> None:
         self.packed = packed
         self.merging = merging
@@ -169,6 +175,9 @@ class GameGraph:
         self.plan = new_plan(np.zeros(STATE_WORDS, np.uint64), np.zeros(STATE_WORDS, np.uint64))
         self._control = new_records(graph_arrays.Control, 1)
         self._control[0].merging = merging
+        self._control[0].horizon = horizon
+        self.leaf_values = leaf_values
+        self._valued = 0  # nodes whose leaves have their values
         self._shared = np.zeros(graph_arrays.SHARED, np.int64)
         slots = np.full(4 * _FIRST_NODES, graph_arrays.FREE, np.int32)
         self._nodes = _new_nodes(_FIRST_NODES, 1, slots)
@@ -225,12 +234,12 @@ class GameGraph:
 
     @property
     def kinds(self) -> NDArray[np.int8]:
-        """The army that decides, or `graph_arrays.CHANCE`, int8 (size,)."""
+        """The army that decides, `graph_arrays.CHANCE` or `LEAF`, int8 (size,)."""
         return self._nodes.kinds[: self.size]
 
     @property
     def counts(self) -> NDArray[np.int16]:
-        """Numbers of legal actions, int16 (size,); 0 at chance nodes."""
+        """Numbers of legal actions, int16 (size,); 0 at chance nodes and leaves."""
         return self._nodes.counts[: self.size]
 
     @property
@@ -240,13 +249,24 @@ class GameGraph:
 
     @property
     def chosen(self) -> NDArray[np.int16]:
-        """Codes of the movers' best actions, int16 (size,); -1 at chance nodes."""
+        """Codes of the movers' best actions, int16 (size,); -1 at chance nodes and leaves."""
         return self._nodes.chosen[: self.size, 0]
 
     @property
     def bytes(self) -> int:
         """Bytes of the arrays that grow with the game."""
         return sum(array.nbytes for array in self._nodes)
+
+    @property
+    def horizon(self) -> int:
+        """Phase from which on positions are leaves, or `graph_arrays.NO_HORIZON`."""
+        return int(self._control[0].horizon)
+
+    def states(self, nodes: NDArray[np.int64]) -> Records[State]:
+        """Return the positions of some nodes, (k,)."""
+        states = new_states(len(nodes))
+        unpack_states(self.plan, self.keys, nodes, states)
+        return states
 
     def find(self, state: State) -> int:
         """Return the number of a position's node; it is negative if the position has none."""
@@ -267,9 +287,11 @@ class GameGraph:
 
         Raises:
             TooLarge: The arrays would outgrow `max_bytes`; what was done so far stays.
+            ValueError: The values of leaves are no finite numbers, one for each.
         """
         known = self.find(state)
         if known >= 0:
+            self._value_leaves()
             return known
         state = self.canonical(state)
         if self.size == 0:
@@ -279,7 +301,27 @@ class GameGraph:
             self._learn_bits()
         self._begin_search(0, state)
         self._search(progress)
-        return self.size - 1
+        known = self.size - 1
+        self._value_leaves()
+        return known
+
+    def _value_leaves(self) -> None:
+        """Ask what new leaves are worth, and compute the nodes that lead to them again."""
+        first, size = self._valued, self.size
+        if self.leaf_values is None or first == size:
+            return
+        leaves = first + np.flatnonzero(self.kinds[first:] == graph_arrays.LEAF)
+        for some in np.split(leaves, range(_SLICE, len(leaves), _SLICE)):
+            found = np.asarray(self.leaf_values(self.states(some)), np.float64)
+            if found.shape != some.shape or not np.isfinite(found).all():
+                raise ValueError(
+                    f"leaf values: expected {len(some)} finite numbers, found {found.shape} with "
+                    f"{np.isfinite(found).sum()} finite ones"
+                )
+            self.values[some] = found
+        self._control[0].cursor = first
+        self._run(GraphOperation.SWEEP, size, self._optimal, self._nodes)
+        self._valued = size
 
     def successors(
         self, states: Records[State] | NDArray[Any]
@@ -319,6 +361,8 @@ class GameGraph:
             values=np.zeros((self.size, len(plays))),
             chosen=np.zeros((self.size, len(plays)), np.int16),
         )
+        leaves = self.kinds == graph_arrays.LEAF
+        nodes.values[leaves] = self.values[leaves, None]
         lanes = _lanes(plays)
         if weights is not None:
             lanes = lanes._replace(weights=weights, offsets=self.offsets()[:-1])

@@ -39,7 +39,12 @@ SHARED = 16
 whether all threads are to return."""
 
 CHANCE = 2
-"""Kind of a stored chance node; the kind of a decision is the army that decides, 0 or 1."""
+LEAF = 3
+"""Kinds of a stored chance node, and of a position behind the horizon, whose value is given; the
+kind of a decision is the army that decides, 0 or 1."""
+
+NO_HORIZON = 1 << 30
+"""In place of the phase from which on positions are leaves: there are none."""
 
 TIE = 1e-9
 """Points by which an action must be better to be preferred to one of a lower code."""
@@ -105,6 +110,7 @@ class Control(Record):
     cursor: Int64  # next node of a sweep
     merging: Int64  # 1: positions that play alike are one node
     threads: Int64  # that explore at the same time
+    horizon: Int64  # phase from which on positions are leaves, or NO_HORIZON
 
 
 class Place(Record):

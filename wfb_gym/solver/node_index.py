@@ -45,6 +45,18 @@ def _number_in(slots: NDArray[np.int32], place: int) -> int:
     return node
 
 
+@jit(nogil=True, forceinline=False)
+def unpack_states(
+    plan: Records[KeyPlan],
+    keys: NDArray[np.uint64],
+    nodes: NDArray[np.int64],
+    states: Records[State],
+) -> None:
+    """Write the positions of some nodes."""
+    for row in range(nodes.shape[0]):
+        unpack_key(plan[0], keys[nodes[row]], states[row])
+
+
 @jit
 def look_up(
     words: int,

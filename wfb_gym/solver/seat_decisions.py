@@ -62,9 +62,7 @@ class SeatDecisions:
 
     def positions(self, nodes: NDArray[np.int64]) -> Positions:
         """Return some of the decisions as planners see them."""
-        states = new_states(len(nodes))
-        _unpack_states(self.graph.plan, self.graph.keys, nodes, states)
-        scenario = np.zeros(len(nodes), np.int64)
+        states, scenario = self.graph.states(nodes), np.zeros(len(nodes), np.int64)
         return Positions(self.graph.packed, scenario, states, self.view.seat, self.view.codec)
 
     def observe(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -170,17 +168,6 @@ def _check_memoryless(ask: Callable[[NDArray[np.int64]], NDArray[np.float64]], c
             "memory or draws its actions. Exact values need a function of the observation; a "
             "policy that plays at random must return its probabilities, float (k, actions)"
         )
-
-
-@jit(nogil=True, forceinline=False)
-def _unpack_states(
-    plan: Records[KeyPlan],
-    keys: NDArray[np.uint64],
-    nodes: NDArray[np.int64],
-    states: Records[State],
-) -> None:
-    for row in range(nodes.shape[0]):
-        unpack_key(plan[0], keys[nodes[row]], states[row])
 
 
 @jit(nogil=True, forceinline=False)

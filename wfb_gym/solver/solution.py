@@ -30,7 +30,7 @@ from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.seats import seat_number
 from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, SavedGraph
-from wfb_gym.solver.graph_arrays import CHANCE, END
+from wfb_gym.solver.graph_arrays import CHANCE, END, LEAF
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
 _FORMAT, _VERSION = "wfb_gym solution", 1
@@ -76,7 +76,7 @@ class Solution:
     @property
     def states(self) -> int:
         """The number of solved decisions."""
-        return int((self.graph.kinds != CHANCE).sum())
+        return int((~np.isin(self.graph.kinds, (CHANCE, LEAF))).sum())
 
     @property
     def bytes(self) -> int:
@@ -136,10 +136,16 @@ class Solution:
             TooLarge: There are more of them than fit.
         """
         # One thread: its order of nodes is that of the batches in which policies are asked.
-        positions = GameGraph(self.packed, self.graph.max_bytes)
+        positions = GameGraph(
+            self.packed,
+            self.graph.max_bytes,
+            horizon=self.graph.horizon,
+            leaf_values=self.graph.leaf_values,
+        )
         battle = Battle(self.packed)
         if not battle.is_over:
-            explore(positions, self.scenario, battle)
+            near = self.scenario.first_phases(min(positions.horizon, self.scenario.phases))
+            explore(positions, near, battle.state)
         return positions
 
     def points_at_start(self, values: NDArray[np.float64]) -> float:
@@ -166,7 +172,10 @@ class Solution:
 
         Raises:
             OSError: The file cannot be written.
+            ValueError: It was solved with values of leaves, which no file holds.
         """
+        if self.graph.leaf_values is not None:
+            raise ValueError("save: expected a solution to the end, found one with leaf values")
         header = {
             "format": _FORMAT,
             "version": _VERSION,

@@ -8,19 +8,36 @@ import contextlib
 import sys
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from threading import Event
 from typing import Any, TextIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfb_gym._cores import available_cores
 from wfb_gym._jit import CACHE_FOLDER
+from wfb_gym._records import Records
+from wfb_gym.encoding.positions import Positions
+from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import State
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.estimation import explore
-from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress, TooLarge
+from wfb_gym.solver.game_graph import (
+    DEFAULT_BYTES,
+    GameGraph,
+    Progress,
+    StateValues,
+    TooLarge,
+)
+from wfb_gym.solver.graph_arrays import NO_HORIZON
 from wfb_gym.solver.solution import Solution, SolutionError, load, packed_digest
+
+LeafValues = Callable[[Positions], NDArray[np.float64]]
+"""Points still to come for the first army at positions (k,), float64 (k,)."""
 
 _SAVE_EVERY = 120.0
 """Seconds of solving after which the cache gets what was done so far."""
@@ -35,11 +52,12 @@ _BYTES_AHEAD = 2**28
 """What they may take."""
 
 
-def solve(
+def solve(  # noqa: PLR0913 - all but the scenario are given by name
     scenario: Any,
     *,
     battle: Battle | None = None,
     horizon: int | None = None,
+    leaf_values: LeafValues | None = None,
     max_bytes: int = DEFAULT_BYTES,
     progress: Progress | None = None,
     cache: bool = False,
@@ -53,7 +71,10 @@ def solve(
         battle: a position of the scenario to begin with, if it is not its beginning: what comes
             before is then solved only if it is asked for. Not together with `cache`.
         horizon: phases that are looked at, the one of `battle` or the first one included, as if
-            the battle ended after them; all of them unless given.
+            the battle ended after them unless there are `leaf_values`; all of them unless given.
+        leaf_values: function of `wfb_gym.encoding.positions.Positions` (k,), where the phase
+            behind the horizon begins, before its first dice: points still to come for the first
+            army, float64 (k,). Not together with `cache`; the solution cannot be saved.
         max_bytes: memory that the positions may take.
         progress: called with the number of positions solved so far, now and then. Unless it is
             given, a bar shows on a terminal if solving takes long; with `cache` there is none.
@@ -67,19 +88,34 @@ def solve(
     Raises:
         TooLarge: The scenario has more positions than fit; names what makes it large.
         ScenarioError: There is no such scenario, or it is refused.
-        ValueError: A battle together with `cache`, or a horizon below 1.
+        ValueError: A battle or leaf values together with `cache`, a horizon below 1, leaf values
+            without a horizon, or not a finite one for each position.
     """
-    if cache and battle is not None:
-        raise ValueError("solve: expected a battle or cache=True, found both")
+    if cache and (battle is not None or leaf_values is not None):
+        given = "a battle" if battle is not None else "leaf_values"
+        raise ValueError(f"solve: expected {given} or cache=True, found both")
     if horizon is not None and horizon < 1:
         raise ValueError(f"solve: expected a horizon of 1 or more phases, found {horizon}")
+    if leaf_values is not None and horizon is None:
+        raise ValueError("solve: expected a horizon with leaf_values, found none")
     began = time.perf_counter()
     loaded = load_scenario(scenario)
+    near, leaf_phase, of_leaves = loaded, NO_HORIZON, None
     if horizon is not None:
         done = int(battle.state.phase) if battle is not None else 0
-        loaded = loaded.first_phases(min(done + horizon, loaded.phases))
-    threads = available_cores() if threads is None else threads
-    graph = GameGraph(pack(loaded), max_bytes, merging=True, threads=threads)
+        near = loaded.first_phases(min(done + horizon, loaded.phases))
+        if leaf_values is None:
+            loaded = near
+        elif near.phases < loaded.phases:
+            leaf_phase, of_leaves = near.phases, _of_states(leaf_values, loaded)
+    graph = GameGraph(
+        pack(loaded),
+        max_bytes,
+        merging=True,
+        threads=available_cores() if threads is None else threads,
+        horizon=leaf_phase,
+        leaf_values=of_leaves,
+    )
     solution = Solution(loaded, graph, 0.0)
     path = CACHE_FOLDER
     if cache:
@@ -118,7 +154,7 @@ def solve(
             solution.save(path)
 
     try:
-        explore(solution.graph, loaded, start, report, bar.expect)
+        explore(solution.graph, near, start.state, report, bar.expect)
         solution.seconds = before + time.perf_counter() - began
     except TooLarge:
         cache = False  # what does not fit is not kept
@@ -128,6 +164,18 @@ def solve(
         if cache:
             save()
     return solution
+
+
+def _of_states(leaf_values: LeafValues, scenario: Scenario) -> StateValues:
+    """Return what a graph asks: the same of states alone."""
+    packed = pack(scenario)
+    codec = View.fitted(packed, 0).codec
+
+    def ask(states: Records[State]) -> NDArray[np.float64]:
+        where = np.zeros(len(states), np.int64)
+        return leaf_values(Positions(packed, where, states, 0, codec))
+
+    return ask
 
 
 def solve_all(

@@ -26,7 +26,7 @@ from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.estimate import estimate_phase
 from wfb_gym.players.search.phase_values import is_known
 from wfb_gym.solver.expansion import expand
-from wfb_gym.solver.graph_arrays import TIE, Expansion, Successor, new_expansion
+from wfb_gym.solver.graph_arrays import NO_HORIZON, TIE, Expansion, Successor, new_expansion
 
 FULL = 1 << 30
 """Decisions ahead that no phase reaches."""
@@ -177,7 +177,7 @@ def search(
     if operation == BACK_UP:
         packed = positions.packed_scenarios[positions.scenario[row]]
         best = _back_up(packed, depth, graph, room)
-        expand(packed, positions.states[row], room, 0)
+        expand(packed, positions.states[row], room, 0, NO_HORIZON)
         actions[row] = positions.indices[room.codes[best]]
         return DONE, row
     while row < positions.states.shape[0]:
@@ -190,7 +190,7 @@ def search(
             if why != DONE:
                 return why, row
             best = _back_up(packed, ahead, graph, room)
-            expand(packed, state, room, 0)
+            expand(packed, state, room, 0, NO_HORIZON)
             actions[row] = positions.indices[room.codes[best]]
         row += 1
     return DONE, row
@@ -235,7 +235,7 @@ def _lay_out(
         while rolls > 0:
             rolls -= 1
             here = nodes[queue[1, rolls]]
-            end, count = expand(packed, here.state, room, 0)
+            end, count = expand(packed, here.state, room, 0, NO_HORIZON)
             if end < 0:
                 return STEPS_FULL, 0
             if ahead > 0 and top + end > most:
