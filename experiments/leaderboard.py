@@ -15,6 +15,7 @@ keeps the tasks that were done.
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -112,7 +113,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
         action="store_true",
         help="add to the submission of that name; its other tasks stay",
     )
-    add("--folder", type=Path, help=f"folder of the submissions (default: {FOLDER})")
+    usual = os.path.relpath(FOLDER).replace("%", "%%")
+    add("--folder", type=Path, help=f"folder of the submissions (default: {usual})")
     add("--ray", default="", **RAY)
     add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
     add("--json", action="store_true", help="print JSON alone on stdout")

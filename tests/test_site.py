@@ -184,3 +184,21 @@ def test_the_search_finds_the_right_page_first(site: Path) -> None:
             page.goto(f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
             first = page.locator("#search-results li a").first.get_attribute("href")
             assert (first or "").startswith(wanted), f"{words}: {first}"
+
+
+@pytest.mark.slow
+@needs_docs
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+@pytest.mark.parametrize("width", [1400, 390])
+def test_pages_are_as_wide_as_their_window(site: Path, width: int) -> None:
+    """On a phone wide tables and verbatim lines scroll in boxes of their own, elsewhere nothing."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    boxes = "html, .content" + (", .table-wrapper, .highlight pre" if width > 1000 else "")
+    wide = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        page = chromium.new_page(viewport={"width": width, "height": 900})
+        names = [*(f"{name}.html" for name in PAGES), "genindex.html"]
+        for name in names:
+            page.goto((site / name).as_uri())
+            assert page.eval_on_selector_all(boxes, wide) == 0, name

@@ -3,19 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
-from wfb_gym.encoding.actions import action_codec, action_meanings, army_names
-from wfb_gym.encoding.limits import fit
-from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, FIRST_TARGET, PASS
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.slots import SpellSlot, spell_slots
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Solution
+from wfb_gym.transcripts.decisions import describe_action
+from wfb_gym.transcripts.names import ScenarioNames
 
 STOP = -1
 """In the place of a spell: none is cast."""
-_CASTING = (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+_FURTHER_CHOICES = (Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
+"""Choices that belong to a cast."""
 
 
 class Opening:
@@ -24,7 +25,8 @@ class Opening:
     def __init__(self, before: Battle) -> None:
         self.before = before
         self.after = before.copy()  # where it has come to
-        self.moves: list[tuple[Node, int]] = []  # nodes and engine codes; forced ones are left out
+        # Actions, and where each is taken; what belongs to a cast, such as its dice, is left out.
+        self.plays: list[tuple[Battle, int]] = []
         self.spell = STOP  # slot of the spell that is cast
         self._ended = False
 
@@ -42,14 +44,17 @@ class Opening:
     def act(self, code: int) -> None:
         """Take the next action."""
         node = self.after.node
-        self.moves.append((node, code))
+        if not self.plays or node not in _FURTHER_CHOICES:
+            self.plays.append((self.after.copy(), code))
         self.after.act(code)
         if node == Node.NOMINATE and FIRST_CAST <= code < FIRST_IN_PLAY:
             self.spell = code - FIRST_CAST
         stopped = node == Node.NOMINATE and code == PASS
         casting = self.spell != STOP and self.after.node == Node.NOMINATE
         elsewhere = self.after.mover != self.before.mover
-        self._ended = stopped or casting or elsewhere or node not in _CASTING
+        self._ended = (
+            stopped or casting or elsewhere or node not in (Node.NOMINATE, *_FURTHER_CHOICES)
+        )
 
 
 def _dice(battle: Battle) -> int:
@@ -115,52 +120,17 @@ def first_opening(solution: Solution) -> dict[str, Any]:
     if before.is_over:
         return {"words": "nothing to decide", "army": None, "after_dice": dice}
     army = SEATS[before.mover]
-    words = opening_text(solution, play_opening(before, solution.best_action))
+    words = opening_text(solution.scenario, play_opening(before, solution.best_action))
     words = words if before.mover == 0 else f"{army}: {words}"
     words = f"after dice, for example: {words}" if dice else words
     return {"words": words, "army": army, "after_dice": dice}
 
 
-def opening_text(solution: Solution, opening: Opening) -> str:
-    """Return an opening in words."""
-    army, scenario = opening.before.mover, solution.scenario
-    limits = fit(solution.packed, army)
-    own, enemy = (
-        army_names(scenario, each)._replace(spells=tuple(spell_names(scenario, each)))
-        for each in (army, 1 - army)
+def opening_text(scenario: Scenario, opening: Opening) -> str:
+    """Return an opening in the words that advice has for it."""
+    names = ScenarioNames(scenario)
+    ends = [*(before for before, _ in opening.plays[1:]), opening.after]
+    return ", then ".join(
+        describe_action(names, before, code, after).text
+        for (before, code), after in zip(opening.plays, ends, strict=True)
     )
-    codes = action_codec(limits).code_of.tolist()
-    meanings = dict(zip(codes, action_meanings(limits, own, enemy), strict=True))
-    words = [_move(node, code, meanings[code]) for node, code in opening.moves]
-    if opening.dice:
-        words.append(f"on {opening.dice} {'die' if opening.dice == 1 else 'dice'}")
-        from_pool = int(opening.before.state.power) - int(opening.after.state.power)
-        if from_pool < opening.dice:
-            words.append(f"({opening.dice - from_pool} own)")
-    return " ".join(filter(None, words))
-
-
-_PASSES = {
-    Node.NOMINATE: "stop casting",
-    Node.SWAP_SPELL: "keep the spells",
-    Node.IN_PLAY: "leave what is in play",
-    Node.STORE_DICE: "keep no dice",
-}
-_REPLACEMENTS = {
-    Node.ITEM: ("use", "with"),
-    Node.STORE_DICE: ("", "keep "),
-    Node.IN_PLAY: ("in play:", "try to dispel"),
-    Node.SWAP_SPELL: ("cast", "swap for the lore's first spell:"),
-}
-"""What stands in an action's meaning, and what a move at the node has in its place."""
-
-
-def _move(node: Node, code: int, meaning: str) -> str:
-    """One move in words; empty if it needs none or the dice say it."""
-    if code == PASS:
-        return _PASSES.get(node, "")
-    if node in (Node.RESERVE_DICE, Node.POOL_DICE) or code == FIRST_TARGET:
-        return ""
-    if node == Node.NOMINATE and code >= FIRST_IN_PLAY:
-        return meaning.replace("in play: own", "end", 1) + ", then"
-    return meaning.replace(*_REPLACEMENTS[node], 1) if node in _REPLACEMENTS else meaning

@@ -55,7 +55,7 @@ def test_json_alone_tells_what_the_solver_says(capsys: pytest.CaptureFixture[str
         assert each["bytes"] == solution.bytes
         assert each["seconds"] > 0
     assert told["scenarios"][1]["opening"] == {
-        "words": "cast Burning Head on 3 dice",
+        "words": "cast Burning Head (9+) on 3 dice",
         "army": "caster",
         "after_dice": False,
     }
@@ -67,7 +67,7 @@ def test_one_scenario_is_told_in_plain_lines(
     assert solve.main([DUEL]) == 0
     first, second, third = capsys.readouterr().out.splitlines()
     assert first == f"{DUEL}: {duel.value:+.4f} points"
-    assert second == "opening: cast Burning Head on 3 dice"
+    assert second == "opening: cast Burning Head (9+) on 3 dice"
     assert third.startswith(f"{duel.states:,} decisions, ")
 
 
@@ -112,7 +112,7 @@ def test_markdown_is_a_table() -> None:
     lines = solve.values_table(found).splitlines()
     assert lines[0] == "| scenario | phases | points | opening | decisions | seconds | MiB |"
     assert lines[1] == "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
-    assert lines[2].startswith("| apprentice | 1 | +15.49 | cast Fiery Blast on 2 dice | ")
+    assert lines[2].startswith("| apprentice | 1 | +15.49 | cast Fiery Blast (8+) on 2 dice | ")
     assert lines[3] == (
         "| whale | 12 |  | too large: about 1.0 trillion positions in 91 TiB |  |  |  |"
     )
@@ -276,21 +276,26 @@ def test_names_of_spells_are_printed_and_drawn_as_they_are(
 def test_openings_in_words() -> None:
     none: dict[str, Any] = {"dispel_dice": 0}
     assert _told(caster={}, dispeller={}) == "nothing to decide"
-    assert _told(caster={**_casting(), "power_dice": 1}, dispeller=none) == "cast Bolt on 1 die"
+    assert (
+        _told(caster={**_casting(), "power_dice": 1}, dispeller=none) == "cast Bolt (5+) on 1 die"
+    )
     hopeless = {**BOLT, "casting_value": 12, "worth": 0.0}
     assert _told(caster=_casting([hopeless]), dispeller=none) == "stop casting"
     idle = _casting([hopeless])
     both = _told(phases=2, caster=idle, dispeller={**_casting(), "power_dice": 1})
     assert both == "stop casting"
     later = _told(phases=2, caster={}, dispeller={**_casting(), "power_dice": 1})
-    assert later == "dispeller: cast Bolt on 1 die"
+    assert later == "dispeller: cast Bolt (5+) on 1 die"
 
 
 def test_an_item_and_own_dice_are_told() -> None:
     stone = {**_casting(), "items": ["Power Stone"], "power_dice": 1}
-    assert _told(caster=stone, dispeller={}) == "cast Bolt with Power Stone on 1 die"
+    assert (
+        _told(caster=stone, dispeller={})
+        == "cast Bolt (5+) with the Power Stone on 3 dice (2 of the item)"
+    )
     words = _told(ruleset="7e", caster={**_casting(), "power_dice": 0}, dispeller={})
-    assert words == "cast Bolt on 1 die (1 own)"
+    assert words == "cast Bolt (5+) on 1 die (1 of its own)"
 
 
 def test_a_spell_in_play_is_ended_before_the_next() -> None:
@@ -306,7 +311,10 @@ def test_a_spell_in_play_is_ended_before_the_next() -> None:
         )
     )
     opening = openings.play_opening(Battle(solution.packed), solution.best_action, FIRST_IN_PLAY)
-    assert openings.opening_text(solution, opening) == "end Curse, then cast Bolt on 1 die"
+    assert (
+        openings.opening_text(solution.scenario, opening)
+        == "end Curse, then cast Bolt (5+) on 1 die"
+    )
 
 
 def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
@@ -335,7 +343,7 @@ def test_a_target_is_told() -> None:
     boyz = {"name": "Orc Boyz", "models": 10, "toughness": 4, "armour_save": 6, "points": 5}
     boss = {**boyz, "name": "Orc Boss", "models": 1}
     words = _told(caster=_casting([strike]), dispeller={"units": [boss, boyz]})
-    assert words.startswith("cast Bolt at enemy Orc Boyz on ")
+    assert words.startswith("cast Bolt (5+) at Orc Boyz on ")
 
 
 def test_dice_before_the_first_decision_are_told() -> None:

@@ -211,7 +211,7 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     horizon = position.horizon() if advice.is_exact else "This phase"
     lines.append(f"{horizon} is {worth}{_precision(advice.rolls)}.")
     lines += _estimate_lines(position, advice)
-    rows = [(f"points for the {mover}".upper(), "DIFFERENCE", "PLAY", "CHANCE", "")]
+    rows = [("POINTS", "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):
         less = shared.format_value(difference) if number else ""
         percent, fraction = ("", "") if chance is None else (f"{float(chance):.3%}", str(chance))

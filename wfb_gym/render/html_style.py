@@ -81,13 +81,14 @@ symbol circle { fill: var(--pip); }
 .wfb .wounds { display: inline-flex; gap: 3px; }
 .wfb .wounds i { width: 9px; height: 9px; border-radius: 50%; border: 1px solid var(--army); }
 .wfb .wounds i.on { background: var(--army); }
-.wfb .spells { list-style: none; margin: 4px 0; }
-.wfb .spells li { display: grid; grid-template-columns: 46px minmax(0, 1fr) auto auto; gap: 8px;
-  padding: 3px 8px; margin: 2px 0; border-radius: 6px; align-items: baseline; font-size: 14px;
+.wfb .spells { list-style: none; margin: 4px 0; display: grid; gap: 2px 6px;
+  grid-template-columns: minmax(28px, auto) minmax(0, 1fr) auto auto; }
+.wfb .spells li { display: grid; grid-template-columns: subgrid; grid-column: 1 / -1;
+  padding: 3px 5px; border-radius: 6px; align-items: baseline; font-size: 14px;
   border-left: 3px solid transparent; }
 .wfb .spells .value { font-variant-numeric: tabular-nums; font-weight: 650; white-space: nowrap; }
 .wfb .spells .worth { color: var(--faded); font-variant-numeric: tabular-nums; font-size: 13px; }
-.wfb .spells .status { font-size: 12px; color: var(--faded); text-align: right; min-width: 66px; }
+.wfb .spells .status { font-size: 12px; color: var(--faded); text-align: right; grid-column: 4; }
 .wfb .spells .open { background: var(--goodbg); border-left-color: var(--good); }
 .wfb .spells .open .status { color: var(--good); }
 .wfb .spells .pending { background: var(--pending); }
@@ -98,8 +99,9 @@ symbol circle { fill: var(--pip); }
 .wfb .item { display: inline-block; border: 1px solid var(--line); border-radius: 6px;
   padding: 1px 8px; margin: 3px 4px 0 0; font-size: 13px; background: var(--paper); }
 .wfb .item.used { text-decoration: line-through; color: var(--faded); opacity: .7; }
-.wfb .units { border-top: 1px solid var(--line); margin-top: 8px; padding-top: 6px; }
-.wfb .unit { display: grid; grid-template-columns: minmax(0, 1fr) 72px 48px 46px; gap: 8px;
+.wfb .units { border-top: 1px solid var(--line); margin-top: 8px; padding-top: 6px;
+  display: grid; gap: 0 8px; grid-template-columns: minmax(0, 1fr) 72px auto auto; }
+.wfb .unit { display: grid; grid-template-columns: subgrid; grid-column: 1 / -1;
   align-items: center; font-size: 14px; padding: 2px 0; }
 .wfb .unit .bar { height: 7px; border-radius: 4px; background: var(--line); overflow: hidden; }
 .wfb .unit .bar i { display: block; height: 100%; background: var(--army); }
