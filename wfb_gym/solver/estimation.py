@@ -86,7 +86,7 @@ def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
     """Return how many positions a scenario's game has, and how much memory solving takes.
 
     The same scenario always gets the same answer. Measured: exact for games of up to a few
-    thousand positions, within a factor of 2 for the bundled ones that were solved (0.2 to 78
+    thousand positions, within a factor of 4 for the bundled ones that were solved (0.2 to 59
     million positions). Of battles of armies it only says that they are far too large.
 
     Args:

@@ -255,7 +255,9 @@ def _represented_counts(hits: Whole, shares: Floats) -> Floats:
         + hit * np.log(chance) + (way - hit) * np.log1p(-chance)
     )  # fmt: skip
     seen = -np.expm1(ways * np.log1p(-chance))
-    likely = np.where(ways >= hit, np.exp(logs), 0.0) / seen
+    logs = np.where(ways >= hit, logs, -np.inf)
+    logs -= logs.max(axis=1, keepdims=True)  # of many hits all chances would vanish
+    likely = np.exp(logs) / seen
     share = np.full(len(ways), 1 / len(ways))
     for _ in range(_ROUNDS):
         given = likely * share
