@@ -100,7 +100,7 @@ def change_by_aim(
     if way.target and (entry.heals or entry.rallies):
         side, index = army_of(army, int64(way.target)), index_of(int64(way.target))
         rallies = bool(entry.rallies and packed.panic)
-        points += _change_by_care(packed, state, side, index, entry.heals != 0, rallies)
+        points += change_by_care(packed, state, side, index, entry.heals != 0, rallies)
     for k in range(way.n_strikes):
         strike = int64(way.first_strike + k)
         if can_strike(packed, state, strike):
@@ -447,7 +447,7 @@ def _dearest_spell(packed: PackedScenario, state: State, side: int, wizard: int)
 
 
 @jit(forceinline=False)
-def _change_by_care(
+def change_by_care(
     packed: PackedScenario, state: State, side: int, index: int, heals: bool, rallies: bool
 ) -> float:
     """Points that the enemy counts no longer for a target that is healed, or rallies."""

@@ -110,3 +110,16 @@ def test_every_action_is_worth_what_the_solver_says(duel: str) -> None:
             compared.add(battle.node)
             battle.act(int(rng.choice(list(exact))))
     assert {Node.NOMINATE, Node.POOL_DICE, Node.DISPEL, *MORE.get(duel, ())} <= compared
+
+
+def test_wounds_that_a_spell_gives_back_are_worth_their_points() -> None:
+    healer = wizard(2, {"name": "Healing Hand"}, spell("Spark", 3, 1.0), name="Healer")
+    captain = wizard(1, name="Captain", wounds=3, points=90.0)
+    scenario = _duel(army(healer, captain, power_dice=3), army(dispel_dice=2))
+    battle = Battle(pack(scenario))
+    battle.state.wounds[0, 1] -= 2
+    while battle.node in (Node.NOMINATE, Node.TARGET):
+        exact = solver.solve(scenario).action_values(battle)
+        assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
+        battle.act(max(exact, key=exact.__getitem__))
+    assert max(exact.values()) > 10.0

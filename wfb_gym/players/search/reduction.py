@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records
+from wfb_gym.engine.expected_tally import change_by_care
 from wfb_gym.engine.promises import phases_left, worth_in_play
 from wfb_gym.engine.queries import (
     bit,
@@ -32,7 +33,9 @@ from wfb_gym.engine.queries import (
 )
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.targets import (
+    army_of,
     can_aim,
+    index_of,
     resistance_of_aim,
     worth_per_phase,
     wounds_left,
@@ -145,6 +148,9 @@ def aim_at_once(packed: PackedScenario, state: State, army: int, spell: int, aim
     way = packed.armies[army].aims[entry.first_aim + aim]
     later = way.worth_per_phase * phases_left(packed, state)
     points = worth_of_aim(packed, state, army, spell, aim) - later
+    if entry.heals and way.target and not packed.victory_points:  # which no promise counts
+        code = int64(way.target)
+        points += change_by_care(packed, state, army_of(army, code), index_of(code), True, False)
     if packed.victory_points or way.n_strikes == 0:
         return float(points)
     left = 0.0
