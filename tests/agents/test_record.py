@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from agents import datasets, record
+from agents import datasets, imitate, record
 from agents.datasets import AGENT_ACTION, MASK, NO_ACTION
 from experiments.common import IDS, INTERRUPTED
 from tests.pages import PACKAGE, blocks, page
@@ -229,6 +229,22 @@ def test_minaris_own_collector_records_battles() -> None:
     decisions = datasets.read_dataset(NAME).decisions
     assert len(np.unique(decisions.battles)) == 3
     assert decisions.masks[np.arange(len(decisions.actions)), decisions.actions].all()
+
+
+@pytest.mark.parametrize("name", ["bad", "bad-v", "wfb_gym/bad", "../bad-v0"])
+def test_names_that_minari_would_not_take_are_refused_in_one_line(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands: tuple[Any, ...] = (
+        (record.main, [*SMALL, "--name", name]),
+        (imitate.main, ["--quick", "--dataset", name]),
+    )
+    for main, line in commands:
+        with pytest.raises(SystemExit) as ended:
+            main(line)
+        assert ended.value.code == 2
+        expected = f"expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
+        assert expected in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_usual_names() -> None:
