@@ -231,6 +231,23 @@ def test_minaris_own_collector_records_battles() -> None:
     assert decisions.masks[np.arange(len(decisions.actions)), decisions.actions].all()
 
 
+def test_an_interruption_while_battles_are_written_keeps_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = datasets.write_dataset
+
+    def interrupted_write(*arguments: Any, **settings: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        write(*arguments, **settings)
+
+    monkeypatch.setattr(record, "write_dataset", interrupted_write)
+    assert record.main(list(SMALL)) == INTERRUPTED
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["interrupted"]
+    assert "ending once the battles are written; Ctrl-C again ends at once" in printed.err
+    assert datasets.read_dataset(NAME).decisions.battles.max() == 29
+
+
 @pytest.mark.parametrize("name", ["bad", "bad-v", "wfb_gym/bad", "../bad-v0"])
 def test_names_that_minari_would_not_take_are_refused_in_one_line(
     name: str, capsys: pytest.CaptureFixture[str]
