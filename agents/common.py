@@ -79,6 +79,9 @@ class DeferredInterrupt:
     requested = False
     _previous: Any = None
 
+    def __init__(self, ends: str = "after this update") -> None:
+        self._ends = ends
+
     def __enter__(self) -> "DeferredInterrupt":
         with suppress(ValueError):  # only the main thread may set a handler
             self._previous = signal.signal(signal.SIGINT, self._handle)
@@ -92,4 +95,4 @@ class DeferredInterrupt:
         if self.requested:
             raise KeyboardInterrupt
         self.requested = True
-        print("ending after this update; Ctrl-C again ends at once", file=sys.stderr)
+        print(f"ending {self._ends}; Ctrl-C again ends at once", file=sys.stderr)

@@ -101,7 +101,7 @@ def check_name(name: str) -> None:
 
     try:
         parse_dataset_id(name)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # the latter where no version ends it
         raise DatasetError(
             f"data set: expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
         ) from error

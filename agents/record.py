@@ -26,7 +26,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from agents.common import report
+from agents.common import DeferredInterrupt, report
 from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
 from experiments import common
 from wfb_gym.opponents.scripted import find_scripted
@@ -182,15 +182,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         env = gym.make(common.IDS[seat], **kwargs)
         command = common.command_line(MODULE, settings)
         explores = settings.epsilon > 0.0
-        write_dataset(
-            settings.name,
-            env,
-            episodes,
-            agent=settings.agent,
-            command=command,
-            explores=explores,
-            replace=may_replace,
-        )
+        with DeferredInterrupt("once the battles are written") as late:
+            write_dataset(
+                settings.name,
+                env,
+                episodes,
+                agent=settings.agent,
+                command=command,
+                explores=explores,
+                replace=may_replace,
+            )
+        run.interrupted |= late.requested
     results = summarise(settings, episodes, time.monotonic() - began, run.interrupted)
     if settings.out is not None:
         common.write_json(settings.out, results)

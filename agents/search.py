@@ -36,6 +36,7 @@ from experiments import common
 from experiments.records import Record, RecordError
 from experiments.workers import RAY, WorkerError, Workers, local_path, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.files import describe_error
 
 MODULE = "agents.search"
 FILE = "trainings.jsonl"
@@ -92,7 +93,11 @@ def read_trainings(settings: Settings) -> list[Training]:
     """
     name, text = "the small search", EXAMPLE
     for name in settings.file:
-        text = Path(name).read_text(encoding="utf-8")
+        try:
+            text = Path(name).read_text(encoding="utf-8")
+        except OSError as error:
+            found = describe_error(error)
+            raise OSError(f"{name}: expected a file of settings, found {found}") from error
     try:
         tables = tomllib.loads(text)
         for table, content in tables.items():

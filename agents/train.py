@@ -45,7 +45,7 @@ from agents.run_folder import (
     write_or_warn,
 )
 from experiments import common
-from wfb_gym.files import write_whole
+from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.scripted import RULE_BASED, find_scripted
 from wfb_gym.players.registry import make_agent
@@ -88,6 +88,29 @@ class Task(NamedTuple):
     grader: Grader
 
 
+def _load_model(path: Path, envs: PhaseVecEnv) -> MaskablePPO:
+    """Load a model to go on from; its path may leave `.zip` out, as Stable-Baselines3's may.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is no model of MaskablePPO, or one for other environments.
+    """
+    if not path.suffix and not path.is_file():
+        path = path.with_name(f"{path.name}.zip")
+    if not path.is_file():
+        raise FileNotFoundError(f"--load: {path}: expected a saved model, found no file")
+    with refuse_damage(path, "a model that MaskablePPO saved"):
+        model = MaskablePPO.load(path, device="cpu")
+    pair: tuple[Any, Any] = (model, envs)
+    learned, played = (
+        f"observations of size {each.observation_space.shape[0]} and {each.action_space.n} actions"
+        for each in pair
+    )
+    if learned != played:
+        raise ValueError(f"--load: {path}: expected a model of {played}, found one of {learned}")
+    return MaskablePPO.load(path, envs, device="cpu")
+
+
 def prepare(settings: Settings) -> Task:
     """Make environments and model; an error where they cannot be made or trained with."""
     torch.set_num_threads(settings.threads)
@@ -113,7 +136,7 @@ def prepare(settings: Settings) -> Task:
 
     envs = PhaseVecEnv(hyper.num_envs, settings.seat, scenario=scenario, opponent=pool)
     if settings.load is not None:
-        model = MaskablePPO.load(settings.load, envs, device="cpu")
+        model = _load_model(settings.load, envs)
     else:
         model = MaskablePPO(
             "MlpPolicy",

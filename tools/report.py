@@ -318,7 +318,7 @@ ALL = (
     Report(
         "strength",
         "experiments.strength",
-        25,
+        60,
         lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
         {"strength.png": "strength.png"},
         draw=(draw_strength,),

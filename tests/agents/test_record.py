@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from agents import datasets, record
+from agents import datasets, imitate, record
 from agents.datasets import AGENT_ACTION, MASK, NO_ACTION
 from experiments.common import IDS, INTERRUPTED
 from tests.pages import PACKAGE, blocks, page
@@ -229,6 +229,39 @@ def test_minaris_own_collector_records_battles() -> None:
     decisions = datasets.read_dataset(NAME).decisions
     assert len(np.unique(decisions.battles)) == 3
     assert decisions.masks[np.arange(len(decisions.actions)), decisions.actions].all()
+
+
+def test_an_interruption_while_battles_are_written_keeps_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = datasets.write_dataset
+
+    def interrupted_write(*arguments: Any, **settings: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        write(*arguments, **settings)
+
+    monkeypatch.setattr(record, "write_dataset", interrupted_write)
+    assert record.main(list(SMALL)) == INTERRUPTED
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["interrupted"]
+    assert "ending once the battles are written; Ctrl-C again ends at once" in printed.err
+    assert datasets.read_dataset(NAME).decisions.battles.max() == 29
+
+
+@pytest.mark.parametrize("name", ["bad", "bad-v", "wfb_gym/bad", "../bad-v0"])
+def test_names_that_minari_would_not_take_are_refused_in_one_line(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands: tuple[Any, ...] = (
+        (record.main, [*SMALL, "--name", name]),
+        (imitate.main, ["--quick", "--dataset", name]),
+    )
+    for main, line in commands:
+        with pytest.raises(SystemExit) as ended:
+            main(line)
+        assert ended.value.code == 2
+        expected = f"expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
+        assert expected in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_usual_names() -> None:

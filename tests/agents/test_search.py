@@ -76,6 +76,16 @@ def test_a_bad_file_is_refused_in_one_line(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_file_that_is_not_there_is_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        search.main([str(tmp_path / "no.toml"), "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    expected = "no.toml: expected a file of settings, found No such file or directory"
+    assert capsys.readouterr().err.splitlines()[-1].endswith(expected)
+
+
 def test_an_interrupted_search_goes_on_and_ranks_the_same(
     file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

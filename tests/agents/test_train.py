@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import PPO
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import train
@@ -52,6 +54,30 @@ def test_scenario_files_of_one_name_are_refused(
     assert ended.value.code == 2
     expected = f"--scenario: expected files of different names, found {paths[0]} and {paths[1]}\n"
     assert capsys.readouterr().err.endswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "scenario", "message"),
+    [
+        ("no.zip", "apprentice", "no.zip: expected a saved model, found no file"),
+        ("no", "apprentice", "no.zip: expected a saved model, found no file"),
+        ("text.zip", "apprentice", "text.zip: expected a model that MaskablePPO saved, found a"),
+        ("ppo.zip", "apprentice", "ppo.zip: expected a model that MaskablePPO saved, found a"),
+        ("model", "apprentice", "expected a model of observations of size 41 and 5 actions, found"),
+    ],
+)
+def test_what_cannot_be_gone_on_from_is_refused_in_one_line(
+    name: str, scenario: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text.zip").write_text("no model", encoding="utf-8")
+    envs = PhaseVecEnv(4, "caster")
+    for kind, saved in ((PPO, "ppo.zip"), (MaskablePPO, "model.zip")):
+        kind("MlpPolicy", envs, n_steps=16).save(tmp_path / saved)
+    line = ["--quick", "--scenario", scenario, "--out", str(tmp_path / "run")]
+    with pytest.raises(SystemExit) as ended:
+        train.main([*line, "--load", str(tmp_path / name)])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_saved_models_of_one_name_are_told_apart() -> None:

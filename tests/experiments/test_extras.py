@@ -1,0 +1,66 @@
+"""What a command says where the extra `train` is missing; it hides what the extra brings."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from experiments import extras
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_without(missing: str, command: str, tmp_path: Path) -> "subprocess.CompletedProcess[str]":
+    """Run a command of the checkout where a module cannot be found."""
+    hidden = f"""\
+import sys
+class Hidden:
+    def find_spec(name, path=None, target=None):
+        if name == {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hidden)
+"""
+    (tmp_path / "sitecustomize.py").write_text(hidden, encoding="utf-8")
+    return subprocess.run(
+        [sys.executable, "-m", *command.split()],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("missing", "command"),
+    [
+        ("torch", "agents.train --quick"),
+        ("rich", "agents.record --quick"),
+        ("rich", "experiments.tournament"),
+        ("matplotlib", "experiments.solve archmage-duel"),
+        ("rich", "tools.report --list"),
+    ],
+)
+def test_a_missing_extra_is_named_in_one_line(missing: str, command: str, tmp_path: Path) -> None:
+    ended = run_without(missing, command, tmp_path)
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    name = command.split(maxsplit=1)[0]
+    assert line.startswith(f'python -m {name}: needs {missing}: pip install "wfb-gym[train]"')
+
+
+def test_other_modules_are_a_mistake_in_the_code(tmp_path: Path) -> None:
+    ended = run_without("numpy", "experiments.solve archmage-duel", tmp_path)
+    assert ended.returncode == 1
+    assert "Traceback" in ended.stderr
+    assert "pip install" not in ended.stderr
+
+
+def test_all_that_the_extra_brings_is_known() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {re.split(r"[>=]", each)[0] for each in project["optional-dependencies"]["train"]}
+    assert {each.replace("-", "_") for each in named} | {"torch"} == extras._TRAIN
