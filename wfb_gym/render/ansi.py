@@ -15,7 +15,7 @@ from wfb_gym.engine.scoring import points_for_unit
 from wfb_gym.engine.state import BARS_ITEMS
 from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.packing.records import Lock
-from wfb_gym.render.facts import FLEES
+from wfb_gym.render.facts import FLEES, is_beyond_dispel
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.scenario.slots import SpellSlot
@@ -113,6 +113,8 @@ def position_lines(
     if not battle.is_over and state.spell and (pending := names.pending(battle)):
         at, number = names.at_pending_target(battle), int(state.number)
         match = f", {number} to match" if number else ""
+        if is_beyond_dispel(battle):
+            match = ", beyond what dispel dice can match"
         yield style(f"Pending: {names.spell(*pending)}{at}{match}", _BOLD)
 
 
