@@ -380,6 +380,15 @@ def test_nothing_is_left(capsys: Capture) -> None:
     assert (found["best"], found["value"], found["plays"]) == (text, 0, [])
 
 
+def test_a_caster_without_spells_is_told_so(capsys: Capture, tmp_path: Path) -> None:
+    path = tmp_path / "mute.toml"
+    path.write_text('name = "mute"\ndispeller = {}\n[[caster.wizards]]\nname = "A"\nlevel = 2\n')
+    assert output(capsys, str(path)) == (
+        "nothing is left to decide: the caster has no spells, "
+        "which a wizard needs in spells = [...] or by a lore\n"
+    )
+
+
 # --- bad input -----------------------------------------------------------------------------
 
 
@@ -396,6 +405,14 @@ def test_nothing_is_left(capsys: Capture) -> None:
         (f"{DUEL} --own 1 2", "a number for each of the caster's wizards (Archmage), found 2"),
         ("--wizard 5 8=40", "--wizard: expected a level from 1 to 4 first, found 5"),
         ("--wizard 4", "--wizard: expected spells behind the level 4, found none"),
+        (
+            "--wizard 4 Fire Ball=20",
+            '--wizard: expected quotes: "Fire Ball=20", found Fire Ball=20',
+        ),
+        ("--wizard 4 8=40 Wall of Fire=9", '--wizard: expected quotes: "Wall of Fire=9", found'),
+        (f"{DUEL} --nominated Burning Head", "expected no more arguments, found Head (a name of"),
+        ("archmage duel", "expected no more arguments, found duel (a name of"),
+        (f"{DUEL} -power 3", "unrecognized arguments: -power 3 (did you mean --power or"),
         ("--wizard 4 'Firebal=20'", "did you mean Fire Ball or Fiery Blast?), found 'Firebal'"),
         (f"{DUEL} --nominated 'Fire Ball' --power 0", "expected power dice to cast it with, found"),
         ("--wizard 2 'Fire Ball=20' fireball=9", "expected each spell once, found Fire Ball twice"),

@@ -149,4 +149,5 @@ def test_no_picture_of_another_kind(capsys: Capture) -> None:
 
 
 def test_no_picture_where_none_can_be_written(capsys: Capture, tmp_path: Path) -> None:
-    assert "--out" in error_of(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.svg"))
+    message = error_of(capsys, "draw", SKIRMISH, "--out", str(tmp_path / "no" / "f.svg"))
+    assert "--out: expected a file in a folder that exists, found " in message

@@ -258,7 +258,10 @@ def test_the_page_is_written(capsys: Capture, tmp_path: Path) -> None:
         ("odds nowhere", "nowhere"),
         ("odds archmage-duel --side dispeller", "expected an army that can cast something"),
         ("odds apprentice --side both", "invalid choice: 'both'"),
-        ("odds apprentice --html no/such/folder/sheet.html", "sheet.html: No such file or"),
+        (
+            "odds apprentice --html no/such/folder/sheet.html",
+            "--html: expected a file in a folder that",
+        ),
     ],
 )
 def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None:

@@ -73,6 +73,31 @@ def test_a_spell_is_pending() -> None:
     assert lines[-1] == "Pending: Fiery Blast (8+), 10 to match"
 
 
+def test_a_spell_that_nobody_can_be_the_target_of_is_not_ready() -> None:
+    caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
+    document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
+    lines = frame_lines(NarratedBattle(scenario_from_dict(document)))
+    assert "     5+ Fire Ball                    ready" in lines
+    assert "     5+ The Oxen Stands              not now" in lines
+
+
+def test_a_total_beyond_all_dispel_dice_is_no_number() -> None:
+    scenario = dict(load_scenario("archmage-duel"))
+    scenario["dispeller"] = dict(scenario["dispeller"]) | {"dispel_dice": 2}
+    narrated = NarratedBattle(scenario_from_dict(scenario))
+    script = [narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 3), narrated.roll(5, 5, 6)]
+    assert frame_lines(narrated, script, seat=1)[-1] == (
+        "Pending: Fiery Blast (8+), beyond what dispel dice can match"
+    )
+    assert [narrated.act(FIRST_DICE + 2).words, narrated.roll(5, 5).words] == [
+        "The dispeller tries to dispel with 2 dice against more than dispel dice can match.",
+        (
+            "5 5: 10 against more than dispel dice can match, Fiery Blast is not dispelled. "
+            "40 points to the caster."
+        ),
+    ]
+
+
 def test_what_is_used_up_and_tried() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
     narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 2), narrated.roll(5, 5)

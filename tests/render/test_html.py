@@ -13,6 +13,7 @@ from wfb_gym.render.html import army_html, event_html, faces_html, step_html
 from wfb_gym.render.review_page import review_page
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import NarratedBattle, read, record, write
+from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.review import review
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "border-skirmish"
@@ -85,6 +86,11 @@ def test_the_page_has_every_position_and_nothing_from_elsewhere() -> None:
     assert len(document["log"]) == len(reviewed.events)
     assert written.count("data-go=") >= 2 * len(reviewed.worst)
     assert not re.search(r"https?://(?!www\.w3\.org/)|<link|src=", written)
+
+
+def test_a_review_before_the_end_says_so() -> None:
+    under_way = Game(load_scenario("archmage-duel"), 0, "veteran", 3).transcript()
+    assert "seed 3, not over</p>" in review_page(review(under_way))
 
 
 def test_replay_writes_the_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -198,7 +198,10 @@ def _rolls_document(position: "RequestedPosition", rolls: "RollsSummary") -> dic
 def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     """Format the advice, the position, and a table of every play."""
     if position.battle.is_over:
-        return [f"{advice.best}: {position.title} is over"]
+        why = f"{position.title} is over"
+        if not position.names.spells[0]:
+            why = "the caster has no spells, which a wizard needs in spells = [...] or by a lore"
+        return [f"{advice.best}: {why}"]
     mover = SEATS[position.battle.mover]
     lines = [advice.best, ""] if advice.best else []
     if position.selecting is None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wfb_gym.cli.parser import Commands
+from wfb_gym.cli.parser import Commands, check_folder
 from wfb_gym.cli.scenarios import add_spell_options, select_spells
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def _run(options: argparse.Namespace) -> None:
         options.parser.error(str(error))
     path = options.out or Path(f"{name}.png")
     path = path if path.suffix else path.with_name(f"{path.name}.png")
+    check_folder(options.parser, "--out", path)
     try:
         _write(drawing, path)
     except (ImportError, ValueError) as error:

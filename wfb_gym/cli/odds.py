@@ -48,6 +48,8 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.render.odds_facts import odds_sheet
     from wfb_gym.scenario import ScenarioError, load_scenario
 
+    if options.html is not None:
+        shared.check_folder(parser, "--html", options.html)
     try:
         scenario = load_scenario(options.scenario)
         sheet = odds_sheet(scenario, seat_number(options.side))

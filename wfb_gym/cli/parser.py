@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from wfb_gym.suggestions import did_you_mean
@@ -36,12 +37,15 @@ class Parser(argparse.ArgumentParser):
         """Parse arguments; refuse those of an unknown option, with one that may be meant."""
         found, extra = super().parse_known_args(args, namespace)
         options = [each for each in self._option_string_actions if each.startswith("--")]
-        unknown = [each.partition("=")[0] for each in extra if each.startswith("--")]
+        unknown = [each.partition("=")[0] for each in extra if each.startswith("-")]
         if unknown:
             question = did_you_mean(options, unknown[0])
             self.error(f"unrecognized arguments: {' '.join(extra)}{question}")
         if extra and self.describe_extra is not None:
             self.error(self.describe_extra(found, extra))
+        if extra:
+            hint = " (a name of several words stands in quotes)"
+            self.error(f"expected no more arguments, found {' '.join(extra)}{hint}")
         return found, extra
 
     def error(self, message: str) -> NoReturn:
@@ -60,6 +64,12 @@ def whole_number(text: str) -> int:
         return int(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}") from None
+
+
+def check_folder(parser: Parser, option: str, path: str | Path) -> None:
+    """Refuse a file to write in a folder that does not exist."""
+    if not Path(path).absolute().parent.is_dir():
+        parser.error(f"{option}: expected a file in a folder that exists, found {path}")
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wfb_gym._commands import INTERRUPTED
-from wfb_gym.cli.parser import Commands, Parser, whole_number
+from wfb_gym.cli.parser import Commands, Parser, check_folder, whole_number
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
@@ -95,10 +95,8 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
 
     if options.seed is not None and options.seed < 0:
         parser.error(f"--seed: expected 0 or more, found {options.seed}")
-    if options.transcript and not Path(options.transcript).absolute().parent.is_dir():
-        parser.error(
-            f"--transcript: expected a file in a folder that exists, found {options.transcript}"
-        )
+    if options.transcript:
+        check_folder(parser, "--transcript", options.transcript)
     if options.transcript and Path(options.transcript).exists():
         parser.error(
             f"--transcript: expected a file that does not exist yet, found {options.transcript}; "
@@ -161,8 +159,7 @@ def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
     from wfb_gym.transcripts.names import plural
     from wfb_gym.transcripts.review import review
 
-    if not Path(path).absolute().parent.is_dir():
-        parser.error(f"--html: expected a file in a folder that exists, found {path}")
+    check_folder(parser, "--html", path)
 
     def tell(done: int, of: int) -> None:
         end = "\n" if done == of else ""

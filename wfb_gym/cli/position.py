@@ -413,6 +413,7 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
             )
         if not spells:
             raise PositionError("--wizard", f"spells behind the level {level}", "none")
+        _refuse_split_names(spells)
         known: list[dict[str, Any]] = []
         for text in spells:
             spell = _spell(text, request.scenario is None)
@@ -426,6 +427,18 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
         wizard = {"name": name, "profile": _PROFILES[level], "level": int(level), "spells": known}
         wizards.append(wizard)
     return wizards
+
+
+def _refuse_split_names(texts: Sequence[str]) -> None:
+    """Refuse a name of several words that came as several arguments, as without quotes."""
+    lores = [spell.name for spell in lore_spells()]
+    for first, text in enumerate(texts):
+        if find_name(lores, text.partition("=")[0]):
+            continue
+        for end in range(first + 2, len(texts) + 1):
+            words = " ".join(texts[first:end])
+            if find_name(lores, words.partition("=")[0]):
+                raise PositionError("--wizard", f'quotes: "{words}"', f"{words} without any")
 
 
 def _spell(text: str, worth_needed: bool) -> dict[str, Any]:

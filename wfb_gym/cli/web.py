@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 8765
 _HIGHEST_PORT = 65535
+_LISTS = "your lists"
+"""What errors in small lists are of."""
 
 
 def add_to(commands: Commands) -> None:
@@ -64,7 +66,7 @@ def read_lists(lists: "Lists") -> "Scenario":
         ValueError: what is wrong with them.
     """
     from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
-    from wfb_gym.scenario import scenario_from_dict
+    from wfb_gym.scenario import ScenarioError, scenario_from_dict
 
     request = PositionRequest(
         wizard=lists.wizards, power=lists.power, dispel=lists.dispel, scrolls=lists.scrolls
@@ -73,9 +75,11 @@ def read_lists(lists: "Lists") -> "Scenario":
         loaded = RequestedPosition(request).scenario
     except PositionError as error:  # which names the option of a command
         raise ValueError(str(error).removeprefix("--")) from None
+    except ScenarioError as error:
+        raise ScenarioError(_LISTS, error.problems, error.more) from None
     caster, dispeller = dict(loaded.caster), dict(loaded.dispeller)
     if lists.power is not None:
         caster["power_dice"] = lists.power
     dispeller["dispel_dice"] = lists.dispel
     armies = {"name": "your-lists", "caster": caster, "dispeller": dispeller}
-    return scenario_from_dict(dict(loaded) | armies, "your lists")
+    return scenario_from_dict(dict(loaded) | armies, _LISTS)

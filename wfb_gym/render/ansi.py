@@ -10,12 +10,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.scoring import points_for_unit
-from wfb_gym.engine.state import BARS_ITEMS
+from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.engine.targets import flees, models_left
 from wfb_gym.packing.records import Lock
-from wfb_gym.render.facts import FLEES
+from wfb_gym.render.facts import FLEES, is_beyond_dispel
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.scenario.slots import SpellSlot
@@ -113,6 +114,8 @@ def position_lines(
     if not battle.is_over and state.spell and (pending := names.pending(battle)):
         at, number = names.at_pending_target(battle), int(state.number)
         match = f", {number} to match" if number else ""
+        if is_beyond_dispel(battle):
+            match = ", beyond what dispel dice can match"
         yield style(f"Pending: {names.spell(*pending)}{at}{match}", _BOLD)
 
 
@@ -266,7 +269,11 @@ def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -
     fled = flees(state, army, UNITS + names.spells[army][spell].wizard)
     if army != int(state.active) or fled:
         return ""
-    return "ready" if int(state.open) & bit else "tried"
+    if not int(state.open) & bit:
+        return "tried"
+    # Nobody may be a legal target of it.
+    barred = battle.node == Node.NOMINATE and FIRST_CAST + spell not in battle.legal_actions()
+    return "not now" if barred else "ready"
 
 
 def _items(names: ScenarioNames, battle: Battle, army: int) -> Iterator[str]:

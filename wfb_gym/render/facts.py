@@ -382,6 +382,16 @@ def _position_details(names: ScenarioNames, battle: Battle) -> str:
     return f"{power} against {dice_phrase(int(state.dispel), 'dispel')}"
 
 
+def is_beyond_dispel(battle: Battle) -> bool:
+    """Whether the total of the spell at stake is one that no dispel dice can match.
+
+    Before the dice are taken from the pool; the engine does not keep such a total exactly.
+    """
+    packed, state = battle.packed, battle.state
+    may_dispel = battle.node == Node.DISPEL and state.attempt == DispelAttempt.CAST
+    return bool(may_dispel and state.number >= queries.highest_dispel(packed, state))
+
+
 def _spell_details(names: ScenarioNames, battle: Battle) -> str:
     """Describe what matters of the spell at stake."""
     packed, state = battle.packed, battle.state
@@ -395,8 +405,7 @@ def _spell_details(names: ScenarioNames, battle: Battle) -> str:
     if attempt == DispelAttempt.NONE:
         return "a free spell" if state.free else "being cast"
     if attempt == DispelAttempt.CAST:
-        # Before the dice are taken from the pool, no total above any dispel roll is kept exactly.
-        if battle.node == Node.DISPEL and number >= int(queries.highest_dispel(packed, state)):
+        if is_beyond_dispel(battle):
             return "cast, beyond what dispel dice can match"
         return f"cast with {number}: match it to dispel"
     if attempt == DispelAttempt.FREE:

@@ -94,7 +94,7 @@ def _heading(review: Review) -> str:
         for army, player in enumerate(transcript.players)
     ]
     dice = "dice thrown by hand" if transcript.seed is None else f"seed {transcript.seed}"
-    broken = "" if transcript.over else ", broken off"
+    broken = "" if transcript.over else ", not over"
     return (
         f"<h1>{escape(scenario.name)}</h1><p class='sub'>{' against '.join(players)}, "
         f"{dice}{broken}</p>{score_html(names, review.positions[-1])}"

@@ -18,6 +18,11 @@ _STATEMENT = re.compile(r"[\w.-]+\s*=|\[")
 """How a line begins that goes on with the document, not with a list."""
 
 
+_SWITCHES = {"true": "true", "yes": "true", "on": "true"}
+_SWITCHES |= {"false": "false", "no": "false", "off": "false"}
+"""Words that stand without quotes where true or false is meant, and which of them."""
+
+
 class _Slip(NamedTuple):
     """Where the parser stopped: its message, the line, and the text from there to its end."""
 
@@ -78,6 +83,7 @@ def _hint(slip: _Slip) -> str:
     message, line, rest = slip
     unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
     half_quoted = re.fullmatch(r"[\w-]+\s*=\s*[A-Za-z][\w '-]*\"", line)
+    digits_first = re.fullmatch(r"([\w-]+)\s*=\s*((\d+) *[A-Za-z][\w ]*)", line)
     value_plus = re.fullmatch(r"([\w-]+)\s*=\s*(\d+)\+", line)
     decimal_comma = re.fullmatch(r"([\w-]+)\s*=\s*(\d+),(\d+)", line)
     header = re.fullmatch(r"\[([\w.-]+)\]", line)
@@ -85,10 +91,16 @@ def _hint(slip: _Slip) -> str:
     hint = ""
     if rest.startswith("//"):
         hint = "# begins a comment"
+    elif unquoted and unquoted[2].lower() in _SWITCHES:
+        hint = f"true or false, in small letters: {unquoted[1]} = {_SWITCHES[unquoted[2].lower()]}"
     elif unquoted and unquoted[1] in _number_keys():
         hint = "a text needs quotes, a number is written in digits"
     elif unquoted:
         hint = f"a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])}"
+    elif digits_first and digits_first[1] in _number_keys():
+        hint = f"the number alone: {digits_first[1]} = {digits_first[3]}"
+    elif digits_first:
+        hint = f"a text needs quotes: {digits_first[1]} = {format_value(digits_first[2])}"
     elif half_quoted:
         hint = "the opening quote is missing"
     elif "Illegal character '\\n'" in message:

@@ -19,7 +19,7 @@ from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase
-from wfb_gym.transcripts.rolls import added_to_dispel, describe_kept_roll
+from wfb_gym.transcripts.rolls import added_to_dispel, describe_kept_roll, number_to_match
 
 _PASSES = {
     Node.NOMINATE: "stop casting",
@@ -191,7 +191,8 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
     text = f"{subject} {verb} {rest.replace(f' by {subject}', '', 1)}"
     if after.node == Node.ROLL_DISPEL:
         bonus = added_to_dispel(after)
-        text += f" against {int(after.state.number)}{f' with {bonus:+d}' if bonus else ''}"
+        number = number_to_match(after, int(after.state.dice))
+        text += f" against {number}{f' with {bonus:+d}' if bonus else ''}"
     if before.node == Node.DISPEL and actions.FIRST_ITEM <= code < actions.FIRST_REROLL:
         pending = names.pending(before)
         item = before.packed.armies[before.mover].items[code - actions.FIRST_ITEM]

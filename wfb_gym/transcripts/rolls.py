@@ -56,6 +56,18 @@ def added_to_dispel(battle: Battle) -> int:
     return int(dispel_bonus(packed, state, army)) + int(declared_bonus(packed, state, army))
 
 
+def number_to_match(battle: Battle, dice: int) -> str:
+    """Return in words what so many dispel dice, taken from the pool, have to match.
+
+    The engine does not tell totals of a cast apart that no dice of the pool could match.
+    """
+    number, pool = int(battle.state.number), int(battle.state.dispel) + dice
+    is_cast = battle.state.attempt == DispelAttempt.CAST
+    if is_cast and number > FACES * pool + added_to_dispel(battle):
+        return "more than dispel dice can match"
+    return str(number)
+
+
 def _describe_result(
     names: ScenarioNames, before: Battle, outcome: int, natural: Sequence[int]
 ) -> str:
@@ -97,7 +109,7 @@ def _describe_dispel(
     pending = names.pending(before)
     name = names.spell_name(*pending) if pending else "the spell"
     total = sum(natural) + added_to_dispel(before)
-    against = f"{total} against {int(before.state.number)}, " if natural else ""
+    against = f"{total} against {number_to_match(before, len(natural))}, " if natural else ""
     if outcome == outcomes.OUTCOME_WORKS:
         return f"{against}{name} is dispelled"
     ones = " as two 1s never dispel" if double(natural.count(1)) else ""
