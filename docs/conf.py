@@ -90,6 +90,28 @@ def names_that_break(
         )
 
 
+def sources_that_lead_back(
+    app: Any, name: str, template: str, context: dict[str, Any], tree: Any
+) -> None:
+    """Lead from a source to its documentation, where a module has some of its names from another.
+
+    Sphinx takes all of them for names of one module: of `wfb_gym`, which has `Limits` from
+    `wfb_gym.encoding.limits` and not `fit`.
+    """
+    if name.startswith("_modules/") and "body" in context:
+        module = name.removeprefix("_modules/").replace("/", ".")
+        documented = app.env.get_domain("py").objects
+
+        def anchor(found: re.Match[str]) -> str:
+            own = f"{module}.{found[2].rpartition('.')[2]}"
+            is_own = found[2] not in documented and own in documented
+            return found[1] + (own if is_own else found[2])
+
+        context["body"] = re.sub(
+            r'(class="viewcode-back" href="[^"#]+#)([\w.]+)', anchor, context["body"]
+        )
+
+
 def first_section(
     app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]
 ) -> None:
@@ -130,5 +152,6 @@ def setup(app: Any) -> None:
     app.connect("source-read", nav_that_is_there)
     app.connect("html-page-context", pages_that_open)
     app.connect("html-page-context", names_that_break)
+    app.connect("html-page-context", sources_that_lead_back)
     app.connect("autodoc-process-docstring", first_section)
     app.connect("autodoc-process-signature", names_of_types)

@@ -95,7 +95,7 @@ def test_rows_name_sources_that_the_page_explains(row: list[str]) -> None:
     section, _ = number_of(row)
     sources = row[2].split(", ")
     if section in TEXTS:
-        assert sources in ([section], [section, OURS])
+        assert sources == [section]
     elif section == CHOICES:
         assert sources == [OURS]
     else:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -142,6 +143,23 @@ def test_the_site_has_every_page_heading_and_picture(site: Path) -> None:
     review = re.search(r'<a[^>]*border-skirmish\.html">', (site / "web.html").read_text("utf-8"))
     assert review
     assert "download=" not in review[0]
+
+
+@pytest.mark.slow
+@needs_docs
+def test_links_of_the_site_lead_to_headings_and_names_that_are_there(site: Path) -> None:
+    """Those between source and documentation among them, which Sphinx itself does not check."""
+    texts = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.html")}
+    anchors = {path: set(re.findall(r' id="([^"]+)"', text)) for path, text in texts.items()}
+    links = 0
+    for path, text in texts.items():
+        if path.parent.parent.name == "_downloads":
+            continue  # a review, whose own script reads its anchors
+        for target, anchor in re.findall(r'<a\b[^>]* href="([^":#]*)#([^"]+)"', text):
+            aimed = (path.parent / target).resolve() if target else path
+            assert unquote(anchor) in anchors[aimed], f"{path.name}: {target}#{anchor}"
+            links += 1
+    assert links > 1000
 
 
 @pytest.mark.slow
