@@ -36,7 +36,8 @@ def draw_horizon(results: Mapping[str, Any], path: Path) -> None:
         for axes, seat in zip(grids[0].subplots(1, 2, sharey=True), SEATS, strict=True):
             _draw_battles(axes, parts, battles, seat)
         figure.axes[first].set_ylabel("points a battle more than with one phase")
-        figure.axes[first].legend(fontsize=8, loc="upper center", ncols=2)
+        shown = figure.axes[first].get_legend_handles_labels()
+        grids[0].legend(*shown, fontsize=8, loc="outside lower center", ncols=len(battles))
     save_figure(figure, path, DPI)
 
 
@@ -67,6 +68,5 @@ def _draw_battles(
         )  # fmt: skip
     axes.axhline(0.0, color=GREY, linestyle="--", linewidth=0.8)
     axes.set_title(f"phase-search as {seat}", fontsize=11)
-    axes.margins(y=0.2)
     axes.set(xlabel="phases looked at")
     axes.grid(alpha=0.3)

@@ -36,10 +36,10 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     ## Action Space
 
     `Discrete(n)`: micro-actions whose ranges `wfb_gym.encoding.actions` lists: pass, dice,
-    items, re-rolls, wizards, spells, spells in play, targets. `action_meanings()` puts them in
-    words; `action_masks()` and `info["action_mask"]` say which are legal. An illegal action
-    becomes pass where pass is legal, else the lowest legal action, and sets
-    `info["illegal_action"]`.
+    items, re-rolls, wizards, spells, spells in play, targets or none, points (of a Comet).
+    `action_meanings()` puts them in words; `action_masks()` and `info["action_mask"]` say which
+    are legal. An illegal action becomes pass where pass is legal, else the lowest legal action,
+    and sets `info["illegal_action"]`.
 
     ## Observation Space
 

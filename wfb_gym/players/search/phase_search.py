@@ -203,8 +203,8 @@ class PhaseSearchAgent(PositionAgent):
         """Return what the legal actions of a decision bring the first army.
 
         Returns:
-            Points by engine code, of those actions that a duel knows: to the end of the phase, and
-            by what they keep for later ones.
+            By engine code, of those actions that a duel knows: points to the end of the phase,
+            and of what they keep for later ones.
         """
         room, asked, nothing = self._room, position_of(battle), np.zeros(1, np.int64)
         choose_all(asked, self._spells, True, self._terms, room, nothing, _NO_VALUES)
