@@ -281,6 +281,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             submissions = read_submissions(settings.submissions)
             if settings.compare:
                 results = compare(submissions, settings.compare)
+                if not results:
+                    both = " and ".join(settings.compare)
+                    print(f"no track of which {both} have every task", file=sys.stderr)
                 for track, each in results.items():
                     if not settings.json:
                         value = Interval(**each)

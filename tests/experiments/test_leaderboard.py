@@ -238,6 +238,9 @@ def test_comparison_is_the_chance_of_improvement(
     assert told["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
     assert leaderboard.main(["--compare", "other", "nobody", *folder]) == FAILED
     assert "expected one of mine, other, found 'nobody'" in capsys.readouterr().err
+    _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
+    assert leaderboard.main(["--compare", "begun", "mine", *folder]) == 0
+    assert capsys.readouterr().err == "no track of which begun and mine have every task\n"
 
 
 def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -340,6 +340,17 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     assert page.locator("button.choice").count() == 0
 
 
+def test_a_review_that_is_being_made_is_not_made_twice(open_page: OpenPage) -> None:
+    page = open_page()
+    start(page, scenario="border-skirmish")
+    choose(page, 1)
+    choose(page, 0)
+    page.get_by_role("button", name="Review", exact=True).dblclick()
+    page.locator(".wfb-review[data-ready]").first.wait_for()
+    page.wait_for_timeout(2000)  # in which a second one would come
+    expect(page.locator(".wfb-review")).to_have_count(1)
+
+
 def test_a_duplicated_tab_plays_the_same_battle(open_page: OpenPage) -> None:
     page = open_page()
     start(page)

@@ -312,6 +312,7 @@ class _Game:
         self._shown_spell: int | None = None
         self._shown_events = 0
         self._advises = self._has_odds = False
+        self._making: object | None = None  # of the review that is being made
         names, seat = session.names, session.game.seat
         with ui.element("div").classes("top"):
             ui.html(f"<h1>{escape(session.scenario.name)}</h1>", sanitize=False).style("flex:1")
@@ -429,7 +430,7 @@ class _Game:
         await self._thinking(f"{session.game.opponent} thinks", act)
         if len(session.game.events) != self._shown_events:
             self._shown_spell = None
-            self._report.clear()  # it is of the battle before
+            self._close_review()  # it is of the battle before
             await self._refresh()
 
     async def _pick(self, event: events.GenericEventArguments) -> None:
@@ -442,7 +443,7 @@ class _Game:
     async def _undo(self, decision: int) -> None:
         await self._thinking("", self._session.undo, int(decision))
         self._shown_spell = None
-        self._report.clear()
+        self._close_review()
         await self._refresh()
 
     # --- odds and advice -------------------------------------------------------------------
@@ -521,10 +522,16 @@ class _Game:
         opening = escape(f"{game.narrated.names.scenario.name} begins.")
         self._log.set_content("".join(rows) or f"<p class='how'>{opening}</p>")
 
+    def _close_review(self) -> None:
+        """Take the review away; one that is still being made will not be shown."""
+        self._making = None
+        self._report.clear()
+
     async def _review(self) -> None:
-        """Show the review below the head of the page."""
-        if not self._session.game.events:
+        """Show the review below the head of the page, unless it is being made already."""
+        if not self._session.game.events or self._making is not None:
             return
+        making = self._making = object()
         done: list[int] = [0, 1]
 
         def note(number: int, of: int) -> None:
@@ -539,13 +546,19 @@ class _Game:
                     _thinks(f"Reviewing the battle, {done[0]} of {done[1]} steps")
                 ),
             )
-        review = await self._thinking("", self._session.review, note)
-        timer.cancel()
-        self._report.clear()
-        if review is None:
+        try:
+            review = await self._thinking("", self._session.review, note)
+            page = shown = ""
+            if review is not None:
+                page = await self._thinking("", review_page, review)
+                shown = await self._thinking("", review_html, review)
+        finally:
+            timer.cancel()
+            is_wanted = self._making is making  # else the battle has gone on
+            if is_wanted:
+                self._close_review()
+        if not is_wanted or review is None:
             return
-        page = await self._thinking("", review_page, review)
-        shown = await self._thinking("", review_html, review)
         transcript, name = text_of(review.transcript), self._session.scenario.name
         with self._report:
             with ui.element("div").classes("tools"):
@@ -561,7 +574,7 @@ class _Game:
                         "Take back the last decision", on_click=partial(self._undo, -1)
                     ).props(_OUTLINED)
                 else:
-                    ui.button("Close the review", on_click=self._report.clear).props(_OUTLINED)
+                    ui.button("Close the review", on_click=self._close_review).props(_OUTLINED)
             ui.html(shown, sanitize=False)
         ui.run_javascript(SCRIPT)
 
