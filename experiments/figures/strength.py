@@ -14,7 +14,7 @@ from wfb_gym.seats import SEATS
 _FASTEST = 1e-3
 """Milliseconds at which players are drawn that play inside the batch, untimed."""
 
-_CLOSE = 5.0, 25.0
+_CLOSE = 5.0, 12.0
 """Times as long, and points less, within which two names, or a name and a bar, would meet."""
 
 
