@@ -195,16 +195,18 @@ def test_the_script_names_itself(tmp_path: Path) -> None:
 
 def run_with_small_files(line: str, out: Path, most: int) -> subprocess.CompletedProcess[str]:
     """Run a command that can write no file of more bytes, as if the disk became full."""
-    import resource
-
+    # The limit is set by the command's own process: a fork of this one would disturb its threads.
+    limited = (
+        "import os, resource, sys; "
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most})); "
+        "os.execv(sys.executable, [sys.executable, '-m', *sys.argv[1:]])"
+    )
     return subprocess.run(
-        [sys.executable, "-m", *line.format(out=out).split()],
+        [sys.executable, "-c", limited, *line.format(out=out).split()],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-        # safe, as no other thread holds a lock that it needs
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
     )
 
 
