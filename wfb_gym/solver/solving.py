@@ -24,7 +24,8 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import State
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.estimation import explore
 from wfb_gym.solver.game_graph import (
     DEFAULT_BYTES,
@@ -100,16 +101,19 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
         raise ValueError("solve: expected a horizon with leaf_values, found none")
     began = time.perf_counter()
     loaded = load_scenario(scenario)
-    near, leaf_phase, of_leaves = loaded, NO_HORIZON, None
+    near, leaf_phase = loaded, NO_HORIZON
     if horizon is not None:
         done = int(battle.state.phase) if battle is not None else 0
         near = loaded.first_phases(min(done + horizon, loaded.phases))
         if leaf_values is None:
             loaded = near
         elif near.phases < loaded.phases:
-            leaf_phase, of_leaves = near.phases, _of_states(leaf_values, loaded)
+            leaf_phase = near.phases
+    packed, of_leaves = pack(loaded), None
+    if leaf_values is not None and leaf_phase != NO_HORIZON:
+        of_leaves = _of_states(leaf_values, packed)
     graph = GameGraph(
-        pack(loaded),
+        packed,
         max_bytes,
         merging=True,
         threads=available_cores() if threads is None else threads,
@@ -166,9 +170,8 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
     return solution
 
 
-def _of_states(leaf_values: LeafValues, scenario: Scenario) -> StateValues:
+def _of_states(leaf_values: LeafValues, packed: Records[PackedScenario]) -> StateValues:
     """Return what a graph asks: the same of states alone."""
-    packed = pack(scenario)
     codec = View.fitted(packed, 0).codec
 
     def ask(states: Records[State]) -> NDArray[np.float64]:
