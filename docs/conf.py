@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from docutils.nodes import Text
+from sphinx.addnodes import desc_annotation
 from sphinx.domains.python import PyFunction
 
 import wfb_gym
@@ -123,8 +125,8 @@ def first_section(
 
 
 NAMES_OF_TYPES = {
-    r"~?numpy\.ndarray\[tuple\[~?typing\.Any, \.\.\.\], "
-    r"~?numpy\.dtype\[~?(numpy|typing)\.(\w+)\]\]": r"NDArray[\2]",
+    r"~?(?:numpy\.)?ndarray\[tuple\[~?(?:typing\.)?Any, \.\.\.\], "
+    r"~?(?:numpy\.)?dtype\[~?(?:(?:numpy|typing)\.)?(\w+)\]\]": r"NDArray[\1]",
     r"~?(collections\.abc|typing)\.Callable\[\[\.\.\.\], NDArray\[int64\]\]": "Policy",
     r"str \| ~?pathlib\.Path \| Policy \| ~?wfb_gym\.players\.interface\.HasPolicy": "Opponent",
     "<factory>": "...",
@@ -134,13 +136,22 @@ NAMES_OF_TYPES = {
 
 def names_of_types(app: Any, what: str, name: str, found: Any, options: Any, *given: Any) -> Any:
     """Write types in a signature by the names that the sources use."""
-
-    def shortened(text: str | None) -> str | None:
-        for long, short in NAMES_OF_TYPES.items():
-            text = text and re.sub(long, short, text)
-        return text
-
     return tuple(map(shortened, given))
+
+
+def shortened(text: str | None) -> str | None:
+    """Return text with the names that the sources use for types."""
+    for long, short in NAMES_OF_TYPES.items():
+        text = text and re.sub(long, short, text)
+    return text
+
+
+def types_of_properties(app: Any, domain: str, kind: str, content: Any) -> None:
+    """Write the types of properties, which no signature holds, by the same names."""
+    for annotation in content.parent.findall(desc_annotation):
+        text = annotation.astext()
+        if kind == "property" and (short := shortened(text)) != text:
+            annotation.children = [Text(short)]
 
 
 def setup(app: Any) -> None:
@@ -155,3 +166,4 @@ def setup(app: Any) -> None:
     app.connect("html-page-context", sources_that_lead_back)
     app.connect("autodoc-process-docstring", first_section)
     app.connect("autodoc-process-signature", names_of_types)
+    app.connect("object-description-transform", types_of_properties)

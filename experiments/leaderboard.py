@@ -155,7 +155,18 @@ def make_entries(settings: Settings) -> Entries:
     for name in entries:
         if not FILE_NAME.fullmatch(name):
             raise ValueError(f"--name: expected {FILE_NAME_EXPECTED}, found {name!r}")
+        _check_keeps_tasks(settings, settings.submissions / f"{name}.json")
     return entries
+
+
+def _check_keeps_tasks(settings: Settings, path: Path) -> None:
+    """Raise if a submission holds tasks that would be gone, as only some are graded."""
+    if not settings.task or settings.add or not path.is_file():
+        return
+    former = read_submission(path).model_dump(exclude_none=True)
+    others = {task for track in TRACKS for task in former.get(track, {})} - set(settings.task)
+    if others:
+        raise ValueError(f"--task: {path} holds other tasks; expected --add, which keeps them")
 
 
 def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int:

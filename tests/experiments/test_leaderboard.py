@@ -194,6 +194,10 @@ def test_other_tasks_are_added_to_a_submission(
     assert found.description == "as it was"
     assert leaderboard.main([*line, "--steps", "999", "--task", "apprentice/caster"]) != 0
     assert "expected steps 1000, found 999" in capsys.readouterr().err
+    line.remove("--add")
+    with pytest.raises(SystemExit):  # dwarf-hold would be gone
+        leaderboard.main([*line, "--steps", "1000", "--task", "apprentice/caster"])
+    assert "mine.json holds other tasks; expected --add" in capsys.readouterr().err
     assert read_submission(tmp_path / "mine.json").duels == found.duels
 
 

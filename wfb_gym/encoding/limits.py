@@ -275,10 +275,10 @@ def _most_dice(scenario: PackedScenario, seat: int, dispels_by_power: bool) -> i
     return min(sizes.DICE, int(max(most)))
 
 
-_Sizes = TypeVar("_Sizes", ArmyLimits, Limits)
+Sizes = TypeVar("Sizes", ArmyLimits, Limits)
 
 
-def union(limits: Sequence[_Sizes]) -> _Sizes:
+def union(limits: Sequence[Sizes]) -> Sizes:
     """Return the smallest limits that show everything that any of `limits` shows."""
     most: dict[str, Any] = {}
     for field in fields(limits[0]):

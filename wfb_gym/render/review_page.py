@@ -299,7 +299,7 @@ for (const root of document.querySelectorAll(".wfb-review:not([data-ready])")) {
     const at = Math.max(0, Math.min(last, number)), frame = data.frames[at];
     slider.value = at;
     root.dataset.at = at;
-    find(".place").textContent = `${at} / ${last}`;
+    find(".place").textContent = at < last ? `${at + 1} of ${last}` : "end";
     const before = at ? part(data.log[at - 1]) : "<p class='how'>The battle begins.</p>";
     find(".now").innerHTML = `<div>${before}</div><div>${part(frame.s)}${part(frame.r)}</div>`;
     armies.forEach((army, k) => { army.innerHTML = frame.a[k].map(part).join(""); });
