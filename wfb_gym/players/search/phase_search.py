@@ -54,26 +54,21 @@ _BETTER = 1e-9
 
 @jit(forceinline=False)
 def _least_of(
-    duel: Duel,
-    legal: NDArray[np.int16],
-    points: NDArray[np.float64],
-    count: int,
-    best: int,
-    enough: float,
+    duel: Duel, legal: NDArray[np.int16], points: NDArray[np.float64], count: int, best: int
 ) -> int:
-    """Return the spell of least worth that brings enough, if the best action is to cast one.
+    """Return the code of the spell of least worth that is nearly as good to cast as the best.
 
     Args:
         duel: what is nominated in.
         legal: codes of the legal actions.
-        points: of each.
+        points: of each, for the side that casts.
         count: of these.
-        best: code of the best action.
-        enough: points that it has to bring.
+        best: which of them is best; its own code is returned unless it is to cast a spell.
     """
-    if not FIRST_CAST <= best < FIRST_IN_PLAY:
-        return best
-    chosen = best
+    chosen = int64(legal[best])
+    if not FIRST_CAST <= chosen < FIRST_IN_PLAY:
+        return chosen
+    enough = float(points[best]) - _NEARLY * duel.greatest
     least = np.inf
     for i in range(count):
         slot = slot_of(duel, int64(legal[i]) - FIRST_CAST)
@@ -104,8 +99,7 @@ def _choose(
         return int64(NONE)
     code = int64(legal[best])
     if state.node == Node.NOMINATE and has_units(packed):
-        least = float(points[best]) - _NEARLY * room.duel[0].greatest
-        return _least_of(room.duel[0], legal, points, count, code, least)
+        return _least_of(room.duel[0], legal, points, count, best)
     if state.node == Node.DISPEL and state.attempt == DispelAttempt.CAST and not state.declared:
         duel = room.duel[0]
         worth = worth_of(duel, int64(duel.n_spells))
@@ -211,6 +205,25 @@ class PhaseSearchAgent(PositionAgent):
         sign, legal = 1.0 if battle.mover == 0 else -1.0, battle.legal_actions()
         points = zip(legal, room.points[: len(legal)].tolist(), strict=True)
         return {code: sign * value for code, value in points if not np.isnan(value)}
+
+    def least_first(self, asked: PositionArrays, row: int, points: NDArray[np.float64]) -> int:
+        """Return the action of a nomination where of spells nearly as good the least goes first.
+
+        Args:
+            asked: positions.
+            row: which of them; somebody nominates there, in a battle with units.
+            points: of the legal actions by ascending code, for the side that casts.
+
+        Returns:
+            The engine code of the best action, or of a lesser spell.
+        """
+        room, nothing = self._room, np.zeros(1, np.int64)
+        one = asked._replace(
+            states=asked.states[row : row + 1], scenario=asked.scenario[row : row + 1]
+        )
+        choose_all(one, self._spells, False, self._terms, room, nothing, _NO_VALUES)
+        legal, best = room.work[0].legal, int(points.argmax())
+        return int(_least_of(room.duel[0], legal, points, len(points), best))
 
     def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
         """Return points still to come for the first army at positions behind the first one.

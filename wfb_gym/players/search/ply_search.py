@@ -3,14 +3,15 @@
 Expectimax lays out every position some decisions ahead, with exact dice, casualties and miscasts;
 each of those at its end gets the value of the duel that it is reduced to, and of what is kept for
 the phases to come (`wfb_gym.players.search.phase_values`). Decisions that no duel knows (re-rolls,
-swaps, dice to keep) are looked through.
+swaps, dice to keep) are looked through. Of spells that are nearly as good to cast the least goes
+first, as in phase search.
 """
 
 import numpy as np
 
 from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import new_states
+from wfb_gym.engine.state import Node, new_states
 from wfb_gym.players.interface import Actions, PositionAgent
 from wfb_gym.players.search.expectimax import (
     BACK_UP,
@@ -20,6 +21,7 @@ from wfb_gym.players.search.expectimax import (
     new_graph,
     search,
 )
+from wfb_gym.players.search.look_ahead import has_units
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.solver.graph_arrays import new_expansion
 
@@ -73,6 +75,11 @@ class PlySearchAgent(PositionAgent):
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         for row in np.flatnonzero(asked.decides()):
             self._search_one(asked, int(row), actions)
+            state, packed = asked.states[row], asked.packed_scenarios[asked.scenario[row]]
+            if state.node == Node.NOMINATE and has_units(packed):
+                sign = 1.0 if state.mover == 0 else -1.0
+                points = sign * self._room.sums[: self._graph.nodes[0].count]
+                actions[row] = asked.indices[self._values.least_first(asked, int(row), points)]
 
     def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> None:
         """Write the best action of a row."""
