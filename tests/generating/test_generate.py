@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from wfb_gym.generating import Generation, army_cost, generate
+from wfb_gym.generating import KINDS, Generation, army_cost, generate
 from wfb_gym.generating.characters import BOUND, OF_LISTS, RUNE, SCROLL, STONE
 from wfb_gym.generating.options import slots_of
 from wfb_gym.packing import pack
@@ -223,6 +223,29 @@ def test_any_seed_and_any_options_make_a_legal_scenario(seed: int, options: Gene
     check(generate(seed, options), options)
 
 
+@pytest.mark.parametrize("kind", [kind for kind, options in KINDS.items() if options.duel])
+def test_duels_have_spells_of_fixed_worth_and_no_units(kind: str) -> None:
+    options, phases, per_phase = KINDS[kind], set(), 0
+    for seed in range(60):
+        scenario = generate(seed, options)
+        phases.add(scenario.phases)
+        assert (scenario.battlefield, scenario.ruleset) == (None, options.ruleset)
+        for army in scenario.armies:
+            assert (army.units, army.heroes) == ((), ())
+            assert all(who.status == "ready" for who in army.characters)
+            check_wizards(scenario, army, options)
+            assert not {item for who in army.characters for item in who.items} & set(BOUND)
+            for slot in spell_slots(army, scenario.catalogue):
+                assert slot.spell.effect is None
+                assert slot.spell.worth + slot.spell.worth_per_phase > 0
+                per_phase += slot.spell.worth_per_phase > 0
+        assert sum(army_cost(scenario, army) for army in scenario.armies) <= options.points
+        assert scenario_from_dict(scenario.model_dump()) == scenario
+        assert int(pack(scenario)[0].armies[0].n_spells) > 0
+    assert phases == {options.phases}
+    assert per_phase > 0
+
+
 def test_no_battle_asks_for_more_aims_than_there_is_room_for() -> None:
     # Six Comets and six other spells might, each Comet at up to 64 points.
     options = Generation(
@@ -378,6 +401,7 @@ def test_only_lores_and_armies_that_are_asked_for_come() -> None:
         ({"points": 499}, "points: expected a whole number from 500 to 2000, found 499"),
         ({"points": 1000.0}, "points: expected a whole number from 500 to 2000, found 1000.0"),
         ({"units": True}, "units: expected a whole number from 3 to 10, found true"),
+        ({"duel": 1}, "duel: expected true or false, found 1"),
         ({"battlefield": 1}, "battlefield: expected true or false, found 1"),
         ({"ruleset": "8e"}, 'ruleset: expected a known value (did you mean 7e or 6e?), found "8e"'),
         ({"lores": "Fire"}, 'lores: expected a tuple of names, found "Fire"'),

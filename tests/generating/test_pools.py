@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from wfb_gym.generating import (
+    KINDS,
     TEST_SEEDS,
     TRAIN_SEEDS,
     Generated,
@@ -62,19 +63,26 @@ def test_a_word_stands_for_each_split() -> None:
     assert Generated.parse("generated") == Generated.parse("generated:train") == Generated()
     assert Generated.parse("generated:test") == Generated(split="test")
     assert Generated().count == 256
-    phase = Generation(phases=1)
-    assert Generated.parse("generated-phase") == Generated(options=phase)
-    assert Generated.parse("generated-phase:test") == Generated(split="test", options=phase)
+    assert KINDS["phase"] == Generation(phases=1)
+    for kind, options in KINDS.items():
+        assert Generated.parse(f"generated-{kind}") == Generated(options=options)
+        assert Generated.parse(f"generated-{kind}:test") == Generated("test", options=options)
 
 
-@pytest.mark.parametrize("text", ["generate", "generated:", "generated:Test", "generated:7", ""])
-def test_other_words_are_refused(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("generate", "(did you mean generated or generated:train or generated:test?)"),
+        ("generated:", "(did you mean generated or generated:train or generated:test?)"),
+        ("generated:7", "(did you mean generated or generated-duel-7e or generated:test?)"),
+        ("generated-duell", "(did you mean generated-duel or generated-duel-3 or"),
+        ("", f"(none of the {3 * (1 + len(KINDS))} is close)"),
+    ],
+)
+def test_other_words_are_refused(text: str, expected: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         Generated.parse(text)
-    assert str(caught.value) == (
-        "scenario: expected generated or generated:train or generated:test or generated-phase "
-        f'or generated-phase:train or generated-phase:test, found "{text}"'
-    )
+    assert str(caught.value).startswith(f"scenario: expected a kind {expected}")
 
 
 def test_scenarios_are_those_of_the_seeds() -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ScenarioLike = Any
 """A bundled name, a path to a scenario file, a `Scenario`, "generated", or `Generated`."""
 
-_GENERATED = re.compile(r"generated(-phase)?(:(?!.*\.toml).*)?$")
+_GENERATED = re.compile(r"generated(-[\w-]+)?(:(?!.*\.toml).*)?$")
 _QUIET = 2.0
 """Seconds between two lines about progress, and before the first."""
 

@@ -5,7 +5,7 @@ with seeds for training or for tests, which share none. Scenarios are checked as
 here plays or packs them.
 """
 
-from wfb_gym.generating.options import Generation, Sizes
+from wfb_gym.generating.options import KINDS, Generation, Sizes
 from wfb_gym.generating.scenarios import (
     TEST_SEEDS,
     TRAIN_SEEDS,
@@ -17,6 +17,7 @@ from wfb_gym.generating.scenarios import (
 )
 
 __all__ = [
+    "KINDS",
     "TEST_SEEDS",
     "TRAIN_SEEDS",
     "Generated",

@@ -22,7 +22,7 @@ from wfb_gym.generating.primitives import RandomChoices
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.profiles import CharacterProfile, army_list
 from wfb_gym.scenario.sizes import LORE_SPELLS
-from wfb_gym.scenario.spells import spells_of_lore
+from wfb_gym.scenario.spells import Spell, spells_of_lore
 
 SCROLL = "Dispel Scroll"
 STONE = "Power Stone"
@@ -74,7 +74,8 @@ def choose_characters(
         roster.add_runesmiths()
     elif kind != "none":
         roster.add_wizards(lore)
-    roster.add_heroes()
+    if not options.duel:
+        roster.add_heroes()
     if kind != "none":
         roster.equip()
     names = []
@@ -184,7 +185,8 @@ class _Roster:
         """
         choices = self._choices
         count = min(who.level + _extra_spells(who.items), LORE_SPELLS)
-        if self._spells >= LORE_SPELLS - count and choices.chance(35):
+        may_roll = self._spells >= LORE_SPELLS - count and not self._options.duel
+        if may_roll and choices.chance(35):
             who.rolled = True
             self._spells -= LORE_SPELLS - count
             return
@@ -192,7 +194,21 @@ class _Roster:
         if 0 not in numbers and choices.chance(40):
             numbers[choices.below(count)] = 0
         spells = spells_of_lore(who.lore)
-        who.spells = [spells[number].name for number in sorted(numbers)]
+        known = [spells[number] for number in sorted(numbers)]
+        who.spells = [spell.name for spell in known]
+        if self._options.duel:
+            who.worths = [self._draw_worth(spell) for spell in known]
+
+    def _draw_worth(self, spell: Spell) -> tuple[float, float]:
+        """Draw what a spell of a duel is worth: more, by and large, the harder it is to cast.
+
+        Returns:
+            Points when it takes effect, and at each end of phase while it is in play.
+        """
+        between, most = self._choices.between, int(spell.casting_value)
+        if spell.duration == "remains_in_play":
+            return 5.0 * between(0, 4), 5.0 * between(1, most // 2)
+        return 5.0 * between(2, 2 * most), 0.0
 
     def _give_items(self, who: CharacterDraft) -> None:
         """Give a character items; Daemons carry none (ours: in print they have their own gifts)."""
@@ -207,6 +223,8 @@ class _Roster:
         if who.is_wizard:
             self._give_arcane(who, allowance)
         allowance -= who.cost - who.points
+        if self._options.duel:  # what is bound in them strikes units
+            return
         bound = [name for name in BOUND if self._can_give((name,), allowance)]
         if bound and _extra_spells(who.items) < self._spells and choices.chance(12):
             self._give(who, (choices.pick(bound),))

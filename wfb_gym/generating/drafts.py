@@ -53,6 +53,8 @@ class CharacterDraft:
     name: str = ""  # unique in the army
     items: list[str] = field(default_factory=list)
     spells: list[str] = field(default_factory=list)  # known; empty where it rolls them
+    worths: list[tuple[float, float]] = field(default_factory=list)  # in a duel: when they take
+    # effect, and at each end of phase
     rolled: bool = False  # a wizard rolls its spells when the battle begins
     unit: UnitDraft | None = None  # that it is in, or is
     status: str = "ready"
@@ -137,10 +139,11 @@ def scenario_document(
         "ruleset": options.ruleset,
         "phases": options.phases,
     }
-    if options.battlefield:
+    has_places = options.battlefield and not options.duel
+    if has_places:
         document["battlefield"] = {"width": WIDTH, "depth": DEPTH, "terrain": tuple(terrain)}
     for key, army in zip(SEATS, armies, strict=True):
-        document[key] = _army_table(army, options.battlefield)
+        document[key] = _army_table(army, has_places)
     return document
 
 
@@ -171,6 +174,8 @@ def _character_table(who: CharacterDraft, has_places: bool) -> dict[str, Any]:
             entry["lore"] = who.lore
         else:
             entry["spells"] = tuple({"name": name, "lore": who.lore} for name in who.spells)
+            for spell, (worth, per_phase) in zip(entry["spells"], who.worths, strict=False):
+                spell |= {"worth": worth, "worth_per_phase": per_phase}
     if who.items:
         entry["items"] = tuple(who.items)
     if who.unit is not None:

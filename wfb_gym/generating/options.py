@@ -6,7 +6,7 @@ Nothing here is drawn at random.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, bundled_armies
@@ -68,6 +68,8 @@ class Generation:
             Daemons, "dwarfs" with runes, "daemons" who cast, "none" (no wizards, no items and
             no Dwarfs: two dispel dice), or "any" of these.
         battlefield: whether there is a battlefield; else every target is in range and in sight.
+        duel: whether there are wizards (and Runesmiths) alone, whose spells have worths in points
+            in place of effects; `battlefield` and `units` do not matter then.
         wizards: most wizards of an army, 1 to 6; also most Runesmiths and Runelords.
         characters: most characters of an army, its wizards among them, 1 to 6.
         units: most units of an army, 3 to 10.
@@ -86,6 +88,7 @@ class Generation:
     armies: tuple[str, ...] = ()
     opposition: Opposition = "any"
     battlefield: bool = True
+    duel: bool = False
     wizards: int = 3
     characters: int = 3
     units: int = 5
@@ -117,8 +120,9 @@ class Generation:
                 for i, value in enumerate(values)
                 if value not in known or value in values[:i]
             ]
-        if not isinstance(self.battlefield, bool):
-            problems.append(Problem("battlefield", "true or false", format_value(self.battlefield)))
+        for key in ("battlefield", "duel"):
+            if not isinstance(value := getattr(self, key), bool):
+                problems.append(Problem(key, "true or false", format_value(value)))
         if problems:
             raise ScenarioError(_WHERE, problems)
         if not self.lores:
@@ -131,6 +135,8 @@ class Generation:
     @property
     def sizes(self) -> Sizes:
         """The sizes that every scenario of these options keeps to, in both armies."""
+        if self.duel:
+            return Sizes(self.characters, 0, self.spells, self.items, 0)
         comets_fall = self.battlefield and self.phases > 1
         points = POINTS if comets_fall else 0
         return Sizes(self.characters, self.units, self.spells, self.items, points)
@@ -177,8 +183,8 @@ def wizard_options(list_name: str, options: Generation) -> tuple[WizardOption, .
         lores = tuple(lore for lore in profile.lores if lore in options.lores)
         for level, points in profile.points.items():
             found.append(WizardOption(profile, int(level), points, lores))
-            # Horrors have its lores (ours).
-            if profile.name == "Lord of Change" and int(level) == 4:
+            # Horrors have its lores (ours); they are a unit.
+            if profile.name == "Lord of Change" and int(level) == 4 and not options.duel:
                 found.append(WizardOption(None, 1, HORRORS_CHAMPION_POINTS, lores))
     budget, slots = MAX_CHARACTERS_SHARE * options.points, slots_of(options.points)
     return tuple(
@@ -239,7 +245,7 @@ def _army_problems(options: Generation) -> list[Problem]:
     def lists_too_cheap(units: int) -> Sequence[str]:
         return [name for name in options.armies if _max_unit_points(name, slots, units) < needed]
 
-    if lacking := lists_too_cheap(options.units):
+    if not options.duel and (lacking := lists_too_cheap(options.units)):
         enough = (n for n in range(options.units, UNITS) if not lists_too_cheap(n))
         fewest = next(enough, UNITS)
         expected = f"at least {fewest}, as {options.points} points of {', '.join(lacking)} need"
@@ -252,3 +258,21 @@ def _army_problems(options: Generation) -> list[Problem]:
     if expected:
         problems.append(Problem("armies", expected, ", ".join(options.armies)))
     return problems
+
+
+def _one_phase(**more: Any) -> Generation:
+    return Generation(phases=1, **more)
+
+
+KINDS: dict[str, Generation] = {
+    "phase": _one_phase(),
+    "phase-500": _one_phase(points=500),
+    "phase-2000": _one_phase(points=2000, units=7),
+    "phase-7e": _one_phase(ruleset="7e"),
+    "duel": _one_phase(duel=True),
+    "duel-500": _one_phase(duel=True, points=500),
+    "duel-2000": _one_phase(duel=True, points=2000),
+    "duel-7e": _one_phase(duel=True, ruleset="7e"),
+    "duel-3": Generation(duel=True, points=500, phases=3),
+}
+"""Kinds of scenario that can be solved, many of each at least, by name."""

@@ -12,6 +12,7 @@ from wfb_gym.generating.characters import choose_characters
 from wfb_gym.generating.drafts import BANNER_POINTS, ArmyDraft, CharacterDraft, scenario_document
 from wfb_gym.generating.options import (
     HORRORS_CHAMPION_POINTS,
+    KINDS,
     Generation,
     Opposition,
     Sizes,
@@ -30,6 +31,7 @@ from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import AIMS, MARKS, POINTS
 from wfb_gym.scenario.slots import identities_to_mark
 from wfb_gym.scenario.spells import Spell, spells_of_lore
+from wfb_gym.suggestions import one_of
 
 SEEDS = range(2**32)
 """All seeds."""
@@ -79,6 +81,9 @@ def _try_to_generate(seed: int, options: Generation, choices: RandomChoices) -> 
     if first is None or second is None:
         return None
     armies = (first, second)
+    if options.duel:
+        document = scenario_document(seed, options, armies, [])
+        return scenario_from_dict(document, f"generated-{seed}")
     for army in armies:
         join_units(army.characters, army.units, choices)
     pairs = deployment.pair_fighting_units(armies, choices)
@@ -114,6 +119,8 @@ def _first_army(options: Generation, choices: RandomChoices) -> ArmyDraft | None
         known = tuple(name for name in known if lore in lores[name])
     name = choices.pick(known)
     characters = choose_characters("wizards", name, options, choices, lore)
+    if options.duel:
+        return ArmyDraft(name, characters, [])
     units = choose_units(name, characters, options, choices, banners=True)
     return None if units is None else ArmyDraft(name, characters, units)
 
@@ -128,6 +135,8 @@ def _second_army(options: Generation, choices: RandomChoices) -> ArmyDraft | Non
         kind = choices.pick_weighted(possible)
     name = choices.pick(second_army_lists(kind, options))
     characters = choose_characters(kind, name, options, choices)
+    if options.duel:
+        return ArmyDraft(name, characters, [])
     units = choose_units(name, characters, options, choices, banners=kind != "none")
     return None if units is None else ArmyDraft(name, characters, units)
 
@@ -256,23 +265,21 @@ class Generated:
 
     @classmethod
     def parse(cls, text: str) -> "Generated":
-        """Read ``generated``, ``generated:train`` or ``generated:test``.
+        """Read ``generated``, ``generated:train``, ``generated:test``, or the same of a kind.
 
-        ``generated-phase`` and its splits are the same armies with one phase: about half of
-        them can be solved within seconds.
+        ``generated-phase`` and its splits are the same armies with one phase, and so on for each
+        of `KINDS`: many of those can be solved within seconds.
 
         Raises:
             ScenarioError: the text is none of them.
         """
-        names: dict[str, tuple[Split, int]] = {}
-        for word, phases in ((_WORD, Generation().phases), (f"{_WORD}-phase", 1)):
-            names[word] = ("train", phases)
-            names |= {f"{word}:{split}": (split, phases) for split in _RANGES}
-        if text not in names:
-            problem = Problem("", " or ".join(names), format_value(text))
+        kinds = {_WORD: Generation()} | {f"{_WORD}-{kind}": one for kind, one in KINDS.items()}
+        word, _, split = text.partition(":")
+        if word not in kinds or split not in ("", *_RANGES) or text.endswith(":"):
+            known = [each for kind in kinds for each in (kind, *(f"{kind}:{s}" for s in _RANGES))]
+            problem = Problem("", one_of(known, text, "a kind"), format_value(text))
             raise ScenarioError("scenario", [problem])
-        split, phases = names[text]
-        return cls(split, options=Generation(phases=phases))
+        return cls("test" if split == "test" else "train", options=kinds[word])
 
     @property
     def seeds(self) -> range:
