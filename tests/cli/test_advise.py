@@ -498,7 +498,7 @@ def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> Non
     assert main(["advise", "border-skirmish"]) == 0
     told = capsys.readouterr().out
     assert "This phase is worth about" in told
-    method = "this phase and those to come, each solved as a duel of its best spells"
+    method = "this phase and what it leaves for those to come, each a duel of its best spells"
     assert f"Values are estimates, not exact: {method}." in told
     assert "The reason: border-skirmish does not fit into" in told
     assert "--phases 1 looks no further" in told

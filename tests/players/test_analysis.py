@@ -39,7 +39,8 @@ def test_what_is_too_large_is_searched() -> None:
     analysis = analyst.analyse(battle)
     assert not analysis.is_exact
     assert (
-        analysis.method == "this phase and those to come, each solved as a duel of its best spells"
+        analysis.method
+        == "this phase and what it leaves for those to come, each a duel of its best spells"
     )
     assert list(analysis.values) == battle.legal_actions()
     assert analysis.best == searcher(battle, rng_of_seed(0))

@@ -54,7 +54,7 @@ def test_a_duel_as_it_begins() -> None:
         "    11+ Conflagration of Doom        ready",
         "The dispeller  ■■■■ 4 dispel dice",
         "  Rival Archmage: level 4, 3 of 3 wounds",
-        "  items: Dispel Scroll",
+        "  items of the army: Dispel Scroll",
     ]
 
 
@@ -104,7 +104,7 @@ def test_what_is_used_up_and_tried() -> None:
     narrated.act(FIRST_ITEM)
     lines = frame_lines(narrated)
     assert "     8+ Fiery Blast                  tried" in lines
-    assert "  items: Dispel Scroll (used)" in lines
+    assert "  items of the army: Dispel Scroll (used)" in lines
     assert "The caster, you to decide  ■■■■ 4 power dice" in lines
     narrated.act(PASS)
     assert frame_lines(narrated)[0] == "archmage-duel, over: nobody is ahead"
@@ -114,13 +114,14 @@ def test_bound_spells_have_a_power_level_and_equal_items_are_counted() -> None:
     narrated = NarratedBattle(load_scenario("the-winds-unbound"))
     lines = frame_lines(narrated)
     assert "   PL 3 Fire Ball (Ring of Flame)" in lines
-    items = [line for line in lines if line.startswith("  items: ")]
-    assert items[0] == (
-        "  items: Rod of Power, Dispel Scroll x3, Luckstone, Seal of Destruction, Power Stone"
-    )
+    items = [line for line in lines if line.startswith("  items of the army: ")]
+    expected = "Rod of Power, Dispel Scroll x3, Luckstone, Seal of Destruction, Power Stone"
+    assert items[0] == f"  items of the army: {expected}"
     scroll = next(k for k, slot in enumerate(narrated.names.items[0]) if "Scroll" in slot.item.name)
     narrated.visible.state.items[0, scroll] = 0
-    (line,) = (line for line in frame_lines(narrated) if line.startswith("  items: Rod"))
+    (line,) = (
+        line for line in frame_lines(narrated) if line.startswith("  items of the army: Rod")
+    )
     assert "Dispel Scroll x2, " in line
     assert "Dispel Scroll (used)" in line
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from wfb_gym.cli.parser import tell_progress
@@ -12,6 +13,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.players.analysis import MOST_POSITIONS, Analysis, Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution, TooLarge, solve
+from wfb_gym.solver.graph_arrays import TIE
 from wfb_gym.transcripts.decisions import describe_action, describe_dice
 from wfb_gym.transcripts.names import ScenarioNames
 
@@ -142,13 +144,31 @@ class Judge:
                 is_exact, method = False, how
         return value, is_exact, method
 
-    def play_on(self, battle: Battle, action: int) -> Battle:
-        """Play an action and the mover's best further choices that it brings, in a copy."""
+    def play_on(self, names: ScenarioNames, battle: Battle, action: int) -> Battle:
+        """Play an action and the mover's best further choices that it brings, in a copy.
+
+        Of equally good ones the likeliest is taken: a throw of one die that cannot cast anything
+        may be as good as any other.
+        """
         after = battle.copy()
         after.act(action)
         while after.node in _FURTHER_CHOICES and after.mover == battle.mover:
-            after.act(self.analyse(after).best)
+            analysis = self.analyse(after)
+            equal = [c for c, value in analysis.values.items() if value > analysis.value - TIE]
+            ways = []
+            for code in equal:
+                way = after.copy()
+                way.act(code)
+                ways.append(way)
+            after = max(ways, key=partial(_chance, names, after))
         return after
+
+
+def _chance(names: ScenarioNames, before: Battle, after: Battle) -> Fraction:
+    """Return the chance of the dice that are thrown next, 0 where none are."""
+    if after.node not in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
+        return Fraction(0)
+    return describe_dice(names, before, after).chance or Fraction(0)
 
 
 def advise(position: RequestedPosition, samples: int) -> Advice:
@@ -192,7 +212,9 @@ def _best_first(
     """
     best, plays = max(values.values()), []
     for code in sorted(values):
-        text, dice, chance = describe_action(names, battle, code, judge.play_on(battle, code))
+        text, dice, chance = describe_action(
+            names, battle, code, judge.play_on(names, battle, code)
+        )
         plays.append(Play(text, values[code], values[code] - best, dice, chance))
     return sorted(
         plays,

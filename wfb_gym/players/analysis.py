@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.players.search.ply_search import PlySearchAgent
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution, TooLarge
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
@@ -66,7 +66,7 @@ class Analyst:
         self._most = most_positions
         self._packed = pack(scenario)
         self._solution: Solution | None = None
-        self._phases, self._search = PhaseSearchAgent(), ExpectimaxAgent()
+        self._phases, self._search = PhaseSearchAgent(), PlySearchAgent()
         self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
 
     def analyse(self, battle: Battle) -> Analysis:
@@ -85,12 +85,12 @@ class Analyst:
             return _analysis(battle, solution.action_values(battle), True, "exact")
         values = self._phases.action_values(battle)
         if len(values) == len(battle.legal_actions()):
-            method = "this phase and those to come, each solved as a duel of its best spells"
+            method = (
+                "this phase and what it leaves for those to come, each a duel of its best spells"
+            )
             return _analysis(battle, values, False, method)
-        values = self._search.action_values(battle)
-        return _analysis(
-            battle, values, False, "a look ahead in this phase, as far as there is room"
-        )
+        method = "what it may lead to, each as a duel of its best spells"
+        return _analysis(battle, self._search.action_values(battle), False, method)
 
     def _solved(self, battle: Battle) -> Solution | None:
         """Return a solution that has the position, if what can follow it is small enough."""

@@ -287,7 +287,7 @@ def _items(names: ScenarioNames, battle: Battle, army: int) -> Iterator[str]:
             f"{name}{f' x{number}' if number > 1 else ''}{' (used)' if is_used else ''}"
             for (name, is_used), number in numbers.items()
         ]
-        yield f"  items: {', '.join(items)}"
+        yield f"  items of the army: {', '.join(items)}"
 
 
 def _units(scenario: Scenario, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:

@@ -154,11 +154,21 @@ def _curve(review: Review) -> str:
     return (
         f'<figure class="card curve"><figcaption><h2>Expected result for {name}</h2>'
         f"<small>between &minus;{most:.0f} and +{most:.0f} {review.names.point}s; dots are the "
-        f"worst decisions, click to go there</small></figcaption>"
+        f"worst decisions, click to go there{_about_estimates(review)}</small></figcaption>"
         f'<svg viewBox="0 0 {_WIDE} {_HIGH}" preserveAspectRatio="none" role="img" '
         f'aria-label="expected result"><path class="area" d="{area}"/>'
         f'<path class="zero" d="M0 {middle}H{_WIDE}"/><path class="line" d="M{line}"/>'
         f'<path class="cursor" d="M0 0V{_HIGH}"/>{worst}</svg></figure>'
+    )
+
+
+def _about_estimates(review: Review) -> str:
+    """Say why the curve may jump where a phase begins, if it is estimated."""
+    if all(each.is_exact for each in review.decisions if each.choices):
+        return ""
+    return (
+        ". An estimate: this phase, and what it leaves for those to come, "
+        "so it jumps where one begins"
     )
 
 

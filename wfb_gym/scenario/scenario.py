@@ -408,6 +408,8 @@ def _position_problems(scenario: Scenario) -> Iterator[Problem]:
                 expected = f"a place on the battlefield: {field.extent}"
                 needed = isinstance(who, Unit) or (who.is_on_battlefield and who.stands_in is None)
                 wrong = needed if who.position is None else not field.contains(who.position)
+                if who.position is None and not isinstance(who, Unit):
+                    expected = f"its unit, or {expected}"
             if wrong:
                 yield who.problem_at("position", expected).below(f"{side}.{key}")
 
