@@ -17,17 +17,23 @@ from typing import Any, Self, TypeVar
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
+
+try:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.table import Table
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        f'experiments needs {error.name}: pip install "wfb-gym[train]"', name=error.name
+    ) from error
 
 import wfb_gym
 from wfb_gym import _commands
@@ -37,6 +43,7 @@ from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.files import write_text_whole
 from wfb_gym.players.interface import Agent, Opponent
+from wfb_gym.players.registry import make_agent
 
 FAILED, INTERRUPTED = _commands.FAILED, _commands.INTERRUPTED
 """Exit statuses of a command that could not do all that it was asked for, and after Ctrl-C."""
@@ -94,7 +101,7 @@ def batch_player(agent: Agent) -> BatchPlayer:
 
 
 def play(
-    player: Agent | BatchPlayer,
+    player: str | Path | Agent | BatchPlayer,
     *,
     seat: str,
     scenario: Any,
@@ -108,7 +115,7 @@ def play(
     Battle i has the dice of seed + i, so space seeds by more than `battles`.
 
     Args:
-        player: the player of the seat.
+        player: the player of the seat, or the name or path that `make_agent` makes it of.
         seat: "caster" or "dispeller".
         scenario: what is played.
         opponent: the player of the other seat, or several.
@@ -118,7 +125,14 @@ def play(
 
     Returns:
         Points of the seat in each battle, float64 (battles,).
+
+    Raises:
+        ValueError: there is no such player or seat.
     """
+    if seat not in IDS:
+        raise ValueError(f"seat: expected one of {', '.join(IDS)}, found {seat!r}")
+    if isinstance(player, str | Path):
+        player = make_agent(player, scenario=scenario, seat=seat, seed=seed)
     envs: Any = gym.make_vec(
         IDS[seat],
         num_envs=battles,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -49,6 +50,11 @@ def same(first: list[Any], second: list[Any]) -> bool:
         for one, other in zip(first, second, strict=True)
         for a, b in zip(one, other, strict=True)
     )
+
+
+def test_playing_needs_a_reset() -> None:
+    with pytest.raises(gym.error.ResetNeeded, match="Cannot call play"):
+        SelfPlayBatch(2, "apprentice").play(np.zeros(2, np.int64), np.zeros(0, np.int64))
 
 
 def test_another_number_of_actions_than_decisions_is_refused() -> None:

@@ -7,7 +7,9 @@ import pytest
 from rich.table import Column, Table
 
 from agents import distil, imitate, train, train_fast
+from experiments import common
 from experiments.common import print_results, progress
+from wfb_gym.players.registry import make_agent
 
 
 @pytest.mark.parametrize("module", [train, train_fast, distil, imitate])
@@ -35,3 +37,17 @@ def test_what_is_printed_into_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[st
     printed = capsys.readouterr()
     assert all(printed.out.count(each) == 2 for each in names)
     assert " ".join(names) in printed.err
+
+
+def test_a_player_may_be_named() -> None:
+    def points(player: Any, seat: str = "caster") -> list[float]:
+        found = common.play(
+            player, seat=seat, scenario="apprentice", opponent="greedy", battles=4, seed=1
+        )
+        return list(found)
+
+    assert points("veteran") == points(make_agent("veteran"))
+    with pytest.raises(ValueError, match="expected one of random"):
+        points("veterann")
+    with pytest.raises(ValueError, match="seat: expected one of caster, dispeller, found 'mage'"):
+        points("veteran", "mage")

@@ -96,3 +96,17 @@ def test_a_long_one_holds_up_the_others_only_for_lack_of_room(
     assert [each.scenario for each in found] == list(range(30))
     assert found[0].came == (room > 0)
     assert sorted(waiting.begun) == list(range(30))
+
+
+def test_one_name_in_place_of_several_is_refused() -> None:
+    with pytest.raises(ValueError, match="solve_all: expected several scenarios, found 'appren"):
+        list(solver.solve_all("apprentice"))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"threads": 0}, {"threads": "two"}, {"max_bytes": "4G"}, {"max_bytes": -1}], ids=str
+)
+def test_memory_and_threads_are_whole_numbers_from_one_on(wrong: dict[str, Any]) -> None:
+    (name,) = wrong
+    with pytest.raises(ValueError, match=f"{name}: a whole number from 1 on, found"):
+        solver.solve("apprentice", **wrong)

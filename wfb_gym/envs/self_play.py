@@ -7,6 +7,7 @@ either army. Each army sees the battle in its own layout and answers in its own 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,6 +93,7 @@ class SelfPlayBatch(EpisodeDriver):
         self.points = np.zeros(num_envs)
         self.opening_points = np.zeros(num_envs)
         self.ended = np.zeros(num_envs, np.bool_)
+        self._asked: tuple[Decisions, Decisions] | None = None
 
     @property
     def playing(self) -> NDArray[np.int64]:
@@ -181,7 +183,10 @@ class SelfPlayBatch(EpisodeDriver):
 
         Raises:
             ValueError: an army's actions are not as many as its decisions.
+            gymnasium.error.ResetNeeded: `reset` was not called.
         """
+        if self._asked is None:
+            raise gym.error.ResetNeeded("Cannot call play() before calling reset()")
         both = first, second
         for seat, asked, actions in zip(SEATS, self._asked, both, strict=True):
             if np.shape(actions) != asked.members.shape:
@@ -228,5 +233,5 @@ class SelfPlayBatch(EpisodeDriver):
             for view in self.views
             for members in [np.flatnonzero(running & (state["mover"] == view.seat))]
         )
-        self._asked = (first, second)
-        return self._asked
+        self._asked = first, second
+        return first, second

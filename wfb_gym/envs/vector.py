@@ -234,9 +234,13 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
             return np.ones(self.num_envs, np.bool_)
         mask = options["reset_mask"]
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,):
-            raise ValueError(f"reset_mask: expected an array of shape ({self.num_envs},)")
+            found = f"shape {mask.shape}" if isinstance(mask, np.ndarray) else type(mask).__name__
+            expected = f"an array of shape ({self.num_envs},)"
+            raise ValueError(f"reset_mask: expected {expected}, found {found}")
         if mask.dtype != np.bool_ or not mask.any():
-            raise ValueError("reset_mask: expected dtype bool and at least one True")
+            found = "none" if mask.dtype == np.bool_ else f"dtype {mask.dtype}"
+            expected = "dtype bool and at least one True"
+            raise ValueError(f"reset_mask: expected {expected}, found {found}")
         return mask.copy()
 
     def _seeds(

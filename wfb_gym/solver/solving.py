@@ -10,6 +10,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from numbers import Integral
+from pathlib import Path
 from threading import Event
 from typing import Any, TextIO
 
@@ -90,8 +92,13 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
         TooLarge: The scenario has more positions than fit; names what makes it large.
         ScenarioError: There is no such scenario, or it is refused.
         ValueError: A battle or leaf values together with `cache`, a horizon below 1, leaf values
-            without a horizon, or not a finite one for each position.
+            without a horizon, or not a finite one for each position; no whole number of bytes or
+            threads from 1 on.
     """
+    for name, number in (("max_bytes", max_bytes), ("threads", threads)):
+        if number is not None and (not isinstance(number, Integral) or number < 1):
+            expected = f"{name}: a whole number from 1 on"
+            raise ValueError(f"solve: expected {expected}, found {number!r}")
     if cache and (battle is not None or leaf_values is not None):
         given = "a battle" if battle is not None else "leaf_values"
         raise ValueError(f"solve: expected {given} or cache=True, found both")
@@ -205,7 +212,10 @@ def solve_all(
     Raises:
         TooLarge: as `solve` does, once those before were yielded; the others are given up.
         ScenarioError: likewise.
+        ValueError: a single name or path in place of several.
     """
+    if isinstance(scenarios, str | Path):
+        raise ValueError(f"solve_all: expected several scenarios, found {scenarios!r}")
     some, cores = list(scenarios), available_cores()
     if len(some) == 1 or cores == 1:
         for scenario in some:
