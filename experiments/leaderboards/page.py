@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 
 from experiments.common import markdown_table
-from experiments.leaderboards.protocol import BATTLES, POINTS_UNIT, TRACKS, Task
+from experiments.leaderboards.protocol import (
+    BATTLES,
+    POINTS_UNIT,
+    TRACKS,
+    Task,
+    generated_scenarios,
+)
 from experiments.leaderboards.submissions import Submission
 from experiments.statistics import Floats, Interval, bootstrap, interquartile_mean, mean
 from wfb_gym.seats import SEATS
+from wfb_gym.solver.evaluation import SAME
 
 PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 
@@ -25,6 +32,10 @@ Duels and generated scenarios: exact normalised scores, 100 is optimal play, 0 r
 interquartile mean over tasks and runs. Battles: mean points against random, greedy and veteran,
 for each 1,000 points of army. In brackets the stratified bootstrap 95 % interval over runs; a
 policy that is not trained and is graded exactly has none.
+"""
+GENERATED = """How often a policy fails, beside how good it is: the 5th percentile of its scores,
+and the share of all points between random and optimal play that it wins, where a scenario counts by
+what is at stake in it. Intervals are over scenarios, the mean of a policy's runs in each.
 """
 
 
@@ -63,6 +74,43 @@ def task_interval(submission: Submission, task: Task) -> Interval | None:
     scores = task_scores(submission, task)
     statistic = interquartile_mean if task.track == "generated" else mean
     return None if scores is None else bootstrap(statistic, scores)
+
+
+def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:
+    """Return a submission's scores over the generated scenarios of a seat; None if it has none.
+
+    They are the interquartile mean, the 5th percentile, and the share of all stakes in %. Scenarios
+    are drawn, with a score for each, the mean over runs.
+    """
+    (task,) = (task for task in TRACKS["generated"] if task.seat == seat)
+    found = task_scores(submission, task)
+    if found is None:
+        return None
+    scores, points = found.mean(axis=0), [each.points for each in generated_scenarios()]
+    stakes = np.array([each[seat][1] - each[seat][0] for each in points if seat in each])
+    stakes = stakes[stakes > SAME]
+
+    def five_percent(drawn: Floats) -> Any:
+        return np.quantile(scores[drawn[..., 0].astype(int)], 0.05, axis=-1)
+
+    def share(drawn: Floats) -> Any:
+        at = drawn[..., 0].astype(int)
+        return (scores[at] * stakes[at]).sum(axis=-1) / stakes[at].sum(axis=-1)
+
+    numbers = np.arange(float(len(scores)))[:, None]
+    middle = bootstrap(interquartile_mean, scores[:, None])
+    return [middle, bootstrap(five_percent, numbers), bootstrap(share, numbers)]
+
+
+def generated_rows(entries: Sequence[Submission]) -> list[list[str]]:
+    """Return the table of the generated scenarios."""
+    rows = [["policy", "seat", "interquartile mean", "5th percentile", "of all stakes, %"]]
+    for each in entries:
+        for seat in SEATS:
+            found = generated_intervals(each, seat)
+            if found is not None:
+                rows.append([each.name, seat, *(interval_text(one, "generated") for one in found)])
+    return rows
 
 
 def interval_text(found: Interval | None, track: str) -> str:
@@ -105,9 +153,15 @@ def make_page(submissions: Sequence[Submission]) -> str:
                 rows += [[each.name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
             else:
                 rows.append([each.name, *cells])
+        if track == "generated":
+            rows = generated_rows(entries)
         if len(rows) > 1:
             tables[track.capitalize()] = rows
     about = [[each.name, each.description, each.authors, each.code] for each in entries]
     tables["Policies"] = [["policy", "what it is", "by", "code"], *about]
-    parts = [f"## {title}\n\n{markdown_table(rows)}\n" for title, rows in tables.items()]
+    words = {"Generated": f"{GENERATED}\n"}
+    parts = [
+        f"## {title}\n\n{words.get(title, '')}{markdown_table(rows)}\n"
+        for title, rows in tables.items()
+    ]
     return "\n".join([INTRODUCTION, *parts])

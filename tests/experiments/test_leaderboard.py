@@ -3,6 +3,7 @@
 import json
 import os
 import tracemalloc
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from experiments.leaderboards.protocol import (
     POOL,
     TASKS,
     TRACKS,
+    GeneratedScenario,
     generated_scenarios,
     generated_tasks,
 )
 from experiments.leaderboards.submissions import (
     FOLDER,
+    Submission,
     SubmissionError,
     read_submission,
     read_submissions,
@@ -28,7 +31,10 @@ from experiments.leaderboards.submissions import (
 from tests.pages import page as docs_page
 from tests.pages import rows_of
 from wfb_gym import solver
-from wfb_gym.generating import TEST_SEEDS
+from wfb_gym.generating import TEST_SEEDS, TRAIN_SEEDS, generate
+from wfb_gym.packing import pack
+from wfb_gym.seats import SEATS
+from wfb_gym.solver.solution import packed_digest
 
 SMALL = ["--task", "apprentice/caster", "--task", "archmage-duel/dispeller"]
 
@@ -199,6 +205,39 @@ def test_other_tasks_are_added_to_a_submission(
         leaderboard.main([*line, "--steps", "1000", "--task", "apprentice/caster"])
     assert "mine.json holds other tasks; expected --add" in capsys.readouterr().err
     assert read_submission(tmp_path / "mine.json").duels == found.duels
+
+
+def test_generated_scenarios_count_by_score_and_by_what_is_at_stake() -> None:
+    few = [
+        GeneratedScenario(k, dict.fromkeys(SEATS, (0.0, stake)))
+        for k, stake in enumerate((1.0, 1.0, 1.0, 97.0))
+    ]
+    scores = {"generated/caster": [[-300.0, 100.0, 100.0, 90.0], [-300.0, 100.0, 100.0, 100.0]]}
+    found = Submission(
+        protocol=1, name="mine", description="x", authors="x", code="x", steps=1,
+        versions={"a": "1"}, generated=scores,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "generated_scenarios", lambda: few)
+        intervals = page.generated_intervals(found, "caster")
+        assert page.generated_intervals(found, "dispeller") is None
+    assert intervals is not None
+    middle, low, share = intervals
+    assert middle.value == pytest.approx((95.0 + 100.0) / 2)
+    assert low.value == pytest.approx(np.quantile([-300.0, 100.0, 100.0, 95.0], 0.05))
+    assert share.value == pytest.approx((-3.0 + 2.0 + 0.95 * 97.0) / 1.0)
+    assert low.low == -300.0
+    assert share.low < share.value < share.high
+
+
+@pytest.mark.slow
+def test_no_generated_scenario_of_the_benchmark_is_one_of_the_training_split() -> None:
+    def digests(seeds: Iterable[int]) -> set[str]:
+        return {packed_digest(pack(generate(seed, protocol.OPTIONS))) for seed in seeds}
+
+    tested = digests(each.seed for each in protocol.generated_scenarios())
+    assert len(tested) == protocol.GENERATED
+    assert not tested & digests(TRAIN_SEEDS[:2000])
 
 
 # --- statistics ----------------------------------------------------------------------------
