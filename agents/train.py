@@ -174,7 +174,7 @@ def run(settings: Settings, task: Task) -> dict[str, Any]:
 
 def _run(settings: Settings, task: Task) -> dict[str, Any]:
     model, envs, hyper, _, grader = task
-    untrained = copy.deepcopy(model.policy)
+    before = copy.deepcopy(model.policy)
     with DeferredInterrupt() as interrupt:
         curve = CurveCallback(grader, hyper, settings, interrupt)
         began = time.monotonic()
@@ -190,7 +190,8 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
     exact: dict[str, Any] = {}
     with common.Interruptible() as grading:
         if not interrupt.requested:
-            agents = {"untrained": ModelAgent(untrained, envs), "trained": trained}
+            name = "untrained" if settings.load is None else "loaded"
+            agents = {name: ModelAgent(before, envs), "trained": trained}
             grades, exact = grader.grade(agents, settings.final_battles)
     interrupted = interrupt.requested or grading.interrupted
     results = {
