@@ -1,6 +1,7 @@
 """``play`` and ``replay``: a person at the game, with the answers typed in before."""
 
 import io
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -395,6 +396,17 @@ def test_what_is_too_large_is_estimated() -> None:
     assert f"{NOT_ROLLED} no dice are thrown for it now" in legend
     for row, value in zip(rows, analysis.values.values(), strict=True):
         assert f"{NOT_ROLLED}  {ESTIMATED}{value:.2f}" in row
+
+
+def test_a_swap_is_valued_like_the_phase_that_follows(capsys: Capture, monkeypatch: Patch) -> None:
+    type_answers(monkeypatch, "?", "quit")
+    shown = run(capsys, "play horrors-in-the-mist --seed 5")
+    keep, swap = (float(each) for each in re.findall(r" ~(\d+\.\d+)", shown))
+    known = ["Brass Horrors Caster", "Commandment of Brass"]
+    assert main(["advise", "horrors-in-the-mist", "--json", "--rolled", *known]) == 0
+    plays = json.loads(capsys.readouterr().out)["plays"]
+    # other wizards' spells are open there
+    assert [swap, keep] == pytest.approx([each["value"] for each in plays], rel=0.15)
 
 
 def test_spells_are_listed_with_worth_and_effect() -> None:
