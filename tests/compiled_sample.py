@@ -80,6 +80,24 @@ def core(value: int) -> int:
     return shared_square(value)
 
 
+@jit(forceinline=False)
+def square_and_shared(value: int) -> int:
+    """Calls a function of the core, and is called by `wider_core`, which compiles it anew."""
+    return checked_square(value) + shared_square(value)
+
+
+@jit
+def calls_both(value: int) -> int:
+    """Meets `square_and_shared` before it knows of the core."""
+    return square_and_shared(value) + 1
+
+
+@jit(forceinline=False)
+def wider_core(value: int) -> int:
+    """Calls what is shared, and what may be waiting for it."""
+    return shared_square(value) + square_and_shared(value)
+
+
 def _of_another_package_kept(value: int) -> int:
     return shared_square(value) + calls_shared(value) + 1
 

@@ -135,6 +135,24 @@ def test_an_entry_is_compiled_anew_for_another_core_than_its_own(tmp_path: Path)
     assert _with_core(tmp_path).startswith(f"{results} 0 ")
 
 
+def test_the_core_is_whole_though_what_it_calls_waits_for_it(tmp_path: Path) -> None:
+    # Numba would take the core's call for a recursion, and a later process would not find it.
+    def said(call: str) -> str:
+        core = "_compiler.use_core(lambda: (sample.wider_core, (0,)))"
+        names = "from wfb_gym import _compiler\nfrom tests import compiled_sample as sample"
+        variables = os.environ | {"WFB_GYM_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", f"{names}\n{core}\nprint(sample.{call})"]
+        done = subprocess.run(
+            command, cwd=ROOT, env=variables, text=True, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert said("calls_both(3)") == "19"
+    assert said("calls_shared(3)") == "10"
+    assert said("wider_core(3)") == "27"
+
+
 def test_the_core_is_whole_after_an_interruption(tmp_path: Path) -> None:
     interrupted = """
 finalize = _compiler._Library.finalize

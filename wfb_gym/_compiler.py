@@ -44,6 +44,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
+from numba.core.typing.context import CallStack
 
 from wfb_gym.files import DamagedFileError, refuse_damage, write_whole
 
@@ -191,6 +192,11 @@ class _Dispatcher(CPUDispatcher):
             return self.py_func  # the caller calls what this returns
         return super()._compile_for_args(*args, **kws)  # type: ignore[misc]
 
+    @property
+    def is_compiling(self) -> Any:
+        """Whether a call met now is a recursion; what waits for the core does not count."""
+        return self.typingctx.callstack.findfirst(self.py_func) is not None
+
     @classmethod
     def compiles_inner(cls) -> bool:
         return cls.depth > 1
@@ -275,8 +281,12 @@ class _Core:
         cls.is_compiling, cls.shared = True, []
         for each in cls.members:
             each.overloads.clear()  # what an interrupted attempt has left
+        core, arguments = cls.find()
+        # A function that is being compiled and that the core calls too is compiled anew for it:
+        # Numba would take the call for a recursion, and the core would lack the function.
+        typing = core.typingctx
+        begun, typing.callstack = typing.callstack, CallStack()
         try:
-            core, arguments = cls.find()
             signature = tuple(map(numba.typeof, arguments))
             core.compile(signature)
             if not cls.symbols:
@@ -285,7 +295,7 @@ class _Core:
                 for _, cres in cls.shared:
                     cres.library.is_core = True  # of inner functions that call it and stay
         finally:
-            cls.is_compiling = False
+            cls.is_compiling, typing.callstack = False, begun
             _Dispatcher.depth, _Library.links_ours = depth, links_ours
 
     @classmethod
