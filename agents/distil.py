@@ -1,18 +1,18 @@
 """Trains one policy for many scenarios by distillation of the exact optimum of generated ones.
 
-    python -m agents.distil --seat caster
-    python -m agents.distil --seat dispeller --steps 15000
+    python -m agents.distil
+    python -m agents.distil --scenarios 1000 --steps 5000
 
-Solves generated scenarios of the train split (one phase between two random armies), keeps the exact
-value of every action at some thousand decisions of each, and trains a network of entities
-(`wfb_gym.players.network`) to prefer the best. No dice are thrown: each decision counts as if it
-had been played out endlessly often. Then the policy is graded, exactly, in scenarios of the test
-split, which it never saw.
+Solves generated scenarios of the train split, of all kinds (`wfb_gym.generating.KINDS`), keeps the
+exact value of every action at some hundred decisions of each, and trains a network of entities
+(`wfb_gym.players.network`) to prefer the best, in both seats. No dice are thrown: each decision
+counts as if it had been played out endlessly often. Then the policy is graded, exactly, in
+scenarios of the test split, which it never saw.
 
 Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent` plays it),
-results.json, scores.png; targets have their own folder, for the other seat and the next run. An
-interruption loses little: running again uses the targets and the grades that are there, and with
---resume the last checkpoint of the network; what is learned is the same as without interruption.
+results.json, scores.png; targets have their own folder, for the next run. An interruption loses
+little: running again uses the targets and the grades that are there, and with --resume the last
+checkpoint of the network; what is learned is the same as without interruption.
 --ray shares the solving and the grading out to the machines of a Ray cluster.
 """
 
@@ -38,7 +38,7 @@ from agents.checkpoints import (
     save_checkpoint,
 )
 from agents.common import DeferredInterrupt, report
-from agents.distillation.grading import Grade, grade_seeds
+from agents.distillation.grading import Grade, grade_scenarios
 from agents.distillation.targets import TargetError, TargetSet, TargetSource, make_many_targets
 from agents.figures import draw_grades
 from agents.run_folder import (
@@ -53,10 +53,12 @@ from agents.run_folder import (
 )
 from experiments import common
 from experiments.workers import RAY, Workers, open_workers
+from wfb_gym.encoding.limits import SWITCHES, ArmyLimits, Limits
 from wfb_gym.files import refuse_damage, write_text_whole
-from wfb_gym.generating import Generation
-from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.generating import KINDS
+from wfb_gym.players.learned import EITHER, NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.scenario.sizes import DICE
 from wfb_gym.seats import SEATS
 
 MODULE = "agents.distil"
@@ -68,6 +70,9 @@ FREE = ("out", "targets", "workers", "ray", "threads", "checkpoint_seconds")
 """Settings that do not change the results."""
 NOT_LEARNED = (*FREE, "test_bytes", "graded")
 """Settings that do not decide what is learned."""
+_ARMY = ArmyLimits(wizards=5, spells=9, items=4, units=10, comet_points=0)
+LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, True))
+"""What the network can see: all kinds of generated scenarios, and most bundled ones."""
 REPORTED = 200
 """Gradient steps between two points of the curve."""
 
@@ -77,18 +82,17 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        seat: the seat that the network plays.
-        scenarios: seeds of the train split to learn from; half of them have targets.
+        scenarios: of the train split to learn from; two thirds of them have targets.
         steps: gradient steps.
-        points: what an army of the scenarios may cost.
         out: folder of the results.
         targets: folder of the targets, which runs share.
         seed: seed of the network and of the batches.
         width: width of the hidden layers.
         batch_size: decisions of a gradient step.
         learning_rate: learning rate at the beginning; it falls to 0 as a cosine.
-        temperature: temperature of the softmax over exact values; 1: a spell's greatest worth.
-        regret: weight of the expected regret beside the cross-entropy.
+        temperature: temperature of the softmax over exact values; 1: what a decision is about.
+        least_stake: what a decision is about at least; 1: the greatest stake in its scenario.
+        regret: weight of the expected regret, in temperatures, beside the cross-entropy.
         max_grad_norm: most that the norm of a gradient may be.
         train_bytes: memory that a scenario to learn from may take.
         test_bytes: memory that a scenario of the grading may take.
@@ -98,18 +102,17 @@ class Settings:
         checkpoint_seconds: seconds between two checkpoints.
     """
 
-    seat: str = field(default="caster", metadata={"choices": SEATS})
-    scenarios: int = 1900
-    steps: int = 7500
-    points: int = 1000
-    out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/distil-SEAT)"})
+    scenarios: int = 6000
+    steps: int = 24000
+    out: Path = Path("runs/distil")
     targets: Path = Path("runs/targets")
     seed: int = 0
     width: int = 64
-    batch_size: int = 1024
+    batch_size: int = 512
     learning_rate: float = 2e-3
-    temperature: float = 0.01
-    regret: float = 0.1
+    temperature: float = 0.05
+    least_stake: float = 0.1
+    regret: float = 0.3
     max_grad_norm: float = field(default=1.0, metadata={"aliases": ("--max-norm",)})
     train_bytes: int = 6 << 20
     test_bytes: int = 16 << 20
@@ -126,7 +129,7 @@ class Student:
     def __init__(self, settings: Settings, targets: TargetSet) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.targets = settings, targets
-        self.network = PolicyNetwork(targets.view.limits, "entities", settings.width)
+        self.network = PolicyNetwork(targets.views[0].limits, "entities", settings.width)
         self.optimiser = torch.optim.Adam(
             self.network.parameters(), settings.learning_rate, eps=1e-5
         )
@@ -140,28 +143,32 @@ class Student:
         return self.steps * self.settings.batch_size
 
     def update(self) -> None:
-        """Take a gradient step; regrets are in parts of a spell's greatest worth."""
+        """Take a gradient step; regrets are in parts of what a decision is about."""
         began = time.perf_counter()
         settings = self.settings
         done = self.steps / settings.steps
         rate = 0.5 * settings.learning_rate * (1.0 + math.cos(math.pi * done))
         self.optimiser.param_groups[0]["lr"] = max(rate, 1e-5)
-        arrays = self.targets.sample(settings.batch_size)
-        observations, masks, points = (torch.from_numpy(array) for array in arrays)
-        action_values = points / (100.0 * self.network.greatest_worth(observations)[:, None])
-        best = action_values.amax(1, keepdim=True)
-        probabilities = torch.softmax((action_values - best) / settings.temperature, 1)
+        batch = self.targets.sample(settings.batch_size)
+        observations, masks, points, stakes, most = map(torch.from_numpy, batch)
         log_probs, values = self.network(observations, masks)
-        cross_entropy = -(probabilities * log_probs).sum(1).mean()
-        regrets = torch.where(masks, best - action_values, torch.zeros(()))
-        regret = (log_probs.exp() * regrets).sum(1).mean() / settings.temperature
-        value_loss = (values - best[:, 0]).square().mean()
-        loss = cross_entropy + settings.regret * regret + 0.5 * value_loss
+        best = points.amax(1, keepdim=True)
+        about = torch.maximum(stakes, settings.least_stake * most)[:, None]
+        regrets = torch.where(masks, (best - points) / about, torch.zeros(()))
+        wanted = torch.softmax((points - best) / about / settings.temperature, 1)
+        cross_entropy = -(wanted * log_probs).sum(1)
+        regret = (log_probs.exp() * regrets).sum(1) / settings.temperature
+        matters = (stakes > 0).float()
+        policy_loss = ((cross_entropy + settings.regret * regret) * matters).mean()
+        unit = self.network.worth_at_hand(observations)
+        values = values * self.network.greatest_worth(observations) / unit
+        value_loss = nn.functional.smooth_l1_loss(values, best[:, 0] / (100.0 * unit))
+        loss = policy_loss + 0.5 * value_loss
         self.optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
         self.optimiser.step()
-        likeliest = log_probs.argmax(1, keepdim=True)
+        likeliest = log_probs.detach().argmax(1, keepdim=True)
         self.recent.append(float(regrets.gather(1, likeliest).mean()))
         self.steps += 1
         if len(self.recent) == REPORTED or self.steps == settings.steps:
@@ -199,7 +206,7 @@ def check_targets(settings: Settings) -> None:
         TargetError: what the folder notes is damaged.
     """
     path = settings.targets / "settings.json"
-    now = {name: getattr(settings, name) for name in ("points", "train_bytes")}
+    now = {"train_bytes": settings.train_bytes, "kinds": list(KINDS)}
     if path.is_file():
         with refuse_damage(path, "settings of targets", TargetError):
             before = dict(json.loads(path.read_text(encoding="utf-8")))
@@ -210,13 +217,13 @@ def check_targets(settings: Settings) -> None:
 
 
 def make_train_targets(settings: Settings, source: TargetSource, workers: Workers) -> list[int]:
-    """Make the targets that are missing; returns the seeds that have any."""
+    """Make the targets that are missing; returns the scenarios that have any."""
     useful = []
     count = settings.scenarios
     with common.progress() as bar:
         task = bar.add_task("solving", total=count, note="")
-        for seed, has_targets in enumerate(make_many_targets(source, range(count), workers)):
-            useful += [seed] if has_targets else []
+        for number, has_targets in enumerate(make_many_targets(source, range(count), workers)):
+            useful += [number] if has_targets else []
             bar.update(task, advance=1, note=f"{len(useful)} of use")
     return useful
 
@@ -252,11 +259,12 @@ def grade_test_split(
     test = replace(source, split="test", max_bytes=settings.test_bytes)
     with common.progress() as bar:
         task = bar.add_task("grading", total=settings.graded, note="")
-        found = grade_seeds(test, agent.seat, agent, settings.graded, path, workers)
+        found = grade_scenarios(test, agent, settings.graded, path, workers)
         for grades, seen in found:
-            scores = [one.score for one in grades if one.score is not None]
+            scores = [one.score for one in grades]
             note = f"median {np.median(scores):.1f} " if scores else ""
-            bar.update(task, completed=len(grades), note=f"{note}of {seen} seeds")
+            done = len({one.number for one in grades})
+            bar.update(task, completed=done, note=f"{note}of {seen} scenarios")
     return grades
 
 
@@ -273,20 +281,18 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     if state is not None:
         check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
     check_targets(settings)
-    seat = SEATS.index(settings.seat)
-    options = Generation(points=settings.points, phases=1)
-    source = TargetSource(options, settings.targets, max_bytes=settings.train_bytes)
+    source = TargetSource(tuple(KINDS.values()), settings.targets, max_bytes=settings.train_bytes)
     began = time.perf_counter()
     useful = make_train_targets(settings, source, workers)
     solving_seconds = time.perf_counter() - began
-    student = Student(settings, TargetSet(source, useful, seat, settings.seed))
+    student = Student(settings, TargetSet(source, useful, LIMITS, settings.seed))
     if state is not None:
         student.set_state(state)
     train(student)
     about: dict[str, Any] = {
-        "seat": seat,
+        "seat": EITHER,
         "general": True,
-        "scenario": f"generated, {settings.points} points, one phase",
+        "scenario": f"generated, {', '.join(KINDS)}",
         "seed": settings.seed,
         "decisions": student.learned_from,
         "command": common.command_line(MODULE, settings, FREE),
@@ -296,26 +302,24 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     save_network(student.network, policy, about)
     path = settings.out / f"grades-{_digest(student.network)}.jsonl"
     grades = grade_test_split(settings, source, NetworkAgent(policy), path, workers)
-    scores = np.array([one.score for one in grades])
-    median = float(np.median(scores))
+    median = float(np.median([one.score for one in grades]))
     save_network(student.network, policy, {**about, "score": median})
     results = {
         "args": common.settings_as_json(settings),
-        "scenarios": len(student.targets.targets),
+        "scenarios": student.targets.scenarios,
         "decisions": student.targets.decisions,
         "solving_seconds": round(solving_seconds, 1),
         "learning_seconds": round(student.seconds, 1),
         "learned_from": student.learned_from,
         "curve": student.curve,
         "median_score": median,
-        "mean_score": float(scores.mean()),
-        "quantiles": {str(q): float(np.quantile(scores, q)) for q in (0.05, 0.25, 0.75, 0.95)},
+        "kinds": list(KINDS),
         "grades": [asdict(one) for one in grades],
         "versions": common.versions(),
     }
     common.write_results(settings.out, results)
     picture = settings.out / "scores.png"
-    write_or_warn(picture, lambda: draw_grades(grades, settings.seat, picture))
+    write_or_warn(picture, lambda: draw_grades(grades, picture))
     delete_checkpoint(settings.out)  # there is nothing left to go on with
     return results
 
@@ -337,7 +341,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__,
         quick=QUICK,
         switches={"resume": "go on from the folder's checkpoint", **OVERWRITE},
-        usual_out=lambda settings: Path("runs") / f"distil-{settings.seat}",
     )
     numbers = [each.name for each in fields(Settings) if each.type in (int, float)]
     common.check_positive(parser, settings, [name for name in numbers if name != "seed"])
@@ -354,9 +357,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> int:
         results = run(settings, resume)
-        scores = f"median {results['median_score']:.1f}, mean {results['mean_score']:.1f}"
-        count = len(results["grades"])
-        text = f"{settings.seat}: {scores} over {count} scenarios that it never saw"
+        lines = []
+        for seat in SEATS:
+            scores = [one["score"] for one in results["grades"] if one["seat"] == seat]
+            if scores:
+                low, median = np.quantile(scores, (0.05, 0.5))
+                lines.append(f"{seat}: median {median:.1f}, 5th percentile {low:.1f}")
+        text = f"over {settings.graded} scenarios that it never saw: {'; '.join(lines)}"
         return report(results, "json" in switches, text)
 
     return run_command(MODULE, settings.out, work)

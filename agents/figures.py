@@ -128,31 +128,30 @@ def _series(number: int, colour: str | None = None) -> dict[str, Any]:
     }
 
 
-def draw_grades(grades: Sequence[Grade], seat: str, path: Path) -> None:
+def draw_grades(grades: Sequence[Grade], path: Path) -> None:
     """Exact scores in many scenarios: each against its size, and how many reach what."""
-    scores = np.array([one.score for one in grades], float)
-    sizes = np.array([one.decisions for one in grades], float)
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-    drawn, colour = np.maximum(scores, 0.0), SEAT_COLOURS[seat]
-    left.scatter(sizes, drawn, s=14, color=colour, alpha=0.6, linewidths=0, zorder=3)
+    for seat, colour in SEAT_COLOURS.items():
+        own = [one for one in grades if one.seat == seat]
+        if not own:
+            continue
+        drawn = np.maximum([one.score for one in own], 0.0)
+        sizes = [one.decisions for one in own]
+        left.scatter(sizes, drawn, s=14, color=colour, alpha=0.6, linewidths=0, zorder=3)
+        ordered = np.sort(drawn)[::-1]
+        share = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
+        low = float(np.quantile(drawn, 0.05))
+        right.plot(ordered, share, color=colour, linewidth=2, label=f"{seat}, 95 % reach {low:.0f}")
     _draw_score_axis(left, 0.0)
     left.set(xscale="log", xlabel="positions of the scenario")
     left.set_ylabel("exact score (below 0 drawn at 0)")
     left.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
-    left.set_title(f"{seat}: {len(scores)} scenarios that it never saw", fontsize=11)
-    ordered = np.sort(drawn)[::-1]
-    share = 100.0 * np.arange(1, len(ordered) + 1) / len(ordered)
-    right.plot(ordered, share, color=colour, linewidth=2)
-    median = float(np.median(scores))
-    right.plot(median, 50.0, "o", color=BLACK)
-    right.annotate(
-        f"median {median:.1f}", (median, 50.0), (-10, 0), textcoords="offset points",
-        ha="right", va="center",
-    )  # fmt: skip
+    left.set_title("scenarios that it never saw", fontsize=11)
     right.set_title("how many reach which score", fontsize=11)
     right.set(xlabel="exact score", ylabel="scenarios with this score or more, %")
     right.set(xlim=(0.0, 102.0), ylim=(0.0, 102.0))
+    right.legend(loc="lower left")
     for axes in (left, right):
         axes.grid(alpha=0.3)
     save_figure(figure, path, DPI)

@@ -168,14 +168,23 @@ def run_table(results: Results) -> str:
 
 
 def distilled_table(results: Results) -> str:
-    """Return a table of the distribution of one policy's scores over many scenarios."""
-    scores = np.array([one["score"] for one in results["grades"]])
-    low, quarter, three, high = (results["quantiles"][q] for q in ("0.05", "0.25", "0.75", "0.95"))
-    header = ["seat", "scenarios", "5 %", "25 %", "median", "75 %", "95 %", "at least 95"]
-    row = [results["args"]["seat"], str(len(scores)), f"{low:.1f}", f"{quarter:.1f}"]
-    row += [f"**{results['median_score']:.1f}**", f"{three:.1f}", f"{high:.1f}"]
-    row.append(f"{100 * (scores >= 95).mean():.0f} %")
-    return markdown_table([header, row], text_columns=(0,))
+    """Return a table of how one policy's scores are distributed, by seat and kind of scenario."""
+    kinds = results["kinds"]
+    rows = [
+        ["seat", "scenarios", "how many", "5 %", "25 %", "median", "at least 95", "of all stakes"]
+    ]
+    for seat in SEATS:
+        own = [one for one in results["grades"] if one["seat"] == seat]
+        for kind in (None, *kinds):
+            some = [one for one in own if kind in (None, kinds[one["number"] % len(kinds)])]
+            scores = np.array([one["score"] for one in some])
+            won = sum(one["guaranteed"] - one["random"] for one in some)
+            stakes = sum(one["optimum"] - one["random"] for one in some)
+            low, quarter, median = np.quantile(scores, (0.05, 0.25, 0.5))
+            rows.append([seat, kind or "all", str(len(some)), f"{low:.1f}", f"{quarter:.1f}"])
+            rows[-1] += [f"**{median:.1f}**", f"{100 * (scores >= 95).mean():.0f} %"]
+            rows[-1].append(f"{100 * won / stakes:.1f} %")
+    return markdown_table(rows, text_columns=(0, 1))
 
 
 def rating_table(results: Results) -> str:
@@ -260,7 +269,7 @@ def _draw_first_scenario(results: Results, path: Path) -> None:
 
 def _draw_distilled(results: Results, path: Path) -> None:
     grades = [Grade(**one) for one in results["grades"]]
-    draw_grades(grades, results["args"]["seat"], path)
+    draw_grades(grades, path)
 
 
 ALL = (
@@ -295,16 +304,13 @@ ALL = (
         {"curve.png": "large-curve.png"},
         draw=(_draw_runs,),
     ),
-    *(
-        Report(
-            f"general-{seat}",
-            f"agents.distil --seat {seat}",
-            60,
-            distilled_table,
-            {"scores.png": f"general-{seat}.png"},
-            draw=(_draw_distilled,),
-        )
-        for seat in SEATS
+    Report(
+        "general",
+        "agents.distil",
+        120,
+        distilled_table,
+        {"scores.png": "general.png"},
+        draw=(_draw_distilled,),
     ),
     Report(
         "tournament",

@@ -2,7 +2,7 @@
 
 Made once for each scenario and kept in a file, so that an interruption loses only what was at work.
 As many decisions are kept of each number of dice left, so that the opening is not lost among the
-thousands of endings.
+thousands of endings; and some at which nothing is at stake, whose values are to be known too.
 """
 
 import io
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from agents.run_folder import RunFolderError
 from experiments.workers import HERE, Workers
 from wfb_gym._records import Records, as_records
+from wfb_gym.encoding.limits import Limits
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, State
-from wfb_gym.envs.scenario_set import generated_limits, pack_all
+from wfb_gym.envs.scenario_set import pack_all
 from wfb_gym.files import refuse_damage, write_whole
 from wfb_gym.generating import Generated, Generation, Split
 from wfb_gym.packing import pack
@@ -51,96 +52,137 @@ class Targets(NamedTuple):
     states: Records[State]  # (k,)
     values: NDArray[np.float32]  # of the legal actions by ascending code, decision by decision
     counts: NDArray[np.int64]  # (k,): of legal actions
-    share: NDArray[np.float32]  # (k,): of the decisions of its kind that each stands for
+
+
+class Batch(NamedTuple):
+    """Decisions of either seat, b of them, as their seats see them."""
+
+    observations: Observations
+    masks: Masks
+    points: NDArray[np.float32]  # shape of the masks: values of actions; -inf where illegal
+    stakes: NDArray[np.float32]  # (b,): points by which the best action exceeds the worst
+    most: NDArray[np.float32]  # (b,): the greatest stake of a decision in the scenario
 
 
 @dataclass(frozen=True)
 class TargetSource:
-    """Which scenarios are solved, and how much of each is kept."""
+    """Which scenarios are solved, and how much of each is kept.
 
-    options: Generation
+    The scenarios are numbered: the kinds take turns, each with its next seed.
+    """
+
+    kinds: tuple[Generation, ...]
     folder: Path  # of the targets
     split: Split = "train"  # of the seeds
     max_bytes: int = 24 << 20  # of a scenario's positions; larger ones are left out
-    decisions: int = 2048  # most of a seat in a scenario
+    decisions: int = 512  # most of a seat in a scenario
 
-    def scenario(self, seed: int) -> Scenario:
-        """The scenario of a seed of the split."""
-        return Generated(self.split, 1, seed, self.options).scenarios()[0]
+    def scenario(self, number: int) -> Scenario:
+        """The scenario of a number."""
+        turn, kind = divmod(number, len(self.kinds))
+        return Generated(self.split, 1, turn, self.kinds[kind]).scenarios()[0]
 
-    def path(self, seed: int) -> Path:
-        """The file of a seed's targets."""
-        return self.folder / f"{self.split}-{seed}.npz"
+    def path(self, number: int) -> Path:
+        """The file of its targets."""
+        return self.folder / f"{self.split}-{number}.npz"
 
 
 class TargetSet:
-    """Targets of one seat in many scenarios, which have been made, to draw batches from.
+    """Targets of both seats in many scenarios, which have been made, to draw batches from.
+
+    Args:
+        source: of the targets.
+        numbers: of the scenarios.
+        limits: of what the seats observe; alike for both armies.
+        seed: of the batches.
 
     Raises:
-        TargetError: no scenario has targets for the seat, or a file is damaged.
+        TargetError: no scenario has targets, or a file is damaged.
     """
 
-    def __init__(self, source: TargetSource, seeds: Sequence[int], seat: int, seed: int) -> None:
-        found = {number: load_targets(source, number, seat) for number in seeds}
-        scenarios = [source.scenario(number) for number, one in found.items() if one is not None]
-        self.targets = [one for one in found.values() if one is not None]
+    def __init__(
+        self, source: TargetSource, numbers: Sequence[int], limits: Limits, seed: int
+    ) -> None:
+        scenarios: list[Scenario] = []
+        self.targets: list[Targets] = []
+        self._places: list[tuple[int, int]] = []  # of each: its scenario, and the seat
+        for number in numbers:
+            for seat in range(ARMIES):
+                found = load_targets(source, number, seat)
+                if found is not None:
+                    self.targets.append(found)
+                    self._places.append((len(scenarios), seat))
+            if self._places and self._places[-1][0] == len(scenarios):
+                scenarios.append(source.scenario(number))
         if not self.targets:
             raise TargetError(f"targets: expected some in {source.folder}, found none of use")
-        limits = generated_limits(source.options.sizes)
-        limits = limits if seat == 0 else limits.from_other_seat(limits.dice)
-        self.view = View(pack_all(scenarios), seat, limits)
+        packed_scenarios = pack_all(scenarios)
+        self.scenarios = len(scenarios)
+        self.views = [View(packed_scenarios, seat, limits) for seat in range(ARMIES)]
         self._offsets = [np.concatenate([[0], np.cumsum(one.counts)]) for one in self.targets]
+        self._most = [
+            max(
+                np.maximum.reduceat(one.values, offsets[:-1])
+                - np.minimum.reduceat(one.values, offsets[:-1])
+            )
+            for one, offsets in zip(self.targets, self._offsets, strict=True)
+        ]
         weights = np.sqrt([float(len(one.states)) for one in self.targets])
         self._weights = weights / weights.sum()
-        self.rng = np.random.default_rng([seed, seat])
+        self.rng = np.random.default_rng(seed)
 
     @property
     def decisions(self) -> int:
         """Number of decisions."""
         return sum(len(one.states) for one in self.targets)
 
-    def sample(self, count: int) -> tuple[Observations, Masks, NDArray[np.float32]]:
-        """Draw a batch of decisions: what the seat observes, and the actions' values in points.
-
-        Values have the shape of the masks; they are -inf where an action is illegal.
-        """
+    def sample(self, count: int) -> Batch:
+        """Draw a batch of decisions."""
         chosen = self.rng.choice(len(self.targets), max(1, count // _PER_SCENARIO), p=self._weights)
-        states, values = [], []
-        for which in chosen:
-            targets, offsets = self.targets[which], self._offsets[which]
-            rows = self.rng.integers(len(targets.states), size=_PER_SCENARIO)
-            states.append(targets.states[rows])
-            values += [targets.values[offsets[row] : offsets[row + 1]] for row in rows]
-        records = as_records(State, np.concatenate(states))
-        observations, masks = self.view.show(np.repeat(chosen, _PER_SCENARIO), records)
-        points = np.full(masks.shape, -np.inf, np.float32)
-        points[masks] = np.concatenate(values)
-        return observations, masks, points
+        parts = []
+        for seat, view in enumerate(self.views):
+            own = [which for which in chosen if self._places[which][1] == seat]
+            if not own:
+                continue
+            states, values, most = [], [], []
+            for which in own:
+                targets, offsets = self.targets[which], self._offsets[which]
+                rows = self.rng.integers(len(targets.states), size=_PER_SCENARIO)
+                states.append(targets.states[rows])
+                values += [targets.values[offsets[row] : offsets[row + 1]] for row in rows]
+                most += [self._most[which]] * _PER_SCENARIO
+            scenarios = np.repeat([self._places[which][0] for which in own], _PER_SCENARIO)
+            observations, masks = view.show(scenarios, as_records(State, np.concatenate(states)))
+            points = np.full(masks.shape, -np.inf, np.float32)
+            points[masks] = np.concatenate(values)
+            stakes = np.array([np.ptp(each) for each in values], np.float32)
+            parts.append(Batch(observations, masks, points, stakes, np.array(most, np.float32)))
+        return Batch(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def make_targets(source: TargetSource, seed: int) -> bool:
-    """Make the targets of a seed, unless they are there; returns whether there are any.
+def make_targets(source: TargetSource, number: int) -> bool:
+    """Make the targets of a scenario, unless they are there; returns whether there are any.
 
     A scenario that is too large, or in which no decision matters, has none: its file is empty.
     """
-    (has_any,) = make_many_targets(source, [seed])
+    (has_any,) = make_many_targets(source, [number])
     return has_any
 
 
 def make_many_targets(
-    source: TargetSource, seeds: Iterable[int], workers: Workers = HERE
+    source: TargetSource, numbers: Iterable[int], workers: Workers = HERE
 ) -> Iterator[bool]:
-    """Make the targets of several seeds; yields for each, in order, whether there are any.
+    """Make the targets of several scenarios; yields for each, in order, whether there are any.
 
     Workers send back what they have made, and this process writes it, so they need not see the
     folder. An interruption loses what they were at.
     """
-    seeds = list(seeds)
+    numbers = list(numbers)
     solve = partial(_solve_file, source)
-    missing = (seed for seed in seeds if not source.path(seed).is_file())
-    made = workers.map(solve, missing, "targets of seed {}".format)
-    for seed in seeds:
-        path = source.path(seed)
+    missing = (number for number in numbers if not source.path(number).is_file())
+    made = workers.map(solve, missing, "targets of scenario {}".format)
+    for number in numbers:
+        path = source.path(number)
         if not path.is_file():
             path.parent.mkdir(parents=True, exist_ok=True)
             content = next(made)
@@ -150,13 +192,13 @@ def make_many_targets(
             yield bool(stored.files)
 
 
-def load_targets(source: TargetSource, seed: int, seat: int) -> Targets | None:
-    """Load the targets of a seed for a seat; None if it has none.
+def load_targets(source: TargetSource, number: int, seat: int) -> Targets | None:
+    """Load the targets of a scenario for a seat; None if it has none.
 
     Raises:
         TargetError: the file is damaged; deleted, it is made anew.
     """
-    with _open_targets(source.path(seed)) as stored:
+    with _open_targets(source.path(number)) as stored:
         if f"states{seat}" not in stored.files:
             return None
         states = as_records(State, stored[f"states{seat}"].view(STATE))
@@ -184,17 +226,17 @@ def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
     return positions
 
 
-def _solve_file(source: TargetSource, seed: int) -> bytes:
-    """Solve the scenario of a seed; returns the content of the file of its targets."""
+def _solve_file(source: TargetSource, number: int) -> bytes:
+    """Solve a scenario; returns the content of the file of its targets."""
     memory = io.BytesIO()  # NumPy would go back and forth in a file
-    np.savez(memory, **_solve_targets(source, seed))
+    np.savez(memory, **_solve_targets(source, number))
     return memory.getvalue()
 
 
-def _solve_targets(source: TargetSource, seed: int) -> dict[str, Any]:
+def _solve_targets(source: TargetSource, number: int) -> dict[str, Any]:
     """Arrays of a file; the fields of `Targets` with the seat behind the name."""
     try:
-        graph = explore_positions(source.scenario(seed), source.max_bytes)
+        graph = explore_positions(source.scenario(number), source.max_bytes)
     except TooLarge:
         return {}
     if not graph.size:
@@ -204,37 +246,38 @@ def _solve_targets(source: TargetSource, seed: int) -> dict[str, Any]:
     decisions = np.flatnonzero(graph.counts)
     at_stake[decisions] = np.maximum.reduceat(action_values, offsets[decisions])
     at_stake[decisions] -= np.minimum.reduceat(action_values, offsets[decisions])
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(number)
     arrays: dict[str, Any] = {}
     for seat in range(ARMIES):
         own = SeatDecisions(graph, seat)
-        nodes = own.nodes[at_stake[own.nodes] > _SAME]
-        if not len(nodes):
+        matter = at_stake[own.nodes] > _SAME
+        if not matter.any():
             continue
+        nodes = own.nodes
         parts = np.split(nodes, range(_AT_ONCE, len(nodes), _AT_ONCE))
         states = (own.positions(part).states for part in parts)
         dice = np.concatenate([part.power + part.dispel for part in states])
-        chosen, share = sample_evenly(dice, source.decisions, rng)
-        nodes = nodes[chosen]
+        kept = [
+            np.flatnonzero(which)[sample_evenly(dice[which], most, rng)]
+            for which, most in ((matter, source.decisions), (~matter, source.decisions // 8))
+        ]
+        nodes = nodes[np.concatenate(kept)]
         lengths = graph.counts[nodes].astype(np.int64)
         places = np.repeat(offsets[nodes] - np.cumsum(lengths) + lengths, lengths)
         values = action_values[places + np.arange(lengths.sum())]
         arrays[f"states{seat}"] = np.asarray(own.positions(nodes).states).view(np.uint8)
         arrays[f"values{seat}"] = (values if seat == 0 else -values).astype(np.float32)
         arrays[f"counts{seat}"] = lengths
-        arrays[f"share{seat}"] = share.astype(np.float32)
     return arrays
 
 
 def sample_evenly(
     kinds: NDArray[np.int64], most: int, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Sample at most so many indices, as evenly over the kinds as their numbers allow.
-
-    Returns:
-        Indices, and what share of its kind each stands for, divided by the number of kinds.
-    """
+) -> NDArray[np.int64]:
+    """Return at most so many indices, as evenly over the kinds as their numbers allow."""
     order = rng.permutation(len(kinds))
+    if not len(order):
+        return order
     order = order[np.argsort(kinds[order], kind="stable")]
     sizes = np.bincount(kinds)
     sizes = sizes[sizes > 0]
@@ -242,5 +285,4 @@ def sample_evenly(
     for done, kind in enumerate(np.argsort(sizes, kind="stable")):
         counts[kind] = min(sizes[kind], (most - counts.sum()) // (len(sizes) - done))
     groups = np.split(order, np.cumsum(sizes)[:-1])
-    chosen = np.concatenate([group[:n] for group, n in zip(groups, counts, strict=True)])
-    return chosen, np.repeat(1.0 / (len(sizes) * np.maximum(counts, 1)), counts)
+    return np.concatenate([group[:n] for group, n in zip(groups, counts, strict=True)])

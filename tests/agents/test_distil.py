@@ -17,9 +17,10 @@ import pytest
 from agents import distil
 from agents.checkpoints import has_checkpoint
 from agents.distillation import grading, targets
-from agents.distillation.grading import Grade, grade_seeds
+from agents.distillation.grading import Grade, grade_scenarios
 from agents.distillation.targets import (
     TargetError,
+    TargetSet,
     TargetSource,
     load_targets,
     make_targets,
@@ -28,29 +29,30 @@ from agents.distillation.targets import (
 from experiments.common import FAILED, INTERRUPTED
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
-from wfb_gym.generating import Generation
+from wfb_gym.generating import KINDS, Generation
 from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
 
 PHASE = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
+DUEL = Generation(points=500, phases=1, duel=True)
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> TargetSource:
-    return TargetSource(PHASE, tmp_path / "targets", max_bytes=1 << 20, decisions=64)
+    return TargetSource((PHASE, DUEL), tmp_path / "targets", max_bytes=1 << 20, decisions=64)
 
 
 def test_targets_are_the_solvers_values(source: TargetSource) -> None:
-    asked = 0
-    for seed in range(8):
-        if not make_targets(source, seed):
+    asked = equal = 0
+    for number in range(8):
+        if not make_targets(source, number):
             continue
-        solution = solver.solve(source.scenario(seed))
+        solution = solver.solve(source.scenario(number))
         for seat in range(2):
-            found = load_targets(source, seed, seat)
+            found = load_targets(source, number, seat)
             if found is None:
                 continue
-            assert len(found.states) <= 64
+            assert len(found.states) <= 64 + 8
             ends = np.cumsum(found.counts)
             for row in range(0, len(found.states), 7):
                 battle = Battle(solution.packed)
@@ -59,9 +61,10 @@ def test_targets_are_the_solvers_values(source: TargetSource) -> None:
                 exact = np.array(list(solution.action_values(battle).values()))
                 assert battle.state.mover == seat
                 assert results == pytest.approx(exact if seat == 0 else -exact, abs=1e-3)
-                assert np.ptp(results) > 0
+                equal += np.ptp(results) == 0
                 asked += 1
     assert asked > 50
+    assert 0 < equal < asked / 4  # a few at which nothing is at stake
 
 
 def test_targets_are_made_once(source: TargetSource, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,39 +75,52 @@ def test_targets_are_made_once(source: TargetSource, monkeypatch: pytest.MonkeyP
 
 
 def test_a_scenario_that_is_too_large_has_no_targets(source: TargetSource) -> None:
-    large = replace(source, options=Generation(phases=1))
+    large = replace(source, kinds=(Generation(phases=1),))
     assert not any(make_targets(large, seed) for seed in (306, 307))
     assert all(large.path(seed).is_file() for seed in (306, 307))
 
 
 def test_samples_are_even_over_the_kinds() -> None:
     kinds = np.repeat([0, 3, 5], [1000, 7, 200])
-    chosen, share = sample_evenly(kinds, 100, np.random.default_rng(0))
+    chosen = sample_evenly(kinds, 100, np.random.default_rng(0))
     counts = np.bincount(kinds[chosen], minlength=6)
     assert counts.tolist() == [47, 0, 0, 7, 0, 46] or counts.tolist() == [46, 0, 0, 7, 0, 47]
     assert len(set(chosen.tolist())) == 100
-    assert share.sum() == pytest.approx(1.0)
-    for kind in (0, 3, 5):
-        assert share[kinds[chosen] == kind].sum() == pytest.approx(1 / 3)
-    everything, _ = sample_evenly(kinds, 5000, np.random.default_rng(0))
+    everything = sample_evenly(kinds, 5000, np.random.default_rng(0))
     assert sorted(everything.tolist()) == list(range(1207))
+    assert not len(sample_evenly(kinds[:0], 5, np.random.default_rng(0)))
+
+
+def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetSource) -> None:
+    useful = [number for number in range(8) if make_targets(source, number)]
+    drawn = TargetSet(source, useful, distil.LIMITS, 0)
+    assert drawn.scenarios == len(useful)
+    batch = drawn.sample(256)
+    assert batch.observations.shape == (256, drawn.views[0].layout.size)
+    assert np.isfinite(batch.points).tolist() == batch.masks.tolist()
+    for row in range(256):
+        assert batch.stakes[row] == np.ptp(batch.points[row, batch.masks[row]])
+    assert (batch.most >= batch.stakes).all()
+    assert (batch.most > 0).all()
+    own_phase = batch.observations[:, drawn.views[0].layout.offsets[0].own_phase]
+    assert set(own_phase) == {0.0, 1.0}
 
 
 def test_a_run_writes_a_player_that_scores_what_it_says(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
-    assert distil.main(["--quick", "--seat", "dispeller", *places, "--json"]) == 0
+    assert distil.main(["--quick", *places, "--json"]) == 0
     results = json.loads(capsys.readouterr().out)
     assert results["learned_from"] > 0
-    assert len(results["grades"]) == 3
+    assert len({one["number"] for one in results["grades"]}) == 3
     assert (tmp_path / "run" / "scores.png").stat().st_size > 5000
-    agent = make_agent(tmp_path / "run" / "policy.npz", seat=1)
+    agent = make_agent(tmp_path / "run" / "policy.npz")
     test = TargetSource(
-        Generation(points=1000, phases=1), tmp_path / "targets", split="test", max_bytes=1 << 20
+        tuple(KINDS.values()), tmp_path / "targets", split="test", max_bytes=1 << 20
     )
     for one in results["grades"]:
-        exact = solver.normalised_score(test.scenario(one["seed"]), agent, 1)
+        exact = solver.normalised_score(test.scenario(one["number"]), agent, one["seat"])
         assert exact.score == pytest.approx(one["score"], abs=1e-6)
         assert exact.guaranteed == pytest.approx(one["guaranteed"], abs=1e-6)
 
@@ -114,23 +130,23 @@ def test_grades_in_the_file_are_not_worked_out_again(
 ) -> None:
     test = replace(source, split="test")
     agent, path = make_agent("greedy"), tmp_path / "grades.jsonl"
-    first = list(grade_seeds(test, 0, agent, 3, path))[-1]
-    assert len(first[0]) == 3
+    first = list(grade_scenarios(test, agent, 3, path))[-1]
+    assert len({one.number for one in first[0]}) == 3
     asked: list[int] = []
     real = grading.grade
 
-    def count(source: TargetSource, seed: int, seat: int, agent: Agent) -> Grade:
-        asked.append(seed)
-        return real(source, seed, seat, agent)
+    def count(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
+        asked.append(number)
+        return real(source, number, agent)
 
     monkeypatch.setattr(grading, "grade", count)
-    second = list(grade_seeds(test, 0, agent, 4, path))[-1]
-    assert second[0][:3] == first[0]
+    second = list(grade_scenarios(test, agent, 4, path))[-1]
+    assert second[0][: len(first[0])] == first[0]
     assert asked == list(range(first[1], second[1]))
-    assert all(one.score is not None and one.score <= 100 + 1e-6 for one in second[0])
+    assert all(one.score <= 100 + 1e-6 for one in second[0])
     path.write_text(path.read_text()[:-20])
     asked.clear()
-    assert list(grade_seeds(test, 0, agent, 4, path))[-1] == second
+    assert list(grade_scenarios(test, agent, 4, path))[-1] == second
     assert len(asked) == second[1]  # a damaged file is made anew
 
 
@@ -165,7 +181,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
         _, errors = process.communicate(timeout=120)
     assert process.returncode == FAILED, errors
     assert "Traceback" not in errors
-    expected = r"python -m agents\.distil: targets of seed \d+: a worker process has failed"
+    expected = r"python -m agents\.distil: targets of scenario \d+: a worker process has failed"
     assert re.fullmatch(expected, errors.splitlines()[-1])
     latest = time.monotonic() + 60
     with suppress(ProcessLookupError):
@@ -173,7 +189,7 @@ def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
             os.killpg(process.pid, 0)  # asks, and sends nothing
             time.sleep(0.01)
         pytest.fail("some of the processes have not ended")
-    source = TargetSource(Generation(points=1000, phases=1), tmp_path / "targets")
+    source = TargetSource(tuple(KINDS.values()), tmp_path / "targets")
     written = list((tmp_path / "targets").glob("train-*"))
     for path in written:
         load_targets(source, int(path.stem.partition("-")[2]), 0)  # raises if it is damaged
@@ -199,8 +215,8 @@ def test_a_run_goes_on_with_its_own_settings_alone(
     expected = "python -m agents.distil: --seed: expected 0 as before, found 3\n"
     assert capsys.readouterr().err == expected
     elsewhere = ["--quick", "--out", str(tmp_path / "other"), *places[2:]]
-    assert distil.main([*elsewhere, "--points", "500"]) == 2
-    expected = "python -m agents.distil: --points: expected 1000 as before, found 500\n"
+    assert distil.main([*elsewhere, "--train-bytes", "500"]) == 2
+    expected = f"python -m agents.distil: --train-bytes: expected {1 << 20} as before, found 500\n"
     assert capsys.readouterr().err == expected
     monkeypatch.setattr(distil, "grade_test_split", real)
     assert distil.main([*line, "--resume"]) == 0

@@ -13,18 +13,18 @@ import cloudpickle  # type: ignore[import-untyped]
 import pytest
 import torch
 
-from agents.distillation.grading import grade_seeds
+from agents.distillation.grading import grade_scenarios
 from agents.distillation.targets import TargetSource, make_many_targets
 from experiments import exploitability, leaderboard, tournament, workers
 from experiments.common import FAILED
 from experiments.leaderboards import protocol
 from experiments.workers import HERE, LOCAL, WorkerError, Workers, open_workers
 from tests.experiments.tasks import die_at_three, fail_at_three, read_file, slow_first
-from wfb_gym.generating import Generation
+from wfb_gym.generating import KINDS
 from wfb_gym.players.learned import NetworkAgent
 
 POLICY = Path(workers.ROOT, "wfb_gym/players/policies/archmage-duel/caster.npz")
-GENERAL = Path(workers.ROOT, "wfb_gym/players/policies/general/caster.npz")
+GENERAL = Path(workers.ROOT, "wfb_gym/players/policies/generalist.npz")
 
 
 class Elsewhere:
@@ -226,15 +226,15 @@ def test_a_refused_policy_is_told_once(
 
 def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None:
     def made(name: str, pool: Workers) -> tuple[list[bool], dict[str, bytes], list[Any], str]:
-        options = Generation(points=1000, phases=1)
-        source = TargetSource(options, tmp_path / name, max_bytes=1 << 20, decisions=64)
+        kinds = (KINDS["phase"], KINDS["duel-500"])
+        source = TargetSource(kinds, tmp_path / name, max_bytes=1 << 20, decisions=64)
         if pool is not HERE:  # goes on with what an interrupted run has made
             list(make_many_targets(source, range(1, 5, 2)))
         useful = list(make_many_targets(source, range(5), pool))
         files = {each.name: each.read_bytes() for each in source.folder.iterdir()}
-        test = TargetSource(options, source.folder, "test", 1 << 20)
+        test = TargetSource(kinds, source.folder, "test", 1 << 20)
         path = tmp_path / f"{name}.jsonl"
-        *_, (grades, seen) = grade_seeds(test, 0, NetworkAgent(GENERAL), 1, path, pool)
+        *_, (grades, seen) = grade_scenarios(test, NetworkAgent(GENERAL), 1, path, pool)
         return useful, files, [grades, seen], path.read_text(encoding="utf-8")
 
     assert made("here", HERE) == made("there", Elsewhere())

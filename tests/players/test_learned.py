@@ -15,6 +15,7 @@ from wfb_gym._records import as_records
 from wfb_gym.cli import main
 from wfb_gym.encoding.limits import fit, union
 from wfb_gym.encoding.view import View
+from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import State
 from wfb_gym.files import DamagedFileError
 from wfb_gym.packing import pack
@@ -30,7 +31,7 @@ SHAPES = ("flat", "entities")
 GENERAL = ("orc-shaman-hunt", "grand-conclave")
 
 
-def network_for(scenario: str, seat: int, shape: str, width: int = 16) -> PolicyNetwork:
+def network_for(scenario: str | Scenario, seat: int, shape: str, width: int = 16) -> PolicyNetwork:
     torch.manual_seed(0)
     network = PolicyNetwork(fit(pack(load_scenario(scenario)), seat), shape, width)
     with torch.no_grad():  # as if it had learned: logits of some size
@@ -227,6 +228,44 @@ def test_a_general_player_needs_positions_of_its_own_seat(general: NetworkAgent)
         general.act(other.observations, other.masks, other.positions)
 
 
+def test_a_general_player_may_play_either_seat_and_value_positions(general: NetworkAgent) -> None:
+    either = NetworkAgent(general.network, None, general=True)
+    values, network = [], either.network
+    for seat, name in ((0, DUEL), (1, DUEL)):
+        shown = met(name, seat)
+        chosen = either.act(shown.observations, shown.masks, shown.positions)
+        assert shown.masks[np.arange(len(chosen)), chosen].all()
+        positions = shown.positions.arrays
+        values.append(either.values_behind(positions))
+        view = View(positions.packed_scenarios, seat, network.limits)
+        observations, masks = map(torch.from_numpy, view.show(positions.scenario, positions.states))
+        with torch.no_grad():
+            found = network(observations, masks)[1] * network.greatest_worth(observations)
+        own = positions.states["mover"] == seat
+        own[0] = False
+        assert own.any()
+        points = (100.0 if seat == 0 else -100.0) * found.numpy()
+        assert values[-1][own] == pytest.approx(points[own], abs=1e-4)
+        assert values[-1][0] == 0.0
+    with pytest.raises(ValueError, match="it plays seat 0 alone, expected either"):
+        general.values_behind(positions)
+
+
+def test_points_are_seen_by_what_is_at_hand() -> None:
+    scenario = spells_game({"Spark": 10.0, "Bolt": 40.0, "Storm": 80.0})
+    network = network_for(scenario, 0, "entities")
+    view = View(pack(scenario), 0, network.limits)
+    battle = Battle(pack(scenario))
+    states = as_records(State, np.asarray(battle.state).reshape(1).copy())
+    seen = []
+    for barred in (0, 0b100, 0b110):
+        states["open"] = int(battle.state.open) & ~barred
+        observations, _ = view.show(np.zeros(1, np.int64), states)
+        seen.append(float(network.worth_at_hand(torch.from_numpy(observations))))
+    assert seen == pytest.approx([0.8, 0.4, 0.1])
+    assert float(network.greatest_worth(torch.from_numpy(observations))) == pytest.approx(0.8)
+
+
 def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:
     values = {"Spark": 5, "Bolt": 8, "Storm": 11}
     spells = [
@@ -247,8 +286,6 @@ def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:
 
 def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
     """Probabilities of the opening nominations by the spell's name, and of stopping."""
-    from wfb_gym.engine.battle import Battle
-
     packed = pack(scenario)
     view = View(packed, 0, network.limits)
     battle = Battle(packed)

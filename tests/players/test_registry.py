@@ -64,7 +64,7 @@ def test_an_optimal_agent_plays_in_an_environment() -> None:
         ("veteran:-0.1", "expected the chance of a random action, 0 to 1"),
         ("greddy", "did you mean greedy"),
         ("model.pt", r"ending in .zip or .npz, found 'model.pt'"),
-        ("genral/caster", "did you mean general/caster"),
+        ("genralist", "did you mean generalist"),
         ("caster.zpi", r"ending in .zip or .npz, found 'caster.zpi'$"),
     ],
 )

@@ -85,7 +85,8 @@ def add_to(commands: Commands) -> None:
 def _networks() -> list[str]:
     """Return `wfb_gym.players.registry.SHIPPED` without its room, which takes long to import."""
     folder = Path(__file__).parent.parent / "players" / "policies"
-    return sorted(f"{path.parent.name}/{path.stem}" for path in folder.glob("*/*.npz"))
+    paths = sorted(folder.rglob("*.npz"))
+    return [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
 
 
 def _play(parser: Parser, options: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 try:
     import torch
@@ -16,13 +17,15 @@ from wfb_gym._records import Records
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import check_covers
-from wfb_gym.encoding.positions import Positions
+from wfb_gym.encoding.positions import PositionArrays, Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.files import DamagedFileError
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.players.interface import Actions, Masks, Observations
 from wfb_gym.players.network import PolicyNetwork, load_network
 
+EITHER = "either"
+"""In a file, in place of a seat: the network plays whichever it is asked for."""
 _BATCH = 1 << 12
 """Decisions that go through the network at once."""
 
@@ -36,13 +39,13 @@ class NetworkAgent:
 
     Args:
         path: of the .npz file, or the network itself.
-        seat: that it plays, where `path` is a network.
+        seat: that it plays, where `path` is a network; None for either.
         general: whether it learned many scenarios, where `path` is a network.
 
     Attributes:
         about: what the file says: seat, scenario, command, scores.
         limits: sizes of its observations and actions.
-        seat: that it plays: 0 or 1.
+        seat: that it plays: 0 or 1; None where it plays either.
         sees_positions: whether it encodes positions itself.
 
     Raises:
@@ -51,23 +54,24 @@ class NetworkAgent:
     """
 
     def __init__(
-        self, path: str | Path | PolicyNetwork, seat: int = 0, *, general: bool = False
+        self, path: str | Path | PolicyNetwork, seat: int | None = 0, *, general: bool = False
     ) -> None:
         if isinstance(path, PolicyNetwork):
             self.name, self.network = "network", path
-            self.about: dict[str, Any] = {"seat": seat, "general": general}
+            self.about: dict[str, Any] = {"seat": EITHER if seat is None else seat}
+            self.about["general"] = general
         else:
             self.name = str(path)
             self.network, self.about = load_network(path)
-            if self.about.get("seat") not in (0, 1):
+            if self.about.get("seat") not in (0, 1, EITHER):
                 found = self.about.get("seat")
-                raise DamagedFileError(
-                    f"{path}: expected a network of seat 0 or 1, found {found!r}"
-                )
+                expected = f'a network of seat 0 or 1, or of "{EITHER}"'
+                raise DamagedFileError(f"{path}: expected {expected}, found {found!r}")
         self.limits = self.network.limits
-        self.seat = int(self.about["seat"])
+        seat = self.about["seat"]
+        self.seat = None if seat == EITHER else int(seat)
         self.sees_positions = bool(self.about.get("general", False))
-        self._view: View | None = None
+        self._views: dict[int, View] = {}
 
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
@@ -77,22 +81,52 @@ class NetworkAgent:
             return self._likeliest(observations, action_masks)
         if positions is None:
             raise ValueError(f"{self.name}: it plays many scenarios and needs to see positions")
-        if positions.seat != self.seat:
+        if self.seat not in (None, positions.seat):
             raise ValueError(f"{self.name}: it plays seat {self.seat}, not {positions.seat}")
-        view = self._view_of(positions.packed_scenarios)
+        view = self._view_of(positions.packed_scenarios, positions.seat)
         own = self._likeliest(*view.show(positions.scenario, positions.states))
         return positions.codec.index_of[view.codec.code_of[own]]
 
-    def _view_of(self, packed_scenarios: Records[PackedScenario]) -> View:
-        """Return how the seat sees those scenarios, in the sizes that it learned."""
-        if self._view is None or self._view.packed_scenarios is not packed_scenarios:
+    def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
+        """Return points still to come for the first army at positions behind the first one.
+
+        Args:
+            positions: (k,), from the second on decisions of either seat.
+
+        Returns:
+            Float64 (k,), 0 for the first.
+
+        Raises:
+            ValueError: the network plays one seat alone, or learned smaller scenarios.
+        """
+        if self.seat is not None:
+            raise ValueError(f"{self.name}: it plays seat {self.seat} alone, expected either")
+        values = np.zeros(len(positions.states))
+        for seat, sign in enumerate((1.0, -1.0)):
+            own = 1 + np.flatnonzero(positions.states["mover"][1:] == seat)
+            view = self._view_of(positions.packed_scenarios, seat)
+            shown = view.show(positions.scenario[own], positions.states[own])
+            for first in range(0, len(own), _BATCH):
+                observations, masks = (
+                    torch.from_numpy(each[first : first + _BATCH]) for each in shown
+                )
+                with torch.no_grad():
+                    found = self.network(observations, masks)[1]
+                    found = found * self.network.greatest_worth(observations)
+                values[own[first : first + _BATCH]] = sign * 100.0 * found.numpy()
+        return values
+
+    def _view_of(self, packed_scenarios: Records[PackedScenario], seat: int) -> View:
+        """Return how a seat sees those scenarios, in the sizes that it learned."""
+        view = self._views.get(seat)
+        if view is None or view.packed_scenarios is not packed_scenarios:
             try:
                 for k in range(len(packed_scenarios)):
-                    check_covers(self.limits, packed_scenarios[k : k + 1], self.seat)
+                    check_covers(self.limits, packed_scenarios[k : k + 1], seat)
             except ValueError as error:
                 raise ValueError(f"{self.name}: it learned smaller scenarios; {error}") from error
-            self._view = View(packed_scenarios, self.seat, self.limits)
-        return self._view
+            view = self._views[seat] = View(packed_scenarios, seat, self.limits)
+        return view
 
     def _likeliest(self, observations: Observations, masks: Masks) -> Actions:
         size, actions = layout(self.limits).size, action_codec(self.limits).n

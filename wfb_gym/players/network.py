@@ -4,7 +4,8 @@ Two shapes. "flat" takes the observation as one row of numbers: small and fast, 
 "entities" takes it as armies of wizards, spells, items and units, each kind with one encoder for
 all its members, and points an action at its member; so what it learns of one spell holds for every
 other, and it plays scenarios that it never saw. Points are seen as parts of the greatest worth of a
-spell, since a battle is the same game whatever a point is.
+spell, since a battle is the same game whatever a point is: "flat" takes that of all spells,
+"entities" that of those at hand.
 
 Illegal actions have probability 0 by construction: the network takes the mask. Names of parameters
 are names in the files: a module or a parameter keeps its name.
@@ -21,8 +22,10 @@ import torch
 from torch import Tensor, nn
 
 from wfb_gym.encoding.actions import action_codec
-from wfb_gym.encoding.layout import KINDS, POINTS, layout
+from wfb_gym.encoding.layout import BONUS, DICE, KINDS, NUMBER, POINTS, SpellOffsets, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
+from wfb_gym.engine.actions import FIRST_DICE
+from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE
 from wfb_gym.files import check_unpacked, refuse_damage, write_whole
 from wfb_gym.scenario.sizes import WIZARDS
 
@@ -34,7 +37,7 @@ STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
 """Numbers that the network also sees one by one, and how many of each."""
 _MAX_BYTES = 2**28
 """Of the weights of a saved network, unpacked; those of the package have 2 MB."""
-_HEADS = ("pass", "dice", "re-rolls", "no target")
+_HEADS = ("pass", "re-rolls", "no target")
 """Ranges of actions that belong to no member of an army."""
 _POINTED = {
     "items": ("to_items", "own", "item"),
@@ -44,6 +47,14 @@ _POINTED = {
     "enemy in play": ("to_enemy_in_play", "enemy", "spell"),
 }
 """Ranges of actions that point at members of an army: the pointer's name, whose and which."""
+_AT_HAND = ("open", "pending", "in_play")
+"""Numbers of a spell that is at hand."""
+_CAST_DICE = 8
+"""Numbers of dice by which the chance to cast a spell is seen."""
+_DICE_APART = 8
+"""Numbers of dice that are told apart one by one."""
+_LOOKS = 2
+"""Times that members of an army see the others."""
 
 
 def _linear(inputs: int, outputs: int, gain: float = math.sqrt(2.0)) -> nn.Linear:
@@ -103,7 +114,7 @@ class PolicyNetwork(nn.Module):
         if shape == "flat":
             self.body = Flat(features, action_codec(limits).n, width)
         elif shape == "entities":
-            self.body = Entities(limits, features, width)
+            self.body = Entities(limits, features + 1, width)
         else:
             raise ValueError(f'network: expected the shape "flat" or "entities", found {shape!r}')
 
@@ -121,12 +132,16 @@ class PolicyNetwork(nn.Module):
     def encode(self, observations: Tensor) -> Tensor:
         """Return observations as `evaluate` takes them, to encode once and evaluate often.
 
-        Points are divided by the greatest worth; each die of the pools stands by itself, too.
+        Points are divided by the greatest worth; each die of the pools stands by itself, too. For
+        "entities" it is the greatest worth at hand, and its share of the greatest comes last.
         """
-        inverse = 1.0 / self.greatest_worth(observations)[:, None] - 1.0
-        scaled = observations * (1.0 + self.points * inverse)
+        worth = self.worth_at_hand(observations)[:, None]
+        scaled = observations * (1.0 + self.points * (1.0 / worth - 1.0))
         one_by_one = observations[:, self.stepped] * self.scales - self.steps
-        return torch.cat([scaled, one_by_one.clamp(0.0, 1.0)], 1)
+        features = [scaled, one_by_one.clamp(0.0, 1.0)]
+        if self.shape == "entities":
+            features.append(worth / self.greatest_worth(observations)[:, None])
+        return torch.cat(features, 1)
 
     def evaluate(self, features: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         """Return what `forward` does, from encoded observations."""
@@ -138,6 +153,18 @@ class PolicyNetwork(nn.Module):
         if not len(self.worths):
             return torch.ones(len(observations))
         return observations[:, self.worths].abs().amax(1).clamp_min(LEAST_WORTH)
+
+    def worth_at_hand(self, observations: Tensor) -> Tensor:
+        """Return the unit in which points are seen, (k,), in points / 100.
+
+        It is the greatest worth; for "entities" that of spells which may be cast now, are being
+        cast or are in play, with what they are worth each phase, where there are any.
+        """
+        greatest = self.greatest_worth(observations)
+        if not isinstance(self.body, Entities) or not len(self.worths):
+            return greatest
+        now = self.body.worth_at_hand(observations)
+        return torch.where(now > LEAST_WORTH, now, greatest)
 
 
 class Flat(nn.Module):
@@ -172,15 +199,25 @@ class Pointer(nn.Module):
 
 
 class Entities(nn.Module):
-    """One encoder a kind of member, sums and maxima over them, and pointers back to them."""
+    """Encoders of members by kind, which see each other by sums, and pointers back to them.
+
+    Each spell comes with the chances to cast it, and each number of dice with what it does for the
+    spell at stake, as the rules have them.
+    """
 
     common: Tensor
+    cast_chances: Tensor
+    dispel_chances: Tensor
+    dice: Tensor
 
     def __init__(self, limits: Limits, features: int, width: int) -> None:
         super().__init__()
         at = layout(limits).offsets[0]
-        self.ranges = action_codec(limits).ranges
-        self.spell_wizard, self.spell_pending = int(at.in_spell.wizard), int(at.in_spell.pending)
+        self.codec = action_codec(limits)
+        self.ranges = self.codec.ranges
+        self.at_pool, self.at_number = int(at.own_pool), int(at.number_to_match)
+        self.in_spell = {name: int(at.in_spell[name]) for name in SpellOffsets.__annotations__}
+        self.cast_bonus = int(at.in_wizard.cast_bonus)
         sizes = {kind: int(at[f"in_{kind}"].stride) for kind in KINDS}
         self.blocks = {
             (side, kind): (int(at[side][f"{kind}s"]), getattr(army, f"{kind}s"), size)
@@ -195,27 +232,32 @@ class Entities(nn.Module):
             self.blocks["own", "point"] = int(at.comet_at_point), self.n_points, 1
         in_blocks = [range(k, k + count * size) for k, count, size in self.blocks.values()]
         common = sorted(set(range(features)).difference(*in_blocks))
-        self.register_buffer("common", _indices(common), persistent=False)
-        half = width // 2
+        first, count = self.ranges["dice"]
+        dice = self.codec.code_of[first : first + count] - FIRST_DICE
+        for name, numbers in (
+            ("common", _indices(common)),
+            ("cast_chances", torch.from_numpy(CAST_CHANCE).float()),
+            ("dispel_chances", torch.from_numpy(DISPEL_CHANCE[0]).float()),
+            ("dice", torch.from_numpy(dice)),
+        ):
+            self.register_buffer(name, numbers, persistent=False)
         self.width = width
-        self.wizard = _linear(sizes["wizard"] + 1, half)
-        self.item = _linear(sizes["item"] + 1, half)
-        self.unit = _linear(sizes["unit"] + 1, half)
-        spell = sizes["spell"] + int(at.in_choice.stride) + sizes["wizard"]
-        self.spell = _linear(spell + 1, width)
-        self.spell_whole = _linear(len(common), width)
-        self.spell_out = _linear(width, width)
-        inputs = len(common) + 2 * 3 * half + 2 * 2 * width + width
+        sizes["spell"] += int(at.in_choice.stride) + sizes["wizard"] + _CAST_DICE
+        self.first_look = _linear(len(common), 2 * width)
+        self.encoders = nn.ModuleDict({k: _linear(n + 1, width) for k, n in sizes.items()})
+        pooled = 2 * (len(KINDS) + 1) * width + width
+        self.looks = nn.ModuleList(Look(pooled, width) for _ in range(_LOOKS))
         whole = 3 * width
-        self.trunk = _trunk(inputs, whole)
+        self.trunk = _trunk(2 * width + len(common), whole)
         self.flat = [key for key in _HEADS if self.ranges[key][1]]
         self.heads = _linear(whole, sum(self.ranges[key][1] for key in self.flat), 0.01)
         self.value = nn.Sequential(_linear(whole, width), nn.ReLU(), _linear(width, 1, 1.0))
+        self.to_dice = Pointer(4 + _DICE_APART, whole, width)
         self.pointers = nn.ModuleDict()
-        for name, _, kind in _POINTED.values():
-            self.pointers[name] = Pointer(width if kind == "spell" else half, whole, width)
-        self.at_units = Pointer(half, whole, width)
-        self.at_wizards = Pointer(half, whole, width)
+        for name, _, _ in _POINTED.values():
+            self.pointers[name] = Pointer(width, whole, width)
+        self.at_units = Pointer(width, whole, width)
+        self.at_wizards = Pointer(width, whole, width)
         if self.n_points:
             self.at_points = Pointer(1, whole, width)
 
@@ -224,57 +266,98 @@ class Entities(nn.Module):
         first, count, size = self.blocks[side, kind]
         return features[:, first : first + count * size].view(len(features), count, size)
 
-    @staticmethod
-    def _with_side(members: Tensor, side: str) -> Tensor:
-        """Append to each member whose it is."""
-        return nn.functional.pad(members, (0, 1), value=float(side == "enemy"))
+    def _numbers(self, spells: Tensor, name: str) -> Tensor:
+        """Return a number of each spell; 0 where the limits leave it out."""
+        index = self.in_spell[name]
+        return spells[..., index] if index >= 0 else torch.zeros_like(spells[..., 0])
 
-    def _encode_spells(self, features: Tensor, side: str, whole: Tensor) -> Tensor:
-        """Encode each spell with its wizard."""
-        spells, wizards = (self._members(features, side, kind) for kind in ("spell", "wizard"))
-        owners = (spells[..., self.spell_wizard] * WIZARDS).round().long() - 1
-        there = (owners >= 0)[..., None]
-        if wizards.shape[1]:
-            places = owners.clamp_min(0)[..., None].expand(-1, -1, wizards.shape[2])
-            casters = wizards.gather(1, places) * there
-        else:
-            casters = features.new_zeros(*spells.shape[:2], wizards.shape[2])
-        if side == "own":
-            choices = self._members(features, side, "choice")
-        else:
-            choices = features.new_zeros(*spells.shape[:2], self.blocks["own", "choice"][2])
-        inputs = self._with_side(torch.cat([spells, choices, casters], 2), side)
-        hidden = torch.relu(self.spell(inputs) + whole[:, None])
-        return torch.relu(self.spell_out(hidden)) * there
+    def worth_at_hand(self, observations: Tensor) -> Tensor:
+        """Return the greatest worth of a spell that is open, being cast or in play, (k,)."""
+        worths = []
+        for side in SIDES:
+            spells = self._members(observations, side, "spell")
+            there = torch.stack([self._numbers(spells, name) for name in _AT_HAND]).amax(0) > 0.0
+            worth = self._numbers(spells, "worth").abs()
+            worths.append((worth + self._numbers(spells, "worth_per_phase").abs()) * there)
+        return torch.cat(worths, 1).amax(1)
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits, (k, actions), and values, (k,)."""
         common = features[:, self.common]
-        whole = self.spell_whole(common)
-        parts = [common]
-        encoded_members: dict[tuple[str, str], Tensor] = {}
-        pending = features.new_zeros(len(features), self.width)
+        whole = torch.relu(self.first_look(common))
+        members: dict[tuple[str, str], Tensor] = {}
+        there: dict[tuple[str, str], Tensor] = {}
+        needs = features.new_zeros(len(features), dtype=torch.long)
         for side in SIDES:
             for kind in ("wizard", "item", "unit"):
-                members = self._members(features, side, kind)
-                encoded = torch.relu(getattr(self, kind)(self._with_side(members, side)))
-                encoded_members[side, kind] = encoded
-                there = (members != 0.0).any(2, keepdim=True)
-                parts.append((encoded * there).sum(1))
+                seen = self._members(features, side, kind)
+                there[side, kind] = (seen != 0.0).any(2, keepdim=True).float()
+                members[side, kind] = self._encode(seen, side, kind)
             spells = self._members(features, side, "spell")
-            if not spells.shape[1]:
-                parts.append(features.new_zeros(len(features), 2 * self.width))
-                continue
-            encoded = self._encode_spells(features, side, whole)
-            encoded_members[side, "spell"] = encoded
-            parts += [encoded.sum(1), encoded.amax(1)]
-            pending = pending + (encoded * spells[..., self.spell_pending, None]).sum(1)
+            casters = self._casters(features, side)
+            need = self._needs(spells, casters)
+            if need.shape[1]:
+                pending_need = need * (self._numbers(spells, "pending") > 0.0)
+                needs = torch.maximum(needs, pending_need.amax(1))
+            chances = self.cast_chances[need][..., 1 : _CAST_DICE + 1]
+            if side == "own":
+                choices = self._members(features, side, "choice")
+            else:
+                choices = features.new_zeros(*need.shape, self.blocks["own", "choice"][2])
+            there[side, "spell"] = (self._numbers(spells, "wizard") > 0.0)[..., None].float()
+            seen = torch.cat([spells, choices, casters, chances], 2)
+            members[side, "spell"] = self._encode(seen, side, "spell")
+        pending = {
+            side: self._numbers(self._members(features, side, "spell"), "pending")[..., None]
+            for side in SIDES
+        }
+        for look in self.looks:
+            members, whole = look(members, there, pending, whole)
+        hidden = self.trunk(torch.cat([whole, common], 1))
         if self.n_points:
-            encoded_members["own", "point"] = self._members(features, "own", "point")
-        hidden = self.trunk(torch.cat([*parts, pending], 1))
-        return self._logits(encoded_members, hidden), self.value(hidden)[:, 0]
+            members["own", "point"] = self._members(features, "own", "point")
+        values = self.value(hidden)[:, 0] * features[:, -1]
+        return self._logits(members, self._see_dice(features, needs), hidden), values
 
-    def _logits(self, members: dict[tuple[str, str], Tensor], hidden: Tensor) -> Tensor:
+    def _encode(self, members: Tensor, side: str, kind: str) -> Tensor:
+        """Encode members of a kind, with whose they are."""
+        marked = nn.functional.pad(members, (0, 1), value=float(side == "enemy"))
+        return torch.relu(self.encoders[kind](marked))
+
+    def _casters(self, features: Tensor, side: str) -> Tensor:
+        """Return the wizard of each spell; zeros where it has none."""
+        spells, wizards = (self._members(features, side, kind) for kind in ("spell", "wizard"))
+        if not wizards.shape[1]:
+            return features.new_zeros(*spells.shape[:2], wizards.shape[2])
+        owners = (self._numbers(spells, "wizard") * WIZARDS).round().long() - 1
+        places = owners.clamp_min(0)[..., None].expand(-1, -1, wizards.shape[2])
+        return wizards.gather(1, places) * (owners >= 0)[..., None]
+
+    def _needs(self, spells: Tensor, casters: Tensor) -> Tensor:
+        """Return what each spell needs of its dice, int64 (k, spells): rows of the cast table."""
+        need = self._numbers(spells, "casting_value") * NUMBER.scale
+        if self.cast_bonus >= 0:
+            need = need - casters[..., self.cast_bonus] * BONUS.scale
+        return need.round().long().clamp(0, len(self.cast_chances) - 1)
+
+    def _see_dice(self, features: Tensor, needs: Tensor) -> Tensor:
+        """Return what each number of dice means, (k, numbers, facts)."""
+        pool = (features[:, self.at_pool] * DICE.scale).round()[:, None]
+        number = (features[:, self.at_number] * NUMBER.scale).round().long()
+        number = number.clamp(0, len(self.dispel_chances) - 1)
+        many = len(features), len(self.dice)
+        facts = [
+            self.cast_chances[needs][:, self.dice],
+            self.dispel_chances[number][:, self.dice],
+            (pool - self.dice) / DICE.scale,
+            (self.dice / DICE.scale).expand(many),
+        ]
+        apart = nn.functional.one_hot(self.dice.clamp(max=_DICE_APART - 1), _DICE_APART)
+        return torch.cat([torch.stack(facts, 2), apart.float().expand(*many, -1)], 2)
+
+    def _logits(
+        self, members: dict[tuple[str, str], Tensor], dice: Tensor, hidden: Tensor
+    ) -> Tensor:
         """Return logits of all actions, in the order of the action space."""
         counts = [self.ranges[key][1] for key in self.flat]
         flat = dict(zip(self.flat, self.heads(hidden).split(counts, 1), strict=True))
@@ -284,6 +367,8 @@ class Entities(nn.Module):
                 continue
             if key in flat:
                 out.append(flat[key])
+            elif key == "dice":
+                out.append(self.to_dice(dice, hidden))
             elif key in _POINTED:
                 name, side, kind = _POINTED[key]
                 out.append(self.pointers[name](members[side, kind], hidden))
@@ -294,6 +379,46 @@ class Entities(nn.Module):
                 out.append(self.at_units(members[side, "unit"], hidden))
                 out.append(self.at_wizards(members[side, "wizard"], hidden))
         return torch.cat(out, 1)
+
+
+class Look(nn.Module):
+    """One time that members see the whole battle, and it them."""
+
+    def __init__(self, pooled: int, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.members = nn.ModuleDict({kind: _linear(width, width) for kind in KINDS})
+        self.whole = nn.ModuleDict({kind: _linear(2 * width, width) for kind in KINDS})
+        self.both = _trunk(2 * width + pooled, 2 * width)
+
+    def forward(
+        self,
+        members: dict[tuple[str, str], Tensor],
+        there: dict[tuple[str, str], Tensor],
+        pending: dict[str, Tensor],
+        whole: Tensor,
+    ) -> tuple[dict[tuple[str, str], Tensor], Tensor]:
+        """Return what members and the whole are known as then.
+
+        Args:
+            members: by side and kind, (k, members, width).
+            there: 1 where there is one, (k, members, 1).
+            pending: of each side's spells, 1 where it is at stake, (k, spells, 1).
+            whole: what is known of the battle, (k, 2 width).
+        """
+        seen: dict[tuple[str, str], Tensor] = {}
+        parts = [whole]
+        at_stake = whole.new_zeros(len(whole), self.width)
+        for (side, kind), each in members.items():
+            moved = self.members[kind](each) + self.whole[kind](whole)[:, None]
+            after = torch.relu(each + moved) * there[side, kind]
+            seen[side, kind] = after
+            parts.append(after.sum(1))
+            if kind == "spell":
+                most = after.amax(1) if after.shape[1] else whole.new_zeros(len(whole), self.width)
+                parts.append(most)
+                at_stake = at_stake + (after * pending[side]).sum(1)
+        return seen, torch.relu(whole + self.both(torch.cat([*parts, at_stake], 1)))
 
 
 def save_network(network: PolicyNetwork, path: Path, about: dict[str, Any]) -> None:

@@ -19,9 +19,13 @@ NAMES = (*SCRIPTED, *SEARCHING)
 """Agents that have a name."""
 _SHIPPED_FOLDER = Path(__file__).parent / "policies"
 SHIPPED = tuple(
-    f"{path.parent.name}/{path.stem}" for path in sorted(_SHIPPED_FOLDER.glob("*/*.npz"))
+    path.relative_to(_SHIPPED_FOLDER).with_suffix("").as_posix()
+    for path in sorted(_SHIPPED_FOLDER.rglob("*.npz"))
 )
-"""Trained networks that come with the package, as scenario/seat."""
+"""Trained networks that come with the package: as scenario/seat, or one for all."""
+GENERALIST = "generalist"
+"""The network for all scenarios; with a number behind it, of decisions, it looks ahead."""
+_COUNTED = SEARCHING | {GENERALIST: SEARCHING["search"]}
 _MAX_DIGITS = 6
 _LONGEST_ENDING = 5
 """Of a file, with its dot."""
@@ -95,7 +99,8 @@ def make_agent(
             player that acts at random with probability EPSILON,
             "expectimax:DEPTH" for one that looks DEPTH decisions ahead, "mcts:SIMULATIONS" for one
             with that many per decision, "phase-search:SPELLS" for one that solves phases of so many
-            spells, or "search:PLIES" for one that looks PLIES decisions ahead and at phases behind.
+            spells, or "search:PLIES" for one that looks PLIES decisions ahead and at phases behind;
+            "generalist:PLIES" looks ahead with the values of that network.
         deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
         scenario: that "optimal" plays; it is solved unless it was before.
@@ -140,6 +145,12 @@ def _find_agent(
         if kind == "search":
             return PlySearchAgent(count or DEFAULT_PLIES)
         return MctsAgent(count or DEFAULT_SIMULATIONS, seed=seed)
+    if kind == GENERALIST and colon:
+        from wfb_gym.players.learned import NetworkAgent
+        from wfb_gym.players.search.ply_search import PlySearchAgent
+
+        count = _parse_count(kind, option, who)
+        return PlySearchAgent(count, values=NetworkAgent(_SHIPPED_FOLDER / f"{kind}.npz"))
     path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
     if path.suffix == ".npz":
         from wfb_gym.players.learned import NetworkAgent
@@ -175,7 +186,7 @@ def _parse_count(name: str, option: str, who: str) -> int:
     number = int(option) if option.isdecimal() and len(option) <= _MAX_DIGITS else 0
     if number < 1:
         raise ValueError(
-            f"{who}: expected a whole number of {SEARCHING[name]} behind {name}:, at least 1 and "
+            f"{who}: expected a whole number of {_COUNTED[name]} behind {name}:, at least 1 and "
             f"at most {_MAX_DIGITS} digits, found {option!r}"
         )
     return number

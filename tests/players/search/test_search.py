@@ -5,10 +5,12 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from experiments.common import play
 from wfb_gym import solver
 from wfb_gym._records import new_records
+from wfb_gym.encoding.positions import PositionArrays
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
@@ -186,3 +188,25 @@ def test_the_values_of_ply_search_are_those_of_the_rules_near_the_end() -> None:
 def test_plies_below_one_are_refused() -> None:
     with pytest.raises(ValueError, match="expected plies of 1 or more, found 0"):
         PlySearchAgent(0)
+
+
+class ExactValues:
+    """Values positions as the solver does."""
+
+    def __init__(self, solution: solver.Solution) -> None:
+        self.solution = solution
+
+    def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
+        values = np.zeros(len(positions.states))
+        graph = self.solution.graph
+        for row in range(1, len(values)):
+            values[row] = graph.values[graph.find(positions.states[row])]
+        return values
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", ["a duel", "several wizards", "spells that remain in play"])
+def test_with_exact_values_behind_it_one_ply_plays_the_optimum(name: str, seat: int) -> None:
+    scenario = small(name)
+    agent = PlySearchAgent(1, values=ExactValues(solver.solve(scenario)))
+    assert scored(agent, seat, scenario) == pytest.approx(100.0, abs=1e-6)

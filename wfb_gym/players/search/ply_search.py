@@ -2,12 +2,15 @@
 
 Expectimax lays out every position some decisions ahead, with exact dice, casualties and miscasts;
 each of those at its end gets the value of the duel that it is reduced to, and of what is kept for
-the phases to come (`wfb_gym.players.search.phase_values`). Decisions that no duel knows (re-rolls,
-swaps, dice to keep) are looked through. Of spells that are nearly as good to cast the least goes
-first, as in phase search.
+the phases to come (`wfb_gym.players.search.phase_values`), or the one that a network gives it.
+Decisions that no duel knows (re-rolls, swaps, dice to keep) are looked through. Of spells that are
+nearly as good to cast the least goes first, as in phase search.
 """
 
+from typing import Protocol
+
 import numpy as np
+from numpy.typing import NDArray
 
 from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.battle import Battle
@@ -30,12 +33,20 @@ _MOST_WAYS = 200_000
 """Ways from position to position that one search may lay out."""
 
 
+class Values(Protocol):
+    """Who values the positions at the end of a search."""
+
+    def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
+        """See `PhaseSearchAgent.values_behind`."""
+
+
 class PlySearchAgent(PositionAgent):
     """Looks some decisions ahead by the rules, and values what follows as phase search does.
 
     Args:
         plies: decisions that are looked at, this one included, 1 or more; fewer where they have
             more than 200,000 ways from position to position.
+        values: who values what follows in place of phase search.
         spells: that may still be cast in the duels at the end.
         later_spells: that are looked at there in each phase to come.
 
@@ -46,12 +57,18 @@ class PlySearchAgent(PositionAgent):
     _called = "search"
 
     def __init__(
-        self, plies: int = DEFAULT_PLIES, *, spells: int = 4, later_spells: int = 2
+        self,
+        plies: int = DEFAULT_PLIES,
+        *,
+        values: Values | None = None,
+        spells: int = 4,
+        later_spells: int = 2,
     ) -> None:
         if plies < 1:
             raise ValueError(f"search: expected plies of 1 or more, found {plies}")
         self._plies = plies
-        self._values = PhaseSearchAgent(spells, later_spells=later_spells)
+        self._phases = PhaseSearchAgent(spells, later_spells=later_spells)
+        self._values: Values = self._phases if values is None else values
         self._graph, self._room = new_graph(), new_expansion(1 << 12)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
@@ -76,10 +93,11 @@ class PlySearchAgent(PositionAgent):
         for row in np.flatnonzero(asked.decides()):
             self._search_one(asked, int(row), actions)
             state, packed = asked.states[row], asked.packed_scenarios[asked.scenario[row]]
-            if state.node == Node.NOMINATE and has_units(packed):
+            by_duels = self._values is self._phases
+            if by_duels and state.node == Node.NOMINATE and has_units(packed):
                 sign = 1.0 if state.mover == 0 else -1.0
                 points = sign * self._room.sums[: self._graph.nodes[0].count]
-                actions[row] = asked.indices[self._values.least_first(asked, int(row), points)]
+                actions[row] = asked.indices[self._phases.least_first(asked, int(row), points)]
 
     def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> None:
         """Write the best action of a row."""
