@@ -63,6 +63,7 @@ from wfb_gym.seats import SEATS
 
 MODULE = "agents.distil"
 QUICK = {
+    "out": Path("runs/distil-quick"),
     "scenarios": 8, "steps": 200, "batch_size": 64, "width": 16, "graded": 3, "workers": 1,
     "train_bytes": 1 << 20, "test_bytes": 1 << 20,
 }  # fmt: skip
@@ -82,7 +83,7 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        scenarios: of the train split to learn from; two thirds of them have targets.
+        scenarios: how many of the train split are learned from; two thirds have targets.
         steps: gradient steps.
         out: folder of the results.
         targets: folder of the targets, which runs share.

@@ -275,10 +275,12 @@ class Generated:
         """
         kinds = {_WORD: Generation()} | {f"{_WORD}-{kind}": one for kind, one in KINDS.items()}
         word, _, split = text.partition(":")
-        if word not in kinds or split not in ("", *_RANGES) or text.endswith(":"):
-            known = [each for kind in kinds for each in (kind, *(f"{kind}:{s}" for s in _RANGES))]
-            problem = Problem("", one_of(known, text, "a kind"), format_value(text))
+        if word not in kinds:
+            problem = Problem("", one_of(kinds, word, "a kind"), format_value(text))
             raise ScenarioError("scenario", [problem])
+        if text != word and split not in _RANGES:
+            expected = " or ".join((word, *(f"{word}:{each}" for each in _RANGES)))
+            raise ScenarioError("scenario", [Problem("", expected, format_value(text))])
         return cls("test" if split == "test" else "train", options=kinds[word])
 
     @property
