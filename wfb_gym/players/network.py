@@ -201,8 +201,8 @@ class Pointer(nn.Module):
 class Entities(nn.Module):
     """Encoders of members by kind, which see each other by sums, and pointers back to them.
 
-    Each spell comes with the chances to cast it, and each number of dice with what it does for the
-    spell at stake, as the rules have them.
+    Each spell comes with the chances to cast it, and each number of dice with its chance to cast or
+    dispel the spell at stake, without what items add to a dispel and what two 6s do for it.
     """
 
     common: Tensor
