@@ -133,6 +133,28 @@ def test_ctrl_c_at_any_moment_is_one_line(line: str, turn: int, tmp_path: Path) 
     assert_ends_in_one_line(line, tmp_path, random.uniform(0, latest))
 
 
+@pytest.mark.parametrize("waits", [False, True], ids=["works", "waits"])
+def test_ctrl_c_is_not_lost_while_an_object_is_deleted(waits: bool, tmp_path: Path) -> None:
+    """Python drops what is raised there, and a network or a compiler deletes many."""
+    goes_on = "time.sleep(20)" if waits else "[time.sleep(0.01) for _ in range(2000)]"
+    (tmp_path / SCRIPT).write_text(
+        "import signal, time\n"
+        "import wfb_gym\n"
+        "class Deleted:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "Deleted()\n"
+        f"{goes_on}\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, tmp_path / SCRIPT],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
 def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
     kept = tmp_path / "battle.jsonl"
     with start(f"wfb_gym play apprentice --seed 1 --yes --transcript {kept}", tmp_path) as process:

@@ -6,12 +6,14 @@ command itself does not catch: Ctrl-C, a reader of its output that has gone, and
 be read or written.
 """
 
+import _thread
 import atexit
 import contextlib
 import os
 import select
 import signal
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 from traceback import walk_tb
@@ -30,6 +32,7 @@ READER_GONE = 141
 _PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
 _SCRIPT = "wfb-gym"
 """What pip makes of ``[project.scripts]``: the command line of `wfb_gym` by a shorter name."""
+_MOMENT = 0.01  # seconds; whatever Python was busy with is over then, else it comes once more
 
 
 def is_script() -> bool:
@@ -55,6 +58,7 @@ def end_in_one_line() -> None:
         atexit.register(_finish, command)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it may be ignored
             signal.signal(signal.SIGINT, _interrupt)
+            sys.unraisablehook = _press_again
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -69,6 +73,28 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
         _say("interrupted")
         _end_now()
     signal.default_int_handler(number, frame)
+
+
+def _press_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Have Ctrl-C come again a moment later where it came while Python could not raise it.
+
+    Python drops what is raised while an object is deleted, or in a function that C calls back.
+    """
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    again = threading.Timer(_MOMENT, _press)
+    again.daemon = True
+    again.start()
+
+
+def _press() -> None:
+    """Press Ctrl-C, so that even a wait for an answer ends."""
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main is not None:
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _end(
