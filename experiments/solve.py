@@ -245,6 +245,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print_results(settings, results, session.interrupted)
     if problem:
         print(f"--plot: {problem}", file=sys.stderr)
+    elif settings.plot is not None and any("value" in each for each in results):
+        print(f"The picture is in {settings.plot}.", file=sys.stderr)
     if session.interrupted:
         return common.INTERRUPTED
     refused = any("too_large" in each for each in results)
