@@ -61,7 +61,7 @@ OPTIONS = (
     Generation(points=2000, phases=12, units=8, items=8, spells=12),
 )
 """What generated battles are like, in turn."""
-ROUNDS = 4
+ROUNDS = 3
 """How often shares are fitted that count in each other's prices."""
 _LEAST = 1e-9
 
@@ -197,14 +197,18 @@ def _worked_out(
 
 
 def worked_out(
-    packed: Records[PackedScenario], samples: Sequence[Sample], prices: Prices
+    packed: Records[PackedScenario], samples: Sequence[Sample], agent: PhaseSearchAgent
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Work out what samples of a scenario cost with shares that count later, before their own.
+    """Work out what samples of a scenario cost, before the share of the phases to come.
+
+    Args:
+        packed: the scenario, (1,).
+        samples: what is taken away, k of them.
+        agent: whose shares count in the phases behind.
 
     Returns:
         Points, float64 (k,), and the phases to come in which each thing counts, int64 (k,).
     """
-    agent = PhaseSearchAgent(prices=prices)
     states = _states_of(samples)
     changes = np.array([each[:3] for each in samples], np.int64)
     found, phases = np.zeros(len(samples)), np.zeros(len(samples), np.int64)
@@ -326,7 +330,7 @@ class Data(NamedTuple):
     kinds: NDArray[np.int64]  # (n,)
     phases: NDArray[np.int64]  # (n,): to come in which each thing counts, 1 or more
     points: NDArray[np.float64]  # (n,): lost
-    weights: NDArray[np.float64]  # (n,): 1 over the variance of their scenario's points
+    weights: NDArray[np.float64]  # (n,): less where more points vary
 
 
 WorkOut = Callable[[Prices], NDArray[np.float64]]
@@ -389,13 +393,18 @@ def fit_samples(
     """Fit shares to the samples of scenarios; returns them as results.json has them."""
     pairs = [(one, of_one) for one, of_one in zip(packed, samples, strict=True) if of_one]
     points = [np.array([each.points for each in of_one]) for _, of_one in pairs]
-    weights = [np.full(len(one), 1.0 / max(1.0, float(np.mean(one**2)))) for one in points]
+    squares = [float(np.mean(one**2)) for one in points]
+    weights = [
+        np.full(len(one), 1.0 / (at + np.mean(squares)))
+        for one, at in zip(points, squares, strict=True)
+    ]
     kinds = [np.array([each.kind for each in of_one], np.int64) for _, of_one in pairs]
-    phases = [worked_out(one, of_one, plain_prices(1.0))[1] for one, of_one in pairs]
+    phases = [worked_out(one, of_one, PhaseSearchAgent())[1] for one, of_one in pairs]
     data = Data(*(np.concatenate(each) for each in (kinds, phases, points, weights)))
 
     def work_out(prices: Prices) -> NDArray[np.float64]:
-        return np.concatenate([worked_out(one, of_one, prices)[0] for one, of_one in pairs])
+        agent = PhaseSearchAgent(prices=prices)
+        return np.concatenate([worked_out(one, of_one, agent)[0] for one, of_one in pairs])
 
     shares, errors = fit_shares(data, work_out, settings.by_phases, settings.spread)
     names = [kind.name.lower() for kind in Kept]
