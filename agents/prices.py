@@ -118,8 +118,10 @@ def take_away(packed: PackedScenario, state: State, kind: int, owner: int, index
         remove_wizard(packed, state, owner, index)
     elif kind == Kept.IN_PLAY:
         end_spells(packed, state, owner, bit(index))
-    else:
+    elif kind in (Kept.SCROLL, Kept.AID):
         state.items[owner, index] -= 1
+    else:
+        raise ValueError("kind: no such kind of what is kept")
 
 
 def things_to_take(packed: Any, state: Any) -> list[tuple[int, int, int]]:
