@@ -61,8 +61,10 @@ OPTIONS = (
     Generation(points=2000, phases=12, units=8, items=8, spells=12),
 )
 """What generated battles are like, in turn."""
-ROUNDS = 3
-"""How often shares are fitted that count in each other's prices."""
+ROUNDS = 12
+"""How often shares are fitted that count in each other's prices, at most."""
+SETTLED = 0.01
+"""Difference of a share from the one that it was worked out with, below which it is good enough."""
 _LEAST = 1e-9
 
 
@@ -359,7 +361,10 @@ def fit_shares(
         for kind in Kept:
             own = data.kinds == kind
             fitted[kind], errors[kind] = _fit(data, costs, own, prices[kind, 0], 0.0)
-        prices = fitted
+        # Halfway: a share that is too small now makes prices small, and the next share too great.
+        settled, prices = np.abs(fitted - prices).max() < SETTLED, (prices + fitted) / 2
+        if settled:
+            break
     if not by_phases:
         return prices, errors
     common_shares = prices.copy()
@@ -441,14 +446,21 @@ def measure_all(
         yield found
 
 
-def shares_table(found: dict[str, Any]) -> Any:
-    """Return a table of the shares, with standard errors."""
-    rows = [["kept", "samples", *(f"{n} to come" for n in range(1, MOST_PHASES + 1))]]
-    for name, shares in found["shares"].items():
-        pairs = zip(shares, found["standard_errors"][name], strict=True)
+def prices_rows(found: dict[str, Any]) -> list[list[str]]:
+    """Return the table of the shares with standard errors, header first.
+
+    There is one column for all numbers of phases to come where these have the same shares.
+    """
+    shares, errors = found["shares"], found["standard_errors"]
+    columns = [f"{n} to come" for n in range(1, MOST_PHASES + 1)]
+    if all(len(set(each)) == 1 for each in shares.values()):
+        columns = ["share"]
+    rows = [["kept", "samples", *columns]]
+    for name, count in found["samples"].items():
+        pairs = list(zip(shares[name], errors[name], strict=True))[: len(columns)]
         cells = [f"{share:.2f} ± {error:.2f}" for share, error in pairs]
-        rows.append([name, str(found["samples"][name]), *cells])
-    return common.text_table(rows, "shares of worked-out prices, with standard errors", (0,))
+        rows.append([name.replace("_", " "), f"{count:,}", *cells])
+    return rows
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, bool]:
@@ -493,7 +505,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "versions": common.versions(),
     }
     common.write_results(settings.out, found)
-    common.print_results(found, [shares_table(found)], as_json=as_json)
+    title = "shares of worked-out prices, with standard errors"
+    table = common.text_table(prices_rows(found), title, (0,))
+    common.print_results(found, [table], as_json=as_json)
     if not as_json:
         print(f"results: {settings.out}")
     return 0

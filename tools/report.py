@@ -25,6 +25,7 @@ import numpy as np
 from agents.common import short_names
 from agents.distillation.grading import Grade
 from agents.figures import draw_grades, draw_learning_curve, draw_scores
+from agents.prices import prices_rows
 from agents.train_fast import LARGE
 from experiments import distance, horizon
 from experiments.benchmarks import tables
@@ -272,6 +273,14 @@ def _draw_distilled(results: Results, path: Path) -> None:
     draw_grades(grades, path)
 
 
+_PRICED_BATTLES = (
+    "border-skirmish", "redhorn-pass", "ford-of-the-green-lady", "dawn-at-grimmwald",
+    "the-iron-tide", "battle-of-black-gorge", "the-crooked-mile", "march-of-the-pale-count",
+)  # fmt: skip
+_PRICED = (
+    " ".join(["--pool greedy --pool veteran", *(f"--scenario {each}" for each in _PRICED_BATTLES)])
+    + " --battles 100"
+)
 ALL = (
     Report(
         "fast",
@@ -328,6 +337,18 @@ ALL = (
         lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
+    ),
+    Report(
+        "prices",
+        "agents.prices --scenarios 450",
+        20,
+        lambda results: markdown_table(prices_rows(results), text_columns=(0,)),
+    ),
+    Report(
+        "prices-strength",
+        f"experiments.strength phase-search:learned phase-search {_PRICED}",
+        20,
+        lambda results: markdown_table(strength_rows(results, variants=True), text_columns=(0, 1)),
     ),
     Report(
         "horizon",
