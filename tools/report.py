@@ -273,14 +273,6 @@ def _draw_distilled(results: Results, path: Path) -> None:
     draw_grades(grades, path)
 
 
-_PRICED_BATTLES = (
-    "border-skirmish", "redhorn-pass", "ford-of-the-green-lady", "dawn-at-grimmwald",
-    "the-iron-tide", "battle-of-black-gorge", "the-crooked-mile", "march-of-the-pale-count",
-)  # fmt: skip
-_PRICED = (
-    " ".join(["--pool greedy --pool veteran", *(f"--scenario {each}" for each in _PRICED_BATTLES)])
-    + " --battles 100"
-)
 ALL = (
     Report(
         "fast",
@@ -346,8 +338,12 @@ ALL = (
     ),
     Report(
         "prices-strength",
-        f"experiments.strength phase-search:learned phase-search {_PRICED}",
-        20,
+        "experiments.strength phase-search:learned phase-search --pool greedy --pool veteran "
+        "--scenario border-skirmish --scenario long-siege --scenario redhorn-pass "
+        "--scenario ford-of-the-green-lady --scenario horrors-in-the-mist "
+        "--scenario dawn-at-grimmwald --scenario the-crooked-mile --scenario the-iron-tide "
+        "--battles 100",
+        10,
         lambda results: markdown_table(strength_rows(results, variants=True), text_columns=(0, 1)),
     ),
     Report(

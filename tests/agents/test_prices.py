@@ -28,6 +28,7 @@ from tests.pages import ROOT
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.engine.state import Node, new_states
 from wfb_gym.envs.scenario_set import pack_all
+from wfb_gym.generating import TRAIN_SEEDS
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.prices import (
     LEARNED,
@@ -105,7 +106,8 @@ def test_shares_that_count_in_each_others_prices_agree() -> None:
 
     def work_out(shares: Prices) -> NDArray[np.float64]:
         asked.append(shares)
-        return costs * shares[data.kinds, 1] / TRUE[data.kinds]
+        expected: NDArray[np.float64] = costs * shares[data.kinds, 1] / TRUE[data.kinds]
+        return expected
 
     found, errors = fit_shares(data, work_out, False, 0.2)
     assert (np.abs(found[:, 0] - TRUE) < 4.0 * errors[:, 0] + prices.SETTLED).all()
@@ -311,8 +313,8 @@ def test_bad_input_ends_with_one_line(
 
 
 def test_scenarios_are_of_the_train_split_and_those_of_the_shipped_shares() -> None:
-    first = prices.TRAIN_SEEDS.start + prices.FIRST_SCENARIO
-    assert first + 1_000_000 in prices.TRAIN_SEEDS
+    first = TRAIN_SEEDS.start + prices.FIRST_SCENARIO
+    assert first + 1_000_000 in TRAIN_SEEDS
     assert scenario_of(0).name != scenario_of(1).name
     shipped = json.loads(LEARNED.read_text("utf-8"))
     assert shipped["command"].startswith("python -m agents.prices")

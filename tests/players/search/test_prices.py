@@ -66,7 +66,8 @@ def _later(scenario: Scenario, prices: Prices) -> NDArray[np.float64]:
 
 def _visited(name: str, decisions: int = 30) -> list[Battle]:
     """Return decisions of a battle that goes all ways in turn."""
-    battle, found, step = Battle(pack(load_scenario(name))), [], 0
+    battle, step = Battle(pack(load_scenario(name))), 0
+    found: list[Battle] = []
     while not battle.is_over and len(found) < decisions:
         step += 1
         if battle.is_chance():
