@@ -228,18 +228,18 @@ def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int
 
 def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dict[str, list[str]]:
     """Return by which names a submission can be graded again; copies models that are to be kept."""
-    if model_names(policies) and not settings.keep:
+    if not model_names(policies):
+        return {ALL: policies}
+    if not settings.keep:
         return {}
     keys = settings.keys or [ALL]
-    if model_names(policies):
-        folder = settings.submissions.parent / MODELS
-        first = keys[0].replace("/", "-")
-        kept = [f"{name}/{first}-{k}{Path(path).suffix}" for k, path in enumerate(policies)]
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        for path, copy in zip(policies, kept, strict=True):
-            shutil.copyfile(path, folder / copy)
-        policies = kept
-    return dict.fromkeys(keys, policies)
+    folder = settings.submissions.parent / MODELS
+    first = keys[0].replace("/", "-")
+    kept = [f"{name}/{first}-{k}{Path(path).suffix}" for k, path in enumerate(policies)]
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    for path, copy in zip(policies, kept, strict=True):
+        shutil.copyfile(path, folder / copy)
+    return dict.fromkeys(keys, kept)
 
 
 def grade_again(

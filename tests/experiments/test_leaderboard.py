@@ -312,7 +312,7 @@ def test_models_are_kept_to_be_graded_again(
     task = ["--task", "apprentice/caster"]
     assert leaderboard.main([*line, *task]) == 0
     assert leaderboard.main(["--again", *folder]) == FAILED
-    assert "mine: 1 tasks: no models are kept" in capsys.readouterr().err
+    assert "mine: no models are kept to grade 1 tasks again" in capsys.readouterr().err
     assert leaderboard.main([*line, *task, "--keep"]) == 0
     for each in models:
         each.unlink()

@@ -34,6 +34,7 @@ def advantages(
     ended: list[bool],
     on_policy: list[bool] | None = None,
     gae_lambda: float = 1.0,
+    gamma: float = 1.0,
 ) -> list[float]:
     """Of a rollout of one battle."""
 
@@ -47,7 +48,7 @@ def advantages(
         column(on_policy or [True] * len(values), np.bool_),
         ([], []),
     )
-    found: list[float] = compute_advantages(rollout, gae_lambda)[:, 0].tolist()
+    found: list[float] = compute_advantages(rollout, gae_lambda, gamma)[:, 0].tolist()
     return found
 
 
@@ -57,6 +58,12 @@ def test_advantages_of_a_battle_that_was_played_out() -> None:
     assert advantages(*battle, gae_lambda=0.0) == [10.0 + 2.0 - 1.0, 0.0 + 4.0 - 2.0, 5.0 - 4.0]
     half = [11.0 + 0.5 * (2.0 + 0.5 * 1.0), 2.0 + 0.5 * 1.0, 1.0]
     assert advantages(*battle, gae_lambda=0.5) == half
+
+
+def test_points_are_discounted_by_decisions_if_one_says_so() -> None:
+    battle = ([1.0, 2.0, 4.0, 9.0], [10.0, 0.0, 5.0], [False, False, True])
+    assert advantages(*battle, gamma=0.5)[0] == 10.0 + 0.25 * 5.0 - 1.0
+    assert advantages(*battle, gamma=0.5, gae_lambda=0.0)[0] == 10.0 + 0.5 * 2.0 - 1.0
 
 
 def test_a_battle_that_goes_on_is_worth_the_critics_value() -> None:
