@@ -128,7 +128,8 @@ class Nfsp:
             padded = np.zeros((len(observations), self.size), np.float32)
             padded[:, : observations.shape[1]] = observations
             with torch.no_grad():
-                logits = agent._avg_network(torch.from_numpy(padded))[:, : masks.shape[1]].double()
+                logits = agent._avg_network(torch.from_numpy(padded)).double()
+            logits = logits[:, : masks.shape[1]]
             return logits.masked_fill(~torch.from_numpy(masks), -np.inf).softmax(1).numpy()
 
         return probabilities

@@ -70,6 +70,9 @@ def test_a_word_stands_for_each_split() -> None:
         assert Generated.parse(f"generated-{kind}:test") == Generated("test", options=options)
 
 
+ALL = KINDS | KINDS_OF_AXES
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -79,7 +82,7 @@ def test_a_word_stands_for_each_split() -> None:
         ("generated-duell", "a kind (did you mean generated-duel or generated-duel-3 or"),
         (
             "",
-            f"a kind (generated, {', '.join(f'generated-{kind}' for kind in KINDS | KINDS_OF_AXES)})",
+            f"a kind ({', '.join(['generated', *(f'generated-{kind}' for kind in ALL)])})",
         ),
     ],
 )
