@@ -230,19 +230,19 @@ def draw(results: Mapping[str, Any], path: Path) -> None:
 
 def run(settings: Settings, record: Record) -> dict[str, Any]:
     """Train what the record lacks; returns the results."""
-    done = {(each["learner"], each["seat"], each["seed"]): each for each in record.lines}
+    done = {Training(each["learner"], each["seat"], each["seed"]): each for each in record.lines}
     wanted = list(trainings_of(settings))
     with common.Interruptible() as session, common.report_progress("training", len(wanted)) as told:
         for training in wanted:
             told(str(training), 0)
-            if tuple(training) not in done:
-                done[tuple(training)] = train(training, settings)
-                record.add(done[tuple(training)])
+            if training not in done:
+                done[training] = train(training, settings)
+                record.add(done[training])
             told("", 1)
     return {
         "args": common.settings_as_json(settings),
         "interrupted": session.interrupted,
-        "trainings": [done[tuple(each)] for each in wanted if tuple(each) in done],
+        "trainings": [done[each] for each in wanted if each in done],
         "versions": common.versions(),
     }
 

@@ -76,7 +76,7 @@ class Settings:
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/SCENARIO-ALGORITHM)"})
 
 
-class Mccfr(ExternalSamplingSolver):  # type: ignore[misc]
+class Mccfr(ExternalSamplingSolver):
     """External sampling, which counts the decisions that it comes to."""
 
     def __init__(self, game: PhaseGame, seed: int) -> None:
@@ -128,7 +128,8 @@ class Nfsp:
             padded = np.zeros((len(observations), self.size), np.float32)
             padded[:, : observations.shape[1]] = observations
             with torch.no_grad():
-                logits = agent._avg_network(torch.from_numpy(padded)).double()
+                # nothing public answers many at once
+                logits = agent._avg_network(torch.from_numpy(padded)).double()  # noqa: SLF001
             logits = logits[:, : masks.shape[1]]
             return logits.masked_fill(~torch.from_numpy(masks), -np.inf).softmax(1).numpy()
 

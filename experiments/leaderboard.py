@@ -28,7 +28,7 @@ import numpy as np
 
 from experiments import common
 from experiments.leaderboards import page, protocol
-from experiments.leaderboards.protocol import DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
+from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
 from experiments.leaderboards.submissions import (
     ALL,
     FOLDER,
@@ -169,7 +169,7 @@ def make_entries(settings: Settings) -> Entries:
     if models:
         if settings.name is None:
             raise ValueError("--name: expected a name for the submission of saved models")
-        if not settings.steps or len(models) < RUNS:
+        if not settings.steps or (len(models) < RUNS and settings.steps <= BUDGET):
             raise ValueError(
                 f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
                 f"found {len(models)} and {settings.steps}"

@@ -334,6 +334,16 @@ def test_the_models_of_the_leaderboard_reach_what_stands_there() -> None:
             break
 
 
+def test_what_is_over_the_budget_is_marked_and_may_have_one_run() -> None:
+    one_run = {str(task): [60.0] for task in TRACKS["duels"]}
+    within = _submission(duels=one_run, steps=protocol.BUDGET)
+    with pytest.raises(SubmissionError, match="expected 5 runs or more, found 1"):
+        check(Submission(**within))
+    over = Submission(**{**within, "steps": protocol.BUDGET + 1})
+    check(over)
+    assert "| mine | 10,000,001 (over the budget, 1 run) |" in page.make_page([over])
+
+
 # --- statistics ----------------------------------------------------------------------------
 
 
