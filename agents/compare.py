@@ -86,7 +86,7 @@ class Settings:
         learner: what is compared.
         scenario: bundled name or file of a duel that can be solved.
         steps: decisions of each training; 0: as many as is usual for the learner.
-        seed: of the first run.
+        seed: seed of the first run.
         runs: trainings of each learner, with consecutive seeds.
         out: folder of the results.
     """

@@ -60,10 +60,10 @@ class Settings:
     """Settings of a run.
 
     Attributes:
-        algorithm: of OpenSpiel.
+        algorithm: which one of OpenSpiel's.
         scenario: bundled name or file.
         steps: decisions of both seats in all.
-        seed: of network, sampling and dice.
+        seed: seed of network, sampling and dice.
         evaluations: points of the learning curve after the first.
         out: folder of the results.
     """

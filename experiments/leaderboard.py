@@ -188,7 +188,8 @@ def make_entries(settings: Settings) -> Entries:
 
 def _check_keeps_tasks(settings: Settings, path: Path) -> None:
     """Raise if a submission holds tasks that would be gone, as only some are graded."""
-    if not settings.keys or settings.add or not path.is_file():
+    named = settings.task or settings.preset
+    if not named or settings.add or not path.is_file():
         return
     former = read_submission(path).model_dump(exclude_none=True)
     others = {task for track in TRACKS for task in former.get(track, {})} - set(settings.keys)

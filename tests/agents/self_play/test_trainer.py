@@ -12,6 +12,7 @@ from agents.checkpoints import NAME, CheckpointError, load_checkpoint
 from agents.self_play.settings import Settings
 from agents.self_play.trainer import Rollout, Trainer, compute_advantages
 from wfb_gym import solver
+from wfb_gym.encoding.layout import layout
 
 ALONE = """
 name = "own"
@@ -192,3 +193,27 @@ def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
     for one, other in zip(second.learners, whole.learners, strict=True):
         for a, b in zip(one.network.parameters(), other.network.parameters(), strict=True):
             assert torch.equal(a, b)
+
+
+def test_raw_features_hide_the_promises(tmp_path: Path) -> None:
+    settings = Settings(
+        scenario=("apprentice",), num_envs=32, rollout=4, width=16, out=tmp_path, features="raw"
+    )
+    trainer = Trainer(settings)
+    for _ in range(3):
+        trainer.update()
+    for seat, learner in enumerate(trainer.learners):
+        fields = layout(learner.network.limits).fields
+        promises = [k for k, field in enumerate(fields) if field.promise]
+        assert any("best" in fields[k].name for k in promises)
+        shown = trainer.decisions[seat]
+        observations = torch.from_numpy(shown.observations)
+        if not len(observations):
+            continue
+        masks = torch.from_numpy(shown.masks)
+        before = learner.network(observations, masks)[0]
+        changed = observations.clone()
+        changed[:, promises] += 0.5
+        assert torch.equal(learner.network(changed, masks)[0], before)
+        others = observations + 0.5
+        assert not torch.equal(learner.network(others, masks)[0], before)
