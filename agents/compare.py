@@ -11,7 +11,7 @@ duel, `agents.train_fast`, where both seats learn from each other, the same with
 
 Each training runs in a process of its own, one after the other, in OUT/LEARNER/SEED (or
 LEARNER/SEAT/SEED), and what is finished is stored in OUT/trainings.jsonl: the same command goes on
-where it was interrupted. OUT gets results.json and pictures with curves by decisions and by
+where it was interrupted. OUT gets results.json and a picture with curves by decisions and by
 seconds of learning. Processor time and memory are those of the whole process, grading included.
 """
 
@@ -21,7 +21,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,8 +38,7 @@ from wfb_gym.seats import SEATS
 MODULE = "agents.compare"
 FILE = "trainings.jsonl"
 """File of the run's folder that holds what is finished."""
-PICTURES = {"curves.png": False, "ablations.png": True}
-"""Pictures of the run's folder, and whether they show the ablations."""
+CURVES = "curves.png"
 _SB3, _SELF_PLAY, _OPENSPIEL = "agents.train", "agents.train_fast", "agents.openspiel"
 
 
@@ -75,7 +73,7 @@ LEARNERS = {
     "MCCFR": Learner(_OPENSPIEL),
     "NFSP": Learner(_OPENSPIEL, "--algorithm NFSP"),
 }
-USUAL = ("self-play", "MaskablePPO", "PPO", "DQN", *ABLATIONS)
+USUAL = ("self-play", "MaskablePPO", "PPO", "DQN")
 
 
 @dataclass(frozen=True)
@@ -220,14 +218,6 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 TEXT_COLUMNS = (0, 1)
 
 
-def draw(results: Mapping[str, Any], path: Path) -> None:
-    """Draw one of `PICTURES`, if there is anything to compare in it: learners, or ablations."""
-    shown = set(ABLATIONS) if PICTURES[path.name] else set(LEARNERS) - set(ABLATIONS)
-    some = [each for each in results["trainings"] if each["learner"] in shown | {"self-play"}]
-    if {each["learner"] for each in some} - {"self-play"}:
-        draw_comparison({**results, "trainings": some}, path)
-
-
 def run(settings: Settings, record: Record) -> dict[str, Any]:
     """Train what the record lacks; returns the results."""
     done = {Training(each["learner"], each["seat"], each["seed"]): each for each in record.lines}
@@ -274,8 +264,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"python -m {MODULE}: {error}", file=sys.stderr)
                 return common.FAILED
             common.write_results(settings.out, results)
-            for name in PICTURES:
-                write_or_warn(settings.out / name, partial(draw, results, settings.out / name))
+            if results["trainings"]:
+                path = settings.out / CURVES
+                write_or_warn(path, lambda: draw_comparison(results, path))
         table = common.text_table(
             compare_rows(results["trainings"]), "exact scores: median of the runs", TEXT_COLUMNS
         )

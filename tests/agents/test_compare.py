@@ -8,6 +8,7 @@ import pytest
 
 from agents import compare
 from agents.compare import ABLATIONS, LEARNERS, Learner, Settings, Training
+from agents.figures import draw_comparison
 from experiments.common import FAILED
 from tests.pages import page, rows_of
 
@@ -53,15 +54,13 @@ def test_the_table_has_the_median_run() -> None:
     }  # fmt: skip
 
 
-def test_pictures_of_learners_and_of_ablations(tmp_path: Path) -> None:
-    both = {"caster": 50.0, "dispeller": 60.0}
-    names = ("self-play", "MCCFR")
-    results = {
-        "args": {"scenario": "apprentice", "runs": 1}, "trainings": [stub(n, 0, both) for n in names]
-    }  # fmt: skip
-    for name in compare.PICTURES:
-        compare.draw(results, tmp_path / name)
-    assert [each.name for each in tmp_path.iterdir()] == ["curves.png"]
+def test_a_picture_of_runs_of_different_length(tmp_path: Path) -> None:
+    both = {"caster": 50.0, "dispeller": -60.0}
+    trainings = [stub(name, k, both) for name in ("self-play", "MCCFR") for k in range(2)]
+    trainings[0]["curve"].pop()
+    results = {"args": {"scenario": "apprentice", "runs": 2}, "trainings": trainings}
+    draw_comparison(results, tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
 
 
 def test_what_is_finished_is_not_trained_again(
