@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -68,7 +69,7 @@ class RecordedDecisions:
     battles: NDArray[np.int64]  # (k,): number of each decision's battle
     played: NDArray[np.int64]  # (k,): the actions played
     rewards: NDArray[np.float64]  # (k,): that they brought
-    values: NDArray[np.float64] | None  # (k, n): exact ones, in points; NaN where illegal
+    values: NDArray[np.float64] | None = None  # (k, n): exact, in points; NaN where illegal
 
 
 @dataclass(frozen=True)
@@ -305,17 +306,16 @@ def read_dataset(name: str) -> Dataset:
 
 
 def _read_decisions(stored: Any) -> RecordedDecisions:
-    columns: tuple[list[Any], ...] = ([], [], [], [], [], [])
-    values = []
+    columns: dict[str, list[Any]] = defaultdict(list)
     for each in stored.iterate_episodes():
         count = len(each.actions)
-        columns[0].append(each.observations[:count])
-        columns[1].append(each.infos[MASK][:count].astype(np.bool_))
-        columns[2].append(each.infos.get(AGENT_ACTION, each.actions)[:count].astype(np.int64))
-        columns[3].append(np.full(count, each.id))
-        columns[4].append(each.actions.astype(np.int64))
-        columns[5].append(each.rewards.astype(np.float64))
+        own = each.infos.get(AGENT_ACTION, each.actions)[:count]
+        columns["observations"].append(each.observations[:count])
+        columns["masks"].append(each.infos[MASK][:count].astype(np.bool_))
+        columns["actions"].append(own.astype(np.int64))
+        columns["battles"].append(np.full(count, each.id))
+        columns["played"].append(each.actions.astype(np.int64))
+        columns["rewards"].append(each.rewards.astype(np.float64))
         if VALUES in each.infos:
-            values.append(each.infos[VALUES][:count])
-    arrays = map(np.concatenate, columns)
-    return RecordedDecisions(*arrays, np.concatenate(values) if values else None)
+            columns["values"].append(each.infos[VALUES][:count])
+    return RecordedDecisions(**{name: np.concatenate(each) for name, each in columns.items()})

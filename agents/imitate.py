@@ -6,9 +6,9 @@
 
 Trains a network on what agents/record.py wrote, to give the agent's actions the greatest
 probability (cross-entropy over the legal actions). Part of the battles is held out and shows how
-often the network agrees with the agent where it did not learn. Where the scenario can be solved,
-the exact score of the clone is reported: 100 is optimal play, 0 as good as random, each against
-its best response.
+often the network agrees with the agent where it did not learn and, if the data hold exact values,
+how many points its choices give away there. Where the scenario can be solved, the exact score of
+the clone is reported: 100 is optimal play, 0 as good as random, each against its best response.
 
 Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.json into the run's
 folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
@@ -105,7 +105,7 @@ class CloningLoss:
 
     def __init__(
         self,
-        settings: Settings,  # noqa: ARG002 (other losses have some of their own)
+        settings: Settings,
         network: PolicyNetwork,
         decisions: RecordedDecisions,
         rows: NDArray[np.bool_],
@@ -136,37 +136,42 @@ def sample_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArr
 
 
 class HeldOut:
-    """Decisions that are not learned from, and what a network's choices there are worth."""
+    """Decisions that are not learned from, and how good a network's choices there are."""
 
     def __init__(self, decisions: RecordedDecisions, rows: NDArray[np.bool_]) -> None:
         rows = rows & has_choice(decisions)
         self.count = int(rows.sum())
+        self.played = decisions.played[rows]
         self._observations = torch.from_numpy(decisions.observations[rows])
         self._masks = torch.from_numpy(decisions.masks[rows])
-        self._actions = torch.from_numpy(decisions.actions[rows])
+        self._actions = decisions.actions[rows]
         self._values = None if decisions.values is None else decisions.values[rows]
+
+    def choices(self, network: PolicyNetwork) -> NDArray[np.int64]:
+        """The network's likeliest actions, int64 (k,)."""
+        with torch.no_grad():
+            log_probs, _ = network(self._observations, self._masks)
+        chosen: NDArray[np.int64] = log_probs.argmax(1).numpy()
+        return chosen
 
     def agreement(self, network: PolicyNetwork) -> float | None:
         """Share in which the network's choice is the agent's; None if there are no decisions."""
-        if not self.count:
-            return None
-        return float((self._choices(network) == self._actions).float().mean())
+        return float((self.choices(network) == self._actions).mean()) if self.count else None
 
-    def regret(self, network: PolicyNetwork) -> float | None:
-        """Mean points by which its choice is worth less than the best; None if they are unknown."""
+    def regret(self, actions: NDArray[np.int64]) -> float | None:
+        """Mean points by which actions (k,) are worth less than the best; None if unknown."""
         if self._values is None or not self.count:
             return None
-        chosen = self._values[np.arange(self.count), self._choices(network).numpy()]
-        return float((np.nanmax(self._values, 1) - chosen).mean())
-
-    def _choices(self, network: PolicyNetwork) -> Tensor:
-        with torch.no_grad():
-            log_probs, _ = network(self._observations, self._masks)
-        return log_probs.argmax(1)
+        own = self._values[np.arange(self.count), actions]
+        return float((np.nanmax(self._values, 1) - own).mean())
 
 
 def train(
-    settings: Settings, network: PolicyNetwork, loss_of: Loss, held_out: HeldOut
+    settings: Settings,
+    network: PolicyNetwork,
+    loss_of: Loss,
+    held_out: HeldOut,
+    title: str = "learning",
 ) -> tuple[list[float], list[float | None], bool]:
     """Train the network in place.
 
@@ -182,7 +187,7 @@ def train(
     steps = max(1, settings.epochs * -(-count // settings.batch_size))
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
     with common.progress() as bar, DeferredInterrupt() as interrupt:
-        task = bar.add_task("learning", total=settings.epochs, note="")
+        task = bar.add_task(title, total=settings.epochs, note="")
         for epoch in range(settings.epochs):
             total = 0.0
             for rows in torch.randperm(count, generator=order).split(settings.batch_size):
@@ -202,18 +207,26 @@ def train(
 
 
 def learn(
-    settings: SettingsT, data: Dataset, make_loss: LossOf[SettingsT]
+    settings: SettingsT, data: Dataset, make_loss: LossOf[SettingsT], title: str = "learning"
 ) -> tuple[PolicyNetwork, dict[str, Any]]:
-    """Train a network on a data set; returns it, and what came of it as JSON holds it."""
+    """Train a network on a data set.
+
+    Args:
+        settings: of the run.
+        data: to learn from.
+        make_loss: makes what is minimised.
+        title: of the progress bar.
+
+    Returns:
+        The network, and what came of it, as JSON holds it.
+    """
     torch.manual_seed(settings.seed)
     network = PolicyNetwork(data.env.unwrapped.limits, settings.shape, settings.width)
     out = sample_battles(data.decisions.battles, settings.held_out, settings.seed)
-    loss_of, held_out = (
-        make_loss(settings, network, data.decisions, ~out),
-        HeldOut(data.decisions, out),
-    )
+    loss_of = make_loss(settings, network, data.decisions, ~out)
+    held_out = HeldOut(data.decisions, out)
     began = time.monotonic()
-    losses, agreements, interrupted = train(settings, network, loss_of, held_out)
+    losses, agreements, interrupted = train(settings, network, loss_of, held_out, title)
     return network, {
         "interrupted": interrupted,
         "scenario": data.scenario,
@@ -222,7 +235,8 @@ def learn(
         "learned_from": loss_of.count,
         "held_out": held_out.count,
         "agreement": agreements[-1] if agreements else None,
-        "regret": held_out.regret(network),
+        "regret": held_out.regret(held_out.choices(network)),
+        "behaviour_regret": held_out.regret(held_out.played),
         "curve": {"loss": losses, "agreement": agreements},
         "seconds": round(time.monotonic() - began, 2),
     }
@@ -314,6 +328,8 @@ def run_learner(
             f"{results['learned_from']:,} decisions, agrees with {results['agreement'] or 0:.1%} "
             f"of {results['held_out']:,} others"
         )
+        if results["regret"] is not None:
+            text += f", at each of which it gives away {results['regret']:.2f} points"
         return report(results, "json" in switches, text)
 
     return run_command(module, settings.out, work)

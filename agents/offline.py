@@ -1,7 +1,7 @@
 """Learns to play from the rewards in a data set of battles: conservative Q-learning.
 
     python -m agents.suite && python -m agents.offline
-    python -m agents.offline --dataset wfb_gym/offline/long-siege/caster-mixed-v0 --conservatism 0.1
+    python -m agents.offline --dataset wfb_gym/offline/long-siege/caster-mixed-v0
 
 Learns the points that are still to come after each action from what agents/record.py wrote, without
 an environment, so that it can play better than those who were recorded. The loss is that of

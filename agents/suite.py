@@ -14,12 +14,12 @@ extra `minari`.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from agents import record
@@ -98,30 +98,46 @@ def behaviour_score(game: solver.ExactGame, settings: record.Settings) -> float:
     """The exact score of those who play a data set's seat; of several the mean."""
     seat = settings.seat
     scores = (game.score(game.probabilities(each, seat), seat).score for each in settings.agent)
-    return mean(each for each in scores if each is not None)
+    return fmean(each for each in scores if each is not None)
 
 
-def is_recorded(settings: record.Settings, may_replace: bool) -> bool:
-    """Whether a data set is there, whole and recorded with these settings.
+def find_missing(
+    wanted: Sequence[record.Settings], *, may_replace: bool = False
+) -> list[record.Settings]:
+    """The data sets that are not there, or were recorded with other settings and may be replaced.
 
     Raises:
-        DatasetError: it was recorded with others and may not be replaced, or is damaged.
+        ImportError: Minari is not installed.
+        ValueError: the settings are wrong, a data set was recorded with others or is damaged.
     """
-    found = describe_dataset(settings.name)
-    if found is None:
-        return False
-    whole = found.command == common.command_line(record.MODULE, settings)
-    if not whole and not may_replace:
-        raise DatasetError(
-            f"{settings.name} was recorded otherwise ({found.command}); --replace records it anew"
-        )
-    return whole
+    missing = []
+    for settings in wanted:
+        record.check_settings(settings, may_replace=True)
+        found = describe_dataset(settings.name)
+        if found and found.command == common.command_line(record.MODULE, settings):
+            continue
+        if found and not may_replace:
+            raise DatasetError(
+                f"{settings.name} was recorded otherwise ({found.command}); "
+                f"python -m {MODULE} --replace records it anew"
+            )
+        missing.append(settings)
+    return missing
 
 
-def record_scenario(
-    missing: Sequence[record.Settings], advance: Callable[[str, int], None]
-) -> None:
-    """Record data sets of one scenario and seat; `advance` takes a name and battles played.
+def record_all(missing: Sequence[record.Settings]) -> None:
+    """Record data sets and show the progress.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended it; the data sets that are there are whole.
+    """
+    with common.report_progress("recording", sum(each.battles for each in missing)) as advance:
+        for _, some in groupby(missing, lambda each: each.scenario):
+            record_scenario(list(some), advance)
+
+
+def record_scenario(missing: Sequence[record.Settings], advance: common.Report) -> None:
+    """Record data sets of one scenario and seat.
 
     Raises:
         KeyboardInterrupt: Ctrl-C ended it; what was written is whole.
@@ -164,20 +180,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         switches={"replace": "replace data sets of other settings, which are refused otherwise"},
     )
     wanted = members(settings)
-    may_replace = "replace" in switches
     try:
-        for each in wanted:
-            record.check_settings(each, may_replace=True)
-        missing = [each for each in wanted if not is_recorded(each, may_replace)]
+        missing = find_missing(wanted, may_replace="replace" in switches)
     except (ValueError, ImportError) as error:
         parser.error(str(error))
-    with common.progress() as bar, common.Interruptible() as run:
-        done = settings.battles * (len(wanted) - len(missing))
-        task = bar.add_task(
-            "recording", total=settings.battles * len(wanted), completed=done, note=""
-        )
-        for _, some in groupby(missing, lambda each: each.scenario):
-            record_scenario(list(some), lambda note, n: bar.update(task, advance=n, note=note))
+    with common.Interruptible() as run:
+        record_all(missing)
     found = summarise(wanted)
     results = {
         "args": common.settings_as_json(settings),
