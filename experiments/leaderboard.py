@@ -16,6 +16,7 @@ keeps the tasks that were done.
 """
 
 import argparse
+import io
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
@@ -239,8 +241,26 @@ def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dic
     kept = [f"{name}/{first}-{k}{Path(path).suffix}" for k, path in enumerate(policies)]
     (folder / name).mkdir(parents=True, exist_ok=True)
     for path, copy in zip(policies, kept, strict=True):
-        shutil.copyfile(path, folder / copy)
+        keep_model(path, folder / copy)
     return dict.fromkeys(keys, kept)
+
+
+def keep_model(path: str, copy: Path) -> None:
+    """Copy a saved model; of Stable-Baselines3's without what only more training would need."""
+    if copy.suffix != ".zip":
+        shutil.copyfile(path, copy)
+        return
+    import torch
+
+    with ZipFile(path) as model, ZipFile(copy, "w", ZIP_DEFLATED) as kept:
+        for name in model.namelist():
+            content = model.read(name)
+            if name == "policy.optimizer.pth":
+                optimiser = torch.load(io.BytesIO(content), weights_only=True)
+                memory = io.BytesIO()
+                torch.save({**optimiser, "state": {}}, memory)
+                content = memory.getvalue()
+            kept.writestr(name, content)
 
 
 def grade_again(
