@@ -10,14 +10,16 @@ neural fictitious self-play (Heinrich and Silver 2016): a network for each seat 
 best responses so far, which deep Q-learning finds. Games in Python are slow, and OpenSpiel walks
 histories: what fits are duels of few spells.
 
-Writes results.json with the learning curve into the run's folder. Ctrl-C keeps what was learned so
-far. Needs the extra `openspiel`, and NFSP the package dm-tree.
+Writes into the run's folder results.json with the learning curve, and the policies as tables that
+play like any other player, caster.table.npz and dispeller.table.npz. Ctrl-C keeps what was learned
+so far. Needs the extra `openspiel`, and NFSP the package dm-tree.
 """
 
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +37,12 @@ except ImportError as error:
 from agents.common import DeferredInterrupt, report
 from agents.run_folder import OVERWRITE, occupy, refuse_other_settings, run_command
 from experiments import common
+from wfb_gym.encoding.positions import ask_policy
 from wfb_gym.interop.openspiel import PhaseGame, PolicyPlayer, load_battle
-from wfb_gym.seats import SEATS
+from wfb_gym.players.policy_table import ENDING, save_table
+from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver import ExactGame, TooLarge
+from wfb_gym.solver.seat_decisions import SeatDecisions
 
 MODULE = "agents.openspiel"
 ALGORITHMS = ("MCCFR", "NFSP")
@@ -136,6 +141,20 @@ class Nfsp:
         return probabilities
 
 
+def save_policy(
+    path: Path, exact: ExactGame, policy: Callable[..., Any], seat: str, about: dict[str, Any]
+) -> None:
+    """Write what a policy does at every decision of a seat as a table."""
+    decisions = SeatDecisions(exact.graph, seat_number(seat))
+    parts = []
+    for nodes in decisions.batches():
+        observations, masks = decisions.observe(nodes)
+        ask = partial(decisions.positions, nodes)
+        parts.append((observations, ask_policy(policy, observations, masks, ask)))
+    observations, probabilities = (np.concatenate(each) for each in zip(*parts, strict=True))
+    save_table(path, observations, probabilities, {**about, "seat": seat})
+
+
 def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
     """Train, grade along the way and write; returns the results."""
     np.random.seed(settings.seed)  # noqa: NPY002 # of OpenSpiel's algorithms
@@ -163,6 +182,13 @@ def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
             began = time.monotonic()
             learner.advance()
             seconds += time.monotonic() - began
+    about = {
+        "scenario": settings.scenario,
+        "command": common.command_line(MODULE, settings),
+        "scores": curve[-1]["scores"],
+    }
+    for seat, policy in zip(SEATS, learner.policies, strict=True):
+        save_policy(settings.out / f"{seat}{ENDING}", exact, policy, seat, about)
     return {
         "args": common.settings_as_json(settings),
         "interrupted": interrupt.requested,

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from agents import openspiel
+from wfb_gym import solver
+from wfb_gym.players.registry import make_agent
 
 
 def scores(*arguments: str, out: Path) -> dict[str, float]:
@@ -21,6 +23,9 @@ def scores(*arguments: str, out: Path) -> dict[str, float]:
 
 def test_mccfr_comes_close_to_the_optimum(tmp_path: Path) -> None:
     found = scores("--steps", "60000", "--evaluations", "2", out=tmp_path)
+    for seat, score in found.items():
+        table = make_agent(tmp_path / f"{seat}.table.npz")
+        assert solver.normalised_score("apprentice", table, seat).score == pytest.approx(score)
     assert found["caster"] > 95
     assert found["dispeller"] > 85
 
