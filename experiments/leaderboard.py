@@ -265,32 +265,38 @@ def keep_model(path: str, copy: Path) -> None:
 
 def grade_again(
     settings: Settings, submissions: Sequence[Submission], report: common.Report, workers: Workers
-) -> list[str]:
-    """Grade submissions again; returns what differs, and what cannot be graded, a line each."""
+) -> tuple[int, list[str]]:
+    """Grade submissions again, those tasks alone that are named if any are.
+
+    What no models are kept for is told and left out.
+
+    Returns:
+        How many tasks were graded, and what differs or cannot be graded, a line each.
+    """
     folder = settings.submissions.parent / MODELS
-    problems = []
+    count, problems = 0, []
     for each in submissions:
         parts: dict[tuple[str, ...], list[Task]] = {}
         for key in (task for track in TRACKS for task in getattr(each, track)):
-            names = each.policies.get(key, each.policies.get(ALL, []))
-            parts.setdefault(tuple(names), []).append(TASKS[key])
+            if key in (settings.keys or TASKS):
+                names = each.policies.get(key, each.policies.get(ALL, []))
+                parts.setdefault(tuple(names), []).append(TASKS[key])
         for graded, tasks in parts.items():
             if not graded:
-                problems.append(
-                    f"{each.name}: no models are kept to grade {len(tasks)} tasks again"
-                )
+                line = f"{each.name}: no models are kept to grade {len(tasks)} tasks again"
+                print(line, file=sys.stderr)
+                report("", len(tasks))
                 continue
+            count += len(tasks)
             paths = [str(folder / name) if model_names([name]) else name for name in graded]
             results: dict[str, Any] = {}
             problems += protocol.grade(each.name, paths, tasks, results, report, workers)
             for task in tasks:
-                before, now = (
-                    getattr(each, task.track)[str(task)],
-                    results[task.track].get(str(task)),
-                )
+                before = getattr(each, task.track)[str(task)]
+                now = results[task.track].get(str(task))
                 if now is not None and not _are_same(before, now):
                     problems.append(f"{each.name}: {task}: expected {before}, found {now}")
-    return problems
+    return count, problems
 
 
 def _are_same(before: Any, now: Any) -> bool:
@@ -363,17 +369,18 @@ def check_again(settings: Settings, submissions: Sequence[Submission]) -> int:
     for name in settings.again or ():
         _check_known(by_name, name, "--again")
     chosen = [by_name[name] for name in settings.again or by_name]
-    tasks = sum(len(getattr(each, track)) for each in chosen for track in TRACKS)
+    keys = settings.keys or TASKS
+    tasks = sum(key in keys for each in chosen for track in TRACKS for key in getattr(each, track))
     files = [str(path) for path in (settings.submissions.parent / MODELS).rglob("*.*")]
     with (
         common.report_progress("grading again", tasks) as report,
         open_workers(settings.ray, files=files) as workers,
     ):
-        problems = grade_again(settings, chosen, report, workers)
+        graded, problems = grade_again(settings, chosen, report, workers)
     for line in problems:
         print(line, file=sys.stderr)
     if not problems:
-        print(f"{len(chosen)} submissions, {tasks} tasks: the same results", file=sys.stderr)
+        print(f"{len(chosen)} submissions, {graded} tasks: the same results", file=sys.stderr)
     return common.FAILED if problems else 0
 
 
