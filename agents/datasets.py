@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import warnings
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -27,11 +28,16 @@ AGENT_ACTION = "agent_action"
 """Key of the infos that holds the agent's own choice, where the seat explored."""
 NO_ACTION = -1
 """Value of `AGENT_ACTION` at the end of a battle."""
+VALUES = "action_values"
+"""Key of the infos that holds the exact value of every action, where the data have them."""
+SCORE = "behaviour_score"
+"""Key of the metadata that holds the exact score of those who played, where it is known."""
 _ROOT = "MINARI_DATASETS_PATH"
 """Variable that says where Minari keeps data sets."""
 _NAMESPACE = "namespace_metadata.json"
 """File of Minari's for each part of a name before the last."""
 _FILES = (".zip", ".npz", ".toml")
+_RECORDED_BY = "Battles of the magic phase, recorded by: "
 _METADATA_WARNINGS = r"`(author_email|code_permalink|author)` is set to None"
 
 
@@ -49,6 +55,8 @@ class Episode:
     actions: list[int] = field(default_factory=list)  # played
     own_actions: list[int] = field(default_factory=list)  # the agent's own choices
     rewards: list[float] = field(default_factory=list)  # in the environment's unit
+    values: list[NDArray[np.float64]] = field(default_factory=list)
+    """Points of each action, (n,), as `agents.exact_values` gives them; empty: not recorded."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,9 @@ class RecordedDecisions:
     masks: NDArray[np.bool_]  # (k, n): legal actions
     actions: NDArray[np.int64]  # (k,): the agent's own; where the seat explored, not those played
     battles: NDArray[np.int64]  # (k,): number of each decision's battle
+    played: NDArray[np.int64]  # (k,): the actions played
+    rewards: NDArray[np.float64]  # (k,): that they brought
+    values: NDArray[np.float64] | None = None  # (k, n): exact, in points; NaN where illegal
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,7 @@ class Dataset:
     scenario: str
     env: Any  # that was played, rebuilt from the data set
     decisions: RecordedDecisions
+    behaviour_score: float | None  # exact, of those who played, where it is known
 
 
 def import_minari() -> Any:
@@ -85,13 +97,13 @@ def import_minari() -> Any:
     return minari
 
 
-def usual_name(scenario: str, seat: str, agent: str) -> str:
+def usual_name(scenario: str, seat: str, *agents: str) -> str:
     """The id of a data set that was given none."""
-    scenario, agent = (
+    scenario, *players = (
         re.sub(r"[^\w-]+", "-", Path(each).stem if Path(each).suffix in _FILES else each)
-        for each in (scenario, agent)
+        for each in (scenario, *agents)
     )
-    return f"wfb_gym/{scenario}/{seat}-{agent}-v0"
+    return f"wfb_gym/{scenario}/{seat}-{'-'.join(players)}-v0"
 
 
 def check_name(name: str) -> None:
@@ -123,12 +135,14 @@ def write_dataset(
     agent: str,
     command: str,
     explores: bool,
+    score: float | None = None,
     replace: bool = False,
 ) -> None:
     """Write complete battles as a data set; `gym.make` has made the environment.
 
-    Where the seat explores, some of the actions are random instead of the agent's own. A data set
-    that is to be replaced stays until the new one is whole.
+    Where the seat explores, some of the actions are random instead of the agent's own. `score` is
+    the exact score of those who played, where it is known. A data set that is to be replaced stays
+    until the new one is whole.
 
     Raises:
         ImportError: Minari is not installed.
@@ -142,6 +156,8 @@ def write_dataset(
         infos: dict[str, Any] = {MASK: np.array(each.masks, np.int8)}
         if explores:
             infos[AGENT_ACTION] = np.array([*each.own_actions, NO_ACTION], np.int64)
+        if each.values:
+            infos[VALUES] = np.array(each.values, np.float64)
         ends = np.arange(len(each.actions)) == len(each.actions) - 1
         buffer = EpisodeBuffer(
             id=number,
@@ -159,16 +175,18 @@ def write_dataset(
         raise DatasetError(f"data set: {name} is there already")
     with _draft(name), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=_METADATA_WARNINGS)
-        minari.create_dataset_from_buffers(
+        written = minari.create_dataset_from_buffers(
             name,
             buffers,
             env=env,
             eval_env=env,
             algorithm_name=agent,
-            description=f"Battles of the magic phase, recorded by: {command}",
+            description=f"{_RECORDED_BY}{command}",
             data_format="hdf5",
             requirements=[f"wfb-gym=={wfb_gym.__version__}"],
         )
+        if score is not None:
+            written.storage.update_metadata({SCORE: score})
 
 
 @contextmanager
@@ -231,6 +249,36 @@ def _restore(folder: Path) -> None:
         _former(folder).rename(folder)
 
 
+@dataclass(frozen=True)
+class Description:
+    """What is known of a data set without reading its battles."""
+
+    name: str
+    command: str  # that recorded it
+    battles: int
+    decisions: int
+    score: float | None  # exact, of those who played, where it is known
+
+
+def describe_dataset(name: str) -> Description | None:
+    """Return what a data set says of itself; None if there is none of that name.
+
+    Raises:
+        ImportError: Minari is not installed.
+        DatasetError: it is damaged.
+    """
+    check_name(name)
+    _restore(path_of(name))
+    if not path_of(name).is_dir():
+        return None
+    with refuse_damage(path_of(name), "a data set of Minari's", DatasetError):
+        stored = import_minari().load_dataset(name)
+        about = stored.storage.metadata
+        command = about["description"].removeprefix(_RECORDED_BY)
+        battles, decisions = int(stored.total_episodes), int(stored.total_steps)
+    return Description(name, command, battles, decisions, about.get(SCORE))
+
+
 def read_dataset(name: str) -> Dataset:
     """Read a data set that `write_dataset` wrote.
 
@@ -253,15 +301,21 @@ def read_dataset(name: str) -> Dataset:
         decisions = _read_decisions(stored)
         env = stored.recover_environment()
     scenario = stored.env_spec.kwargs.get("scenario", "archmage-duel")
-    return Dataset(name, seats[stored.env_spec.id], scenario, env, decisions)
+    score = stored.storage.metadata.get(SCORE)
+    return Dataset(name, seats[stored.env_spec.id], scenario, env, decisions, score)
 
 
 def _read_decisions(stored: Any) -> RecordedDecisions:
-    columns: tuple[list[Any], ...] = ([], [], [], [])
+    columns: dict[str, list[Any]] = defaultdict(list)
     for each in stored.iterate_episodes():
         count = len(each.actions)
-        columns[0].append(each.observations[:count])
-        columns[1].append(each.infos[MASK][:count].astype(np.bool_))
-        columns[2].append(each.infos.get(AGENT_ACTION, each.actions)[:count].astype(np.int64))
-        columns[3].append(np.full(count, each.id))
-    return RecordedDecisions(*map(np.concatenate, columns))
+        own = each.infos.get(AGENT_ACTION, each.actions)[:count]
+        columns["observations"].append(each.observations[:count])
+        columns["masks"].append(each.infos[MASK][:count].astype(np.bool_))
+        columns["actions"].append(own.astype(np.int64))
+        columns["battles"].append(np.full(count, each.id))
+        columns["played"].append(each.actions.astype(np.int64))
+        columns["rewards"].append(each.rewards.astype(np.float64))
+        if VALUES in each.infos:
+            columns["values"].append(each.infos[VALUES][:count])
+    return RecordedDecisions(**{name: np.concatenate(each) for name, each in columns.items()})

@@ -79,8 +79,8 @@ class Settings(Overrides):
     """Settings of a run, beside its hyperparameters.
 
     Attributes:
-        algorithm: of Stable-Baselines3; PPO and DQN know no mask, and pass where they choose an
-            illegal action.
+        algorithm: which one of Stable-Baselines3's; PPO and DQN know no mask, and pass where they
+            choose an illegal action.
         scenario: bundled names or files, played in turn; or one name of generated ones.
         seat: seat of the learner.
         opponent: names or saved models; each episode draws one; mixed: optimal:0.1 where all

@@ -6,9 +6,9 @@
 
 Trains a network on what agents/record.py wrote, to give the agent's actions the greatest
 probability (cross-entropy over the legal actions). Part of the battles is held out and shows how
-often the network agrees with the agent where it did not learn. Where the scenario can be solved,
-the exact score of the clone is reported: 100 is optimal play, 0 as good as random, each against
-its best response.
+often the network agrees with the agent where it did not learn and, if the data hold exact values,
+how many points its choices give away there. Where the scenario can be solved, the exact score of
+the clone is reported: 100 is optimal play, 0 as good as random, each against its best response.
 
 Writes SEAT.npz (`wfb_gym.players.learned.NetworkAgent` plays it) and results.json into the run's
 folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
@@ -16,11 +16,11 @@ folder. Ctrl-C keeps what was learned so far. Needs the extra `minari`.
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -73,26 +73,59 @@ class Settings:
     out: Path = field(default=Path("runs"), metadata={"help": "(default: runs/imitate-DATASET)"})
 
 
-class Examples(NamedTuple):
-    """Observations, masks, and the actions to imitate."""
-
-    observations: Tensor
-    masks: Tensor
-    actions: Tensor
+SettingsT = TypeVar("SettingsT", bound=Settings)
+SettingsT_contra = TypeVar("SettingsT_contra", bound=Settings, contravariant=True)
 
 
-def split_examples(
-    decisions: RecordedDecisions, share: float, seed: int
-) -> tuple[Examples, Examples]:
-    """Training and held-out examples; a single legal action teaches nothing and is left out."""
-    choice = decisions.masks.sum(1) > 1
-    out = sample_battles(decisions.battles, share, seed)
+class Loss(Protocol):
+    """What a learner minimises over the decisions of a data set that it learns from."""
 
-    def select(rows: NDArray[np.bool_]) -> Examples:
-        arrays = (decisions.observations[rows], decisions.masks[rows], decisions.actions[rows])
-        return Examples(*map(torch.from_numpy, arrays))
+    count: int
+    """How many decisions these are."""
 
-    return select(choice & ~out), select(choice & out)
+    def __call__(self, rows: Tensor) -> Tensor:
+        """The mean loss of some of them, by their numbers, int64 (b,)."""
+
+
+class LossOf(Protocol[SettingsT_contra]):
+    """Makes the loss of a network over some rows, bool (k,), of decisions."""
+
+    def __call__(
+        self,
+        settings: SettingsT_contra,
+        network: PolicyNetwork,
+        decisions: RecordedDecisions,
+        rows: NDArray[np.bool_],
+    ) -> Loss:
+        """See the class."""
+
+
+class CloningLoss:
+    """Cross-entropy over the legal actions with the agent's; see `Loss`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        network: PolicyNetwork,
+        decisions: RecordedDecisions,
+        rows: NDArray[np.bool_],
+    ) -> None:
+        rows = rows & has_choice(decisions)
+        self.count = int(rows.sum())
+        self._network = network
+        self._inputs = network.encode(torch.from_numpy(decisions.observations[rows]))
+        self._masks = torch.from_numpy(decisions.masks[rows])
+        self._actions = torch.from_numpy(decisions.actions[rows])
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        log_probs, _ = self._network.evaluate(self._inputs[rows], self._masks[rows])
+        return nll_loss(log_probs, self._actions[rows])
+
+
+def has_choice(decisions: RecordedDecisions) -> NDArray[np.bool_]:
+    """Where there is more than one legal action, bool (k,): another teaches and tells nothing."""
+    several: NDArray[np.bool_] = decisions.masks.sum(1) > 1
+    return several
 
 
 def sample_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArray[np.bool_]:
@@ -102,37 +135,70 @@ def sample_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArr
     return np.isin(battles, drawn)
 
 
+class HeldOut:
+    """Decisions that are not learned from, and how good a network's choices there are."""
+
+    def __init__(self, decisions: RecordedDecisions, rows: NDArray[np.bool_]) -> None:
+        rows = rows & has_choice(decisions)
+        self.count = int(rows.sum())
+        self.played = decisions.played[rows]
+        self._observations = torch.from_numpy(decisions.observations[rows])
+        self._masks = torch.from_numpy(decisions.masks[rows])
+        self._actions = decisions.actions[rows]
+        self._values = None if decisions.values is None else decisions.values[rows]
+
+    def choices(self, network: PolicyNetwork) -> NDArray[np.int64]:
+        """The network's likeliest actions, int64 (k,)."""
+        with torch.no_grad():
+            log_probs, _ = network(self._observations, self._masks)
+        chosen: NDArray[np.int64] = log_probs.argmax(1).numpy()
+        return chosen
+
+    def agreement(self, network: PolicyNetwork) -> float | None:
+        """Share in which the network's choice is the agent's; None if there are no decisions."""
+        return float((self.choices(network) == self._actions).mean()) if self.count else None
+
+    def regret(self, actions: NDArray[np.int64]) -> float | None:
+        """Mean points by which actions (k,) are worth less than the best; None if unknown."""
+        if self._values is None or not self.count:
+            return None
+        own = self._values[np.arange(self.count), actions]
+        return float((np.nanmax(self._values, 1) - own).mean())
+
+
 def train(
-    settings: Settings, network: PolicyNetwork, examples: Examples, held_out: Examples
+    settings: Settings,
+    network: PolicyNetwork,
+    loss_of: Loss,
+    held_out: HeldOut,
+    title: str = "learning",
 ) -> tuple[list[float], list[float | None], bool]:
     """Train the network in place.
 
     Returns:
-        Mean cross-entropy of the training examples in each epoch, agreement with the held-out
-        ones, and whether Ctrl-C ended the training.
+        Mean loss in each epoch, agreement with the held-out decisions, and whether Ctrl-C ended the
+        training.
     """
     losses: list[float] = []
     agreements: list[float | None] = []
-    inputs = network.encode(examples.observations)
     optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate)
     order = torch.Generator().manual_seed(settings.seed)
-    count = len(inputs)
+    count = loss_of.count
     steps = max(1, settings.epochs * -(-count // settings.batch_size))
     schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.0, steps)
     with common.progress() as bar, DeferredInterrupt() as interrupt:
-        task = bar.add_task("learning", total=settings.epochs, note="")
+        task = bar.add_task(title, total=settings.epochs, note="")
         for epoch in range(settings.epochs):
             total = 0.0
             for rows in torch.randperm(count, generator=order).split(settings.batch_size):
-                log_probs, _ = network.evaluate(inputs[rows], examples.masks[rows])
-                loss = nll_loss(log_probs, examples.actions[rows])
+                loss = loss_of(rows)
                 optimiser.zero_grad()
                 loss.backward()
                 optimiser.step()
                 schedule.step()
                 total += float(loss.detach()) * len(rows)
             losses.append(total / max(1, count))
-            agreements.append(_agreement(network, held_out))
+            agreements.append(held_out.agreement(network))
             note = f"loss {losses[-1]:.3f}, agrees {agreements[-1] or 0:.1%}"
             bar.update(task, completed=epoch + 1, note=note)
             if interrupt.requested:
@@ -140,54 +206,77 @@ def train(
     return losses, agreements, interrupt.requested
 
 
-def _agreement(network: PolicyNetwork, examples: Examples) -> float | None:
-    """Share of the decisions in which the clone's choice is the agent's; None if there are none."""
-    if not len(examples.actions):
-        return None
-    with torch.no_grad():
-        log_probs, _ = network(examples.observations, examples.masks)
-    return float((log_probs.argmax(1) == examples.actions).float().mean())
+def learn(
+    settings: SettingsT, data: Dataset, make_loss: LossOf[SettingsT], title: str = "learning"
+) -> tuple[PolicyNetwork, dict[str, Any]]:
+    """Train a network on a data set.
 
+    Args:
+        settings: of the run.
+        data: to learn from.
+        make_loss: makes what is minimised.
+        title: of the progress bar.
 
-def run(settings: Settings, data: Dataset) -> dict[str, Any]:
-    """Train, evaluate and write; returns the results."""
-    with occupy(settings.out):
-        return _run(settings, data)
-
-
-def _run(settings: Settings, data: Dataset) -> dict[str, Any]:
+    Returns:
+        The network, and what came of it, as JSON holds it.
+    """
     torch.manual_seed(settings.seed)
     network = PolicyNetwork(data.env.unwrapped.limits, settings.shape, settings.width)
-    examples, held_out = split_examples(data.decisions, settings.held_out, settings.seed)
+    out = sample_battles(data.decisions.battles, settings.held_out, settings.seed)
+    loss_of = make_loss(settings, network, data.decisions, ~out)
+    held_out = HeldOut(data.decisions, out)
     began = time.monotonic()
-    losses, agreements, interrupted = train(settings, network, examples, held_out)
-    seconds = time.monotonic() - began
-    general = is_generated(data.scenario)
-    agent = NetworkAgent(network, seat_number(data.seat), general=general)
+    losses, agreements, interrupted = train(settings, network, loss_of, held_out, title)
+    return network, {
+        "interrupted": interrupted,
+        "scenario": data.scenario,
+        "seat": data.seat,
+        "decisions": len(data.decisions.actions),
+        "learned_from": loss_of.count,
+        "held_out": held_out.count,
+        "agreement": agreements[-1] if agreements else None,
+        "regret": held_out.regret(held_out.choices(network)),
+        "behaviour_regret": held_out.regret(held_out.played),
+        "curve": {"loss": losses, "agreement": agreements},
+        "seconds": round(time.monotonic() - began, 2),
+    }
+
+
+def player_of(network: PolicyNetwork, data: Dataset) -> NetworkAgent:
+    """The network as a player of the data set's seat."""
+    return NetworkAgent(network, seat_number(data.seat), general=is_generated(data.scenario))
+
+
+def run(
+    settings: SettingsT, data: Dataset, module: str, make_loss: LossOf[SettingsT]
+) -> dict[str, Any]:
+    """Train, evaluate and write; returns the results."""
+    with occupy(settings.out):
+        return _run(settings, data, module, make_loss)
+
+
+def _run(
+    settings: SettingsT, data: Dataset, module: str, make_loss: LossOf[SettingsT]
+) -> dict[str, Any]:
+    network, learned = learn(settings, data, make_loss)
+    agent = player_of(network, data)
     score = None
     for solution in load_solutions([data.scenario], settings.exact_bytes).values():
         score = solver.normalised_score(solution, agent, data.seat)
     results = {
         "args": common.settings_as_json(settings),
-        "interrupted": interrupted,
-        "scenario": data.scenario,
-        "seat": data.seat,
-        "decisions": len(data.decisions.actions),
-        "learned_from": len(examples.actions),
-        "held_out": len(held_out.actions),
-        "agreement": agreements[-1] if agreements else None,
-        "curve": {"loss": losses, "agreement": agreements},
+        **learned,
         **{name: getattr(score, name, None) for name in ("score", "guaranteed", "optimum")},
-        "seconds": round(seconds, 2),
+        "behaviour_score": data.behaviour_score,
         "versions": {**common.versions(), "minari": version("minari")},
     }
     about = {
         "seat": agent.seat,
-        "general": general,
+        "general": agent.sees_positions,
         "scenario": data.scenario,
         "seed": settings.seed,
         "score": results["score"],
-        "command": common.command_line(MODULE, settings),
+        "command": common.command_line(module, settings),
         "versions": results["versions"],
     }
     save_network(network, settings.out / f"{data.seat}.npz", about)
@@ -197,14 +286,28 @@ def _run(settings: Settings, data: Dataset) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parse the command line, train, evaluate and write; returns the exit status."""
+    return run_learner(arguments, Settings, MODULE, __doc__, QUICK, CloningLoss)
+
+
+def run_learner(
+    arguments: Sequence[str] | None,
+    kind: type[SettingsT],
+    module: str,
+    description: str | None,
+    quick: Mapping[str, Any],
+    make_loss: LossOf[SettingsT],
+) -> int:
+    """Do the work of a command that learns from a data set; returns the exit status."""
     settings, switches, parser = common.parse_settings(
-        Settings,
+        kind,
         arguments,
-        module=MODULE,
-        description=__doc__,
-        quick=QUICK,
+        module=module,
+        description=description,
+        quick=quick,
         switches=OVERWRITE,
-        usual_out=lambda s: Path("runs") / f"imitate-{s.dataset.replace('/', '-')}",
+        usual_out=lambda s: (
+            Path("runs") / f"{module.rpartition('.')[2]}-{s.dataset.replace('/', '-')}"
+        ),
     )
     positive = ("epochs", "batch_size", "width", "learning_rate", "exact_bytes")
     common.check_positive(parser, settings, positive)
@@ -218,16 +321,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             data = read_dataset(settings.dataset)
         except (ValueError, ImportError) as error:
             parser.error(str(error))
-        results = run(settings, data)
+        results = run(settings, data, module, make_loss)
         score = "none" if results["score"] is None else f"{results['score']:.2f}"
         text = (
             f"{results['seat']} in {results['scenario']}: exact score {score}; learned from "
             f"{results['learned_from']:,} decisions, agrees with {results['agreement'] or 0:.1%} "
             f"of {results['held_out']:,} others"
         )
+        if results["regret"] is not None:
+            text += f", at each of which it gives away {results['regret']:.2f} points"
         return report(results, "json" in switches, text)
 
-    return run_command(MODULE, settings.out, work)
+    return run_command(module, settings.out, work)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,15 @@
     python -m agents.record --agent veteran --seat dispeller --opponent greedy
     python -m agents.record --agent runs/archmage-duel-fast/caster.npz --battles 10000
     python -m agents.record --epsilon 0.3 --opponent optimal:0.3 --name wfb_gym/exploring-v0
+    python -m agents.record --agent random --agent greedy --agent optimal --values
 
 An agent, by its name or from a saved model, plays a seat against an opponent or a pool of them, and
 every decision of the seat is stored: the observation, the legal actions (infos, action_mask), the
 action played, and the reward. Battle i has the dice of seed + i, and the seed is stored with it.
 With --epsilon the seat acts at random with that probability, so that the data hold more than one
-way to play; infos, agent_action then hold the agent's own choices.
+way to play; infos, agent_action then hold the agent's own choices. With --values infos,
+action_values hold what every action is worth in points, exactly, which needs a scenario that can be
+solved.
 
 The data lie where Minari looks for them: in MINARI_DATASETS_PATH, or else in ~/.minari/datasets.
 agents/imitate.py reads them. Needs the extra `minari`.
@@ -17,7 +20,7 @@ agents/imitate.py reads them. Needs the extra `minari`.
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -25,12 +28,15 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
 from agents.common import DeferredInterrupt, report
 from agents.datasets import Episode, check_name, path_of, usual_name, write_dataset
+from agents.exact_values import ExactValues
 from experiments import common
+from wfb_gym import solver
 from wfb_gym.opponents.scripted import find_scripted
-from wfb_gym.players.interface import Agent
+from wfb_gym.players.interface import Agent, Masks
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
@@ -48,22 +54,24 @@ class Settings:
     """What is recorded.
 
     Attributes:
-        agent: registered name or saved model.
+        agent: registered name or saved model; of several, each plays an equal share of the battles.
         scenario: bundled name or file.
         seat: seat of the agent.
         opponent: registered name or saved model; of several, each battle draws one.
         battles: battles that are recorded.
         epsilon: share of the seat's decisions that are random.
+        values: whether to store the exact value of every action too.
         seed: seed of the first battle's dice, and of the agents' draws.
         name: name of the dataset.
     """
 
-    agent: str = "optimal"
+    agent: tuple[str, ...] = ("optimal",)
     scenario: str = "archmage-duel"
     seat: str = field(default="caster", metadata={"choices": SEATS})
     opponent: tuple[str, ...] = ("veteran",)
     battles: int = 2000
     epsilon: float = 0.0
+    values: bool = False
     seed: int = 0
     name: str = field(default="", metadata={"help": "(default: wfb_gym/SCENARIO/SEAT-AGENT-v0)"})
     out: Path | None = field(
@@ -71,42 +79,86 @@ class Settings:
     )
 
 
-def _play_batch(
-    settings: Settings, agent: Agent, seed: int, count: int, rng: np.random.Generator
-) -> list[Episode]:
-    """Battles played side by side, in the order of their seeds."""
-    envs: Any = gym.make_vec(
-        common.IDS[settings.seat],
-        num_envs=count,
-        scenario=settings.scenario,
-        opponent=_opponent(settings),
-        autoreset_mode="Disabled",
-        strict=True,
-    )
-    chooser = common.batch_player(agent)
-    observations, _ = envs.reset(seed=seed)
-    masks = envs.action_masks()
-    episodes = [Episode(seed + i, [observations[i]], [masks[i]]) for i in range(count)]
-    running = np.ones(count, np.bool_)
-    while running.any():
-        own = chooser(envs, observations, masks)
-        actions = own
-        if settings.epsilon > 0.0:
-            drawn = np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
-            actions = np.where(rng.random(count) < settings.epsilon, drawn, own)
-        observations, rewards, ended, _, _ = envs.step(actions)
+class Recorder:
+    """Plays the battles of a recording.
+
+    Args:
+        settings: what is recorded.
+        exact: values of the actions, if they are at hand already.
+
+    Raises:
+        ValueError: an agent cannot play, or the scenario is too large to be solved.
+        ImportError: a saved model needs a library that is not installed.
+        OSError: a saved model cannot be read.
+    """
+
+    def __init__(self, settings: Settings, exact: ExactValues | None = None) -> None:
+        self._settings, self._exact = settings, exact
+        game: dict[str, Any] = {"scenario": settings.scenario, "seat": settings.seat}
+        self._agents = [make_agent(each, seed=settings.seed, **game) for each in settings.agent]
+        if settings.values and exact is None:
+            try:
+                solution = solver.solve(settings.scenario, cache=True, notice=sys.stderr)
+                self._exact = ExactValues(solution, settings.seat)
+            except solver.TooLarge as error:
+                raise ValueError(f"--values: the scenario is too large to solve: {error}") from None
+        self._rng = np.random.default_rng([settings.seed, 1])
+
+    def play(self) -> Iterator[list[Episode]]:
+        """Yield the battles in the order of their seeds, some that are played side by side each."""
+        agents, battles = self._agents, self._settings.battles
+        shares = [battles * place // len(agents) for place in range(len(agents) + 1)]
+        for agent, begin, end in zip(agents, shares, shares[1:], strict=False):
+            for first in range(begin, end, BATCH_SIZE):
+                yield self._play_batch(agent, first, min(BATCH_SIZE, end - first))
+
+    def _play_batch(self, agent: Agent, first: int, count: int) -> list[Episode]:
+        """Battles played side by side, in the order of their seeds."""
+        settings, rng = self._settings, self._rng
+        envs: Any = gym.make_vec(
+            common.IDS[settings.seat],
+            num_envs=count,
+            scenario=settings.scenario,
+            opponent=opponent_of(settings),
+            autoreset_mode="Disabled",
+            strict=True,
+        )
+        chooser = common.batch_player(agent)
+        seed = settings.seed + first
+        observations, _ = envs.reset(seed=seed)
         masks = envs.action_masks()
-        for i in np.flatnonzero(running):
-            episodes[i].actions.append(int(actions[i]))
-            episodes[i].own_actions.append(int(own[i]))
-            episodes[i].rewards.append(float(rewards[i]))
-            episodes[i].observations.append(observations[i])
-            episodes[i].masks.append(masks[i])
-        running &= ~ended
-    return episodes
+        episodes = [Episode(seed + i, [observations[i]], [masks[i]]) for i in range(count)]
+        running = np.ones(count, np.bool_)
+        self._add_values(envs, masks, episodes, running)
+        while running.any():
+            own = chooser(envs, observations, masks)
+            actions = own
+            if settings.epsilon > 0.0:
+                drawn = np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
+                actions = np.where(rng.random(count) < settings.epsilon, drawn, own)
+            observations, rewards, ended, _, _ = envs.step(actions)
+            masks = envs.action_masks()
+            for i in np.flatnonzero(running):
+                episodes[i].actions.append(int(actions[i]))
+                episodes[i].own_actions.append(int(own[i]))
+                episodes[i].rewards.append(float(rewards[i]))
+                episodes[i].observations.append(observations[i])
+                episodes[i].masks.append(masks[i])
+            self._add_values(envs, masks, episodes, running)
+            running &= ~ended
+        return episodes
+
+    def _add_values(
+        self, envs: Any, masks: Masks, episodes: list[Episode], running: NDArray[np.bool_]
+    ) -> None:
+        """Add the values of the actions at hand to the battles that have not ended before."""
+        if self._exact is not None:
+            values = self._exact.at(envs.batch.positions(), masks)
+            for i in np.flatnonzero(running):
+                episodes[i].values.append(values[i])
 
 
-def _opponent(settings: Settings) -> Any:
+def opponent_of(settings: Settings) -> Any:
     """The opponent as environments take it and JSON can hold it."""
     names = settings.opponent
     return names[0] if len(names) == 1 else list(names)
@@ -126,9 +178,30 @@ def check_settings(settings: Settings, may_replace: bool) -> None:
     if settings.out is not None and not settings.out.parent.is_dir():
         raise ValueError(f"--out: expected a folder that is there, found {settings.out.parent}")
     load_scenario(settings.scenario)
-    for player in (settings.agent, *settings.opponent):
+    for player in (*settings.agent, *settings.opponent):
         if find_scripted(player) is None:
             make_agent(player)  # refuses unknown names and files that are no models
+
+
+def write(
+    settings: Settings, episodes: Sequence[Episode], *, replace: bool, score: float | None = None
+) -> None:
+    """Write battles as a data set; `score` is the exact one of the agents, where it is known.
+
+    Raises:
+        DatasetError: see `agents.datasets.write_dataset`.
+    """
+    kwargs = {"scenario": settings.scenario, "opponent": opponent_of(settings)}
+    write_dataset(
+        settings.name,
+        gym.make(common.IDS[settings.seat], **kwargs),
+        episodes,
+        agent=" ".join(settings.agent),
+        command=common.command_line(MODULE, settings),
+        explores=settings.epsilon > 0.0,
+        score=score,
+        replace=replace,
+    )
 
 
 def summarise(
@@ -159,39 +232,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         quick=QUICK,
         switches={"replace": "replace a data set of that name, which is refused otherwise"},
     )
-    usual = usual_name(settings.scenario, settings.seat, settings.agent)
+    usual = usual_name(settings.scenario, settings.seat, *settings.agent)
     settings = replace(settings, name=settings.name or usual)
     seat, may_replace = settings.seat, "replace" in switches
     episodes: list[Episode] = []
     try:
         check_settings(settings, may_replace)
         began = time.monotonic()
-        game: dict[str, Any] = {"scenario": settings.scenario, "seat": seat}
-        agent = make_agent(settings.agent, seed=settings.seed, **game)
+        recorder = Recorder(settings)
     except (ValueError, OSError, ImportError) as error:
         parser.error(str(error))
-    rng = np.random.default_rng([settings.seed, 1])
     with common.progress() as bar, common.Interruptible() as run:
         task = bar.add_task("recording", total=settings.battles, note="")
-        for first in range(0, settings.battles, BATCH_SIZE):
-            count = min(BATCH_SIZE, settings.battles - first)
-            episodes += _play_batch(settings, agent, settings.seed + first, count, rng)
+        for played in recorder.play():
+            episodes += played
             bar.update(task, completed=len(episodes))
     if episodes:
-        kwargs = {"scenario": settings.scenario, "opponent": _opponent(settings)}
-        env = gym.make(common.IDS[seat], **kwargs)
-        command = common.command_line(MODULE, settings)
-        explores = settings.epsilon > 0.0
         with DeferredInterrupt("once the battles are written") as late:
-            write_dataset(
-                settings.name,
-                env,
-                episodes,
-                agent=settings.agent,
-                command=command,
-                explores=explores,
-                replace=may_replace,
-            )
+            write(settings, episodes, replace=may_replace)
         run.interrupted |= late.requested
     results = summarise(settings, episodes, time.monotonic() - began, run.interrupted)
     if settings.out is not None:

@@ -16,6 +16,7 @@ keeps the tasks that were done.
 """
 
 import argparse
+import io
 import json
 import os
 import shutil
@@ -23,12 +24,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 
 from experiments import common
 from experiments.leaderboards import page, protocol
-from experiments.leaderboards.protocol import DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
+from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
 from experiments.leaderboards.submissions import (
     ALL,
     FOLDER,
@@ -169,7 +171,7 @@ def make_entries(settings: Settings) -> Entries:
     if models:
         if settings.name is None:
             raise ValueError("--name: expected a name for the submission of saved models")
-        if not settings.steps or len(models) < RUNS:
+        if not settings.steps or (len(models) < RUNS and settings.steps <= BUDGET):
             raise ValueError(
                 f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
                 f"found {len(models)} and {settings.steps}"
@@ -188,7 +190,8 @@ def make_entries(settings: Settings) -> Entries:
 
 def _check_keeps_tasks(settings: Settings, path: Path) -> None:
     """Raise if a submission holds tasks that would be gone, as only some are graded."""
-    if not settings.keys or settings.add or not path.is_file():
+    named = settings.task or settings.preset
+    if not named or settings.add or not path.is_file():
         return
     former = read_submission(path).model_dump(exclude_none=True)
     others = {task for track in TRACKS for task in former.get(track, {})} - set(settings.keys)
@@ -228,48 +231,72 @@ def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int
 
 def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dict[str, list[str]]:
     """Return by which names a submission can be graded again; copies models that are to be kept."""
-    if model_names(policies) and not settings.keep:
+    if not model_names(policies):
+        return {ALL: policies}
+    if not settings.keep:
         return {}
     keys = settings.keys or [ALL]
-    if model_names(policies):
-        folder = settings.submissions.parent / MODELS
-        first = keys[0].replace("/", "-")
-        kept = [f"{name}/{first}-{k}{Path(path).suffix}" for k, path in enumerate(policies)]
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        for path, copy in zip(policies, kept, strict=True):
-            shutil.copyfile(path, folder / copy)
-        policies = kept
-    return dict.fromkeys(keys, policies)
+    folder = settings.submissions.parent / MODELS
+    first = keys[0].replace("/", "-")
+    kept = [f"{name}/{first}-{k}{Path(path).suffix}" for k, path in enumerate(policies)]
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    for path, copy in zip(policies, kept, strict=True):
+        keep_model(path, folder / copy)
+    return dict.fromkeys(keys, kept)
+
+
+def keep_model(path: str, copy: Path) -> None:
+    """Copy a saved model; of Stable-Baselines3's without what only more training would need."""
+    if copy.suffix != ".zip":
+        shutil.copyfile(path, copy)
+        return
+    import torch
+
+    with ZipFile(path) as model, ZipFile(copy, "w", ZIP_DEFLATED) as kept:
+        for name in model.namelist():
+            content = model.read(name)
+            if name == "policy.optimizer.pth":
+                optimiser = torch.load(io.BytesIO(content), weights_only=True)
+                memory = io.BytesIO()
+                torch.save({**optimiser, "state": {}}, memory)
+                content = memory.getvalue()
+            kept.writestr(name, content)
 
 
 def grade_again(
     settings: Settings, submissions: Sequence[Submission], report: common.Report, workers: Workers
-) -> list[str]:
-    """Grade submissions again; returns what differs, and what cannot be graded, a line each."""
+) -> tuple[int, list[str]]:
+    """Grade submissions again, those tasks alone that are named if any are.
+
+    What no models are kept for is told and left out.
+
+    Returns:
+        How many tasks were graded, and what differs or cannot be graded, a line each.
+    """
     folder = settings.submissions.parent / MODELS
-    problems = []
+    count, problems = 0, []
     for each in submissions:
         parts: dict[tuple[str, ...], list[Task]] = {}
         for key in (task for track in TRACKS for task in getattr(each, track)):
-            names = each.policies.get(key, each.policies.get(ALL, []))
-            parts.setdefault(tuple(names), []).append(TASKS[key])
+            if key in (settings.keys or TASKS):
+                names = each.policies.get(key, each.policies.get(ALL, []))
+                parts.setdefault(tuple(names), []).append(TASKS[key])
         for graded, tasks in parts.items():
             if not graded:
-                problems.append(
-                    f"{each.name}: no models are kept to grade {len(tasks)} tasks again"
-                )
+                line = f"{each.name}: no models are kept to grade {len(tasks)} tasks again"
+                print(line, file=sys.stderr)
+                report("", len(tasks))
                 continue
+            count += len(tasks)
             paths = [str(folder / name) if model_names([name]) else name for name in graded]
             results: dict[str, Any] = {}
             problems += protocol.grade(each.name, paths, tasks, results, report, workers)
             for task in tasks:
-                before, now = (
-                    getattr(each, task.track)[str(task)],
-                    results[task.track].get(str(task)),
-                )
+                before = getattr(each, task.track)[str(task)]
+                now = results[task.track].get(str(task))
                 if now is not None and not _are_same(before, now):
                     problems.append(f"{each.name}: {task}: expected {before}, found {now}")
-    return problems
+    return count, problems
 
 
 def _are_same(before: Any, now: Any) -> bool:
@@ -342,17 +369,18 @@ def check_again(settings: Settings, submissions: Sequence[Submission]) -> int:
     for name in settings.again or ():
         _check_known(by_name, name, "--again")
     chosen = [by_name[name] for name in settings.again or by_name]
-    tasks = sum(len(getattr(each, track)) for each in chosen for track in TRACKS)
+    keys = settings.keys or TASKS
+    tasks = sum(key in keys for each in chosen for track in TRACKS for key in getattr(each, track))
     files = [str(path) for path in (settings.submissions.parent / MODELS).rglob("*.*")]
     with (
         common.report_progress("grading again", tasks) as report,
         open_workers(settings.ray, files=files) as workers,
     ):
-        problems = grade_again(settings, chosen, report, workers)
+        graded, problems = grade_again(settings, chosen, report, workers)
     for line in problems:
         print(line, file=sys.stderr)
     if not problems:
-        print(f"{len(chosen)} submissions, {tasks} tasks: the same results", file=sys.stderr)
+        print(f"{len(chosen)} submissions, {graded} tasks: the same results", file=sys.stderr)
     return common.FAILED if problems else 0
 
 

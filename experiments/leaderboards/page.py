@@ -11,6 +11,7 @@ from experiments.leaderboards.protocol import (
     BATTLES,
     BUDGET,
     POINTS_UNIT,
+    RUNS,
     TASKS,
     TRACKS,
     Task,
@@ -188,6 +189,13 @@ def _joint_cell(parts: Sequence[Floats | None]) -> str:
     return f"{interquartile_mean(scores):.1f} / {np.quantile(scores.mean(axis=0), 0.05):.0f}"
 
 
+def _runs_of(submission: Submission) -> str:
+    """Return how many runs a submission has, in words."""
+    found = (task_scores(submission, task) for task in TASKS.values() if task.track != "battles")
+    runs = max((len(scores) for scores in found if scores is not None), default=RUNS)
+    return f"{runs} run" if runs == 1 else f"{runs} runs"
+
+
 def make_page(submissions: Sequence[Submission]) -> str:
     """Write the text of the page."""
     entries = rank(submissions)
@@ -195,7 +203,7 @@ def make_page(submissions: Sequence[Submission]) -> str:
     overall = [["policy", "steps", *shown]]
     for each in entries:
         cells = [interval_text(track_interval(each, track), track) for track in shown]
-        mark = " (over the budget)" if each.steps > BUDGET else ""
+        mark = f" (over the budget, {_runs_of(each)})" if each.steps > BUDGET else ""
         overall.append([each.name, f"{each.steps:,}{mark}" if each.steps else "none", *cells])
     about = [[each.name, each.description, each.authors, each.code] for each in entries]
     tables = {

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from experiments.leaderboards.protocol import (
+    BUDGET,
     POOL,
     PROTOCOL,
     RUNS,
@@ -96,7 +97,7 @@ def check(submission: Submission) -> None:
     for key in submission.policies:
         if key not in (ALL, *TASKS):
             raise SubmissionError(f"policies.{key}: expected {ALL} or a task")
-    least = RUNS if submission.steps else 1
+    least = RUNS if 0 < submission.steps <= BUDGET else 1  # what is over it is marked anyhow
     for key, scores in submission.duels.items():
         _check_scores(_place("duels", key), scores, least, BEST)
     for where, key, runs in (

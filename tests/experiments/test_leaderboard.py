@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stable_baselines3 import PPO
 
 from experiments import leaderboard
 from experiments.common import FAILED, INTERRUPTED
@@ -36,6 +37,7 @@ from tests.pages import page as docs_page
 from tests.pages import rows_of
 from wfb_gym import solver
 from wfb_gym.generating import KINDS, KINDS_OF_AXES, TEST_SEEDS, TRAIN_SEEDS, generate
+from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
 from wfb_gym.players import registry
 from wfb_gym.solver.solution import packed_digest
@@ -311,13 +313,28 @@ def test_models_are_kept_to_be_graded_again(
     line = ["--evaluate", *map(str, models), "--name", "mine", "--steps", "9", *folder]
     task = ["--task", "apprentice/caster"]
     assert leaderboard.main([*line, *task]) == 0
-    assert leaderboard.main(["--again", *folder]) == FAILED
-    assert "mine: 1 tasks: no models are kept" in capsys.readouterr().err
+    assert leaderboard.main(["--again", *folder]) == 0
+    assert "mine: no models are kept to grade 1 tasks again" in capsys.readouterr().err
     assert leaderboard.main([*line, *task, "--keep"]) == 0
     for each in models:
         each.unlink()
     assert leaderboard.main(["--again", *folder]) == 0
     assert len(list((tmp_path / "models" / "mine").iterdir())) == 5
+
+
+def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
+    envs = PhaseVecEnv(4, "caster", scenario="apprentice")
+    model = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu", gamma=1.0)
+    model.learn(64)
+    model.save(tmp_path / "model.zip")
+    leaderboard.keep_model(str(tmp_path / "model.zip"), tmp_path / "kept.zip")
+    sizes = [(tmp_path / name).stat().st_size for name in ("kept.zip", "model.zip")]
+    assert sizes[0] < 0.5 * sizes[1]
+    kept, before = (
+        solver.normalised_score("apprentice", str(tmp_path / name), "caster").score
+        for name in ("kept.zip", "model.zip")
+    )
+    assert kept == before
 
 
 @pytest.mark.slow
@@ -332,6 +349,16 @@ def test_the_models_of_the_leaderboard_reach_what_stands_there() -> None:
                 each.duels[key], abs=1e-3
             )
             break
+
+
+def test_what_is_over_the_budget_is_marked_and_may_have_one_run() -> None:
+    one_run = {str(task): [60.0] for task in TRACKS["duels"]}
+    within = _submission(duels=one_run, steps=protocol.BUDGET)
+    with pytest.raises(SubmissionError, match="expected 5 runs or more, found 1"):
+        check(Submission(**within))
+    over = Submission(**{**within, "steps": protocol.BUDGET + 1})
+    check(over)
+    assert "| mine | 10,000,001 (over the budget, 1 run) |" in page.make_page([over])
 
 
 # --- statistics ----------------------------------------------------------------------------

@@ -1,0 +1,210 @@
+"""Records a suite of data sets for offline learning, with the exact value of every action.
+
+    python -m agents.suite
+    python -m agents.suite --scenario archmage-duel --battles 1000
+
+In each of three scenarios the same seat plays in four ways: at random; medium, about halfway
+between random and optimal; expert, which is optimal; and mixed, where each of the three plays a
+third of the battles. The opponent plays optimally but acts at random with a probability, so that
+the data show answers to errors too. The data sets are wfb_gym/offline/SCENARIO/SEAT-KIND-v0, as
+agents/record.py writes them with --values, and each tells its behaviour's exact score.
+
+Ctrl-C keeps the data sets that are whole, and the same command goes on with the others. Needs the
+extra `minari`.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from agents import record
+from agents.common import DeferredInterrupt, report
+from agents.datasets import DatasetError, Episode, describe_dataset
+from agents.exact_values import ExactValues
+from experiments import common
+from wfb_gym import solver
+
+MODULE = "agents.suite"
+QUICK = {"scenario": ("apprentice",), "battles": 60}
+KINDS = ("random", "medium", "expert", "mixed")
+
+
+class Task(NamedTuple):
+    """A seat of a scenario."""
+
+    seat: str
+    medium: str  # a player about halfway between random, 0, and optimal, 100
+
+
+TASKS = {
+    "archmage-duel": Task("caster", "greedy:0.1"),  # 45.9
+    "seventh-edition-duel": Task("dispeller", "veteran:0.3"),  # 48.8
+    "long-siege": Task("caster", "veteran:0.3"),  # 51.2; four phases, and a unit
+    "apprentice": Task("caster", "greedy:0.2"),  # not of the suite: for short runs
+}
+SUITE = tuple(TASKS)[:3]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is recorded.
+
+    Attributes:
+        scenario: scenario that is played.
+        battles: battles of each data set.
+        opponent: player of the other seat.
+    """
+
+    scenario: tuple[str, ...] = field(default=SUITE, metadata={"choices": tuple(TASKS)})
+    battles: int = 5000
+    opponent: str = "optimal:0.3"
+    out: Path | None = field(
+        default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}
+    )
+
+
+def name_of(scenario: str, kind: str) -> str:
+    """The name of a data set of the suite."""
+    return f"wfb_gym/offline/{scenario}/{TASKS[scenario].seat}-{kind}-v0"
+
+
+def members(settings: Settings) -> list[record.Settings]:
+    """What is recorded: in each scenario the data sets of `KINDS`."""
+    found = []
+    for scenario in settings.scenario:
+        seat, medium = TASKS[scenario]
+        everybody = ("random", medium, "optimal")
+        for place, kind in enumerate(KINDS):
+            member = record.Settings(
+                agent=everybody if kind == "mixed" else everybody[place : place + 1],
+                scenario=scenario,
+                seat=seat,
+                opponent=(settings.opponent,),
+                battles=settings.battles,
+                values=True,
+                seed=place * settings.battles,  # no two of a scenario share dice
+                name=name_of(scenario, kind),
+            )
+            found.append(member)
+    return found
+
+
+def behaviour_score(game: solver.ExactGame, settings: record.Settings) -> float:
+    """The exact score of those who play a data set's seat; of several the mean."""
+    seat = settings.seat
+    scores = (game.score(game.probabilities(each, seat), seat).score for each in settings.agent)
+    return fmean(each for each in scores if each is not None)
+
+
+def find_missing(
+    wanted: Sequence[record.Settings], *, may_replace: bool = False
+) -> list[record.Settings]:
+    """The data sets that are not there, or were recorded with other settings and may be replaced.
+
+    Raises:
+        ImportError: Minari is not installed.
+        ValueError: the settings are wrong, a data set was recorded with others or is damaged.
+    """
+    missing = []
+    for settings in wanted:
+        record.check_settings(settings, may_replace=True)
+        found = describe_dataset(settings.name)
+        if found and found.command == common.command_line(record.MODULE, settings):
+            continue
+        if found and not may_replace:
+            raise DatasetError(
+                f"{settings.name} was recorded otherwise ({found.command}); "
+                f"python -m {MODULE} --replace records it anew"
+            )
+        missing.append(settings)
+    return missing
+
+
+def record_all(missing: Sequence[record.Settings]) -> None:
+    """Record data sets and show the progress.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended it; the data sets that are there are whole.
+    """
+    with common.report_progress("recording", sum(each.battles for each in missing)) as advance:
+        for _, some in groupby(missing, lambda each: each.scenario):
+            record_scenario(list(some), advance)
+
+
+def record_scenario(missing: Sequence[record.Settings], advance: common.Report) -> None:
+    """Record data sets of one scenario and seat.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C ended it; what was written is whole.
+    """
+    scenario, seat = missing[0].scenario, missing[0].seat
+    solution = solver.solve(scenario, cache=True, notice=sys.stderr)
+    exact, game = ExactValues(solution, seat), solver.ExactGame(solution)
+    for settings in missing:
+        advance(settings.name, 0)
+        episodes: list[Episode] = []
+        for played in record.Recorder(settings, exact).play():
+            episodes += played
+            advance(settings.name, len(played))
+        score = behaviour_score(game, settings)
+        with DeferredInterrupt("once the data set is written") as late:
+            record.write(settings, episodes, replace=True, score=score)
+        if late.requested:
+            raise KeyboardInterrupt
+
+
+def summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
+    """What is known of the data sets that are there, as JSON holds it."""
+    found = []
+    for settings in wanted:
+        about = describe_dataset(settings.name)
+        if about is not None:
+            where = {"scenario": settings.scenario, "seat": settings.seat}
+            found.append(where | {"agent": list(settings.agent)} | asdict(about))
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parse the command line, record what is missing and report; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module=MODULE,
+        description=__doc__,
+        quick=QUICK,
+        switches={"replace": "replace data sets of other settings, which are refused otherwise"},
+    )
+    wanted = members(settings)
+    try:
+        missing = find_missing(wanted, may_replace="replace" in switches)
+    except (ValueError, ImportError) as error:
+        parser.error(str(error))
+    with common.Interruptible() as run:
+        record_all(missing)
+    found = summarise(wanted)
+    results = {
+        "args": common.settings_as_json(settings),
+        "interrupted": run.interrupted,
+        "datasets": found,
+        "versions": {**common.versions(), "minari": version("minari")},
+    }
+    if settings.out is not None:
+        common.write_json(settings.out, results)
+    if run.interrupted:
+        note = f"interrupted after {len(found)} of {len(wanted)}; the same command continues"
+        print(note, file=sys.stderr)
+    lines = (
+        f"{each['name']}: {each['battles']:,} battles, {each['decisions']:,} decisions, exact "
+        f"score {each['score']:.1f}"
+        for each in found
+    )
+    return report(results, "json" in switches, "\n".join(lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
