@@ -114,7 +114,7 @@ def test_ctrl_c_keeps_what_was_learned(
     def interrupt(*_: Any) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(imitate, "_agreement", interrupt)
+    monkeypatch.setattr(imitate.HeldOut, "agreement", interrupt)
     given = ["--dataset", NAME, "--out", str(tmp_path), "--quick", "--json"]
     assert imitate.main(given) == INTERRUPTED
     results = json.loads(capsys.readouterr().out)

@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 from agents import datasets, imitate, record
-from agents.datasets import AGENT_ACTION, MASK, NO_ACTION
+from agents.datasets import AGENT_ACTION, MASK, NO_ACTION, VALUES
 from experiments.common import IDS, INTERRUPTED
 from tests.pages import PACKAGE, blocks, page
 from wfb_gym import solver
+from wfb_gym.engine.battle import Battle
 from wfb_gym.players.registry import make_agent
 
 minari: Any = pytest.importorskip("minari")
@@ -124,13 +125,13 @@ def test_the_json_goes_to_a_file_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     results = record_small(capsys, "--out", str(out))
     assert results == json.loads(out.read_text())
     assert Path(results["folder"]).is_dir()
-    assert results["args"]["agent"] == "optimal"
+    assert results["args"]["agent"] == ["optimal"]
 
 
 def test_ctrl_c_keeps_the_battles_that_were_play_batch(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    play_batch = record._play_batch
+    play_batch = record.Recorder._play_batch
     batches = iter([False, True])
 
     def interrupt(*arguments: Any) -> Any:
@@ -138,7 +139,7 @@ def test_ctrl_c_keeps_the_battles_that_were_play_batch(
             raise KeyboardInterrupt
         return play_batch(*arguments)
 
-    monkeypatch.setattr(record, "_play_batch", interrupt)
+    monkeypatch.setattr(record.Recorder, "_play_batch", interrupt)
     monkeypatch.setattr(record, "BATCH_SIZE", 8)
     assert record.main(list(SMALL)) == INTERRUPTED
     results = json.loads(capsys.readouterr().out)
@@ -152,7 +153,7 @@ def test_ctrl_c_before_the_first_battle_writes_nothing(
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(record, "_play_batch", interrupt)
+    monkeypatch.setattr(record.Recorder, "_play_batch", interrupt)
     assert record.main(list(SMALL)) == INTERRUPTED
     assert json.loads(capsys.readouterr().out)["battles"] == 0
     assert not datasets.path_of(NAME).exists()
@@ -198,6 +199,76 @@ def test_without_minari_the_extra_is_named(
     with pytest.raises(SystemExit):
         record.main(list(SMALL))
     assert 'pip install "wfb-gym[train,minari]"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("seat", ["caster", "dispeller"])
+def test_values_are_the_solvers_at_the_positions_played(
+    seat: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played = ["--agent", "random", "--agent", "optimal", "--opponent", "optimal:0.5"]
+    line = ["--scenario", "orc-shaman-hunt", "--seat", seat, "--battles", "20", "--seed", "5"]
+    assert record.main([*line, *played, "--values", "--name", NAME]) == 0
+    solution = solver.solve("orc-shaman-hunt")
+    sign = 1.0 if seat == "caster" else -1.0
+    held = minari.load_dataset(NAME)
+    kwargs = held.env_spec.kwargs
+    envs: Any = gym.make_vec(IDS[seat], num_envs=1, autoreset_mode="Disabled", **kwargs)
+    regrets = np.zeros(20)
+    for number, episode in enumerate(held.iterate_episodes()):
+        envs.reset(seed=5 + number)
+        values, masks = episode.infos[VALUES], episode.infos[MASK].astype(bool)
+        assert values.dtype == np.float64
+        assert np.array_equal(np.isnan(values), ~masks)
+        for step, action in enumerate(episode.actions):
+            positions = envs.batch.positions()
+            battle = Battle(solution.packed)
+            battle._states[0] = positions.states[0]
+            expected = np.full(masks.shape[1], np.nan)
+            for code, value in solution.action_values(battle).items():
+                expected[positions.codec.index_of[code]] = sign * value
+            assert np.allclose(values[step], expected, rtol=0, atol=1e-9, equal_nan=True)
+            regrets[number] += np.nanmax(values[step]) - values[step, action]
+            envs.step(np.array([action]))
+        assert np.nanmax(np.abs(values[-1])) == 0.0
+    assert regrets[:10].max() > 1.0  # played at random
+    assert regrets[10:].max() < 1e-9  # optimally
+
+
+def test_the_first_value_is_that_of_the_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    record_small(capsys, "--agent", "random", "--values")
+    values = minari.load_dataset(NAME)[0].infos[VALUES]
+    assert np.nanmax(values[0]) == pytest.approx(solver.solve("apprentice").value, abs=1e-9)
+
+
+@pytest.mark.usefixtures("quick_refusals")
+def test_values_of_a_scenario_that_is_too_large_are_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solve = solver.solve
+    monkeypatch.setattr(solver, "solve", lambda *_, **__: solve("grand-conclave", max_bytes=1))
+    with pytest.raises(SystemExit) as ended:
+        record.main([*SMALL, "--agent", "greedy", "--values"])
+    assert ended.value.code == 2
+    printed = capsys.readouterr().err
+    assert "--values: the scenario is too large to solve" in printed
+    assert printed.count("\n") == 1
+    assert not datasets.path_of(NAME).exists()
+
+
+def test_several_agents_play_equal_shares(capsys: pytest.CaptureFixture[str]) -> None:
+    players = ("random", "veteran", "optimal")
+    arguments = [word for each in players for word in ("--agent", each)]
+    results = record_small(capsys, *arguments, "--battles", "31")
+    assert results["battles"] == 31
+    held = list(minari.load_dataset(NAME).iterate_episodes())
+    assert len(held) == 31
+    seeds = minari.load_dataset(NAME).storage.get_episode_metadata(range(31))
+    assert [each["seed"] for each in seeds] == list(range(31))
+    record_small(capsys, "--agent", "veteran", "--battles", "10", "--seed", "10", "--replace")
+    alone = list(minari.load_dataset(NAME).iterate_episodes())
+    for one, other in zip(held[10:20], alone, strict=True):
+        assert np.array_equal(one.actions, other.actions)
+        assert np.array_equal(one.observations, other.observations)
 
 
 # --- what Minari's own collector asks of an environment ------------------------------------

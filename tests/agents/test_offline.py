@@ -1,0 +1,218 @@
+"""Learning from the suite of data sets: what it holds, and what is learned from its rewards."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import compare_offline, imitate, offline, record, suite
+from agents.datasets import RecordedDecisions, describe_dataset, read_dataset
+from agents.suite import KINDS, name_of
+from experiments.common import INTERRUPTED
+from wfb_gym import solver
+from wfb_gym.encoding.limits import fit
+from wfb_gym.packing import pack
+from wfb_gym.players.network import PolicyNetwork
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
+
+minari: Any = pytest.importorskip("minari")
+pytest.importorskip("h5py")
+
+APPRENTICE = ["--scenario", "apprentice", "--battles", "500"]
+NAMES = [name_of("apprentice", kind) for kind in KINDS]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MINARI_DATASETS_PATH", str(folder))
+        assert suite.main(APPRENTICE) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(data))
+
+
+def regrets_of(decisions: RecordedDecisions) -> Any:
+    assert decisions.values is not None
+    own = decisions.values[np.arange(len(decisions.played)), decisions.played]
+    return np.nanmax(decisions.values, 1) - own
+
+
+# --- the suite -----------------------------------------------------------------------------------
+
+
+def test_each_kind_of_data_set_tells_its_exact_score() -> None:
+    held = [read_dataset(name) for name in NAMES]
+    random, medium, expert, mixed = (each.behaviour_score for each in held)
+    assert random == pytest.approx(0.0, abs=1e-9)
+    assert expert == pytest.approx(100.0)
+    greedy = solver.normalised_score("apprentice", suite.TASKS["apprentice"].medium, "caster")
+    assert medium == pytest.approx(greedy.score)
+    assert mixed == pytest.approx(np.mean([random, medium, expert]))  # type: ignore[arg-type]
+    lost = [regrets_of(each.decisions).mean() for each in held]
+    assert lost[0] > lost[1] > lost[2]
+    assert lost[0] > lost[3] > lost[2]
+
+
+def test_experts_always_take_an_action_of_the_greatest_value() -> None:
+    assert regrets_of(read_dataset(name_of("apprentice", "expert")).decisions).max() < 1e-9
+
+
+def test_data_sets_of_a_scenario_share_no_dice() -> None:
+    seeds: list[int] = []
+    for name in NAMES:
+        storage = minari.load_dataset(name).storage
+        seeds += [each["seed"] for each in storage.get_episode_metadata(range(500))]
+    assert len(set(seeds)) == 2000
+
+
+def test_medium_players_stand_halfway() -> None:
+    for scenario in ("archmage-duel", "seventh-edition-duel"):
+        task = suite.TASKS[scenario]
+        score = solver.normalised_score(scenario, task.medium, task.seat).score
+        assert score == pytest.approx(50.0, abs=10.0)
+
+
+def test_the_suite_goes_on_after_an_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    line = ["--scenario", "apprentice", "--battles", "20", "--json"]
+    play = record.Recorder.play
+    played: list[str] = []
+
+    def interrupt(recorder: record.Recorder) -> Any:
+        played.append(recorder._settings.name)
+        if len(played) == 3:
+            raise KeyboardInterrupt
+        return play(recorder)
+
+    monkeypatch.setattr(record.Recorder, "play", interrupt)
+    assert suite.main(line) == INTERRUPTED
+    printed = capsys.readouterr()
+    assert [each["name"] for each in json.loads(printed.out)["datasets"]] == NAMES[:2]
+    assert "interrupted after 2 of 4; the same command continues" in printed.err
+    assert describe_dataset(NAMES[2]) is None
+    assert suite.main(line) == 0
+    assert played == [*NAMES[:3], *NAMES[2:]]  # what was whole was not played again
+    results = json.loads(capsys.readouterr().out)
+    assert [each["name"] for each in results["datasets"]] == NAMES
+    assert suite.main(line) == 0
+    assert len(played) == 5
+
+
+def test_data_sets_of_other_settings_are_replaced_only_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    assert suite.main(["--scenario", "apprentice", "--battles", "4"]) == 0
+    other = ["--scenario", "apprentice", "--battles", "5"]
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        suite.main(other)
+    printed = capsys.readouterr().err
+    assert f"{NAMES[0]} was recorded otherwise" in printed
+    assert printed.count("\n") == 1
+    assert suite.main([*other, "--replace"]) == 0
+    assert minari.load_dataset(NAMES[0]).total_episodes == 5
+
+
+# --- learners ------------------------------------------------------------------------------------
+
+
+def test_q_learning_plays_better_than_the_medium_player_it_learns_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["--dataset", NAMES[1], "--out", str(tmp_path), "--width", "32", "--json"]
+    assert offline.main([*line, "--batch-size", "64"]) == 0
+    results = json.loads(capsys.readouterr().out)
+    assert results["score"] > results["behaviour_score"] + 20
+    assert results["regret"] < 0.5 * results["behaviour_regret"]
+    agent = make_agent(tmp_path / "caster.npz")
+    exact = solver.normalised_score("apprentice", agent, "caster")
+    assert exact.score == pytest.approx(results["score"], abs=1e-6)
+
+
+def test_the_q_learner_sees_rewards_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the exact values nor the agent's own choices change what it learns."""
+    held = read_dataset(NAMES[1])
+    settings = offline.Settings(epochs=2, width=16)
+    network, learned = imitate.learn(settings, held, offline.ConservativeLoss)
+    arrays = vars(held.decisions) | {"values": None, "actions": held.decisions.played * 0}
+    blind = type(held)(**(vars(held) | {"decisions": RecordedDecisions(**arrays)}))
+    again, other = imitate.learn(settings, blind, offline.ConservativeLoss)
+    assert other["curve"]["loss"] == learned["curve"]["loss"]
+    assert other["regret"] is None
+    rewarded = vars(held.decisions) | {"rewards": -held.decisions.rewards}
+    changed = type(held)(**(vars(held) | {"decisions": RecordedDecisions(**rewarded)}))
+    _, third = imitate.learn(settings, changed, offline.ConservativeLoss)
+    assert third["curve"]["loss"] != learned["curve"]["loss"]
+
+
+def test_targets_are_rewards_and_the_next_value_of_the_same_battle() -> None:
+    packed = pack(load_scenario("apprentice"))
+    held = read_dataset(NAMES[0]).decisions
+    settings = offline.Settings(target_rate=1.0)  # the targets' network is the network itself
+    network = PolicyNetwork(fit(packed, 0), "flat", 16)
+    every = np.ones(len(held.battles), np.bool_)
+    loss = offline.ConservativeLoss(settings, network, held, every)
+    rows = imitate.torch.arange(20)
+    targets = loss._targets(rows).numpy()
+    values = loss._values(network, imitate.torch.arange(21)).detach().numpy()
+    for row in range(20):
+        after = values[row + 1].max() if held.battles[row + 1] == held.battles[row] else 0.0
+        assert targets[row] == pytest.approx(loss._rewards[row].item() + after, abs=1e-5)
+
+
+def test_quick_commands_follow_one_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    assert suite.main(["--quick"]) == 0
+    assert offline.main(["--quick"]) == 0
+    assert "at each of which it gives away" in capsys.readouterr().out
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name.endswith("-quick")
+
+
+# --- the comparison ------------------------------------------------------------------------------
+
+
+def test_the_comparison_goes_on_after_an_interruption(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [*APPRENTICE, "--runs", "2", "--steps", "10", "--out", str(tmp_path), "--json"]
+    learn = imitate.learn
+    titles: list[str] = []
+
+    def interrupt(*arguments: Any) -> Any:
+        titles.append(arguments[-1])
+        network, learned = learn(*arguments)
+        return network, learned | {"interrupted": len(titles) == 6}
+
+    monkeypatch.setattr(imitate, "learn", interrupt)
+    assert compare_offline.main(line) == INTERRUPTED
+    before = json.loads(capsys.readouterr().out)
+    assert before["interrupted"]
+    assert len(before["parts"]) == 5
+    assert compare_offline.main(line) == 0
+    results = json.loads(capsys.readouterr().out)
+    assert titles[5] == titles[6]
+    assert len(set(titles)) == len(results["parts"]) == 16
+    assert results["parts"][:5] == before["parts"]
+    for table, digits in (("score", 1), ("regret", 2)):
+        header, *rows = compare_offline.rows_of(results["parts"], table, digits)
+        assert len(header) == len(rows[0]) == 5
+        assert len(rows) == 4
+    own = [each["score"] for each in results["parts"][:2]]
+    assert compare_offline.rows_of(results["parts"], "score", 1)[1][3].startswith(
+        f"{np.mean(own):.1f} ["
+    )
