@@ -10,14 +10,13 @@ from typing import Any
 
 from experiments import common
 from wfb_gym import solver
-
-GENERATED = ("generated", "generated-phase")
-"""Battles, and single phases, that are drawn anew each episode; a split may follow a colon."""
+from wfb_gym.generating import KINDS, KINDS_OF_AXES
 
 
 def is_generated(scenario: str) -> bool:
-    """Whether a scenario's name stands for generated ones."""
-    return scenario.partition(":")[0] in GENERATED
+    """Whether a scenario's name stands for generated ones; a split may follow a colon."""
+    word, _, kind = scenario.partition(":")[0].partition("-")
+    return word == "generated" and (not kind or kind in KINDS | KINDS_OF_AXES)
 
 
 def check_trainable(scenarios: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.opponents.scripted import RULE_BASED
 from wfb_gym.players.interface import Actions, Agent, Masks, Observations
 from wfb_gym.players.registry import make_agent
+from wfb_gym.players.sb3_model import policy_of_model
 
 EVALUATION_SEED = 1_000_000
 """Of the evaluations along the way: the same dice each time, so that the curve shows learning."""
@@ -26,14 +27,15 @@ FINAL_SEED = 2_000_000
 
 
 class ModelAgent:
-    """A policy of MaskablePPO as an agent that takes its likeliest legal action.
+    """A model of Stable-Baselines3 as an agent that takes its likeliest legal action.
 
     Where the environments play several scenarios, the agent sees positions and encodes them in
     their sizes, so that it plays in each scenario alone too.
     """
 
-    def __init__(self, policy: Any, envs: PhaseVecEnv) -> None:
-        self._policy, self._seat, self._limits = policy, envs.batch.seat, envs.limits
+    def __init__(self, model: Any, envs: PhaseVecEnv) -> None:
+        self._policy = policy_of_model(model, deterministic=True)
+        self._seat, self._limits = envs.batch.seat, envs.limits
         self.sees_positions = len(envs.batch.scenarios) > 1
 
     def act(
@@ -41,15 +43,10 @@ class ModelAgent:
     ) -> Actions:
         """The likeliest legal action in each row."""
         if positions is None:
-            return self._predict(observations, action_masks)
+            return self._policy.act(observations, action_masks)
         view = View(positions.packed_scenarios, self._seat, self._limits)
-        actions = self._predict(*view.show(positions.scenario, positions.states))
+        actions = self._policy.act(*view.show(positions.scenario, positions.states))
         return positions.codec.index_of[view.codec.code_of[actions]]
-
-    def _predict(self, observations: Observations, masks: Masks) -> Actions:
-        actions: Actions
-        actions, _ = self._policy.predict(observations, action_masks=masks, deterministic=True)
-        return actions
 
 
 @dataclass(frozen=True)
@@ -102,6 +99,7 @@ class CurveCallback(BaseCallback):
         self.battles = settings.battles
         self.curve: list[dict[str, Any]] = []
         self.seconds = 0.0  # that the evaluations took
+        self.began = time.monotonic()
 
     def _on_step(self) -> bool:
         return not self.stop.requested
@@ -111,9 +109,11 @@ class CurveCallback(BaseCallback):
             self._evaluate()
 
     def _on_rollout_end(self) -> None:
+        if not hasattr(self.model, "ent_coef"):
+            return
         left = max(0.0, 1.0 - self.num_timesteps / self.hyper.steps)
         first, final = self.hyper.ent_coef, self.hyper.ent_final
-        self.model.ent_coef = final + (first - final) * left  # type: ignore[attr-defined]
+        self.model.ent_coef = final + (first - final) * left
 
     def _on_training_end(self) -> None:
         if not self.stop.requested:
@@ -122,10 +122,12 @@ class CurveCallback(BaseCallback):
     def _evaluate(self) -> None:
         began = time.monotonic()
         envs: Any = self.training_env
-        player = ModelAgent(self.model.policy, envs)
+        player = ModelAgent(self.model, envs)
         points = self.grader.points(player, self.battles, EVALUATION_SEED)
         exact = self.grader.exact(player)
-        self.curve.append({"steps": self.num_timesteps, "points": points, "exact": exact})
+        seconds = round(began - self.began - self.seconds, 2)  # of learning
+        found = {"steps": self.num_timesteps, "seconds": seconds, "points": points, "exact": exact}
+        self.curve.append(found)
         text = f"training: {self.num_timesteps:,} steps"
         for name, shown in short_names(points).items():
             self.logger.record(f"points/{shown}", points[name]["mean"])

@@ -117,6 +117,53 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
     save_figure(figure, path, DPI)
 
 
+def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
+    """Draw learning curves of several learners by decisions and by seconds, seat by seat.
+
+    Lines are medians over runs, bands go from the worst to the best. Axes are logarithmic; what
+    was not trained yet is left out.
+    """
+    trainings = results["trainings"]
+    figure = Figure(figsize=(10.0, 7.0), layout="constrained")
+    grid = figure.subplots(len(SEAT_COLOURS), 2, sharex="col", squeeze=False)
+    learners = list(dict.fromkeys(each["learner"] for each in trainings))
+    for seat, row in zip(SEAT_COLOURS, grid, strict=True):
+        lowest = 0.0
+        for number, learner in enumerate(learners):
+            curves = [
+                each["curve"]
+                for each in trainings
+                if each["learner"] == learner and seat in each["scores"]
+            ]
+            points = list(zip(*curves, strict=False))[1:]  # the first is at no decisions
+            if not points:
+                continue
+            scores = np.array([[one["scores"][seat] for one in at] for at in points])
+            lowest = min(lowest, float(scores.min()))
+            for axes, key in zip(row, ("steps", "seconds"), strict=True):
+                places = [float(np.median([one[key] for one in at])) for at in points]
+                style = _series(number)
+                axes.plot(places, np.median(scores, 1), label=learner, **style)
+                axes.fill_between(
+                    places, scores.min(1), scores.max(1), color=style["color"], alpha=0.15,
+                    linewidth=0,
+                )  # fmt: skip
+        for axes in row:
+            _draw_score_axis(axes, max(lowest, -40.0))
+            axes.set(xscale="log")
+            axes.grid(alpha=0.3)
+        row[0].set_ylabel(f"{_SCORE} as {seat}")
+        row[1].set_ylabel("")
+    grid[-1][0].set_xlabel("decisions (self-play: of both seats)")
+    grid[-1][1].set_xlabel("seconds of learning")
+    named, runs = results["args"]["scenario"], results["args"]["runs"]
+    figure.suptitle(f"{named}: line: median of {runs} runs, band: from the worst to the best")
+    figure.legend(
+        *grid[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9
+    )
+    save_figure(figure, path, DPI)
+
+
 def _series(number: int, colour: str | None = None) -> dict[str, Any]:
     """How a line is drawn: later ones with larger, empty markers, seen where lines coincide."""
     return {

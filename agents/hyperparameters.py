@@ -15,6 +15,12 @@ SMALL = 100
 """Most numbers in an observation of a small duel."""
 MIXED = "mixed"
 """Stands for a pool of opponents that suits the scenario."""
+ALGORITHMS = ("MaskablePPO", "PPO", "DQN")
+DQN_OPTIONS: dict[str, Any] = {
+    "buffer_size": 200_000, "learning_starts": 20_000, "train_freq": 4, "gradient_steps": 8,
+    "target_update_interval": 20_000, "exploration_fraction": 0.4, "exploration_final_eps": 0.02,
+}  # fmt: skip
+"""What DQN is given beside the learning rate, the size of batches and that of the network."""
 QUICK = {
     "steps": 2048, "num_envs": 32, "n_steps": 16, "batch_size": 256, "evaluations": 2,
     "battles": 64, "final_battles": 128,
@@ -23,7 +29,7 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """What MaskablePPO is given; `Overrides` says what each means.
+    """What the algorithm is given; `Overrides` says what each means. DQN has some of its own.
 
     The learning rate falls linearly to 0, the entropy coefficient to `ent_final`.
     """
@@ -73,6 +79,8 @@ class Settings(Overrides):
     """Settings of a run, beside its hyperparameters.
 
     Attributes:
+        algorithm: which one of Stable-Baselines3's; PPO and DQN know no mask, and pass where they
+            choose an illegal action.
         scenario: bundled names or files, played in turn; or one name of generated ones.
         seat: seat of the learner.
         opponent: names or saved models; each episode draws one; mixed: optimal:0.1 where all
@@ -86,6 +94,7 @@ class Settings(Overrides):
         threads: threads of torch.
     """
 
+    algorithm: str = field(default=ALGORITHMS[0], metadata={"choices": ALGORITHMS})
     scenario: tuple[str, ...] = ("archmage-duel",)
     seat: str = field(default="caster", metadata={"choices": SEATS})
     opponent: tuple[str, ...] = (MIXED,)

@@ -1,9 +1,10 @@
-"""Trains a caster or a dispeller with Stable-Baselines3's MaskablePPO and grades it.
+"""Trains a caster or a dispeller with Stable-Baselines3's MaskablePPO, PPO or DQN and grades it.
 
     python -m agents.train
     python -m agents.train --seat dispeller --scenario storm-council --opponent veteran
     python -m agents.train --scenario archmage-duel --scenario orc-shaman-hunt
     python -m agents.train --scenario generated
+    python -m agents.train --algorithm DQN
     python -m agents.train --load runs/archmage-duel-caster/model.zip --opponent optimal:0.3
 
 Writes into the run's folder: model.zip, results.json, curve.png, TensorBoard's log and, where the
@@ -19,10 +20,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
 from sb3_contrib import MaskablePPO
+from stable_baselines3 import DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.utils import LinearSchedule
 
 from agents import hyperparameters
@@ -58,6 +62,9 @@ SOLVED_MIX = ("optimal:0.1",)
 """An optimal opponent never leads the learner where it does not go itself, and there it stays weak;
 one that acts at random with probability 0.1 leads it everywhere."""
 UNSOLVED_MIX = ("veteran", "greedy", "random")
+ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
+    "MaskablePPO": MaskablePPO, "PPO": PPO, "DQN": DQN,
+}  # fmt: skip
 FREE = ("out", "threads", "opponents")
 """Settings that do not decide what is learned, or that follow from others."""
 
@@ -81,26 +88,27 @@ def check_names(scenarios: Sequence[str]) -> None:
 class Task(NamedTuple):
     """A model, the environments that it learns in, and what it is graded by."""
 
-    model: MaskablePPO
+    model: BaseAlgorithm
     envs: PhaseVecEnv
     hyper: Hyperparameters
     opponents: list[str]
     grader: Grader
 
 
-def _load_model(path: Path, envs: PhaseVecEnv) -> MaskablePPO:
+def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
     """Load a model to go on from; its path may leave `.zip` out, as Stable-Baselines3's may.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is no model of MaskablePPO, or one for other environments.
+        ValueError: the file is no model of the algorithm, or one for other environments.
     """
     if not path.suffix and not path.is_file():
         path = path.with_name(f"{path.name}.zip")
     if not path.is_file():
         raise FileNotFoundError(f"--load: {path}: expected a saved model, found no file")
-    with refuse_damage(path, "a model that MaskablePPO saved"):
-        model = MaskablePPO.load(path, device="cpu")
+    kind = ALGORITHMS[algorithm]
+    with refuse_damage(path, f"a model that {algorithm} saved"):
+        model = kind.load(path, device="cpu")
     pair: tuple[Any, Any] = (model, envs)
     learned, played = (
         f"observations of size {each.observation_space.shape[0]} and {each.action_space.n} actions"
@@ -108,7 +116,30 @@ def _load_model(path: Path, envs: PhaseVecEnv) -> MaskablePPO:
     )
     if learned != played:
         raise ValueError(f"--load: {path}: expected a model of {played}, found one of {learned}")
-    return MaskablePPO.load(path, envs, device="cpu")
+    return kind.load(path, envs, device="cpu")
+
+
+def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) -> BaseAlgorithm:
+    """Make a model that has learned nothing yet."""
+    shared: Any = {
+        "policy": "MlpPolicy",
+        "env": envs,
+        "batch_size": hyper.batch_size,
+        "learning_rate": LinearSchedule(hyper.learning_rate, 0.0, 1.0),
+        "gamma": 1.0,  # battles are undiscounted
+        "policy_kwargs": {"net_arch": [hyper.net, hyper.net]},
+        "seed": settings.seed,
+        "device": "cpu",
+    }
+    if settings.algorithm == "DQN":
+        return DQN(**shared, **hyperparameters.DQN_OPTIONS)
+    of_ppo: Any = {
+        "n_steps": hyper.n_steps,
+        "n_epochs": hyper.n_epochs,
+        "gae_lambda": hyper.gae_lambda,
+        "ent_coef": hyper.ent_coef,
+    }
+    return ALGORITHMS[settings.algorithm](**shared, **of_ppo)
 
 
 def prepare(settings: Settings) -> Task:
@@ -136,22 +167,9 @@ def prepare(settings: Settings) -> Task:
 
     envs = PhaseVecEnv(hyper.num_envs, settings.seat, scenario=scenario, opponent=pool)
     if settings.load is not None:
-        model = _load_model(settings.load, envs)
+        model = _load_model(settings.load, envs, settings.algorithm)
     else:
-        model = MaskablePPO(
-            "MlpPolicy",
-            envs,
-            n_steps=hyper.n_steps,
-            batch_size=hyper.batch_size,
-            n_epochs=hyper.n_epochs,
-            learning_rate=LinearSchedule(hyper.learning_rate, 0.0, 1.0),
-            gamma=1.0,  # battles are undiscounted
-            gae_lambda=hyper.gae_lambda,
-            ent_coef=hyper.ent_coef,
-            policy_kwargs={"net_arch": [hyper.net, hyper.net]},
-            seed=settings.seed,
-            device="cpu",
-        )
+        model = _new_model(hyper, settings, envs)
     model.tensorboard_log = str(settings.out / "tensorboard")
     envs.seed(TRAINING_SEED + SEED_SPACING * settings.seed)  # the model gave them its own
     saved = [name for name in opponents if Path(name).suffix in (".zip", ".npz")]
@@ -174,7 +192,7 @@ def run(settings: Settings, task: Task) -> dict[str, Any]:
 
 def _run(settings: Settings, task: Task) -> dict[str, Any]:
     model, envs, hyper, _, grader = task
-    before = copy.deepcopy(model.policy)
+    before = SimpleNamespace(policy=copy.deepcopy(model.policy))  # as it is untrained
     with DeferredInterrupt() as interrupt:
         curve = CurveCallback(grader, hyper, settings, interrupt)
         began = time.monotonic()
@@ -185,7 +203,7 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
     with write_whole(settings.out / "model.zip") as file:
         file.write(memory.getbuffer())
 
-    trained = ModelAgent(model.policy, envs)
+    trained = ModelAgent(model, envs)
     grades: dict[str, Any] = {}
     exact: dict[str, Any] = {}
     with common.Interruptible() as grading:
@@ -207,7 +225,7 @@ def _run(settings: Settings, task: Task) -> dict[str, Any]:
     }
     common.write_results(settings.out, results)
     named = ", ".join(map(short_name, settings.scenario))
-    title = f"MaskablePPO as {settings.seat}, {named}"
+    title = f"{settings.algorithm} as {settings.seat}, {named}"
     picture = settings.out / "curve.png"
     write_or_warn(picture, lambda: draw_learning_curve(curve.curve, title, picture))
     if exact and settings.seat == SEATS[0] and len(settings.scenario) == 1:

@@ -20,7 +20,7 @@ Proximal policy optimisation (Schulman et al. 2017), with what this game asks fo
   and Barto 2018, section 5.3).
 - The entropy bonus is large at first and small in the end (a geometric schedule): an early greedy
   policy stops exploring.
-- Battles end by themselves and points are not discounted: gamma is 1.
+- Battles end by themselves and points are not discounted: gamma is 1 unless one says otherwise.
 
 It ends after a number of decisions, and nothing in it depends on time, load or cores: with the same
 seed and as many --workers a machine gives the same networks again, to the byte.
@@ -90,6 +90,7 @@ POSITIVE = (
 BOUNDS = (
     ("seed", 0, math.inf),
     ("learning_rate", 0.0, math.inf),
+    ("gamma", 0.0, 1.0),
     ("gae_lambda", 0.0, 1.0),
     ("clip_range", 0.0, math.inf),
     ("entropy_coefficient", 0.0, math.inf),
@@ -348,6 +349,10 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
         if not least <= value <= most:
             bounds = f"from {least}" if most == math.inf else f"{least} to {most}"
             raise ValueError(f"{common.flag_of(name)}: expected {bounds}, found {value}")
+    if settings.features == "raw" and settings.shape != "flat":
+        raise ValueError(
+            f"--features: expected raw for flat networks alone, found {settings.shape}"
+        )
     if settings.num_envs % settings.workers:
         raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
     check_trainable(settings.scenario)

@@ -6,26 +6,35 @@
     python -m experiments.leaderboard --evaluate runs/duel-*/policy.npz --name duellist \\
         --steps 1000000 --task archmage-duel/caster
     python -m experiments.leaderboard --compare my-ppo veteran
+    python -m experiments.leaderboard --again greedy
 
 Without --evaluate it checks the submissions, JSON files in experiments/leaderboards/entries/, and
 writes docs/leaderboard.md. With it each name gets a submission of its own; saved models are the
-runs of one submission, one for each seed. docs/benchmark.md describes protocol and files. Ctrl-C
+runs of one submission, one for each seed. --again grades submissions again, all of them unless some
+are named, and fails where a result differs. docs/benchmark.md describes protocol and files. Ctrl-C
 keeps the tasks that were done.
 """
 
 import argparse
+import io
 import json
 import os
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
 
 from experiments import common
 from experiments.leaderboards import page, protocol
-from experiments.leaderboards.protocol import BUDGET, DUELS, RUNS, TASKS, TRACKS, Task
+from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
 from experiments.leaderboards.submissions import (
+    ALL,
     FOLDER,
+    MODELS,
     Submission,
     SubmissionError,
     read_submission,
@@ -46,6 +55,8 @@ DESCRIPTIONS = {
     "veteran": "rules of thumb of an experienced player",
     "phase-search": "solves each phase as a duel of its best spells, and looks ahead",
 }
+_ROUNDING = 1e-3
+"""By which results may differ that are the same, in scores or points."""
 Entries = dict[str, list[str]]
 """What is graded: by the name of a submission a policy for each run."""
 
@@ -56,14 +67,17 @@ class Settings(argparse.Namespace):
     evaluate: list[str] | None
     check: bool
     compare: list[str] | None
+    again: list[str] | None
     find: bool
     name: str | None
     task: list[str] | None
+    preset: str | None
     steps: int
     description: str
     authors: str
     code: str
     add: bool
+    keep: bool
     folder: Path | None
     ray: str
     quick: bool
@@ -72,8 +86,15 @@ class Settings(argparse.Namespace):
     @property
     def tasks(self) -> list[Task]:
         """In which policies are graded."""
-        keys = self.task or ([f"{DUELS[0]}/caster"] if self.quick else TASKS)
-        return [TASKS[key] for key in dict.fromkeys(keys)]
+        return [TASKS[key] for key in self.keys or TASKS]
+
+    @property
+    def keys(self) -> list[str]:
+        """The tasks that are named; none for all."""
+        named = self.task or ([f"{DUELS[0]}/caster"] if self.quick else [])
+        if self.preset:
+            named = [*named, *map(str, PRESETS[self.preset])]
+        return list(dict.fromkeys(named))
 
     @property
     def submissions(self) -> Path:
@@ -93,6 +114,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
     what.add_argument("--check", action="store_true", help="only say whether the page is current")
     what.add_argument("--compare", nargs=2, metavar="NAME", help="compare two submissions")
     what.add_argument(
+        "--again", nargs="*", metavar="NAME", help="grade submissions again, and compare"
+    )
+    what.add_argument(
         "--find", action="store_true", help="find the generated scenarios anew (minutes)"
     )
     add("--name", help="name of the submission (default: the agent's own)")
@@ -103,6 +127,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
         metavar="TASK",
         help=f"grade only in these: {', '.join(TASKS)}",
     )
+    add("--preset", choices=tuple(PRESETS), help="grade only in the tasks of that difficulty")
     steps = common.natural_number
     add("--steps", type=steps, default=0, help="decisions learned from (default: none)")
     add("--description", default="", help="what it is, in a line")
@@ -113,14 +138,20 @@ def parse_arguments(arguments: Sequence[str] | None) -> tuple[Settings, Entries]
         action="store_true",
         help="add to the submission of that name; its other tasks stay",
     )
+    add(
+        "--keep",
+        action="store_true",
+        help="copy the models into the folder models beside the submissions, for --again",
+    )
     usual = os.path.relpath(FOLDER).replace("%", "%%")
     add("--folder", type=Path, help=f"folder of the submissions (default: {usual})")
     add("--ray", default="", **RAY)
     add("--quick", action="store_true", help="grade in the smallest duel alone, into runs/")
     add("--json", action="store_true", help="print JSON alone on stdout")
     settings = parser.parse_args(arguments, Settings())
-    if settings.add and not settings.evaluate:
-        parser.error("--add: expected --evaluate with it")
+    for name in ("add", "keep"):
+        if getattr(settings, name) and not settings.evaluate:
+            parser.error(f"--{name}: expected --evaluate with it")
     try:
         return settings, make_entries(settings)
     except (ValueError, OSError) as error:
@@ -135,14 +166,12 @@ def make_entries(settings: Settings) -> Entries:
         return {}
     if models and len(models) < len(policies):
         raise ValueError("--evaluate: expected names or saved models, found both")
-    if settings.steps > BUDGET:
-        raise ValueError(f"--steps: expected 0 to {BUDGET:,}, found {settings.steps}")
     for policy in policies:
         make_agent(policy, scenario=DUELS[0])
     if models:
         if settings.name is None:
             raise ValueError("--name: expected a name for the submission of saved models")
-        if not settings.steps or len(models) < RUNS:
+        if not settings.steps or (len(models) < RUNS and settings.steps <= BUDGET):
             raise ValueError(
                 f"--evaluate: expected {RUNS} saved models or more and --steps over 0, "
                 f"found {len(models)} and {settings.steps}"
@@ -161,10 +190,11 @@ def make_entries(settings: Settings) -> Entries:
 
 def _check_keeps_tasks(settings: Settings, path: Path) -> None:
     """Raise if a submission holds tasks that would be gone, as only some are graded."""
-    if not settings.task or settings.add or not path.is_file():
+    named = settings.task or settings.preset
+    if not named or settings.add or not path.is_file():
         return
     former = read_submission(path).model_dump(exclude_none=True)
-    others = {task for track in TRACKS for task in former.get(track, {})} - set(settings.task)
+    others = {task for track in TRACKS for task in former.get(track, {})} - set(settings.keys)
     if others:
         raise ValueError(f"--task: {path} holds other tasks; expected --add, which keeps them")
 
@@ -190,12 +220,91 @@ def grade_entries(settings: Settings, entries: Entries, workers: Workers) -> int
                 or f"python -m experiments.leaderboard --evaluate {policies[0]}",
                 "steps": settings.steps,
                 "versions": common.versions(),
+                "policies": _policies_to_keep(settings, name, policies),
             }
             status = _write_submission(settings, {**about, **results}) or status
             if session.interrupted:
                 print("interrupted; what was done is kept", file=sys.stderr)
                 return common.INTERRUPTED
     return status
+
+
+def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dict[str, list[str]]:
+    """Return by which names a submission can be graded again; copies models that are to be kept."""
+    if not model_names(policies):
+        return {ALL: policies}
+    if not settings.keep:
+        return {}
+    keys = settings.keys or [ALL]
+    folder = settings.submissions.parent / MODELS
+    first = keys[0].replace("/", "-")
+    kept = [f"{name}/{first}-{k}{Path(path).suffix}" for k, path in enumerate(policies)]
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    for path, copy in zip(policies, kept, strict=True):
+        keep_model(path, folder / copy)
+    return dict.fromkeys(keys, kept)
+
+
+def keep_model(path: str, copy: Path) -> None:
+    """Copy a saved model; of Stable-Baselines3's without what only more training would need."""
+    if copy.suffix != ".zip":
+        shutil.copyfile(path, copy)
+        return
+    import torch
+
+    with ZipFile(path) as model, ZipFile(copy, "w", ZIP_DEFLATED) as kept:
+        for name in model.namelist():
+            content = model.read(name)
+            if name == "policy.optimizer.pth":
+                optimiser = torch.load(io.BytesIO(content), weights_only=True)
+                memory = io.BytesIO()
+                torch.save({**optimiser, "state": {}}, memory)
+                content = memory.getvalue()
+            kept.writestr(name, content)
+
+
+def grade_again(
+    settings: Settings, submissions: Sequence[Submission], report: common.Report, workers: Workers
+) -> tuple[int, list[str]]:
+    """Grade submissions again, those tasks alone that are named if any are.
+
+    What no models are kept for is told and left out.
+
+    Returns:
+        How many tasks were graded, and what differs or cannot be graded, a line each.
+    """
+    folder = settings.submissions.parent / MODELS
+    count, problems = 0, []
+    for each in submissions:
+        parts: dict[tuple[str, ...], list[Task]] = {}
+        for key in (task for track in TRACKS for task in getattr(each, track)):
+            if key in (settings.keys or TASKS):
+                names = each.policies.get(key, each.policies.get(ALL, []))
+                parts.setdefault(tuple(names), []).append(TASKS[key])
+        for graded, tasks in parts.items():
+            if not graded:
+                line = f"{each.name}: no models are kept to grade {len(tasks)} tasks again"
+                print(line, file=sys.stderr)
+                report("", len(tasks))
+                continue
+            count += len(tasks)
+            paths = [str(folder / name) if model_names([name]) else name for name in graded]
+            results: dict[str, Any] = {}
+            problems += protocol.grade(each.name, paths, tasks, results, report, workers)
+            for task in tasks:
+                before = getattr(each, task.track)[str(task)]
+                now = results[task.track].get(str(task))
+                if now is not None and not _are_same(before, now):
+                    problems.append(f"{each.name}: {task}: expected {before}, found {now}")
+    return count, problems
+
+
+def _are_same(before: Any, now: Any) -> bool:
+    """Whether results of a task are the same but for rounding."""
+    if isinstance(before, dict):
+        return before.keys() == now.keys() and all(_are_same(before[k], now[k]) for k in before)
+    former, later = np.array(before), np.array(now)
+    return former.shape == later.shape and bool(np.allclose(former, later, rtol=0, atol=_ROUNDING))
 
 
 def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
@@ -215,6 +324,7 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
         for track in TRACKS:
             submission[track] = {**former.get(track, {}), **submission.get(track, {})}
         submission |= {key: former[key] for key in ("description", "authors", "code")}
+        submission["policies"] = {**former["policies"], **submission["policies"]}
     write_text_whole(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
     read_submission(path)
     print(f"written: {path}", file=sys.stderr)
@@ -223,13 +333,17 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> int:
 
 def write_generated_scenarios() -> None:
     """Search the generated scenarios again and write their file."""
-    lines = []
-    with common.report_progress("scenarios", protocol.GENERATED) as report:
-        for each in protocol.find_generated_scenarios():
-            lines.append(f"  {json.dumps(each)}")
-            report(f"seed {each['seed']}", 1)
+    kinds = []
+    counts = protocol.GENERATED | protocol.AXES
+    with common.report_progress("scenarios", sum(counts.values())) as report:
+        for kind, count in counts.items():
+            lines = []
+            for each in protocol.find_generated_scenarios(kind, count):
+                lines.append(f"  {json.dumps(each)}")
+                report(f"{kind}, seed {each['seed']}", 1)
+            kinds.append(f' "{kind}": [\n' + ",\n".join(lines) + "\n ]")
     path = protocol.SCENARIOS
-    write_text_whole(path, '{"scenarios": [\n' + ",\n".join(lines) + "\n]}\n")
+    write_text_whole(path, "{\n" + ",\n".join(kinds) + "\n}\n")
     print(f"written: {path}", file=sys.stderr)
 
 
@@ -249,6 +363,33 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> int:
     return 0
 
 
+def check_again(settings: Settings, submissions: Sequence[Submission]) -> int:
+    """Grade submissions again, and tell what differs; returns the exit status."""
+    by_name = {each.name: each for each in submissions}
+    for name in settings.again or ():
+        _check_known(by_name, name, "--again")
+    chosen = [by_name[name] for name in settings.again or by_name]
+    keys = settings.keys or TASKS
+    tasks = sum(key in keys for each in chosen for track in TRACKS for key in getattr(each, track))
+    files = [str(path) for path in (settings.submissions.parent / MODELS).rglob("*.*")]
+    with (
+        common.report_progress("grading again", tasks) as report,
+        open_workers(settings.ray, files=files) as workers,
+    ):
+        graded, problems = grade_again(settings, chosen, report, workers)
+    for line in problems:
+        print(line, file=sys.stderr)
+    if not problems:
+        print(f"{len(chosen)} submissions, {graded} tasks: the same results", file=sys.stderr)
+    return common.FAILED if problems else 0
+
+
+def _check_known(by_name: Mapping[str, Submission], name: str, option: str) -> None:
+    if name not in by_name:
+        known = ", ".join(by_name) + did_you_mean(by_name, name)
+        raise SubmissionError(f"{option}: expected one of {known}, found {name!r}")
+
+
 def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
     """Compute by track the probability that a run of the first submission beats one of the second.
 
@@ -256,9 +397,7 @@ def compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str
     """
     by_name = {each.name: each for each in submissions}
     for name in names:
-        if name not in by_name:
-            known = ", ".join(by_name) + did_you_mean(by_name, name)
-            raise SubmissionError(f"--compare: expected one of {known}, found {name!r}")
+        _check_known(by_name, name, "--compare")
     results: dict[str, Any] = {}
     for track in TRACKS:
         first, second = (page.score_matrix(by_name[name], track) for name in names)
@@ -290,6 +429,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 with open_workers(settings.ray, files=models) as workers:
                     status = grade_entries(settings, entries, workers)
             submissions = read_submissions(settings.submissions)
+            if settings.again is not None:
+                return check_again(settings, submissions)
             if settings.compare:
                 results = compare(submissions, settings.compare)
                 if not results:

@@ -15,6 +15,7 @@ OUT gets results.json and strength.png, points won against milliseconds a decisi
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,13 @@ from numpy.typing import NDArray
 from experiments import common
 from experiments.figures.strength import draw_strength
 from experiments.records import Record, RecordError
-from experiments.tournaments.matches import Match, MatchResult, play_match
+from experiments.tournaments.matches import (
+    Match,
+    MatchResult,
+    display_name,
+    play_match,
+    policy_name,
+)
 from experiments.workers import RAY, WorkerError, Workers, open_workers
 from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.players.registry import make_agent
@@ -53,7 +60,8 @@ class Settings:
     """What is measured.
 
     Attributes:
-        players: each a name or a saved model; the first is the reference.
+        players: each a name or a saved model, or two as CASTER+DISPELLER, in which {scenario}
+            stands for the scenario's name; the first is the reference.
         scenario: bundled names or files.
         pool: whom they meet, each as often.
         battles: battles of each match.
@@ -94,9 +102,10 @@ def parse_arguments(
     try:
         if len(settings.players) < 2:
             raise ValueError("players: expected a reference and at least one more, found one")
-        for name in (*settings.players, *settings.pool):
-            make_agent(name)
         scenarios = [load_scenario(name) for name in dict.fromkeys(settings.scenario)]
+        for name in (*settings.players, *settings.pool):
+            for scenario, seat in product(scenarios, range(len(SEATS))):
+                make_agent(policy_name(name, seat, scenario.name))
     except (ValueError, OSError) as error:
         parser.error(str(error))
     return settings, scenarios, "json" in switches
@@ -194,7 +203,14 @@ def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list
     reference, *others = results["players"]
     kind = reference.partition(":")[0]
     others = [each for each in others if variants or each.partition(":")[0] != kind]
-    table = [["battle", "seat", f"{reference} wins", *(f"more than {each}" for each in others)]]
+    table = [
+        [
+            "battle",
+            "seat",
+            f"{reference} wins",
+            *(f"more than {display_name(each)}" for each in others),
+        ]
+    ]
     for first in results["rows"]:
         if first["player"] != reference:
             continue

@@ -312,12 +312,12 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
         exec(code, names)
     told = capsys.readouterr().out.splitlines()
     mean, bold, miser = (float(line) for line in told[:3])
-    assert told[3] == "python -m agents.distil --seat dispeller"
+    assert told[3] == "python -m agents.distil"
     scores = [float(line) for line in told[4:6]]
-    assert "scores -27, where the network of that duel scores 100" in page("agents.md").replace(
-        "\n", " "
-    )
-    assert scores == pytest.approx([-27, 100], abs=0.5)
+    assert "scores 97 as caster, where the network of that duel scores 100" in page(
+        "agents.md"
+    ).replace("\n", " ")
+    assert scores == pytest.approx([97, 100], abs=0.5)
     assert told[6].startswith("(64,) ")
     assert mean == names["points"].mean()
     assert 0 < miser < bold < 100

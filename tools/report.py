@@ -22,9 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from agents import compare_offline
 from agents.common import short_names
+from agents.compare import ABLATIONS, TEXT_COLUMNS, compare_rows
 from agents.distillation.grading import Grade
-from agents.figures import draw_grades, draw_learning_curve, draw_scores
+from agents.figures import draw_comparison, draw_grades, draw_learning_curve, draw_scores
 from agents.train_fast import LARGE
 from experiments import distance, horizon
 from experiments.benchmarks import tables
@@ -251,6 +253,17 @@ def horizon_battles(results: Results) -> str:
     return markdown_table(horizon.battle_rows(results["parts"]), text_columns=(0,))
 
 
+def _offline_table(results: Results, what: str, digits: int) -> str:
+    """Return a table of what was learned from data sets, by the scores or by what is given away."""
+    rows = compare_offline.rows_of(results["parts"], what, digits)
+    return markdown_table(rows, text_columns=(0,))
+
+
+def _compared(results: Results) -> str:
+    """Return a table of learners."""
+    return markdown_table(compare_rows(results["trainings"]), text_columns=TEXT_COLUMNS)
+
+
 def _draw_runs(results: Results, path: Path) -> None:
     runs = results.get("runs", [results])
     named = ", ".join(results["args"]["scenario"])
@@ -345,6 +358,39 @@ ALL = (
         grades_table,
         {"curve.png": "battle-curve.png"},
         draw=(_draw_curve,),
+    ),
+    Report(
+        "offline",
+        "agents.compare_offline",
+        30,
+        lambda results: _offline_table(results, "score", 1),
+        more={"offline-regret": lambda results: _offline_table(results, "regret", 2)},
+    ),
+    Report(
+        "compare",
+        "agents.compare",
+        45,
+        _compared,
+        {"curves.png": "learners.png"},
+        draw=(draw_comparison,),
+    ),
+    Report(
+        "ablations",
+        "agents.compare --steps 1500000 --learner self-play "
+        + " ".join(f"--learner {name}" for name in ABLATIONS),
+        30,
+        _compared,
+        {"curves.png": "ablations.png"},
+        draw=(draw_comparison,),
+    ),
+    Report(
+        "openspiel",
+        "agents.compare --scenario apprentice --steps 200000 --learner self-play "
+        "--learner MCCFR --learner NFSP",
+        15,
+        _compared,
+        {"curves.png": "openspiel.png"},
+        draw=(draw_comparison,),
     ),
     Report(
         "distance",

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from agents.self_play.processes import ProcessGroup
 from agents.self_play.settings import Settings
+from wfb_gym.encoding.layout import layout
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork
@@ -70,6 +71,11 @@ class Learner:
         self.seat, self.settings, self.group = seat, settings, group
         view = battles.views[seat]
         self.network = PolicyNetwork(view.limits, settings.shape, settings.width)
+        self.ignored = torch.zeros(0, dtype=torch.long)
+        if settings.features == "raw":
+            promised = [k for k, each in enumerate(layout(view.limits).fields) if each.promise]
+            self.ignored = torch.tensor(promised, dtype=torch.long)
+            self._seen_by().data[:, self.ignored] = 0.0
         parameters = list(self.network.parameters())
         sizes = [parameter.numel() for parameter in parameters]
         self.gradient = torch.zeros(sum(sizes))
@@ -86,6 +92,10 @@ class Learner:
         self.worth = 100.0 * self.network.greatest_worth(static).numpy()  # points, by scenario
         general = battles.redraw or len(battles.scenarios) > 1
         self.agent = NetworkAgent(self.network, seat, general=general)
+
+    def _seen_by(self) -> Any:
+        """The first weights of a flat network, (width, inputs): a column for each number."""
+        return self.network.body.trunk[0].weight  # type: ignore[union-attr, index]
 
     def choose(
         self, decisions: Decisions, epsilon: NDArray[np.float64], from_archive: NDArray[np.bool_]
@@ -128,6 +138,8 @@ class Learner:
             for minibatch in map(Batch._make, zip(*columns, strict=True)):
                 self.gradient.zero_()
                 (self._loss(minibatch, progress) * (steps / count)).backward()
+                if len(self.ignored):
+                    self._seen_by().grad[:, self.ignored] = 0.0  # so it never sees them
                 self.group.all_reduce(self.gradient)
                 norm = self.gradient.norm()
                 self.gradient.mul_((settings.max_grad_norm / norm).clamp_max(1.0))

@@ -16,11 +16,14 @@ class Settings:
         out: folder of the results.
         shape: kind of networks: see `wfb_gym.players.network`.
         width: width of their hidden layers.
+        features: what a flat network sees: all numbers of the observation, or raw ones alone,
+            without the promises that are worked out from chances and worths.
         num_envs: battles side by side.
         rollout: decisions of each battle between two updates.
         batch_size: decisions of a gradient step.
         epochs: passes over the decisions of an update.
         learning_rate: learning rate at the beginning; it falls linearly to 1 % of that.
+        gamma: discount of points, for each decision of either seat; battles end by themselves.
         gae_lambda: lambda of generalised advantage estimation (Schulman et al. 2016).
         clip_range: how far the probability ratio of an action may move in an update.
         entropy_coefficient: weight of the entropy bonus at the beginning; 0: no bonus.
@@ -47,11 +50,13 @@ class Settings:
     )
     shape: str = field(default="flat", metadata={"choices": ("flat", "entities")})
     width: int = 96
+    features: str = field(default="all", metadata={"choices": ("all", "raw")})
     num_envs: int = 2048
     rollout: int = 16
     batch_size: int = 2048
     epochs: int = 2
     learning_rate: float = 3e-3
+    gamma: float = 1.0
     gae_lambda: float = 0.95
     clip_range: float = field(default=0.2, metadata={"aliases": ("--clip",)})
     entropy_coefficient: float = field(default=0.3, metadata={"aliases": ("--entropy",)})

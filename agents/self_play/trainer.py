@@ -48,8 +48,10 @@ class Rollout(NamedTuple):
     choices: tuple[list[tuple[int, Choices]], list[tuple[int, Choices]]]  # by seat, with steps
 
 
-def compute_advantages(rollout: Rollout, gae_lambda: float) -> NDArray[np.float32]:
-    """Generalised advantage estimates, undiscounted, as the first army sees them: (steps, n).
+def compute_advantages(
+    rollout: Rollout, gae_lambda: float, gamma: float = 1.0
+) -> NDArray[np.float32]:
+    """Generalised advantage estimates as the first army sees them: (steps, n).
 
     What follows an exploratory action says nothing about the decisions before it; there the
     critic's value of the position stands in. With lambda 0 it does so everywhere.
@@ -59,9 +61,9 @@ def compute_advantages(rollout: Rollout, gae_lambda: float) -> NDArray[np.float3
     later = np.zeros(rewards.shape[1], np.float32)
     for step in range(len(rewards) - 1, -1, -1):
         goes_on = ~rollout.ended[step]
-        error = rewards[step] + np.where(goes_on, values[step + 1], 0.0) - values[step]
+        error = rewards[step] + gamma * np.where(goes_on, values[step + 1], 0.0) - values[step]
         counts = goes_on & rollout.on_policy[step + 1]
-        later = error + gae_lambda * np.where(counts, later, 0.0)
+        later = error + gamma * gae_lambda * np.where(counts, later, 0.0)
         advantages[step] = later
     return advantages
 
@@ -115,7 +117,7 @@ class Trainer:
         settings = self.settings
         (progress,) = self.group.broadcast(self.progress)
         rollout = self._collect_rollout()
-        advantages = compute_advantages(rollout, settings.gae_lambda)
+        advantages = compute_advantages(rollout, settings.gae_lambda, settings.gamma)
         returns = advantages + rollout.values[:-1]
         for learner, choices, sign in zip(self.learners, rollout.choices, (1.0, -1.0), strict=True):
             batch = concatenate_choices(choices, sign * advantages, sign * returns)

@@ -9,15 +9,18 @@ import numpy as np
 from experiments.common import markdown_table
 from experiments.leaderboards.protocol import (
     BATTLES,
+    BUDGET,
     POINTS_UNIT,
+    RUNS,
+    TASKS,
     TRACKS,
     Task,
-    generated_scenarios,
+    scenarios_at_stake,
 )
 from experiments.leaderboards.submissions import Submission
 from experiments.statistics import Floats, Interval, bootstrap, interquartile_mean, mean
+from wfb_gym.generating import AXES, Axis
 from wfb_gym.seats import SEATS
-from wfb_gym.solver.evaluation import SAME
 
 PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 
@@ -36,6 +39,14 @@ policy that is not trained and is graded exactly has none.
 GENERATED = """How often a policy fails, beside how good it is: the 5th percentile of its scores,
 and the share of all points between random and optimal play that it wins, where a scenario counts by
 what is at stake in it. Intervals are over scenarios, the mean of a policy's runs in each.
+
+"""
+BY_KIND = """The interquartile mean, and behind the stroke the 5th percentile.
+
+"""
+BY_AXIS = """The same of kinds to learn from (seen) and of kinds to be graded in (unseen). Where a
+policy learned from both, or from none, the two say how hard they are; see what it is, below.
+
 """
 
 
@@ -49,7 +60,7 @@ def score_matrix(submission: Submission, track: str) -> Floats | None:
 def task_scores(submission: Submission, task: Task) -> Floats | None:
     """Return a submission's scores in a task, (runs, parts of the task); None if there are none.
 
-    The parts of the generated task are its scenarios; those of a battle its opponents, in points
+    The parts of a kind are its scenarios; those of a battle its opponents, in points
     for each `POINTS_UNIT` points of army.
     """
     found: Any = getattr(submission, task.track).get(str(task))
@@ -57,7 +68,7 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
         return None
     if task.track == "duels":
         return np.array(found)[:, None]
-    if task.track == "generated":
+    if task.kind is not None:
         return np.array(found)
     return np.array(list(found.values())).T * POINTS_UNIT / BATTLES[task.scenario]
 
@@ -72,23 +83,24 @@ def track_interval(submission: Submission, track: str) -> Interval | None:
 def task_interval(submission: Submission, task: Task) -> Interval | None:
     """Return a submission's mean score in a single task; None if it is missing."""
     scores = task_scores(submission, task)
-    statistic = interquartile_mean if task.track == "generated" else mean
+    statistic = mean if task.kind is None else interquartile_mean
     return None if scores is None else bootstrap(statistic, scores)
 
 
 def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:
-    """Return a submission's scores over the generated scenarios of a seat; None if it has none.
+    """Return a submission's scores over all generated scenarios of a seat; None if a kind lacks.
 
     They are the interquartile mean, the 5th percentile, and the share of all stakes in %. Scenarios
     are drawn, with a score for each, the mean over runs.
     """
-    (task,) = (task for task in TRACKS["generated"] if task.seat == seat)
-    found = task_scores(submission, task)
-    if found is None:
+    tasks = [task for task in TRACKS["generated"] if task.seat == seat]
+    found = [task_scores(submission, task) for task in tasks]
+    there = [each.mean(axis=0) for each in found if each is not None]
+    if len(there) < len(found):
         return None
-    scores, points = found.mean(axis=0), [each.points for each in generated_scenarios()]
-    stakes = np.array([each[seat][1] - each[seat][0] for each in points if seat in each])
-    stakes = stakes[stakes > SAME]
+    scores = np.concatenate(there)
+    points = [each.points[seat] for task in tasks for each in scenarios_at_stake(task)]
+    stakes = np.array([optimum - random for random, optimum in points])
 
     def five_percent(drawn: Floats) -> Any:
         return np.quantile(scores[drawn[..., 0].astype(int)], 0.05, axis=-1)
@@ -132,36 +144,80 @@ def rank(submissions: Sequence[Submission]) -> list[Submission]:
     return sorted(submissions, key=key)
 
 
+def task_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
+    """Return a track's table: by policy and seat what it reaches in each scenario or kind."""
+    tasks = TRACKS[track]
+    scenarios = dict.fromkeys(task.scenario.removeprefix("generated-") for task in tasks)
+    rows = [["policy", "seat", *scenarios]]
+    for each in entries:
+        cells = [_task_cell(each, task) for task in tasks]
+        if any(cell != MISSING for cell in cells):
+            rows += [[each.name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
+    return rows
+
+
+def _task_cell(submission: Submission, task: Task) -> str:
+    """Return what a policy reaches in a task; in a kind the 5th percentile stands behind it."""
+    scores = task_scores(submission, task)
+    if task.kind is None or scores is None:
+        return interval_text(task_interval(submission, task), task.track)
+    return f"{interquartile_mean(scores):.1f} / {np.quantile(scores.mean(axis=0), 0.05):.0f}"
+
+
+def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
+    """Return the table of axes: what a policy reaches in what was seen, and in what was not."""
+    rows = [["policy", "seat", *(f"{name}: {side}" for name in AXES for side in Axis._fields)]]
+    for each in entries:
+        for seat in SEATS:
+            found = [
+                [task_scores(each, TASKS[f"generated-{kind}/{seat}"]) for kind in kinds]
+                for axis in AXES.values()
+                for kinds in axis
+            ]
+            cells = [_joint_cell(part) for part in found]
+            if any(cell != MISSING for cell in cells):
+                rows.append([each.name, seat, *cells])
+    return rows
+
+
+def _joint_cell(parts: Sequence[Floats | None]) -> str:
+    """Return the interquartile mean and the 5th percentile over kinds."""
+    there = [each for each in parts if each is not None]
+    if len(there) < len(parts):
+        return MISSING
+    scores = np.concatenate(there, axis=1)
+    return f"{interquartile_mean(scores):.1f} / {np.quantile(scores.mean(axis=0), 0.05):.0f}"
+
+
+def _runs_of(submission: Submission) -> str:
+    """Return how many runs a submission has, in words."""
+    found = (task_scores(submission, task) for task in TASKS.values() if task.track != "battles")
+    runs = max((len(scores) for scores in found if scores is not None), default=RUNS)
+    return f"{runs} run" if runs == 1 else f"{runs} runs"
+
+
 def make_page(submissions: Sequence[Submission]) -> str:
     """Write the text of the page."""
     entries = rank(submissions)
-    overall = [["policy", "steps", *TRACKS]]
+    shown = [track for track in TRACKS if track != "axes"]
+    overall = [["policy", "steps", *shown]]
     for each in entries:
-        cells = [interval_text(track_interval(each, track), track) for track in TRACKS]
-        overall.append([each.name, f"{each.steps:,}" if each.steps else "none", *cells])
-    tables = {"Overall": overall}
-    for track, tasks in TRACKS.items():
-        by_seat = len(tasks) > len(SEATS)  # a line for each seat of a policy
-        rows = [["policy", *(task.seat for task in tasks)]]
-        if by_seat:
-            rows = [["policy", "seat", *dict.fromkeys(task.scenario for task in tasks)]]
-        for each in entries:
-            cells = [interval_text(task_interval(each, task), track) for task in tasks]
-            if all(cell == MISSING for cell in cells):
-                continue
-            if by_seat:
-                rows += [[each.name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
-            else:
-                rows.append([each.name, *cells])
-        if track == "generated":
-            rows = generated_rows(entries)
-        if len(rows) > 1:
-            tables[track.capitalize()] = rows
+        cells = [interval_text(track_interval(each, track), track) for track in shown]
+        mark = f" (over the budget, {_runs_of(each)})" if each.steps > BUDGET else ""
+        overall.append([each.name, f"{each.steps:,}{mark}" if each.steps else "none", *cells])
     about = [[each.name, each.description, each.authors, each.code] for each in entries]
-    tables["Policies"] = [["policy", "what it is", "by", "code"], *about]
-    words = {"Generated": f"{GENERATED}\n"}
+    tables = {
+        "Overall": ("", overall),
+        "Duels": ("", task_rows(entries, "duels")),
+        "Generated": (GENERATED, generated_rows(entries)),
+        "Generated, by kind": (BY_KIND, task_rows(entries, "generated")),
+        "Axes of generalisation": (BY_AXIS, axis_rows(entries)),
+        "Battles": ("", task_rows(entries, "battles")),
+        "Policies": ("", [["policy", "what it is", "by", "code"], *about]),
+    }
     parts = [
-        f"## {title}\n\n{words.get(title, '')}{markdown_table(rows)}\n"
-        for title, rows in tables.items()
+        f"## {title}\n\n{words}{markdown_table(rows)}\n"
+        for title, (words, rows) in tables.items()
+        if len(rows) > 1
     ]
     return "\n".join([INTRODUCTION, *parts])

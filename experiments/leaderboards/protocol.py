@@ -19,7 +19,7 @@ from experiments.exact import score_of
 from experiments.tournaments.matches import one_line
 from experiments.workers import Workers, local_path, one_torch_thread
 from wfb_gym.engine.battle import Battle
-from wfb_gym.generating import TEST_SEEDS, Generation, generate
+from wfb_gym.generating import KINDS, KINDS_OF_AXES, TEST_SEEDS, generate
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
@@ -28,18 +28,21 @@ from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.evaluation import SAME
 from wfb_gym.solver.game_graph import GameGraph
 
-PROTOCOL = 1
+PROTOCOL = 2
 BUDGET = 10_000_000
-"""Most decisions of the learner that a policy may learn from."""
+"""Most decisions of the learner that a policy may learn from; with more it is marked."""
 RUNS = 5
 """Least number of runs: policies trained with different seeds, or battles with other dice."""
 
 DUELS = ("apprentice", "archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "dwarf-hold")
 """Scenarios that are solved exactly."""
 
-OPTIONS = Generation(phases=1, points=1000)
-GENERATED = 200
-"""Test scenarios of those options: the first that are solved within `GENERATED_BYTES`."""
+GENERATED = {kind: 20 if options.duel else 50 for kind, options in KINDS.items()}
+"""By kind, how many scenarios: the first of its test seeds within `GENERATED_BYTES`."""
+AXES = dict.fromkeys(KINDS_OF_AXES, 25)
+"""The same of kinds that share no lore, or no army, with each other."""
+SEEDS_APART = 10_000
+"""Test seeds between the first ones of two kinds, since equal seeds make similar armies."""
 GENERATED_BYTES = 16 * 2**20
 SCENARIOS = Path(__file__).parent / "generated.json"
 
@@ -57,7 +60,7 @@ SPACING = 1_000_000
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """A scenario and seat in which a policy is graded; "generated" is all generated scenarios."""
+    """A scenario and seat in which a policy is graded, or a kind of generated scenario and seat."""
 
     track: str
     scenario: str
@@ -67,19 +70,43 @@ class Task:
         """Return the key of the command line and of submissions."""
         return f"{self.scenario}/{self.seat}"
 
+    @property
+    def kind(self) -> str | None:
+        """The kind of its generated scenarios; None for a single scenario."""
+        head, _, kind = self.scenario.partition("generated-")
+        return None if head else kind
 
-_SCENARIOS = {"duels": DUELS, "generated": ("generated",), "battles": tuple(BATTLES)}
+
+_SCENARIOS = {
+    "duels": DUELS,
+    "generated": tuple(f"generated-{kind}" for kind in GENERATED),
+    "axes": tuple(f"generated-{kind}" for kind in AXES),
+    "battles": tuple(BATTLES),
+}
 TRACKS = {
     track: tuple(Task(track, scenario, seat) for scenario in scenarios for seat in SEATS)
     for track, scenarios in _SCENARIOS.items()
 }
 TASKS = {str(task): task for tasks in TRACKS.values() for task in tasks}
+_PRESETS = {
+    "easy": DUELS[:3],
+    "medium": (*DUELS[3:], *(f"generated-{kind}" for kind in KINDS if KINDS[kind].points == 500)),
+}
+PRESETS = {
+    name: tuple(task for task in TASKS.values() if task.scenario in scenarios)
+    for name, scenarios in _PRESETS.items()
+}
+PRESETS["hard"] = tuple(
+    task for task in TASKS.values() if not any(task in easier for easier in PRESETS.values())
+)
+"""Tasks by how hard they are to learn; see docs/benchmark.md."""
 
 
 @dataclass(frozen=True)
 class GeneratedScenario:
     """A generated scenario: by seat the points that random play and the optimum guarantee."""
 
+    kind: str
     seed: int
     points: dict[str, tuple[float, float]]
 
@@ -91,27 +118,41 @@ class GeneratedScenario:
     @property
     def scenario(self) -> Scenario:
         """The scenario."""
-        return generate(self.seed, OPTIONS)
+        return generate(self.seed, _OPTIONS[self.kind])
+
+
+_OPTIONS = KINDS | KINDS_OF_AXES
 
 
 @cache
-def generated_scenarios() -> tuple[GeneratedScenario, ...]:
-    """Return the generated scenarios, in order."""
+def _all_generated() -> dict[str, tuple[GeneratedScenario, ...]]:
     found = json.loads(SCENARIOS.read_text(encoding="utf-8"))
-    return tuple(
-        GeneratedScenario(each["seed"], {seat: (each[seat][0], each[seat][1]) for seat in SEATS})
-        for each in found["scenarios"]
-    )
+    return {
+        kind: tuple(
+            GeneratedScenario(
+                kind, each["seed"], {seat: (each[seat][0], each[seat][1]) for seat in SEATS}
+            )
+            for each in scenarios
+        )
+        for kind, scenarios in found.items()
+    }
 
 
-def generated_tasks(seat: str) -> int:
-    """How many generated scenarios count for a seat."""
-    return sum(seat in each.stakes for each in generated_scenarios())
+def generated_scenarios(kind: str) -> tuple[GeneratedScenario, ...]:
+    """Return the generated scenarios of a kind, in order."""
+    return _all_generated()[kind]
 
 
-def find_generated_scenarios(count: int = GENERATED) -> Iterator[dict[str, Any]]:
-    """Search the benchmark's generated scenarios again, from the first test seed."""
-    candidates = ((seed, generate(seed, OPTIONS)) for seed in TEST_SEEDS)
+def scenarios_at_stake(task: Task) -> list[GeneratedScenario]:
+    """Return the generated scenarios that count in a task."""
+    assert task.kind is not None
+    return [each for each in generated_scenarios(task.kind) if task.seat in each.stakes]
+
+
+def find_generated_scenarios(kind: str, count: int) -> Iterator[dict[str, Any]]:
+    """Search the benchmark's generated scenarios of a kind again, from the first of its seeds."""
+    first = SEEDS_APART * list(_OPTIONS).index(kind)
+    candidates = ((seed, generate(seed, _OPTIONS[kind])) for seed in TEST_SEEDS[first:])
     small = (each for each in candidates if _is_small_enough(each[1]))
     for seed, scenario in islice(small, count):
         game = ExactGame(scenario)
@@ -163,13 +204,17 @@ def do_job(job: Job) -> tuple[Job, Any]:
         return job, Refused(one_line(error))
 
 
-def jobs_of(policies: list[str], track: str, tasks: tuple[Task, ...]) -> list[Job]:
-    """Return the jobs of a track's tasks."""
-    if track != "generated":
-        return [Job(policies, (task,)) for task in tasks]
-    scenarios = generated_scenarios() if tasks else ()  # each is solved once for both seats
-    last = len(scenarios) - 1
-    return [Job(policies, tasks, each, number == last) for number, each in enumerate(scenarios)]
+def jobs_of(policies: list[str], tasks: Sequence[Task]) -> Iterator[Job]:
+    """Yield the jobs of tasks; each generated scenario is solved once for both seats."""
+    for scenario in dict.fromkeys(task.scenario for task in tasks):
+        own = tuple(task for task in tasks if task.scenario == scenario)
+        kind = own[0].kind
+        if kind is None:
+            yield from (Job(policies, (task,)) for task in own)
+            continue
+        last = generated_scenarios(kind)[-1]
+        for each in generated_scenarios(kind):
+            yield Job(policies, own, each, each is last)
 
 
 def grade(
@@ -187,15 +232,13 @@ def grade(
     """
     failed: list[str] = []
     refused: set[tuple[Task, ...]] = set()
-    generated: list[dict[str, list[list[float]]]] = []
+    generated: list[dict[str, list[list[float]]]] = []  # of a kind
 
     def jobs() -> Iterator[Job]:
-        for track in TRACKS:
-            own = tuple(task for task in tasks if task.track == track)
-            for job in jobs_of(policies, track, own):
-                if job.tasks not in refused:
-                    report(f"{name}: {job}", 0)
-                    yield job
+        for job in jobs_of(policies, tasks):
+            if job.tasks not in refused:
+                report(f"{name}: {job}", 0)
+                yield job
 
     results.update((track, {}) for track in TRACKS)
     for job, found in workers.map(do_job, jobs()):
@@ -203,6 +246,7 @@ def grade(
             continue
         if isinstance(found, Refused):
             refused.add(job.tasks)
+            generated = []
             failed += [f"{name}: {task}: {found.reason}" for task in job.tasks]
         elif job.generated is None:
             (task,) = job.tasks
@@ -212,6 +256,7 @@ def grade(
             if job.is_last:
                 for task in job.tasks:
                     results[task.track][str(task)] = _joined(generated, task.seat)
+                generated = []
         if job.is_last or job.tasks in refused:
             report("", len(job.tasks))
     return failed

@@ -14,13 +14,17 @@ from experiments.leaderboards.protocol import (
     RUNS,
     TASKS,
     TRACKS,
-    generated_tasks,
+    scenarios_at_stake,
 )
 from wfb_gym.files import describe_error, read_limited
 from wfb_gym.scenario.errors import printable, shortened
 from wfb_gym.scenario.fields import FileName, Name, Writing
 
 FOLDER = Path(__file__).parent / "entries"
+MODELS = "models"
+"""Beside the folder of submissions: the models that can be graded again, by submission."""
+ALL = "all"
+"""Key of `Submission.policies` for every task that no other key names."""
 MAX_BYTES = 2**19
 """Size of a file; a hundred runs of all tasks have less."""
 _MAX_MESSAGE = 500
@@ -41,19 +45,21 @@ class Submission(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    protocol: Literal[1]
+    protocol: Literal[2]
     name: FileName
     description: Annotated[str, Writing(200)]
     authors: Annotated[str, Writing(200)]
     code: Annotated[str, Writing(500)]
-    steps: Annotated[int, Field(ge=0, le=BUDGET)]
+    steps: Annotated[int, Field(ge=0)]
     versions: dict[Name, Name]
+    policies: dict[str, list[Annotated[str, Writing(200)]]] = {}
     duels: dict[str, Scores] = {}
     generated: dict[str, Annotated[list[Scores], FailFast()]] = {}
+    axes: dict[str, Annotated[list[Scores], FailFast()]] = {}
     battles: dict[str, dict[str, Scores]] = {}
 
 
-assert PROTOCOL == 1, "Submission.protocol says which protocol it is of"
+assert PROTOCOL == 2, "Submission.protocol says which protocol it is of"
 
 
 def read_submission(path: Path) -> Submission:
@@ -86,15 +92,21 @@ def _first_problem(error: ValidationError) -> str:
 
 def check(submission: Submission) -> None:
     """Refuse what is wrong with a submission beyond its types, the first problem alone."""
-    if not (submission.duels or submission.generated or submission.battles):
-        raise SubmissionError("expected results under duels, generated or battles, found none")
-    least = RUNS if submission.steps else 1
+    if not any(getattr(submission, track) for track in TRACKS):
+        raise SubmissionError(f"expected results under {', '.join(TRACKS)}, found none")
+    for key in submission.policies:
+        if key not in (ALL, *TASKS):
+            raise SubmissionError(f"policies.{key}: expected {ALL} or a task")
+    least = RUNS if 0 < submission.steps <= BUDGET else 1  # what is over it is marked anyhow
     for key, scores in submission.duels.items():
         _check_scores(_place("duels", key), scores, least, BEST)
-    for key, runs in submission.generated.items():
-        where = _place("generated", key)
+    for where, key, runs in (
+        (_place(track, key), key, runs)
+        for track in ("generated", "axes")
+        for key, runs in getattr(submission, track).items()
+    ):
         _check_count(where, len(runs), least)
-        count = generated_tasks(TASKS[key].seat)
+        count = len(scenarios_at_stake(TASKS[key]))
         for number, scores in enumerate(runs):
             if len(scores) != count:
                 expected = f"expected {count} scores, found {len(scores)}"
@@ -109,6 +121,7 @@ def check(submission: Submission) -> None:
             _check_scores(f"{where}.{opponent}", points, RUNS, math.inf)
     _check_runs("duels", submission.duels)
     _check_runs("generated", submission.generated)
+    _check_runs("axes", submission.axes)
     battles = {
         f"{key}.{opponent}": points
         for key, opponents in submission.battles.items()

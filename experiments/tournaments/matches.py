@@ -199,6 +199,10 @@ def play_match(match: Match) -> MatchResult:
     )
 
 
+SCENARIO = "{scenario}"
+"""Stands in a player's name for that of the scenario that is played."""
+
+
 def batches(battles: int) -> list[range]:
     """Split the battles of a match into batches: a small one, then as many as fit side by side."""
     ends = [0, *range(FIRST_BATTLES, battles, BATCH_SIZE), battles]
@@ -208,7 +212,7 @@ def batches(battles: int) -> list[range]:
 def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> Any:
     """Return an agent ready to play: a guarded one, or the name of a scripted dispeller."""
     agent_name = (match.caster, match.dispeller)[seat]
-    name = policy_name(agent_name, seat)
+    name = policy_name(agent_name, seat, match.scenario.name)
     if seat and find_scripted(name) is not None:
         return name
     try:
@@ -221,13 +225,15 @@ def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> An
     return guarded[seat]
 
 
-def policy_name(agent: str, seat: int) -> str:
+def policy_name(agent: str, seat: int, scenario: str = "") -> str:
     """Return the name of the policy that plays a seat for an agent, as `make_agent` takes it.
 
-    Models are mostly trained for one seat, so that an agent may be two: "CASTER+DISPELLER".
+    Models are mostly trained for one seat, so that an agent may be two: "CASTER+DISPELLER"; and for
+    one scenario, whose name takes the place of `SCENARIO`.
     """
     both = agent.split("+")
-    return both[seat] if len(both) == len(SEATS) else agent
+    name = both[seat] if len(both) == len(SEATS) else agent
+    return name.replace(SCENARIO, scenario) if scenario else name
 
 
 def model_names(policies: Sequence[str]) -> list[str]:

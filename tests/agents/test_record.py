@@ -223,6 +223,12 @@ def test_values_are_the_solvers_at_the_positions_played(
             positions = envs.batch.positions()
             battle = Battle(solution.packed)
             battle._states[0] = positions.states[0]
+            if not battle.is_decision():
+                assert np.array_equal(
+                    values[step], np.where(masks[step], 0.0, np.nan), equal_nan=True
+                )
+                envs.step(np.array([action]))
+                continue
             expected = np.full(masks.shape[1], np.nan)
             for code, value in solution.action_values(battle).items():
                 expected[positions.codec.index_of[code]] = sign * value

@@ -19,6 +19,7 @@ from experiments.common import INTERRUPTED, mean_points, play
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.players.registry import make_agent
 from wfb_gym.seats import SEATS
+from wfb_gym.solver import normalised_score
 
 SCENARIOS = files("wfb_gym") / "data" / "scenarios"
 RULES = ["random", "greedy", "veteran"]
@@ -106,6 +107,20 @@ def test_a_quick_run_writes_everything(out: Path, results: dict[str, Any]) -> No
     assert results["exact"]["random"]["score"] == pytest.approx(0)
     assert [point["steps"] for point in results["curve"]] == [0, 1024, 2048]
     assert (out / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("algorithm", ["PPO", "DQN"])
+def test_other_algorithms_are_graded_and_saved(algorithm: str, tmp_path: Path) -> None:
+    line = [*SMALL, "--algorithm", algorithm, "--out", str(tmp_path), "--final-battles", "16"]
+    assert train.main(line) == 0
+    found = json.loads((tmp_path / "results.json").read_text())
+    assert found["args"]["algorithm"] == algorithm
+    again = normalised_score(
+        "apprentice", make_agent(tmp_path / "model.zip", deterministic=True), "caster"
+    )
+    assert again.score == pytest.approx(found["exact"]["trained"]["score"])
+    seconds = [point["seconds"] for point in found["curve"]]
+    assert seconds == sorted(seconds)
 
 
 def test_the_saved_model_plays_as_it_was_graded(out: Path, results: dict[str, Any]) -> None:

@@ -3,39 +3,46 @@
 import json
 import os
 import tracemalloc
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from stable_baselines3 import PPO
 
 from experiments import leaderboard
 from experiments.common import FAILED, INTERRUPTED
 from experiments.leaderboards import page, protocol
 from experiments.leaderboards.protocol import (
     POOL,
+    PRESETS,
     TASKS,
     TRACKS,
     GeneratedScenario,
     generated_scenarios,
-    generated_tasks,
+    scenarios_at_stake,
 )
 from experiments.leaderboards.submissions import (
     FOLDER,
+    MODELS,
     Submission,
     SubmissionError,
+    check,
     read_submission,
     read_submissions,
 )
+from experiments.tournaments.matches import model_names
 from tests.pages import page as docs_page
 from tests.pages import rows_of
 from wfb_gym import solver
-from wfb_gym.generating import TEST_SEEDS, TRAIN_SEEDS, generate
+from wfb_gym.generating import KINDS, KINDS_OF_AXES, TEST_SEEDS, TRAIN_SEEDS, generate
+from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
-from wfb_gym.seats import SEATS
+from wfb_gym.players import registry
 from wfb_gym.solver.solution import packed_digest
 
+KINDS_GRADED = ("generated-duel", "generated-duel-500")
 SMALL = ["--task", "apprentice/caster", "--task", "archmage-duel/dispeller"]
 
 
@@ -64,15 +71,17 @@ def test_committed_results_are_what_grading_gives() -> None:
             scenario, seat = key.split("/")
             wanted = solver.normalised_score(scenario, each.name, seat).score
             assert each.duels[key] == [pytest.approx(wanted, abs=1e-3)]
-        few = [k for k, one in enumerate(generated_scenarios()[:12]) if "caster" in one.stakes]
-        scores = protocol_scores(each.name, few)
-        assert each.generated["generated/caster"][0][: len(few)] == pytest.approx(scores, abs=1e-3)
+        for track, kind in (("generated", "phase"), ("axes", "armies-unseen")):
+            key = f"generated-{kind}/caster"
+            few = scenarios_at_stake(TASKS[key])[:4]
+            (found,) = getattr(each, track)[key]
+            assert found[:4] == pytest.approx(caster_scores(each.name, few), abs=1e-3)
 
 
-def protocol_scores(name: str, places: list[int]) -> list[float]:
+def caster_scores(name: str, scenarios: Sequence[GeneratedScenario]) -> list[float]:
     scores = []
-    for place in places:
-        found = solver.normalised_score(generated_scenarios()[place].scenario, name, "caster")
+    for each in scenarios:
+        found = solver.normalised_score(each.scenario, name, "caster")
         assert found.score is not None
         scores.append(found.score)
     return scores
@@ -80,22 +89,30 @@ def protocol_scores(name: str, places: list[int]) -> list[float]:
 
 def test_random_play_is_zero_everywhere() -> None:
     (random,) = [each for each in read_submissions() if each.name == "random"]
-    for track in ("duels", "generated"):
+    for track in ("duels", "generated", "axes"):
         scores = page.score_matrix(random, track)
         assert scores is not None
         assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
 
 
 def test_the_generated_scenarios_are_the_first_that_fit() -> None:
-    assert len(generated_scenarios()) == protocol.GENERATED
-    seeds = [each.seed for each in generated_scenarios()]
-    assert seeds == sorted(set(seeds))
-    assert all(seed in TEST_SEEDS for seed in seeds)
-    found = protocol.find_generated_scenarios(4)
-    for wanted, again in zip(generated_scenarios(), found, strict=False):
-        assert again["seed"] == wanted.seed
-        for seat, points in wanted.points.items():
-            assert again[seat] == pytest.approx(points)
+    for kind, count in (protocol.GENERATED | protocol.AXES).items():
+        seeds = [each.seed for each in generated_scenarios(kind)]
+        assert len(seeds) == count
+        assert seeds == sorted(set(seeds))
+        assert all(seed in TEST_SEEDS for seed in seeds)
+    for kind in ("phase", "duel-7e"):
+        found = protocol.find_generated_scenarios(kind, 4)
+        for wanted, again in zip(generated_scenarios(kind), found, strict=False):
+            assert again["seed"] == wanted.seed
+            for seat, points in wanted.points.items():
+                assert again[seat] == pytest.approx(points)
+
+
+def test_kinds_do_not_share_their_seeds() -> None:
+    kinds = protocol.GENERATED | protocol.AXES
+    seeds = [each.seed for kind in kinds for each in generated_scenarios(kind)]
+    assert len(set(seeds)) == len(seeds)
 
 
 # --- grading -------------------------------------------------------------------------------
@@ -118,14 +135,16 @@ def test_grading_writes_a_submission_that_is_one(tmp_path: Path) -> None:
 
 def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "BATTLES_EACH", 20)
-    few = generated_scenarios()[:3]
-    monkeypatch.setattr(protocol, "generated_scenarios", lambda: few)
-    tasks = ["--task", "generated/caster", "--task", "border-skirmish/dispeller"]
+    really = generated_scenarios
+    monkeypatch.setattr(protocol, "generated_scenarios", lambda kind: really(kind)[:3])
+    kinds = {kind: scenarios_at_stake(TASKS[f"{kind}/caster"]) for kind in KINDS_GRADED}
+    tasks = [f"--task={kind}/caster" for kind in kinds] + ["--task=border-skirmish/dispeller"]
     assert leaderboard.main(["--evaluate", "greedy", *tasks, "--folder", str(tmp_path)]) == 0
     found = read_submission(tmp_path / "greedy.json")
-    (scores,) = found.generated["generated/caster"]
-    places = [k for k in range(3) if "caster" in few[k].stakes]
-    assert scores == pytest.approx(protocol_scores("greedy", places), abs=1e-3)
+    for kind, few in kinds.items():
+        (scores,) = found.generated[f"{kind}/caster"]
+        assert 0 < len(scores) == len(few) <= 3
+        assert scores == pytest.approx(caster_scores("greedy", few), abs=1e-3)
     points = found.battles["border-skirmish/dispeller"]
     assert {name: len(runs) for name, runs in points.items()} == dict.fromkeys(POOL, 5)
     assert len(set(points["veteran"])) > 1  # other dice in each run
@@ -208,36 +227,138 @@ def test_other_tasks_are_added_to_a_submission(
 
 
 def test_generated_scenarios_count_by_score_and_by_what_is_at_stake() -> None:
-    few = [
-        GeneratedScenario(k, dict.fromkeys(SEATS, (0.0, stake)))
-        for k, stake in enumerate((1.0, 1.0, 1.0, 97.0))
-    ]
-    scores = {"generated/caster": [[-300.0, 100.0, 100.0, 90.0], [-300.0, 100.0, 100.0, 100.0]]}
+    stakes = (1.0, 1.0, 1.0, 97.0)
+    scores = {f"generated-{kind}/caster": [[100.0], [100.0]] for kind in protocol.GENERATED}
+    scores["generated-duel/caster"] = [[-300.0, 100.0, 100.0, 90.0], [-300.0, 100.0, 100.0, 100.0]]
+
+    def few(task: protocol.Task) -> list[GeneratedScenario]:
+        own = stakes if task.kind == "duel" else (50.0,)
+        return [GeneratedScenario("duel", 0, {task.seat: (0.0, stake)}) for stake in own]
+
     found = Submission(
-        protocol=1, name="mine", description="x", authors="x", code="x", steps=1,
+        protocol=2, name="mine", description="x", authors="x", code="x", steps=1,
         versions={"a": "1"}, generated=scores,
     )  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "generated_scenarios", lambda: few)
+        patch.setattr(page, "scenarios_at_stake", few)
         intervals = page.generated_intervals(found, "caster")
         assert page.generated_intervals(found, "dispeller") is None
     assert intervals is not None
     middle, low, share = intervals
-    assert middle.value == pytest.approx((95.0 + 100.0) / 2)
-    assert low.value == pytest.approx(np.quantile([-300.0, 100.0, 100.0, 95.0], 0.05))
-    assert share.value == pytest.approx((-3.0 + 2.0 + 0.95 * 97.0) / 1.0)
+    others = [100.0] * (len(protocol.GENERATED) - 1)
+    every = np.sort([-300.0, 100.0, 100.0, 95.0, *others])
+    assert middle.value == pytest.approx(every[3:-3].mean())
+    assert low.value == pytest.approx(np.quantile(every, 0.05))
+    won = -300.0 + 200.0 + 0.95 * 9700.0 + 50.0 * sum(others)
+    assert share.value == pytest.approx(won / (100.0 + 50.0 * len(others)))
     assert low.low == -300.0
     assert share.low < share.value < share.high
 
 
+def test_axes_compare_what_was_seen_with_what_was_not() -> None:
+    seen, unseen = (
+        [[k] * len(scenarios_at_stake(TASKS[f"generated-lores-{side}/caster"]))] * 5
+        for k, side in ((80.0, "seen"), (60.0, "unseen"))
+    )
+    axes = {"generated-lores-seen/caster": seen, "generated-lores-unseen/caster": unseen}
+    found = Submission.model_validate(_submission(axes=axes))
+    check(found)
+    heading, row = page.axis_rows([found])
+    told = dict(zip(heading, row, strict=True))
+    assert (told["lores: seen"], told["lores: unseen"]) == ("80.0 / 80", "60.0 / 60")
+    assert told["edition: unseen"] == page.MISSING
+
+
 @pytest.mark.slow
 def test_no_generated_scenario_of_the_benchmark_is_one_of_the_training_split() -> None:
-    def digests(seeds: Iterable[int]) -> set[str]:
-        return {packed_digest(pack(generate(seed, protocol.OPTIONS))) for seed in seeds}
+    def digests(kind: str, seeds: Iterable[int]) -> set[str]:
+        options = (KINDS | KINDS_OF_AXES)[kind]
+        return {packed_digest(pack(generate(seed, options))) for seed in seeds}
 
-    tested = digests(each.seed for each in protocol.generated_scenarios())
-    assert len(tested) == protocol.GENERATED
-    assert not tested & digests(TRAIN_SEEDS[:2000])
+    counts = protocol.GENERATED | protocol.AXES
+    tested = [digests(kind, (each.seed for each in generated_scenarios(kind))) for kind in counts]
+    assert len(set().union(*tested)) == sum(counts.values())
+    trained = [digests(kind, TRAIN_SEEDS[:500]) for kind in counts]
+    assert not set().union(*tested) & set().union(*trained)
+
+
+# --- grading again -------------------------------------------------------------------------
+
+
+def test_grading_again_finds_what_differs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ["--folder", str(tmp_path / "entries")]
+    assert leaderboard.main(["--evaluate", "greedy", *SMALL, *folder]) == 0
+    assert leaderboard.main(["--again", *folder]) == 0
+    assert "1 submissions, 2 tasks: the same results" in capsys.readouterr().err
+    path = tmp_path / "entries" / "greedy.json"
+    found = json.loads(path.read_text())
+    found["duels"]["apprentice/caster"][0] += 0.01
+    path.write_text(json.dumps(found))
+    assert leaderboard.main(["--again", "greedy", *folder]) == FAILED
+    assert "greedy: apprentice/caster: expected [33.39" in capsys.readouterr().err
+    assert leaderboard.main(["--again", "gredy", *folder]) == FAILED
+    assert "did you mean greedy" in capsys.readouterr().err
+
+
+def test_models_are_kept_to_be_graded_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = Path(registry.__file__).parent / "policies" / "apprentice" / "caster.npz"
+    models = [tmp_path / f"run{k}.npz" for k in range(5)]
+    for each in models:
+        each.write_bytes(shipped.read_bytes())
+    folder = ["--folder", str(tmp_path / "entries")]
+    line = ["--evaluate", *map(str, models), "--name", "mine", "--steps", "9", *folder]
+    task = ["--task", "apprentice/caster"]
+    assert leaderboard.main([*line, *task]) == 0
+    assert leaderboard.main(["--again", *folder]) == 0
+    assert "mine: no models are kept to grade 1 tasks again" in capsys.readouterr().err
+    assert leaderboard.main([*line, *task, "--keep"]) == 0
+    for each in models:
+        each.unlink()
+    assert leaderboard.main(["--again", *folder]) == 0
+    assert len(list((tmp_path / "models" / "mine").iterdir())) == 5
+
+
+def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
+    envs = PhaseVecEnv(4, "caster", scenario="apprentice")
+    model = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu", gamma=1.0)
+    model.learn(64)
+    model.save(tmp_path / "model.zip")
+    leaderboard.keep_model(str(tmp_path / "model.zip"), tmp_path / "kept.zip")
+    sizes = [(tmp_path / name).stat().st_size for name in ("kept.zip", "model.zip")]
+    assert sizes[0] < 0.5 * sizes[1]
+    kept, before = (
+        solver.normalised_score("apprentice", str(tmp_path / name), "caster").score
+        for name in ("kept.zip", "model.zip")
+    )
+    assert kept == before
+
+
+@pytest.mark.slow
+def test_the_models_of_the_leaderboard_reach_what_stands_there() -> None:
+    """Of each submission whose models are kept, the cheapest task."""
+    for each in read_submissions():
+        for key, names in each.policies.items():
+            if key not in each.duels or not model_names(names):
+                continue
+            paths = [str(FOLDER.parent / MODELS / name) for name in names]
+            assert protocol.grade_duel(paths, TASKS[key]) == pytest.approx(
+                each.duels[key], abs=1e-3
+            )
+            break
+
+
+def test_what_is_over_the_budget_is_marked_and_may_have_one_run() -> None:
+    one_run = {str(task): [60.0] for task in TRACKS["duels"]}
+    within = _submission(duels=one_run, steps=protocol.BUDGET)
+    with pytest.raises(SubmissionError, match="expected 5 runs or more, found 1"):
+        check(Submission(**within))
+    over = Submission(**{**within, "steps": protocol.BUDGET + 1})
+    check(over)
+    assert "| mine | 10,000,001 (over the budget, 1 run) |" in page.make_page([over])
 
 
 # --- statistics ----------------------------------------------------------------------------
@@ -245,7 +366,7 @@ def test_no_generated_scenario_of_the_benchmark_is_one_of_the_training_split() -
 
 def _submission(**changes: Any) -> dict[str, Any]:
     duels = {str(task): [60.0, 62.0, 64.0, 66.0, 68.0] for task in TRACKS["duels"]}
-    about = {"protocol": 1, "name": "mine", "description": "a", "authors": "b", "code": "c"}
+    about = {"protocol": 2, "name": "mine", "description": "a", "authors": "b", "code": "c"}
     return {**about, "steps": 5, "versions": {}, "duels": duels, **changes}
 
 
@@ -312,14 +433,14 @@ FIVE = [1.0] * 5
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"protocol": 2}, "protocol: "),
+        ({"protocol": 1}, "protocol: "),
         ({"name": "my policy"}, "name: expected a name of up to 64 letters, digits"),
         ({"name": "yours"}, "name: expected 'mine', found 'yours'"),
         ({"description": ""}, "description: "),
         ({"steps": -1}, "steps: "),
-        ({"steps": 10_000_001}, "steps: "),
+        ({"policies": {"apprentice": ["a.npz"]}}, "policies.apprentice: expected all or a task"),
         ({"score": 3}, "score: "),
-        ({"duels": {}}, "expected results under duels, generated or battles"),
+        ({"duels": {}}, "expected results under duels, generated, axes, battles, found none"),
         ({"duels": {"apprentice/carter": FIVE}}, "duels.apprentice/carter: expected one of"),
         ({"duels": {"border-skirmish/caster": FIVE}}, "duels.border-skirmish/caster: expected one"),
         ({"duels": {"apprentice/caster": [1.0] * 4}}, "expected 5 runs or more, found 4"),
@@ -329,8 +450,8 @@ FIVE = [1.0] * 5
             {"duels": {"apprentice/caster": FIVE, "dwarf-hold/caster": [1.0] * 6}},
             "duels.dwarf-hold/caster: expected 5 runs as in the other tasks, found 6",
         ),
-        ({"generated": {"generated/caster": [FIVE] * 5}}, "scores, found 5"),
-        ({"generated": {"generated/caster": [FIVE]}}, "expected 5 runs or more, found 1"),
+        ({"generated": {"generated-phase/caster": [FIVE] * 5}}, "scores, found 5"),
+        ({"axes": {"generated-lores-seen/caster": [FIVE]}}, "expected 5 runs or more, found 1"),
         (
             {"battles": {"redhorn-pass/caster": {"random": FIVE}}},
             "expected random, greedy, veteran",
@@ -416,7 +537,7 @@ def test_the_page_of_the_protocol_names_what_is_played() -> None:
     text = docs_page("benchmark.md")
     for number in (
         f"at most {protocol.BUDGET:,} environment steps",
-        f"first {protocol.GENERATED} scenarios",
+        *(f"`{kind}`" for kind in protocol.GENERATED | protocol.AXES),
         f"solved within {protocol.GENERATED_BYTES >> 20} MiB",
         f"{protocol.BATTLES_EACH:,} battles",
         f"{protocol.FIRST_SEED:,} + {protocol.SPACING:,} *r*",
@@ -425,7 +546,17 @@ def test_the_page_of_the_protocol_names_what_is_played() -> None:
         assert number in " ".join(text.split()), number
     keys = [row[0].strip("`") for row in rows_of(text, "The file")]
     assert keys == list(_keys())
-    assert generated_tasks("caster") <= protocol.GENERATED
+    counts = {int(row[1]) for row in rows_of(text, "Kinds of generated scenario")}
+    assert counts == set((protocol.GENERATED | protocol.AXES).values())
+
+
+def test_the_page_names_the_tasks_of_each_preset() -> None:
+    rows = {row[0]: row[1] for row in rows_of(docs_page("benchmark.md"), "Presets")}
+    assert list(rows) == [f"`{name}`" for name in PRESETS]
+    for name in ("easy", "medium"):
+        scenarios = dict.fromkeys(f"`{task.scenario}`" for task in PRESETS[name])
+        assert rows[f"`{name}`"] == ", ".join(scenarios)
+    assert sorted(task for tasks in PRESETS.values() for task in tasks) == sorted(TASKS.values())
 
 
 def _keys() -> list[str]:

@@ -41,6 +41,22 @@ def test_differences_are_those_of_the_same_dice(
     assert [line[:2] for line in lines] == [["border-skirmish", s] for s in ("caster", "dispeller")]
 
 
+def test_models_of_each_scenario_and_seat_are_one_player(tmp_path: Path) -> None:
+    both = "{scenario}/caster+{scenario}/dispeller"
+    line = ["random", both, "--pool", "greedy", "--battles", "64"]
+    line += ["--scenario", "apprentice", "--scenario", "archmage-duel"]
+    assert main([*line, "--out", str(tmp_path)]) == 0
+    for row in _results(tmp_path)["rows"]:
+        assert (row["reference_wins_more"] < 0) == (row["player"] == both)
+
+
+def test_a_model_that_is_missing_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["greedy", "runs/{scenario}.npz", "--scenario", "apprentice", "--pool", "greedy"]
+    with pytest.raises(SystemExit):
+        main(line)
+    assert "runs/apprentice.npz: expected a saved network, found no file" in capsys.readouterr().err
+
+
 def test_a_run_goes_on_where_it_was_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,9 +194,10 @@ def test_grades_are_the_same(
 def test_submissions_are_the_same(
     tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = protocol.generated_scenarios()[:3]
-    monkeypatch.setattr(protocol, "generated_scenarios", lambda: few)
-    tasks = ("generated/caster", "generated/dispeller", "apprentice/caster")
+    few = protocol.generated_scenarios("phase-500")[:3]
+    monkeypatch.setattr(protocol, "generated_scenarios", lambda _: few)
+    kind = "generated-phase-500"
+    tasks = (f"{kind}/caster", f"{kind}/dispeller", "apprentice/caster")
     arguments = ["--evaluate", "greedy", *(word for task in tasks for word in ("--task", task))]
     assert leaderboard.main([*arguments, "--folder", str(tmp_path / "here")]) == 0
     pool: Elsewhere = request.getfixturevalue("elsewhere")
@@ -210,10 +211,10 @@ def test_submissions_are_the_same(
 def test_a_refused_policy_is_told_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = protocol.generated_scenarios()[:6]
-    monkeypatch.setattr(protocol, "generated_scenarios", lambda: few)
+    few = protocol.generated_scenarios("phase-500")[:6]
+    monkeypatch.setattr(protocol, "generated_scenarios", lambda _: few)
     models = [str(POLICY)] * 5
-    tasks = tuple(protocol.TASKS[f"generated/{seat}"] for seat in ("caster", "dispeller"))
+    tasks = tuple(protocol.TASKS[f"generated-phase-500/{seat}"] for seat in ("caster", "dispeller"))
     results: dict[str, Any] = {}
     told: list[int] = []
     failed = protocol.grade(

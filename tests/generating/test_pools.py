@@ -7,6 +7,7 @@ import pytest
 
 from wfb_gym.generating import (
     KINDS,
+    KINDS_OF_AXES,
     TEST_SEEDS,
     TRAIN_SEEDS,
     Generated,
@@ -69,6 +70,9 @@ def test_a_word_stands_for_each_split() -> None:
         assert Generated.parse(f"generated-{kind}:test") == Generated("test", options=options)
 
 
+ALL = KINDS | KINDS_OF_AXES
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -76,7 +80,10 @@ def test_a_word_stands_for_each_split() -> None:
         ("generated:", "generated or generated:train or generated:test"),
         ("generated-duel:7", "generated-duel or generated-duel:train or generated-duel:test"),
         ("generated-duell", "a kind (did you mean generated-duel or generated-duel-3 or"),
-        ("", f"a kind (generated, {', '.join(f'generated-{kind}' for kind in KINDS)})"),
+        (
+            "",
+            f"a kind ({', '.join(['generated', *(f'generated-{kind}' for kind in ALL)])})",
+        ),
     ],
 )
 def test_other_words_are_refused(text: str, expected: str) -> None:

@@ -23,12 +23,13 @@ from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from open_spiel.python.observation import make_observation
 from open_spiel.python.policy import Policy, UniformRandomPolicy
 
+from experiments.common import play
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import State
 from wfb_gym.interop import openspiel
-from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
+from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, PolicyPlayer, load_battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario
 
@@ -313,3 +314,36 @@ def test_openspiels_planner_and_learners_environment() -> None:
 def test_observers_take_no_parameters() -> None:
     with pytest.raises(ValueError, match="expected no parameters"):
         make_observation(load_battle("apprentice"), params={"depth": 3})
+
+
+# --- its policies as players -----------------------------------------------------------------
+
+
+@EACH
+def test_a_policy_of_openspiel_is_graded_as_what_it_does(game: PhaseGame) -> None:
+    atlas = Atlas(game)
+    choices = mixed(atlas, 5)
+    player = PolicyPlayer(game, ByPosition(game, choices))
+    for seat in (0, 1):
+        wanted = solver.best_response(game.scenario, seen_policy(atlas, seat, choices), seat).value
+        found = solver.best_response(game.scenario, player.action_probabilities, seat).value
+        assert found == pytest.approx(wanted)
+
+
+def test_a_policy_of_openspiel_plays_as_often_as_it_says() -> None:
+    game = load_battle("apprentice")
+    player = PolicyPlayer(game, UniformRandomPolicy(game), seed=1)
+    points = [
+        play(each, seat="caster", scenario="apprentice", opponent=rival, battles=4000, seed=7)
+        for each, rival in ((player, "greedy"), ("random", "greedy"), ("random", player))
+    ]
+    spread = np.std(points[0]) / np.sqrt(4000)
+    assert abs(points[0].mean() - points[1].mean()) < 5 * spread
+    assert not np.array_equal(points[1], points[2])
+
+
+def test_a_policy_of_openspiel_plays_its_own_scenario_alone() -> None:
+    game = load_battle("apprentice")
+    player = PolicyPlayer(game, UniformRandomPolicy(game))
+    with pytest.raises(ValueError, match="expected battles of the scenario that its game is of"):
+        solver.normalised_score("archmage-duel", player, 0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from sb3_contrib import MaskablePPO
+from sb3_contrib import QRDQN, MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import A2C, DQN, PPO
@@ -325,8 +325,8 @@ def test_a_model_in_memory_is_an_opponent(saved: Path) -> None:
     played(envs, 20)
     with pytest.raises(ValueError, match="MaskablePPO: the model was trained on observations of"):
         played(PhaseVecEnv(64, "dispeller", opponent=MaskablePPO.load(saved, device="cpu")), 20)
-    with pytest.raises(ValueError, match="DQN: expected a model of MaskablePPO"):
-        PhaseVecEnv(1, opponent=tiny(DQN, PhaseVecEnv(1, "dispeller"), buffer_size=8))
+    with pytest.raises(ValueError, match="QRDQN: expected a model of MaskablePPO"):
+        PhaseVecEnv(1, opponent=tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8))
 
 
 def test_a_saved_model_is_an_opponent(saved: Path) -> None:
@@ -383,8 +383,23 @@ def test_damaged_models_are_refused_with_one_error(tmp_path: Path) -> None:
         load_policy(path)
 
 
-def test_a_model_without_chances_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "dqn.zip"
-    tiny(DQN, PhaseVecEnv(1, "dispeller"), buffer_size=8).save(path)
+def test_dqn_takes_the_legal_action_of_the_greatest_value(tmp_path: Path) -> None:
+    path, envs = tmp_path / "dqn.zip", PhaseVecEnv(16, "dispeller")
+    model = tiny(DQN, envs, buffer_size=8)
+    model.save(path)
+    player = load_policy(path)
+    observations, masks = envs.reset(), envs.action_masks()
+    with torch.no_grad():
+        values = model.policy.q_net(torch.as_tensor(observations)).numpy()
+    wanted = np.where(masks, values, -np.inf).argmax(1)
+    np.testing.assert_array_equal(player.act(observations, masks), wanted)
+    chances = player.action_probabilities(observations, masks)
+    np.testing.assert_array_equal(chances, np.eye(masks.shape[1])[wanted])
+    PhaseVecEnv(2, opponent=str(path)).reset()
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "qrdqn.zip"
+    tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8).save(path)
     with pytest.raises(ValueError, match="expected a model of MaskablePPO"):
         load_policy(path)

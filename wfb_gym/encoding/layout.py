@@ -71,6 +71,7 @@ class Number:
     # of a row, the ends of the names; or the size in `Limits` that says how many
     each: tuple[str, ...] | str = ()
     may_lose: bool = False  # follows a spell's aims where spells are aimed, and may be a loss then
+    promise: bool = False  # worked out from chances and worths, for whoever would not do so himself
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
         """Return the numbers, declared by an attribute, that the limits show."""
@@ -83,7 +84,7 @@ class Number:
             low, high = -_MOST_LOSS / scale, _MOST_LOSS / scale
         meaning = self.meaning + (f" / {scale:g}" if scale != 1.0 else "")
         meaning += f"; {self.note}" if self.note else ""
-        field = Field(name, low, high, meaning, self.quantity)
+        field = Field(name, low, high, meaning, self.quantity, self.promise)
         if not self.each:
             return [field]
         ends = _numbers_to(getattr(limits, self.each)) if isinstance(self.each, str) else self.each
@@ -100,6 +101,7 @@ class Field:
         high: greatest value.
         meaning: what it says, with the scale.
         quantity: what it counts.
+        promise: whether it is worked out from chances and worths that the rest tells.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Field:
     high: float
     meaning: str
     quantity: Quantity
+    promise: bool = False
 
 
 def number(meaning: str, high: float = 1.0, quantity: Quantity = FLAG, **more: Any) -> Any:
@@ -131,7 +134,9 @@ _NODES = _in_words([Node(FIRST_DECISION + k) for k in range(DECISIONS)])
 _NODE = number("1 at this decision", name="node", each=_NODES[:COMMON_DECISIONS])
 _SWITCH = number("ruleset switch")
 _AIMED_AT = number("1 while the spell being cast is aimed at it, 0.5 a free one", 1.5)
-_PROMISE = number("points of the pending spell, aimed at it", _MOST_LOSS, POINTS, low=-_MOST_LOSS)
+_PROMISE = number(
+    "points of the pending spell, aimed at it", _MOST_LOSS, POINTS, low=-_MOST_LOSS, promise=True
+)
 _FLEES = number("1 while it flees", when="panic")
 _COUNTED = number(
     "victory points that the enemy counts for it", _MOST_LOSS, POINTS, when="victory_points"
@@ -141,7 +146,10 @@ _UNTIL_HALF = number(
     "wounds to lose until it is below half", 2000, UNIT_WOUNDS, when="victory_points",
     note="0 where it is, or is gone then",
 )  # fmt: skip
-_AT = number("points that it promises there", _MOST_LOSS, POINTS, low=-_MOST_LOSS, when="targets")
+_AT = number(
+    "points that it promises there", _MOST_LOSS, POINTS, low=-_MOST_LOSS, when="targets",
+    promise=True,
+)  # fmt: skip
 _RESISTANCE = number("dice that it adds to a dispel", MOST_DICE, DICE, when="resistance")
 
 
@@ -153,8 +161,9 @@ class WizardOffsets(Record):
     lock: Int64 = number("why it may not cast or use items", 16, LOCK)
     can_cast: Int64 = number("1 for a wizard on the table that does not flee")
     miscast_cost: Int64 = number(
-        "expected points that its miscast costs", _MOST_LOSS, POINTS, low=-_MOST_LOSS
-    )
+        "expected points that its miscast costs", _MOST_LOSS, POINTS, low=-_MOST_LOSS,
+        promise=True,
+    )  # fmt: skip
     own_dice: Int64 = number("power dice only it may use", MOST_DICE, DICE, when="own_dice")
     joins: Int64 = number("1 while its own dice join the pending dispel", when="own_dice")
     aimed_at: Int64 = replace(_AIMED_AT, when="targets")
@@ -187,8 +196,9 @@ class SpellOffsets(Record):
     most_dice: Int64 = number("dice that may be rolled for it now", MOST_DICE, DICE)
     open: Int64 = number("1 while it may still be attempted this phase")
     best: Int64 = number(
-        "expected points with the best dice at hand", _MOST_BEST, POINTS, may_lose=True
-    )
+        "expected points with the best dice at hand", _MOST_BEST, POINTS, may_lose=True,
+        promise=True,
+    )  # fmt: skip
     pending: Int64 = number("1 while it is being cast or dispelled")
     known: Int64 = number("1 unless it is forgotten", when="battle free_spells selection")
     worth_per_phase: Int64 = number(
@@ -205,7 +215,7 @@ class SpellOffsets(Record):
     lands_later: Int64 = number("1 for a Comet", when="comets")
     best_with_item: Int64 = number(
         "best, or with an item declared where that is better", _MOST_BEST, POINTS,
-        when="exceptions", may_lose=True,
+        when="exceptions", may_lose=True, promise=True,
     )  # fmt: skip
     for_friends: Int64 = number("1 if it is aimed at its owner's army", when="targets")
     stride: Int64  # numbers from one to the next
@@ -326,7 +336,7 @@ class LayoutOffsets(Record):
     rule_victory_points: Int64 = replace(_SWITCH, when="victory_points")
     comet_at_point: Int64 = number(
         "points that the observer's Comet to be aimed next promises there", _MOST_LOSS, POINTS,
-        low=-_MOST_LOSS, each="comet_points",
+        low=-_MOST_LOSS, each="comet_points", promise=True,
     )  # fmt: skip
     own: ArmyOffsets
     enemy: ArmyOffsets

@@ -5,7 +5,7 @@ with seeds for training or for tests, which share none. Scenarios are checked as
 here plays or packs them.
 """
 
-from wfb_gym.generating.options import KINDS, Generation, Sizes
+from wfb_gym.generating.options import AXES, KINDS, KINDS_OF_AXES, Axis, Generation, Sizes
 from wfb_gym.generating.scenarios import (
     TEST_SEEDS,
     TRAIN_SEEDS,
@@ -17,9 +17,12 @@ from wfb_gym.generating.scenarios import (
 )
 
 __all__ = [
+    "AXES",
     "KINDS",
+    "KINDS_OF_AXES",
     "TEST_SEEDS",
     "TRAIN_SEEDS",
+    "Axis",
     "Generated",
     "Generation",
     "Sizes",

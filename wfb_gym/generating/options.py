@@ -264,6 +264,10 @@ def _one_phase(**more: Any) -> Generation:
     return Generation(phases=1, **more)
 
 
+def _all_but(names: Sequence[str], some: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in some)
+
+
 KINDS: dict[str, Generation] = {
     "phase": _one_phase(),
     "phase-500": _one_phase(points=500),
@@ -276,3 +280,28 @@ KINDS: dict[str, Generation] = {
     "duel-3": Generation(duel=True, points=500, phases=3),
 }
 """Kinds of scenario that can be solved, many of each at least, by name."""
+
+
+class Axis(NamedTuple):
+    """A way in which scenarios may differ from those that a policy has learned from."""
+
+    seen: tuple[str, ...]  # kinds to learn from
+    unseen: tuple[str, ...]  # kinds to be graded in
+
+
+_UNSEEN_LORES = ("Light", "Metal")
+_UNSEEN_ARMIES = ("bretonnia", "skaven")
+KINDS_OF_AXES: dict[str, Generation] = {
+    "lores-seen": _one_phase(lores=_all_but(lore_names(), _UNSEEN_LORES)),
+    "lores-unseen": _one_phase(lores=_UNSEEN_LORES),
+    "armies-seen": _one_phase(armies=_all_but(bundled_armies(), _UNSEEN_ARMIES)),
+    "armies-unseen": _one_phase(armies=_UNSEEN_ARMIES),
+}
+"""Kinds that share no lore, or no army list, with each other, by name."""
+AXES: dict[str, Axis] = {
+    "lores": Axis(("lores-seen",), ("lores-unseen",)),
+    "armies": Axis(("armies-seen",), ("armies-unseen",)),
+    "points": Axis(("phase-500", "phase"), ("phase-2000",)),
+    "edition": Axis(("phase", "duel"), ("phase-7e", "duel-7e")),
+}
+"""Axes of generalisation: what may be learned from, and what is then graded."""

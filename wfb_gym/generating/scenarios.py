@@ -13,6 +13,7 @@ from wfb_gym.generating.drafts import BANNER_POINTS, ArmyDraft, CharacterDraft, 
 from wfb_gym.generating.options import (
     HORRORS_CHAMPION_POINTS,
     KINDS,
+    KINDS_OF_AXES,
     Generation,
     Opposition,
     Sizes,
@@ -268,12 +269,13 @@ class Generated:
         """Read ``generated``, ``generated:train``, ``generated:test``, or the same of a kind.
 
         ``generated-phase`` and its splits are the same armies with one phase, and so on for each
-        of `KINDS`: many of those can be solved within seconds.
+        of `KINDS` and `KINDS_OF_AXES`: many of those can be solved within seconds.
 
         Raises:
             ScenarioError: the text is none of them.
         """
-        kinds = {_WORD: Generation()} | {f"{_WORD}-{kind}": one for kind, one in KINDS.items()}
+        of_word = {f"{_WORD}-{kind}": one for kind, one in (KINDS | KINDS_OF_AXES).items()}
+        kinds = {_WORD: Generation(), **of_word}
         word, _, split = text.partition(":")
         if word not in kinds:
             problem = Problem("", one_of(kinds, word, "a kind"), format_value(text))

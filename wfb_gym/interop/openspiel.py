@@ -22,12 +22,14 @@ from wfb_gym._records import as_records
 from wfb_gym._registration import DEFAULT_SCENARIO, openspiel_type
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import words_of
 from wfb_gym.engine.state import STATE, Node, State
 from wfb_gym.packing import pack
+from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
 from wfb_gym.rules.victory_points import GENERAL_POINTS
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import DICE
@@ -123,6 +125,17 @@ class _PositionStore:
                 self.first = Position(self, self.battle(self.first.key))
             self._known[key] = Position(self, battle)
         return self._known[key]
+
+    def position_of(self, state: State) -> Position:
+        """Where an engine's state stands."""
+        battle = self._blank.copy()
+        battle.state.setfield(state, STATE)
+        return self.position(battle)
+
+    @property
+    def packed_bytes(self) -> bytes:
+        """The packed scenario, to tell it from others."""
+        return self.packed.tobytes()
 
     def battle(self, key: bytes) -> Battle:
         """Another battle, at the position of a key and without points."""
@@ -293,6 +306,57 @@ class PhaseObserver:
     def string_from(self, state: PhaseState, player: int) -> str:
         """Return the position and the player that sees it."""
         return f"player {player} {state.position.text}"
+
+
+class PolicyPlayer:
+    """A policy of OpenSpiel as a player: in environments, and graded by `wfb_gym.solver`.
+
+    Args:
+        game: that the policy is of; the player plays no other scenario.
+        policy: has `action_probabilities(state, player)`, as all of `open_spiel.python.policy`. It
+            may look at the position of a state, and not at the history that led there.
+        seed: of its draws; None draws differently each time.
+    """
+
+    sees_positions = True
+
+    def __init__(self, game: PhaseGame, policy: Any, seed: int | None = None) -> None:
+        self._game, self._policy = game, policy
+        self._rng = np.random.default_rng(seed)
+
+    def act(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Actions:
+        """Draw an action for each row."""
+        chances = self.action_probabilities(observations, action_masks, positions).cumsum(axis=1)
+        drawn = self._rng.random(len(chances))[:, None] * chances[:, -1:]
+        actions: Actions = (chances <= drawn).sum(axis=1)
+        return actions
+
+    def action_probabilities(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Probabilities:
+        """Return the policy's probabilities, float64 (k, actions).
+
+        Raises:
+            ValueError: the battles are of another scenario than the policy's.
+        """
+        if (
+            positions is None
+            or positions.packed_scenarios.tobytes() != self._game.store.packed_bytes
+        ):
+            raise ValueError("policy: expected battles of the scenario that its game is of")
+        found = np.zeros(action_masks.shape)
+        decides = positions.arrays.decides()
+        found[~decides, 0] = 1.0
+        state = self._game.new_initial_state()
+        codec, own = positions.codec, self._game.store.views[positions.seat].codec
+        for row in np.flatnonzero(decides):
+            state.position = self._game.store.position_of(positions.states[row])
+            chances = self._policy.action_probabilities(state, positions.seat)
+            for action, chance in chances.items():
+                found[row, codec.index_of[own.code_of[action]]] = chance
+        return found
 
 
 def load_battle(scenario: Any = DEFAULT_SCENARIO) -> PhaseGame:

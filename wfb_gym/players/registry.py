@@ -152,6 +152,10 @@ def _find_agent(
         count = _parse_count(kind, option, who)
         return PlySearchAgent(count, values=NetworkAgent(_SHIPPED_FOLDER / f"{kind}.npz"))
     path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
+    if path.name.endswith(".table.npz"):
+        from wfb_gym.players.policy_table import TableAgent
+
+        return TableAgent(path, seed)
     if path.suffix == ".npz":
         from wfb_gym.players.learned import NetworkAgent
 

@@ -12,6 +12,7 @@ try:
     from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
     from stable_baselines3.common.policies import ActorCriticPolicy
     from stable_baselines3.common.save_util import load_from_zip_file
+    from stable_baselines3.dqn.policies import DQNPolicy
 except ImportError as error:
     raise ImportError(
         "a saved Stable-Baselines3 model needs stable-baselines3 and sb3-contrib: "
@@ -26,7 +27,8 @@ from wfb_gym.players.interface import Actions, Masks, Model, Observations, Proba
 class SavedPolicy:
     """Stable-Baselines3's policy of a model as an agent; also callable, as a policy.
 
-    It draws its actions unless it is deterministic, then it takes the likeliest one.
+    It draws its actions unless it is deterministic, then it takes the likeliest one. DQN has values
+    in place of chances, and always takes the legal action of the greatest.
     """
 
     def __init__(self, policy: Any, name: str, deterministic: bool, seed: int | None) -> None:
@@ -34,7 +36,7 @@ class SavedPolicy:
         self.size = int(policy.observation_space.shape[0])
         self.actions = int(policy.action_space.n)
         self._policy = policy
-        self._deterministic = deterministic
+        self._deterministic = deterministic or isinstance(policy, DQNPolicy)
         self._rng = np.random.default_rng(seed)
 
     def act(
@@ -76,14 +78,17 @@ class SavedPolicy:
             )
         with torch.no_grad():
             given_to = torch.as_tensor(observations, device=self._policy.device)
-            logits = self._policy.get_distribution(given_to).distribution.logits
+            if isinstance(self._policy, DQNPolicy):
+                logits = self._policy.q_net(given_to)
+            else:
+                logits = self._policy.get_distribution(given_to).distribution.logits
             return np.where(masks, logits.cpu().numpy(), -np.inf)
 
 
 def load_policy(
     path: str | Path, *, deterministic: bool = False, seed: int | None = None
 ) -> SavedPolicy:
-    """Load a model that MaskablePPO, PPO, A2C or TRPO saved.
+    """Load a model that MaskablePPO, PPO, A2C, TRPO or DQN saved.
 
     Loading runs code that the file holds: load only files that you trust.
 
@@ -101,7 +106,7 @@ def load_policy(
     return SavedPolicy(policy, str(path), deterministic, seed)
 
 
-def policy_of_model(model: Model) -> SavedPolicy:
+def policy_of_model(model: Model, *, deterministic: bool = False) -> SavedPolicy:
     """Return a model in memory as an agent that plays as the model has learned so far.
 
     Raises:
@@ -109,7 +114,7 @@ def policy_of_model(model: Model) -> SavedPolicy:
     """
     name = type(model).__name__
     _check_kind(name, type(model.policy), model.policy.observation_space, model.policy.action_space)
-    return SavedPolicy(model.policy, name, deterministic=False, seed=None)
+    return SavedPolicy(model.policy, name, deterministic, seed=None)
 
 
 def _policy_of(path: str, data: dict[str, Any], weights: Any) -> Any:
@@ -126,11 +131,12 @@ def _policy_of(path: str, data: dict[str, Any], weights: Any) -> Any:
 
 
 def _check_kind(name: str, kind: Any, observation_space: Any, action_space: Any) -> None:
-    plain = ActorCriticPolicy | MaskableActorCriticPolicy
+    plain = ActorCriticPolicy | MaskableActorCriticPolicy | DQNPolicy
     is_plain = isinstance(kind, type) and issubclass(kind, plain)
     if not is_plain or issubclass(kind, RecurrentActorCriticPolicy):
         raise DamagedFileError(
-            f"{name}: expected a model of MaskablePPO, PPO, A2C or TRPO, found the policy {kind}"
+            f"{name}: expected a model of MaskablePPO, PPO, A2C, TRPO or DQN, "
+            f"found the policy {kind}"
         )
     if len(observation_space.shape or ()) != 1 or not hasattr(action_space, "n"):
         raise DamagedFileError(

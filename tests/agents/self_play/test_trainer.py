@@ -12,6 +12,7 @@ from agents.checkpoints import NAME, CheckpointError, load_checkpoint
 from agents.self_play.settings import Settings
 from agents.self_play.trainer import Rollout, Trainer, compute_advantages
 from wfb_gym import solver
+from wfb_gym.encoding.layout import layout
 
 ALONE = """
 name = "own"
@@ -34,6 +35,7 @@ def advantages(
     ended: list[bool],
     on_policy: list[bool] | None = None,
     gae_lambda: float = 1.0,
+    gamma: float = 1.0,
 ) -> list[float]:
     """Of a rollout of one battle."""
 
@@ -47,7 +49,7 @@ def advantages(
         column(on_policy or [True] * len(values), np.bool_),
         ([], []),
     )
-    found: list[float] = compute_advantages(rollout, gae_lambda)[:, 0].tolist()
+    found: list[float] = compute_advantages(rollout, gae_lambda, gamma)[:, 0].tolist()
     return found
 
 
@@ -57,6 +59,12 @@ def test_advantages_of_a_battle_that_was_played_out() -> None:
     assert advantages(*battle, gae_lambda=0.0) == [10.0 + 2.0 - 1.0, 0.0 + 4.0 - 2.0, 5.0 - 4.0]
     half = [11.0 + 0.5 * (2.0 + 0.5 * 1.0), 2.0 + 0.5 * 1.0, 1.0]
     assert advantages(*battle, gae_lambda=0.5) == half
+
+
+def test_points_are_discounted_by_decisions_if_one_says_so() -> None:
+    battle = ([1.0, 2.0, 4.0, 9.0], [10.0, 0.0, 5.0], [False, False, True])
+    assert advantages(*battle, gamma=0.5)[0] == 10.0 + 0.25 * 5.0 - 1.0
+    assert advantages(*battle, gamma=0.5, gae_lambda=0.0)[0] == 10.0 + 0.5 * 2.0 - 1.0
 
 
 def test_a_battle_that_goes_on_is_worth_the_critics_value() -> None:
@@ -185,3 +193,27 @@ def test_a_restored_trainer_goes_on_exactly(tmp_path: Path) -> None:
     for one, other in zip(second.learners, whole.learners, strict=True):
         for a, b in zip(one.network.parameters(), other.network.parameters(), strict=True):
             assert torch.equal(a, b)
+
+
+def test_raw_features_hide_the_promises(tmp_path: Path) -> None:
+    settings = Settings(
+        scenario=("apprentice",), num_envs=32, rollout=4, width=16, out=tmp_path, features="raw"
+    )
+    trainer = Trainer(settings)
+    for _ in range(3):
+        trainer.update()
+    for seat, learner in enumerate(trainer.learners):
+        fields = layout(learner.network.limits).fields
+        promises = [k for k, field in enumerate(fields) if field.promise]
+        assert any("best" in fields[k].name for k in promises)
+        shown = trainer.decisions[seat]
+        observations = torch.from_numpy(shown.observations)
+        if not len(observations):
+            continue
+        masks = torch.from_numpy(shown.masks)
+        before = learner.network(observations, masks)[0]
+        changed = observations.clone()
+        changed[:, promises] += 0.5
+        assert torch.equal(learner.network(changed, masks)[0], before)
+        others = observations + 0.5
+        assert not torch.equal(learner.network(others, masks)[0], before)

@@ -1,0 +1,280 @@
+"""Compares learners: trains each with several seeds in one duel, and draws their learning curves.
+
+    python -m agents.compare
+    python -m agents.compare --learner self-play --learner raw-features --runs 3
+    python -m agents.compare --scenario apprentice --learner MCCFR --learner NFSP
+
+Learners are `agents.train` with its algorithms, which learn one seat against a mix that suits the
+duel, `agents.train_fast`, where both seats learn from each other, the same without one of its parts
+(ablations), and algorithms of OpenSpiel (`agents.openspiel`). All are graded by the exact score:
+100 is optimal play, 0 random play, each against its best response.
+
+Each training runs in a process of its own, one after the other, in OUT/LEARNER/SEED (or
+LEARNER/SEAT/SEED), and what is finished is stored in OUT/trainings.jsonl: the same command goes on
+where it was interrupted. OUT gets results.json and a picture with curves by decisions and by
+seconds of learning. Processor time and memory are those of the whole process, grading included.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.common import by_scenario
+from agents.figures import draw_comparison
+from agents.run_folder import run_command, write_or_warn
+from experiments import common
+from experiments.records import Record, RecordError
+from wfb_gym import solver
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.seats import SEATS
+
+MODULE = "agents.compare"
+FILE = "trainings.jsonl"
+"""File of the run's folder that holds what is finished."""
+CURVES = "curves.png"
+_SB3, _SELF_PLAY, _OPENSPIEL = "agents.train", "agents.train_fast", "agents.openspiel"
+
+
+class Learner(NamedTuple):
+    """A command that trains, and its options."""
+
+    module: str
+    options: str = ""
+
+    @property
+    def of_one_seat(self) -> bool:
+        """Whether it learns one seat at a time."""
+        return self.module == _SB3
+
+
+ABLATIONS = {
+    "no-exploration": Learner(_SELF_PLAY, "--exploration 0"),
+    "no-exploring-starts": Learner(_SELF_PLAY, "--exploring-starts 0"),
+    "no-entropy-bonus": Learner(
+        _SELF_PLAY, "--entropy-coefficient 0 --final-entropy-coefficient 0"
+    ),
+    "gamma-0.99": Learner(_SELF_PLAY, "--gamma 0.99"),
+    "raw-features": Learner(_SELF_PLAY, "--features raw"),
+}
+"""Self-play without one of its parts each."""
+LEARNERS = {
+    "self-play": Learner(_SELF_PLAY),
+    "MaskablePPO": Learner(_SB3),
+    "PPO": Learner(_SB3, "--algorithm PPO"),
+    "DQN": Learner(_SB3, "--algorithm DQN"),
+    **ABLATIONS,
+    "MCCFR": Learner(_OPENSPIEL),
+    "NFSP": Learner(_OPENSPIEL, "--algorithm NFSP"),
+}
+USUAL = ("self-play", "MaskablePPO", "PPO", "DQN")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a comparison.
+
+    Attributes:
+        learner: what is compared.
+        scenario: bundled name or file of a duel that can be solved.
+        steps: decisions of each training; 0: as many as is usual for the learner.
+        seed: seed of the first run.
+        runs: trainings of each learner, with consecutive seeds.
+        out: folder of the results.
+    """
+
+    learner: tuple[str, ...] = field(default=USUAL, metadata={"choices": tuple(LEARNERS)})
+    scenario: str = "archmage-duel"
+    steps: int = 0
+    seed: int = 0
+    runs: int = 5
+    out: Path = Path("runs/compare")
+
+
+QUICK = {
+    "learner": ("self-play", "PPO"), "scenario": "apprentice", "runs": 1, "steps": 2048,
+    "out": Path("runs/compare-quick"),
+}  # fmt: skip
+
+
+class Training(NamedTuple):
+    """A training that is to be done: a learner, the seat or none for both, and the seed."""
+
+    learner: str
+    seat: str
+    seed: int
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.learner, self.seat, f"seed {self.seed}")))
+
+    def folder(self, out: Path) -> Path:
+        """Where it writes."""
+        return out.joinpath(*filter(None, (self.learner, self.seat)), f"seed-{self.seed}")
+
+    def command(self, settings: Settings) -> str:
+        """What trains, behind ``python -m``, but for the folder."""
+        learner = LEARNERS[self.learner]
+        words = [learner.module, learner.options, f"--scenario {settings.scenario}"]
+        words += [f"--seat {self.seat}"] if self.seat else []
+        words += [f"--steps {settings.steps}"] if settings.steps else []
+        return " ".join(filter(None, (*words, f"--seed {self.seed}")))
+
+
+def trainings_of(settings: Settings) -> Iterator[Training]:
+    """Yield what is to be trained, seed after seed, so that each seed has all learners early."""
+    for seed in range(settings.seed, settings.seed + settings.runs):
+        for learner in dict.fromkeys(settings.learner):
+            for seat in SEATS if LEARNERS[learner].of_one_seat else ("",):
+                yield Training(learner, seat, seed)
+
+
+class TrainingError(Exception):
+    """A training that failed; the message says which, and where its output lies."""
+
+
+def train(training: Training, settings: Settings) -> dict[str, Any]:
+    """Train in a process; returns curve, scores, and what it took.
+
+    Raises:
+        TrainingError: it failed.
+        KeyboardInterrupt: it was interrupted.
+    """
+    folder = training.folder(settings.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    words = [sys.executable, "-m", *training.command(settings).split()]
+    with (folder / "log.txt").open("wb") as log:
+        process = subprocess.Popen(
+            [*words, "--out", str(folder), "--overwrite"], stdout=log, stderr=log
+        )
+        try:
+            _, status, used = os.wait4(process.pid, 0)
+        except KeyboardInterrupt:
+            process.wait()  # Ctrl-C reaches it too
+            raise
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode == common.INTERRUPTED:
+        raise KeyboardInterrupt
+    if process.returncode:
+        raise TrainingError(f"{training} failed, see {folder / 'log.txt'}")
+    results = json.loads((folder / common.RESULTS).read_text(encoding="utf-8"))
+    curve = curve_of(results, training.seat)
+    return {
+        **training._asdict(),
+        "command": f"python -m {training.command(settings)}",
+        "steps": results["steps" if training.seat else "frames"],
+        "seconds": results["seconds"],
+        "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
+        "megabytes": round(used.ru_maxrss / 1024),
+        "scores": final_scores(results, training.seat),
+        "curve": curve,
+    }
+
+
+def final_scores(results: Mapping[str, Any], seat: str) -> dict[str, float]:
+    """Return by seat the score of the model that a training has kept."""
+    if not seat:
+        return dict(results["scores"])
+    (exact,) = by_scenario(results["exact"]["trained"]).values()
+    return {seat: exact["score"]}
+
+
+def curve_of(results: Mapping[str, Any], seat: str) -> list[dict[str, Any]]:
+    """Return the learning curve of a training: decisions, seconds of learning, scores by seat."""
+    points = []
+    for point in results["curve"]:
+        scores = point["scores"] if not seat else {seat: point["exact"]["score"]}
+        steps = point["steps" if seat else "frames"]
+        points.append({"steps": steps, "seconds": point["seconds"], "scores": scores})
+    return points
+
+
+def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """Return the table: what each learner reaches, and what a run of it takes."""
+    header = ["learner", "seat", "score", "worst", "best", "decisions", "seconds", "CPU s", "MiB"]
+    rows = [header]
+    for learner in dict.fromkeys(each["learner"] for each in trainings):
+        for seat in SEATS:
+            own = [
+                each for each in trainings if each["learner"] == learner and seat in each["scores"]
+            ]
+            if not own:
+                continue
+            scores = [each["scores"][seat] for each in own]
+            taken = [
+                float(np.median([each[name] for each in own]))
+                for name in ("steps", "seconds", "cpu_seconds", "megabytes")
+            ]
+            cells = [f"{np.median(scores):.1f}", f"{min(scores):.1f}", f"{max(scores):.1f}"]
+            rows.append([learner, seat, *cells, *(f"{each:,.0f}" for each in taken)])
+    return rows
+
+
+TEXT_COLUMNS = (0, 1)
+
+
+def run(settings: Settings, record: Record) -> dict[str, Any]:
+    """Train what the record lacks; returns the results."""
+    done = {Training(each["learner"], each["seat"], each["seed"]): each for each in record.lines}
+    wanted = list(trainings_of(settings))
+    with common.Interruptible() as session, common.report_progress("training", len(wanted)) as told:
+        for training in wanted:
+            told(str(training), 0)
+            if training not in done:
+                done[training] = train(training, settings)
+                record.add(done[training])
+            told("", 1)
+    return {
+        "args": common.settings_as_json(settings),
+        "interrupted": session.interrupted,
+        "trainings": [done[each] for each in wanted if each in done],
+        "versions": common.versions(),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, compare and draw; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings, arguments, module=MODULE, description=__doc__, quick=QUICK, switches={}
+    )
+    common.check_positive(parser, settings, ["runs"])
+    if settings.steps < 0 or settings.seed < 0:
+        parser.error("--steps and --seed: expected 0 or more")
+    try:
+        solver.ExactGame(settings.scenario)
+    except (ValueError, OSError, solver.TooLarge) as error:
+        parser.error(f"--scenario: {error}")
+
+    def work() -> int:
+        recorded = common.recorded_settings(settings, ("out", "learner", "runs", "seed"))
+        try:
+            record = Record(settings.out, FILE, "comparison", recorded)
+        except (RecordError, OSError) as error:
+            print(f"python -m {MODULE}: {error}", file=sys.stderr)
+            return COULD_NOT_RUN
+        with record:
+            try:
+                results = run(settings, record)
+            except TrainingError as error:
+                print(f"python -m {MODULE}: {error}", file=sys.stderr)
+                return common.FAILED
+            common.write_results(settings.out, results)
+            if results["trainings"]:
+                path = settings.out / CURVES
+                write_or_warn(path, lambda: draw_comparison(results, path))
+        table = common.text_table(
+            compare_rows(results["trainings"]), "exact scores: median of the runs", TEXT_COLUMNS
+        )
+        common.print_results(results, [table], as_json="json" in switches)
+        return common.INTERRUPTED if results["interrupted"] else 0
+
+    return run_command(MODULE, settings.out, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

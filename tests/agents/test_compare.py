@@ -1,0 +1,136 @@
+"""Comparing learners: what is trained, what a training leaves behind, going on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents import compare
+from agents.compare import ABLATIONS, LEARNERS, Learner, Settings, Training
+from agents.figures import draw_comparison
+from experiments.common import FAILED
+from tests.pages import page, rows_of
+
+
+def test_every_seed_has_every_learner_and_seat() -> None:
+    settings = Settings(learner=("self-play", "PPO"), runs=2, seed=3)
+    assert [str(each) for each in compare.trainings_of(settings)] == [
+        f"{words} seed {seed}"
+        for seed in (3, 4)
+        for words in ("self-play", "PPO caster", "PPO dispeller")
+    ]
+
+
+def test_commands_say_what_differs() -> None:
+    settings = Settings(scenario="apprentice", steps=9)
+    commands = {
+        name: Training(name, "caster" if learner.of_one_seat else "", 1).command(settings)
+        for name, learner in LEARNERS.items()
+    }
+    assert len(set(commands.values())) == len(LEARNERS)
+    assert commands["DQN"] == (
+        "agents.train --algorithm DQN --scenario apprentice --seat caster --steps 9 --seed 1"
+    )
+    for name in ABLATIONS:
+        plain = commands["self-play"].split()
+        assert [word for word in commands[name].split() if word in plain] == plain
+
+
+def stub(name: str, seed: int, scores: dict[str, float]) -> dict[str, Any]:
+    at = [{"steps": k, "seconds": k / 100, "scores": scores} for k in (0, 10, 20)]
+    return {
+        "learner": name, "seat": "", "seed": seed, "command": "", "steps": 20, "seconds": 0.2,
+        "cpu_seconds": 1.0 + seed, "megabytes": 100, "scores": scores, "curve": at,
+    }  # fmt: skip
+
+
+def test_the_table_has_the_median_run() -> None:
+    trainings = [stub("self-play", k, {"caster": 10.0 * k}) for k in range(5)]
+    header, row = compare.compare_rows(trainings)
+    assert dict(zip(header, row, strict=True)) == {
+        "learner": "self-play", "seat": "caster", "score": "20.0", "worst": "0.0", "best": "40.0",
+        "decisions": "20", "seconds": "0", "CPU s": "3", "MiB": "100",
+    }  # fmt: skip
+
+
+def test_a_picture_of_runs_of_different_length(tmp_path: Path) -> None:
+    both = {"caster": 50.0, "dispeller": -60.0}
+    trainings = [stub(name, k, both) for name in ("self-play", "MCCFR") for k in range(2)]
+    trainings[0]["curve"].pop()
+    results = {"args": {"scenario": "apprentice", "runs": 2}, "trainings": trainings}
+    draw_comparison(results, tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
+
+
+def test_what_is_finished_is_not_trained_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trained = []
+
+    def train(training: Training, settings: Settings) -> dict[str, Any]:
+        trained.append(str(training))
+        if training.seed == 1 and len(trained) == 2:
+            raise KeyboardInterrupt
+        return stub(training.learner, training.seed, {"caster": 1.0, "dispeller": 2.0})
+
+    monkeypatch.setattr(compare, "train", train)
+    line = ["--learner", "self-play", "--runs", "2", "--scenario", "apprentice"]
+    line += ["--out", str(tmp_path), "--json"]
+    assert compare.main(line) == 130
+    assert [each["seed"] for each in json.loads(capsys.readouterr().out)["trainings"]] == [0]
+    assert compare.main(line) == 0
+    assert trained == ["self-play seed 0", "self-play seed 1", "self-play seed 1"]
+    assert [each["seed"] for each in json.loads(capsys.readouterr().out)["trainings"]] == [0, 1]
+
+
+def test_a_training_that_fails_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = {"self-play": Learner("agents.train_fast", "--shape none")}
+    monkeypatch.setattr(compare, "LEARNERS", LEARNERS | broken)
+    line = ["--learner", "self-play", "--runs", "1", "--scenario", "apprentice"]
+    assert compare.main([*line, "--out", str(tmp_path)]) == FAILED
+    log = tmp_path / "self-play" / "seed-0" / "log.txt"
+    assert f"self-play seed 0 failed, see {log}" in capsys.readouterr().err
+    assert "invalid choice: 'none'" in log.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        (["--scenario", "nobody"], "--scenario: "),
+        (["--scenario", "dawn-at-grimmwald"], "--scenario: "),
+        (["--runs", "0"], "--runs: expected more than 0, found 0"),
+        (["--steps", "-1"], "--steps and --seed: expected 0 or more"),
+        (["--learner", "nobody"], "invalid choice: 'nobody'"),
+    ],
+)
+def test_bad_input_is_refused(
+    option: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        compare.main(option)
+    assert message in capsys.readouterr().err
+
+
+def test_the_page_names_every_learner() -> None:
+    rows = rows_of(page("experiments.md"), "Learners compared")
+    assert [row[0] for row in rows] == [f"`{name}`" for name in LEARNERS]
+
+
+@pytest.mark.slow
+def test_a_quick_comparison_trains_all(tmp_path: Path) -> None:
+    names = ("self-play", "DQN", "MCCFR")
+    line = [word for name in names for word in ("--learner", name)]
+    assert compare.main(["--quick", *line, "--out", str(tmp_path)]) == 0
+    found = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["trainings"]
+    assert [(each["learner"], each["seat"]) for each in found] == [
+        ("self-play", ""), ("DQN", "caster"), ("DQN", "dispeller"), ("MCCFR", ""),
+    ]  # fmt: skip
+    for each in found:
+        assert each["curve"][-1]["steps"] == each["steps"] >= 2048
+        assert each["cpu_seconds"] > 0 < each["megabytes"]
+        seats = {each["seat"]} if each["seat"] else {"caster", "dispeller"}
+        assert set(each["scores"]) == seats
+    assert (tmp_path / "curves.png").is_file()

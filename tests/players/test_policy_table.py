@@ -1,0 +1,100 @@
+"""Policies as tables: they play what they say, and a file that holds none is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.common import play
+from wfb_gym import solver
+from wfb_gym.files import DamagedFileError
+from wfb_gym.players.policy_table import ENDING, TableAgent, load_table, save_table
+from wfb_gym.players.registry import make_agent
+from wfb_gym.solver.seat_decisions import SeatDecisions
+
+DUEL = "apprentice"
+
+
+def table_of(path: Path, seat: int, optimal: float) -> Path:
+    """Optimal play mixed with random play, as a table."""
+    game = solver.ExactGame(DUEL)
+    decisions = SeatDecisions(game.graph, seat)
+    observations, masks = decisions.observe(decisions.nodes)
+    best = game.solution.policy(seat).act(observations, masks)
+    certain = np.eye(masks.shape[1])[best]
+    uniform = masks / masks.sum(1, keepdims=True)
+    save_table(path, observations, optimal * certain + (1 - optimal) * uniform, {"seat": seat})
+    return path
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_table_is_what_it_says(tmp_path: Path, seat: int) -> None:
+    path = table_of(tmp_path / f"mine{ENDING}", seat, 0.7)
+    found = solver.normalised_score(DUEL, make_agent(path), seat)
+    wanted = solver.normalised_score(DUEL, "optimal:0.3", seat)
+    assert found.score == pytest.approx(wanted.score, abs=0.01)
+    assert TableAgent(path).about == {"seat": seat}
+
+
+def test_a_table_plays_as_an_opponent_too(tmp_path: Path) -> None:
+    path = str(table_of(tmp_path / f"mine{ENDING}", 1, 0.7))
+    points = [
+        play("greedy", seat="caster", scenario=DUEL, opponent=each, battles=4000, seed=3)
+        for each in (path, "optimal:0.3")
+    ]
+    spread = np.hypot(*(each.std() / np.sqrt(4000) for each in points))
+    assert abs(points[0].mean() - points[1].mean()) < 5 * spread
+
+
+def test_other_scenarios_are_refused(tmp_path: Path) -> None:
+    path = table_of(tmp_path / f"mine{ENDING}", 0, 1.0)
+    with pytest.raises(ValueError, match="it is of observations of size"):
+        solver.normalised_score("archmage-duel", make_agent(path), 0)
+    with pytest.raises(ValueError, match=f"expected a name that ends in {ENDING}"):
+        save_table(tmp_path / "mine.npz", np.zeros((1, 1), np.float32), np.ones((1, 1)), {})
+    with pytest.raises(FileNotFoundError, match="expected a saved table, found no file"):
+        make_agent(tmp_path / f"nobody{ENDING}")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"probabilities": np.full((2, 3), 0.5)}, "expected probabilities that sum to 1"),
+        ({"probabilities": np.array([[1.5, -0.5, 0.0]] * 2)}, "expected probabilities that sum"),
+        ({"probabilities": np.full((2, 3), np.nan)}, "expected probabilities that sum to 1"),
+        ({"probabilities": np.eye(3)}, "found 2 rows and 3"),
+        ({"probabilities": np.ones(2)}, "expected a row for each observation"),
+        ({"observations": np.zeros((2, 4))}, "expected float32 observations"),
+        ({"about": np.array("[")}, "damaged or foreign file"),
+        ({"about": np.array(3, object)}, "damaged or foreign file"),
+    ],
+)
+def test_what_is_no_table_is_refused(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    path = tmp_path / f"mine{ENDING}"
+    whole: dict[str, Any] = {
+        "about": np.array("{}"), "observations": np.zeros((2, 4), np.float32),
+        "probabilities": np.eye(3)[:2],
+    }  # fmt: skip
+    np.savez(path, **whole)
+    assert load_table(path)[2] == {}
+    np.savez(path, **{**whole, **change})
+    with pytest.raises(DamagedFileError, match=rf"^{path}: expected a saved table.*{message}"):
+        make_agent(path)
+
+
+def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:
+    path = table_of(tmp_path / f"mine{ENDING}", 1, 1.0)
+    data, rng = path.read_bytes(), np.random.default_rng(1)
+    refused = 0
+    for k in range(200):
+        broken = bytearray(data[: int(rng.integers(len(data)))] if k % 2 else data)
+        for _ in range(3):
+            if broken:
+                broken[int(rng.integers(len(broken)))] = int(rng.integers(256))
+        path.write_bytes(broken)
+        try:
+            make_agent(path)
+        except DamagedFileError as error:
+            refused += str(error).startswith(f"{path}: ") and "\n" not in str(error)
+    assert refused > 150
