@@ -119,12 +119,12 @@ def _text(path: Path) -> str:
 
 def _marks(name: str) -> re.Pattern[str]:
     """What finds the marks of a table, and all between them."""
-    return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
+    return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(<!-- /report -->)", re.DOTALL)
 
 
 def insert_table(page: str, name: str, table: str) -> str:
     """Return a page with a table between its marks."""
-    return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
+    return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page)
 
 
 def grades_table(results: Results) -> str:
