@@ -26,7 +26,13 @@ from agents import compare_offline
 from agents.common import short_names
 from agents.compare import ABLATIONS, TEXT_COLUMNS, compare_rows
 from agents.distillation.grading import Grade
-from agents.figures import draw_comparison, draw_grades, draw_learning_curve, draw_scores
+from agents.figures import (
+    draw_comparison,
+    draw_grades,
+    draw_learning_curve,
+    draw_offline,
+    draw_scores,
+)
 from agents.train_fast import LARGE
 from experiments import distance, horizon
 from experiments.benchmarks import tables
@@ -364,6 +370,8 @@ ALL = (
         "agents.compare_offline",
         30,
         lambda results: _offline_table(results, "score", 1),
+        {"scores.png": "offline.png"},
+        draw=(draw_offline,),
         more={"offline-regret": lambda results: _offline_table(results, "regret", 2)},
     ),
     Report(
