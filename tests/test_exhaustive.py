@@ -10,7 +10,11 @@ from .exhaustive import Sources, find_consumers, find_enumerations, find_problem
 
 SOURCES = read_sources()
 ENUMERATIONS = find_enumerations(SOURCES)
-BY_TABLE = {"Cost": "engine.effects looks costs up by membership", "Role": "annotates fields"}
+BY_TABLE = {
+    "Cost": "engine.effects looks costs up by membership",
+    "Kept": "rows of the shares of players.search.prices",
+    "Role": "annotates fields",
+}
 """Enumerations that no code compares with, and why."""
 
 

@@ -33,6 +33,7 @@ from agents.figures import (
     draw_offline,
     draw_scores,
 )
+from agents.prices import prices_rows
 from agents.train_fast import LARGE
 from experiments import distance, horizon
 from experiments.benchmarks import tables
@@ -347,6 +348,22 @@ ALL = (
         lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
+    ),
+    Report(
+        "prices",
+        "agents.prices --scenarios 450",
+        20,
+        lambda results: markdown_table(prices_rows(results), text_columns=(0,)),
+    ),
+    Report(
+        "prices-strength",
+        "experiments.strength phase-search:learned phase-search --pool greedy --pool veteran "
+        "--scenario border-skirmish --scenario long-siege --scenario redhorn-pass "
+        "--scenario ford-of-the-green-lady --scenario horrors-in-the-mist "
+        "--scenario dawn-at-grimmwald --scenario the-crooked-mile --scenario the-iron-tide "
+        "--battles 100",
+        10,
+        lambda results: markdown_table(strength_rows(results, variants=True), text_columns=(0, 1)),
     ),
     Report(
         "horizon",

@@ -132,7 +132,7 @@ def test_q_learning_plays_far_better_than_those_it_learns_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--dataset", NAMES[0], "--out", str(tmp_path), "--width", "32", "--json"]
-    assert offline.main([*line, "--batch-size", "64"]) == 0
+    assert offline.main([*line, "--batch-size", "64", "--epochs", "20"]) == 0
     results = json.loads(capsys.readouterr().out)
     assert results["score"] > results["behaviour_score"] + 20
     assert results["regret"] < 0.5 * results["behaviour_regret"]

@@ -12,7 +12,10 @@ from wfb_gym.players.registry import NAMES, make_agent
 
 from .asking import ALL, SCENARIOS, met
 
-NAMED = (*NAMES, "random:0.5", "veteran:0.2", "optimal:0.3", "expectimax:2", "mcts:20")
+NAMED = (
+    *NAMES, "random:0.5", "veteran:0.2", "optimal:0.3", "expectimax:2", "mcts:20",
+    "phase-search:learned",
+)  # fmt: skip
 DRAWING = ("random", "random:0.5", "veteran:0.2", "optimal:0.3")
 
 

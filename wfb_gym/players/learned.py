@@ -87,6 +87,18 @@ class NetworkAgent:
         own = self._likeliest(*view.show(positions.scenario, positions.states))
         return positions.codec.index_of[view.codec.code_of[own]]
 
+    def chances_at(
+        self, positions: PositionArrays, row: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return engine codes (k,) of the legal actions of a row, ascending, and their chances."""
+        view = self._view_of(positions.packed_scenarios, positions.seat)
+        here = slice(row, row + 1)
+        observations, masks = view.show(positions.scenario[here], positions.states[here])
+        with torch.no_grad():
+            found = self.network(torch.from_numpy(observations), torch.from_numpy(masks))[0][0]
+        legal = np.flatnonzero(masks[0])
+        return view.codec.code_of[legal], found.exp().numpy()[legal]
+
     def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
         """Return points still to come for the first army at positions behind the first one.
 

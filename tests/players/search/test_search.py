@@ -210,3 +210,29 @@ def test_with_exact_values_behind_it_one_ply_plays_the_optimum(name: str, seat: 
     scenario = small(name)
     agent = PlySearchAgent(1, values=ExactValues(solver.solve(scenario)))
     assert scored(agent, seat, scenario) == pytest.approx(100.0, abs=1e-6)
+
+
+class Sure:
+    """Gives nearly all chance to one legal action, by its place."""
+
+    def __init__(self, place: int, rest: float) -> None:
+        self.place, self.rest = place, rest
+
+    def chances_at(self, positions: PositionArrays, row: int) -> tuple[Any, Any]:
+        battle = Battle(positions.packed_scenarios)
+        battle._states[0] = positions.states[row]
+        codes = np.array(battle.legal_actions())
+        chances = np.full(len(codes), self.rest)
+        chances[min(self.place, len(codes) - 1)] = 1.0
+        return codes, chances
+
+
+def test_a_policy_says_which_actions_are_searched() -> None:
+    scenario = small("a duel")
+    exact = ExactValues(solver.solve(scenario))
+    searched = PlySearchAgent(1, values=exact, policy=Sure(0, 0.21))
+    assert scored(searched, 0, scenario) == pytest.approx(100.0, abs=1e-6)
+    sure = PlySearchAgent(1, values=exact, policy=Sure(0, 0.19))
+    first = solver.normalised_score(scenario, lambda _, masks: masks.argmax(axis=1), 0)
+    assert first.score is not None
+    assert scored(sure, 0, scenario) == first.score < 99.0

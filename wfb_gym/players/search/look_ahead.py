@@ -34,6 +34,7 @@ from wfb_gym.players.search.phase_duel import (
     value_at,
     whole,
 )
+from wfb_gym.players.search.prices import Kept
 from wfb_gym.players.search.reduction import (
     Lasting,
     Scores,
@@ -116,6 +117,8 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
                     duel = ahead.duels[_SCRATCH]
                     more = value_at(duel, ahead.table.values, whole(duel)) - base
                     more = more if owner == army else -more
+                    rounds = int64((phases_left(packed, begun) + 1) // 2)
+                    more *= share_of(packed, terms, int64(Kept.IN_PLAY), rounds)
                     ahead.before[owner, spell] = 1.0 + more / pays
                 begun.in_play[owner] = 0
         _copy(ahead.before, ahead.lasting)
@@ -131,9 +134,59 @@ def has_units(packed: PackedScenario) -> bool:
 
 
 @jit
-def fade_of(packed: PackedScenario, terms: Terms) -> float:
-    """Share of what is saved that lasts to an army's next phase: all where nobody can be slain."""
-    return terms.fade if has_units(packed) else 1.0
+def phases_to_come(packed: PackedScenario, state: State, army: int) -> int:
+    """Return the phases of an army behind this one."""
+    left = phases_left(packed, state)
+    return int64((left - 1) // 2 if army == state.active else left // 2)
+
+
+@jit
+def share_of(packed: PackedScenario, terms: Terms, kind: int, phases: int) -> float:
+    """Share of what is kept that counts: all where nobody can be slain.
+
+    Args:
+        packed: the battle's scenario.
+        terms: of the search.
+        kind: of what is kept, a `wfb_gym.players.search.prices.Kept`.
+        phases: in which it may count.
+    """
+    if not has_units(packed):
+        return 1.0
+    return float(terms.prices[kind, min(int64(phases), terms.prices.shape[1]) - 1])
+
+
+@jit(forceinline=False)
+def _worth_of_kept(
+    packed: PackedScenario,
+    terms: Terms,
+    phases: int,
+    duel: Duel,
+    later: NDArray[np.float64],
+    kept: tuple[int, int],
+    base: float,
+) -> float:
+    """Points by which what is left for an army's phases to come counts above a base.
+
+    Args:
+        packed: the battle's scenario.
+        terms: of the search.
+        phases: of the army that are to come, 1 or more.
+        duel: of the next of them.
+        later: what it brings, by the uses of aids and the scrolls that are left.
+        kept: these two.
+        base: what it is counted from.
+    """
+    if phases < 1:
+        return 0.0
+    uses, scrolls = kept
+    casts = share_of(packed, terms, int64(Kept.WIZARD), phases)
+    points = later[uses, scrolls]
+    unread = later[uses, duel.scrolls]
+    unused = later[uses_size(duel) - 1, duel.scrolls]
+    worth = casts * (points - base)
+    worth += (share_of(packed, terms, int64(Kept.SCROLL), phases) - casts) * (points - unread)
+    worth += (share_of(packed, terms, int64(Kept.AID), phases) - casts) * (unread - unused)
+    return float(worth)
 
 
 @jit(forceinline=False)
@@ -171,12 +224,20 @@ def _solve_later(
         )
         if table_size(duel) <= ahead.table.values.shape[0]:
             break
-    fade = fade_of(packed, terms)
-    whole_later = ahead.later[army, uses_size(duel) - 1, duel.scrolls]
-    charge_miscasts(packed, begun, fade * whole_later, duel)
+    phases, later = phases_to_come(packed, begun, army), ahead.later[army]
+    charge_miscasts(
+        packed,
+        begun,
+        share_of(packed, terms, int64(Kept.WIZARD), phases)
+        * later[uses_size(duel) - 1, duel.scrolls],
+        duel,
+    )
     for left in range(uses_size(duel)):
         for scrolls in range(duel.scrolls + 1):
-            duel.later[left, scrolls] = fade * ahead.later[army, left, scrolls]
+            kept = int64(left), int64(scrolls)
+            duel.later[left, scrolls] = _worth_of_kept(
+                packed, terms, phases, duel, later, kept, 0.0
+            )
     solve_duel(duel, ahead.table)
 
 
@@ -221,7 +282,7 @@ def _aim_in_play(
 
 @jit(forceinline=False)
 def price_later(
-    packed: PackedScenario, state: State, duel: Duel, army: int, fade: float, ahead: Ahead
+    packed: PackedScenario, state: State, duel: Duel, army: int, terms: Terms, ahead: Ahead
 ) -> None:
     """Write what a duel of this army's phase leaves for its next one, none where there is none.
 
@@ -232,14 +293,40 @@ def price_later(
     duel.later[:] = 0.0
     if not ahead.comes[army]:
         return
-    then = ahead.duels[army]
-    charge_miscasts(packed, state, fade * value_of_later(packed, state, army, ahead), duel)
+    then, phases = ahead.duels[army], phases_to_come(packed, state, army)
+    lost = share_of(packed, terms, int64(Kept.WIZARD), phases)
+    charge_miscasts(packed, state, lost * value_of_later(packed, state, army, ahead), duel)
     more = _scrolls_of(packed, state, other(army)) - duel.scrolls  # that cannot be read now
     for left in range(uses_size(duel)):
         ours = _uses_of(state, duel, int64(left), army, then)
         for scrolls in range(duel.scrolls + 1):
-            kept = min(int64(scrolls + more), int64(then.scrolls))
-            duel.later[left, scrolls] = fade * (ahead.later[army, ours, kept] - ahead.nothing[0])
+            kept = ours, min(int64(scrolls + more), int64(then.scrolls))
+            duel.later[left, scrolls] = _worth_of_kept(
+                packed, terms, phases, then, ahead.later[army], kept, float(ahead.nothing[0])
+            )
+
+
+@jit(forceinline=False)
+def worth_beyond(
+    packed: PackedScenario, state: State, army: int, phase: int, terms: Terms, ahead: Ahead
+) -> float:
+    """Points of an army's phases to come, counted as in `price_later`.
+
+    Args:
+        packed: the battle's scenario.
+        state: a position behind the army's phase that was looked ahead from.
+        army: whose phases they are.
+        phase: that was looked ahead from.
+        terms: of the search.
+        ahead: what it is counted by.
+    """
+    if not ahead.comes[army]:
+        return 0.0
+    phases = int64((packed.phases - phase - 1) // 2)
+    kept = _kept_in(packed, state, army, ahead)
+    nothing = float(ahead.nothing[0])
+    duel, later = ahead.duels[army], ahead.later[army]
+    return _worth_of_kept(packed, terms, phases, duel, later, kept, nothing)
 
 
 @jit
@@ -247,6 +334,12 @@ def value_of_later(packed: PackedScenario, state: State, army: int, ahead: Ahead
     """Points of an army's phases to come if no more is used before."""
     if not ahead.comes[army]:
         return 0.0
+    return float(ahead.later[army][_kept_in(packed, state, army, ahead)])
+
+
+@jit
+def _kept_in(packed: PackedScenario, state: State, army: int, ahead: Ahead) -> tuple[int, int]:
+    """Return the uses of aids and the scrolls that a position keeps for an army's next phase."""
     then = ahead.duels[army]
     scrolls = min(_scrolls_of(packed, state, other(army)), int64(then.scrolls))
     uses = int64(0)
@@ -254,7 +347,7 @@ def value_of_later(packed: PackedScenario, state: State, army: int, ahead: Ahead
     for k in range(then.n_aids):
         uses += min(int64(then.uses[k]), int64(state.items[army, then.aids[k].item])) * stride
         stride *= then.uses[k] + 1
-    return float(ahead.later[army, uses, scrolls])
+    return int64(uses), int64(scrolls)
 
 
 @jit
@@ -268,14 +361,17 @@ def _scrolls_of(packed: PackedScenario, state: State, army: int) -> int:
 
 
 @jit
-def price_of_scroll(army: int, fade: float, ahead: Ahead) -> float:
+def price_of_scroll(
+    packed: PackedScenario, state: State, army: int, terms: Terms, ahead: Ahead
+) -> float:
     """Points that the enemy of an army loses, over that army's next phases, with one scroll."""
     then = ahead.duels[army]
     if not ahead.comes[army] or then.scrolls == 0:
         return 0.0
     full = uses_size(then) - 1
     more = ahead.later[army, full, then.scrolls - 1] - ahead.later[army, full, then.scrolls]
-    return float(fade * more)
+    phases = phases_to_come(packed, state, army)
+    return float(share_of(packed, terms, int64(Kept.SCROLL), phases) * more)
 
 
 @jit

@@ -47,11 +47,10 @@ from wfb_gym.opponents.worths import WEAR
 from wfb_gym.packing.records import DispelUse, Duration, PackedScenario
 from wfb_gym.players.search.look_ahead import (
     Ahead,
-    fade_of,
     new_ahead,
     price_later,
     price_of_scroll,
-    value_of_later,
+    worth_beyond,
 )
 from wfb_gym.players.search.phase_duel import (
     NONE,
@@ -121,8 +120,7 @@ def _solve(
     for spells in range(most_spells, -1, -1):
         reduce_phase(packed, state, int64(spells), forced, terms, room.scores, duel, room.dispels)
         if table_size(duel) <= room.table.values.shape[0]:
-            army, fade = int64(state.active), fade_of(packed, terms)
-            price_later(packed, state, duel, army, fade, room.ahead)
+            price_later(packed, state, duel, int64(state.active), terms, room.ahead)
             solve_duel(duel, room.table)
             return True
     return False
@@ -226,8 +224,7 @@ def _value_beyond(
     army = int64(state.active)
     if (state.phase - phase) % 2 == 1:
         army = other(army)
-    kept = value_of_later(packed, state, army, ahead)
-    kept = fade_of(packed, terms) * (kept - ahead.nothing[0])
+    kept = worth_beyond(packed, state, army, phase, terms, ahead)
     points = kept if army == 0 else -kept
     for side in range(ARMIES):
         for spell in range(packed.armies[side].n_spells):
@@ -471,7 +468,7 @@ def _value_own_dispels(
         elif code >= FIRST_ITEM:
             entry = packed.armies[mover].items[code - FIRST_ITEM]
             if entry.dispel_use == DispelUse.AUTOMATIC:
-                price = price_of_scroll(other(mover), fade_of(packed, terms), room.ahead)
+                price = price_of_scroll(packed, state, other(mover), terms, room.ahead)
                 room.points[i] = _after_own_dispel(state, pool, room) - price
             continue
         elif code == PASS:

@@ -29,8 +29,10 @@ from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.solver.graph_arrays import new_expansion
 
 DEFAULT_PLIES = 1
-_MOST_WAYS = 200_000
+DEFAULT_WAYS = 200_000
 """Ways from position to position that one search may lay out."""
+LIKELY = 0.2
+"""Of the likeliest action's chance, what a policy must give an action for it to be searched."""
 
 
 class Values(Protocol):
@@ -40,13 +42,25 @@ class Values(Protocol):
         """See `PhaseSearchAgent.values_behind`."""
 
 
+class Policy(Protocol):
+    """Whose likely actions alone are chosen from."""
+
+    def chances_at(
+        self, positions: PositionArrays, row: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return engine codes of the legal actions of a row, ascending, and their chances."""
+
+
 class PlySearchAgent(PositionAgent):
     """Looks some decisions ahead by the rules, and values what follows as phase search does.
 
     Args:
         plies: decisions that are looked at, this one included, 1 or more; fewer where they have
-            more than 200,000 ways from position to position.
+            more ways than `ways`.
         values: who values what follows in place of phase search.
+        policy: whose actions of less than a fifth of its likeliest one's chance are not chosen, so
+            that a slip of the values does not outweigh what it is sure of.
+        ways: from position to position that one search may lay out.
         spells: that may still be cast in the duels at the end.
         later_spells: that are looked at there in each phase to come.
 
@@ -61,14 +75,17 @@ class PlySearchAgent(PositionAgent):
         plies: int = DEFAULT_PLIES,
         *,
         values: Values | None = None,
+        policy: Policy | None = None,
+        ways: int = DEFAULT_WAYS,
         spells: int = 4,
         later_spells: int = 2,
     ) -> None:
         if plies < 1:
             raise ValueError(f"search: expected plies of 1 or more, found {plies}")
-        self._plies = plies
+        self._plies, self._ways = plies, ways
         self._phases = PhaseSearchAgent(spells, later_spells=later_spells)
         self._values: Values = self._phases if values is None else values
+        self._policy = policy
         self._graph, self._room = new_graph(), new_expansion(1 << 12)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
@@ -94,16 +111,19 @@ class PlySearchAgent(PositionAgent):
             self._search_one(asked, int(row), actions)
             state, packed = asked.states[row], asked.packed_scenarios[asked.scenario[row]]
             by_duels = self._values is self._phases
-            if by_duels and state.node == Node.NOMINATE and has_units(packed):
-                sign = 1.0 if state.mover == 0 else -1.0
-                points = sign * self._room.sums[: self._graph.nodes[0].count]
+            points = self._room.sums[: self._graph.nodes[0].count] * (1 - 2 * int(state.mover))
+            if self._policy is not None:
+                codes, chances = self._policy.chances_at(asked, int(row))
+                likely = np.where(chances >= LIKELY * chances.max(), points, -np.inf)
+                actions[row] = asked.indices[codes[likely.argmax()]]
+            elif by_duels and state.node == Node.NOMINATE and has_units(packed):
                 actions[row] = asked.indices[self._phases.least_first(asked, int(row), points)]
 
     def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> None:
         """Write the best action of a row."""
         while True:
             why, ahead = search(
-                LAY_OUT, row, self._plies, _MOST_WAYS, asked, self._graph, self._room, actions
+                LAY_OUT, row, self._plies, self._ways, asked, self._graph, self._room, actions
             )
             if why == DONE:
                 break
@@ -119,4 +139,4 @@ class PlySearchAgent(PositionAgent):
         found = self._values.values_behind(asked._replace(states=states, scenario=scenario))
         nodes["value"][ends] = found[1:]
         nodes["cursor"][ends] = -1
-        search(BACK_UP, row, ahead, _MOST_WAYS, asked, self._graph, self._room, actions)
+        search(BACK_UP, row, ahead, self._ways, asked, self._graph, self._room, actions)

@@ -57,6 +57,7 @@ from wfb_gym.players.search.phase_duel import (
     most_by_dispels,
     worth_of,
 )
+from wfb_gym.players.search.prices import Prices
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE
 from wfb_gym.scenario.sizes import ARMIES, DICE, NO_BEARER, SPELLS, TARGETS, UNITS, WIZARDS
 
@@ -81,8 +82,7 @@ class Terms(NamedTuple):
     Attributes:
         phases_ahead: phases to come that are looked at, at most.
         later_spells: that are looked at in each phase to come.
-        fade: share that what is saved keeps from one phase of an army to its next, where there
-            are units.
+        prices: shares of what is kept that count, where there are units.
         lasting: what the phases to come say of spells in play.
         free: points of each army's spells as free spells, 0 where it has no target,
             (ARMIES, SPELLS).
@@ -90,7 +90,7 @@ class Terms(NamedTuple):
 
     phases_ahead: int
     later_spells: int
-    fade: float
+    prices: Prices
     lasting: Lasting
     free: NDArray[np.float64]
 
