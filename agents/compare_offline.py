@@ -10,13 +10,13 @@ give away at each decision of battles that they did not learn from. Data sets th
 recorded first.
 
 Each finished run is a line in OUT/parts.jsonl: the same command continues an interrupted one. OUT
-gets results.json. Needs the extra `minari`.
+gets results.json and a picture of all scores. Needs the extra `minari`.
 """
 
 import itertools
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
@@ -27,6 +27,8 @@ import torch
 
 from agents import imitate, offline, suite
 from agents.datasets import Dataset, read_dataset
+from agents.figures import draw_offline
+from agents.run_folder import write_or_warn
 from experiments import common
 from experiments.records import Record, RecordError
 from experiments.statistics import bootstrap, mean
@@ -39,6 +41,7 @@ CLONING, Q_LEARNING = "cloning", "Q-learning"
 LEARNERS = (CLONING, Q_LEARNING)
 FILE = "parts.jsonl"
 """File of the folder that holds finished runs."""
+PICTURE = "scores.png"
 Part = dict[str, Any]
 """What came of a run, as JSON holds it."""
 
@@ -48,11 +51,13 @@ class Settings(suite.Settings):
     """What is compared.
 
     Attributes:
-        runs: runs of each learner on each data set; their seeds count from 0.
+        seed: seed of the first run; the data sets are those of the suite's usual seed.
+        runs: runs of each learner on each data set, with consecutive seeds.
         steps: gradient steps of a run, about: passes over the decisions are whole.
         out: folder of the results.
     """
 
+    seed: int = 0
     runs: int = 5
     steps: int = 3000
     out: Path = Path("runs/offline")
@@ -69,7 +74,8 @@ class Run(NamedTuple):
 
 def runs_of(settings: Settings) -> list[Run]:
     """All runs, those on one data set behind one another."""
-    found = itertools.product(settings.scenario, suite.KINDS, LEARNERS, range(settings.runs))
+    seeds = range(settings.seed, settings.seed + settings.runs)
+    found = itertools.product(settings.scenario, suite.KINDS, LEARNERS, seeds)
     return list(itertools.starmap(Run, found))
 
 
@@ -150,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     common.check_positive(parser, settings, ("runs", "steps"))
     try:
-        missing = suite.find_missing(suite.members(settings))
+        missing = suite.find_missing(suite.members(replace(settings, seed=suite.Settings.seed)))
     except (ValueError, ImportError) as error:
         parser.error(str(error))
     given = common.recorded_settings(settings, {"out"})
@@ -175,6 +181,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "versions": {**common.versions(), "minari": version("minari")},
         }
         common.write_results(settings.out, results)
+        if parts:
+            path = settings.out / PICTURE
+            write_or_warn(path, lambda: draw_offline(results, path))
     if session.interrupted:
         done = f"interrupted after {len(parts)} of {len(runs)}; the same command continues"
         print(done, file=sys.stderr)

@@ -164,6 +164,47 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
     save_figure(figure, path, DPI)
 
 
+def draw_offline(results: Mapping[str, Any], path: Path) -> None:
+    """Draw the exact scores of all runs on data sets, beside those of who was recorded.
+
+    A panel for each scenario; what was not run yet is left out.
+    """
+    parts = results["parts"]
+    scenarios, kinds, learners = (
+        list(dict.fromkeys(each[key] for each in parts)) for key in ("scenario", "kind", "learner")
+    )
+    figure = Figure(figsize=(1.0 + 3.2 * len(scenarios), 4.4), layout="constrained")
+    grid = figure.subplots(1, len(scenarios), sharey=True, squeeze=False)[0]
+    lowest = min(each["score"] for each in parts)
+    for axes, scenario in zip(grid, scenarios, strict=True):
+        own = [each for each in parts if each["scenario"] == scenario]
+        recorded = {each["kind"]: each["behaviour_score"] for each in own}
+        places = [kinds.index(kind) for kind in recorded]
+        level = axes.hlines(
+            list(recorded.values()), np.subtract(places, 0.35), np.add(places, 0.35), color=GREY,
+            linewidth=2,
+        )  # fmt: skip
+        level.set_label("behaviour")
+        for number, learner in enumerate(learners):
+            some = [each for each in own if each["learner"] == learner]
+            aside = 0.3 * (number - (len(learners) - 1) / 2)
+            axes.plot(
+                [kinds.index(each["kind"]) + aside for each in some],
+                [each["score"] for each in some],
+                label=learner,
+                **_series(number) | {"linestyle": ""},
+            )
+        _draw_score_axis(axes, lowest)
+        axes.set_xticks(range(len(kinds)), kinds)
+        axes.set_title(f"{scenario}: {own[0]['seat']}", fontsize=11)
+        axes.grid(alpha=0.3, axis="y")
+        axes.label_outer()
+    figure.legend(
+        *grid[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=9
+    )
+    save_figure(figure, path, DPI)
+
+
 def _series(number: int, colour: str | None = None) -> dict[str, Any]:
     """How a line is drawn: later ones with larger, empty markers, seen where lines coincide."""
     return {

@@ -58,11 +58,13 @@ class Settings:
         scenario: scenario that is played.
         battles: battles of each data set.
         opponent: player of the other seat.
+        seed: seed of the first battle's dice; no two battles of a scenario share theirs.
     """
 
     scenario: tuple[str, ...] = field(default=SUITE, metadata={"choices": tuple(TASKS)})
     battles: int = 5000
     opponent: str = "optimal:0.3"
+    seed: int = 0
     out: Path | None = field(
         default=None, metadata={"type": Path, "metavar": "FILE", "help": "write the JSON there too"}
     )
@@ -87,7 +89,7 @@ def members(settings: Settings) -> list[record.Settings]:
                 opponent=(settings.opponent,),
                 battles=settings.battles,
                 values=True,
-                seed=place * settings.battles,  # no two of a scenario share dice
+                seed=settings.seed + place * settings.battles,
                 name=name_of(scenario, kind),
             )
             found.append(member)
@@ -131,6 +133,8 @@ def record_all(missing: Sequence[record.Settings]) -> None:
     Raises:
         KeyboardInterrupt: Ctrl-C ended it; the data sets that are there are whole.
     """
+    if not missing:
+        return
     with common.report_progress("recording", sum(each.battles for each in missing)) as advance:
         for _, some in groupby(missing, lambda each: each.scenario):
             record_scenario(list(some), advance)

@@ -26,7 +26,13 @@ from agents import compare_offline
 from agents.common import short_names
 from agents.compare import ABLATIONS, TEXT_COLUMNS, compare_rows
 from agents.distillation.grading import Grade
-from agents.figures import draw_comparison, draw_grades, draw_learning_curve, draw_scores
+from agents.figures import (
+    draw_comparison,
+    draw_grades,
+    draw_learning_curve,
+    draw_offline,
+    draw_scores,
+)
 from agents.prices import prices_rows
 from agents.train_fast import LARGE
 from experiments import distance, horizon
@@ -120,12 +126,12 @@ def _text(path: Path) -> str:
 
 def _marks(name: str) -> re.Pattern[str]:
     """What finds the marks of a table, and all between them."""
-    return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(\n<!-- /report -->)", re.DOTALL)
+    return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(<!-- /report -->)", re.DOTALL)
 
 
 def insert_table(page: str, name: str, table: str) -> str:
     """Return a page with a table between its marks."""
-    return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", page)
+    return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page)
 
 
 def grades_table(results: Results) -> str:
@@ -381,6 +387,8 @@ ALL = (
         "agents.compare_offline",
         30,
         lambda results: _offline_table(results, "score", 1),
+        {"scores.png": "offline.png"},
+        draw=(draw_offline,),
         more={"offline-regret": lambda results: _offline_table(results, "regret", 2)},
     ),
     Report(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents import compare_offline, imitate, offline, record, suite
+from agents import compare_offline, figures, imitate, offline, record, suite
 from agents.datasets import RecordedDecisions, describe_dataset, read_dataset
 from agents.suite import KINDS, name_of
 from experiments.common import INTERRUPTED
@@ -132,7 +132,7 @@ def test_q_learning_plays_far_better_than_those_it_learns_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--dataset", NAMES[0], "--out", str(tmp_path), "--width", "32", "--json"]
-    assert offline.main([*line, "--batch-size", "64"]) == 0
+    assert offline.main([*line, "--batch-size", "64", "--epochs", "20"]) == 0
     results = json.loads(capsys.readouterr().out)
     assert results["score"] > results["behaviour_score"] + 20
     assert results["regret"] < 0.5 * results["behaviour_regret"]
@@ -187,6 +187,49 @@ def test_quick_commands_follow_one_another(
 # --- the comparison ------------------------------------------------------------------------------
 
 
+def test_a_comparison_has_consecutive_seeds_and_all_kinds_of_data() -> None:
+    runs = compare_offline.runs_of(compare_offline.Settings(seed=3, runs=2))
+    assert len(runs) == len(set(runs)) == len(suite.SUITE) * len(KINDS) * 2 * 2
+    assert {run.seed for run in runs} == {3, 4}
+    assert {run.kind for run in runs} == set(KINDS)
+
+
+def test_the_first_seed_of_a_comparison_leaves_the_data_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compare_offline, "work", lambda _, runs: ({"run": run} for run in runs))
+    monkeypatch.setattr(compare_offline, "rows_of", lambda *_: [["data set"]])
+    monkeypatch.setattr(compare_offline, "draw_offline", lambda *_: None)
+    line = [*APPRENTICE, "--seed", "7", "--runs", "1", "--out", str(tmp_path), "--json"]
+    assert compare_offline.main(line) == 0
+    assert json.loads(capsys.readouterr().out)["args"]["seed"] == 7
+    with pytest.raises(SystemExit):
+        suite.main([*APPRENTICE, "--seed", "7"])
+    assert "was recorded otherwise" in capsys.readouterr().err
+
+
+def test_the_picture_has_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = [
+        {
+            "scenario": scenario, "kind": kind, "learner": learner, "seat": "caster",
+            "behaviour_score": 10.0, "score": -30.0 + seed,
+        }
+        for scenario in ("one", "two")
+        for kind in KINDS
+        for learner in compare_offline.LEARNERS
+        for seed in range(3)
+    ]  # fmt: skip
+    drawn: list[Any] = []
+    monkeypatch.setattr(figures, "save_figure", lambda figure, *_: drawn.append(figure))
+    figures.draw_offline({"parts": parts[:-3]}, tmp_path / "scores.png")  # one was not run yet
+    left, right = drawn[0].axes
+    for axes, expected in ((left, [12, 12]), (right, [12, 9])):
+        runs = [line for line in axes.lines if line.get_label() in compare_offline.LEARNERS]
+        assert [len(line.get_xdata()) for line in runs] == expected
+        assert [sorted(set(line.get_ydata())) for line in runs] == [[-30.0, -29.0, -28.0]] * 2
+        assert axes.get_ylim()[0] < -30.0
+
+
 def test_the_comparison_goes_on_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -209,6 +252,7 @@ def test_the_comparison_goes_on_after_an_interruption(
     assert titles[5] == titles[6]
     assert len(set(titles)) == len(results["parts"]) == 16
     assert results["parts"][:5] == before["parts"]
+    assert (tmp_path / compare_offline.PICTURE).stat().st_size > 10_000
     for table, digits in (("score", 1), ("regret", 2)):
         header, *rows = compare_offline.rows_of(results["parts"], table, digits)
         assert len(header) == len(rows[0]) == 5

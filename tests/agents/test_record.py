@@ -15,7 +15,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from agents import datasets, imitate, record
+from agents import datasets, imitate, record, suite
 from agents.datasets import AGENT_ACTION, MASK, NO_ACTION, VALUES
 from experiments.common import IDS, INTERRUPTED
 from tests.pages import PACKAGE, blocks, page
@@ -43,7 +43,7 @@ def record_small(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[st
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
-def test_a_recorded_battle_can_be_play_batch_again_from_its_seed(
+def test_a_recorded_battle_can_be_played_again_from_its_seed(
     seat: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ("--seat", seat, "--opponent", "veteran", "--opponent", "greedy:0.2")
@@ -353,13 +353,17 @@ def test_usual_names() -> None:
 
 def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert record.main(["--battles", "20"]) == 0
+    assert suite.main(["--scenario", "archmage-duel", "--battles", "3"]) == 0
     capsys.readouterr()
     names: dict[str, Any] = {}
     for code in blocks(page("data.md"), "python"):
         exec(code, names)
-    sizes, same, arrays = capsys.readouterr().out.splitlines()
+    sizes, same, score, lost, arrays = capsys.readouterr().out.splitlines()
     assert sizes.startswith(f"{len(names['episode'])} (")
     assert same == "True"
+    assert float(score) == pytest.approx(49, abs=1)
+    assert lost == str(np.nanmax(names["values"], 1) - names["played"])
+    assert np.nanmax(names["values"]) > 0
     decisions = names["decisions"]
     assert arrays == " ".join(
         str(each.shape) for each in (decisions.observations, decisions.masks, decisions.actions)

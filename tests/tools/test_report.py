@@ -32,6 +32,8 @@ def test_every_picture_has_a_command() -> None:
 
 def test_a_table_goes_between_its_marks() -> None:
     assert insert_table(PAGE, "one", "new") == PAGE.replace("old", "new")
+    empty = PAGE.replace("\nold\n\n", "")
+    assert insert_table(empty + MORE, "one", "old") == PAGE + MORE
     assert insert_table(PAGE, "two", "new") == PAGE  # the second mark is missing
 
 
