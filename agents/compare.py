@@ -12,7 +12,7 @@ duel, `agents.train_fast`, where both seats learn from each other, the same with
 Each training runs in a process of its own, one after the other, in OUT/LEARNER/SEED (or
 LEARNER/SEAT/SEED), and what is finished is stored in OUT/trainings.jsonl: the same command goes on
 where it was interrupted. OUT gets results.json and a picture with curves by decisions and by
-seconds of learning. Processor time and memory are those of the whole process, grading included.
+seconds of learning. Processor time is that of the whole process, grading included.
 """
 
 import json
@@ -170,7 +170,6 @@ def train(training: Training, settings: Settings) -> dict[str, Any]:
         "steps": results["steps" if training.seat else "frames"],
         "seconds": results["seconds"],
         "cpu_seconds": round(used.ru_utime + used.ru_stime, 1),
-        "megabytes": round(used.ru_maxrss / 1024),
         "scores": final_scores(results, training.seat),
         "curve": curve,
     }
@@ -196,7 +195,7 @@ def curve_of(results: Mapping[str, Any], seat: str) -> list[dict[str, Any]]:
 
 def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """Return the table: what each learner reaches, and what a run of it takes."""
-    header = ["learner", "seat", "score", "worst", "best", "decisions", "seconds", "CPU s", "MiB"]
+    header = ["learner", "seat", "score", "worst", "best", "decisions", "seconds", "CPU s"]
     rows = [header]
     for learner in dict.fromkeys(each["learner"] for each in trainings):
         for seat in SEATS:
@@ -208,7 +207,7 @@ def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             scores = [each["scores"][seat] for each in own]
             taken = [
                 float(np.median([each[name] for each in own]))
-                for name in ("steps", "seconds", "cpu_seconds", "megabytes")
+                for name in ("steps", "seconds", "cpu_seconds")
             ]
             cells = [f"{np.median(scores):.1f}", f"{min(scores):.1f}", f"{max(scores):.1f}"]
             rows.append([learner, seat, *cells, *(f"{each:,.0f}" for each in taken)])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from agents.common import by_scenario, short_names
 from agents.distillation.grading import Grade
@@ -151,6 +152,7 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
         for axes in row:
             _draw_score_axis(axes, max(lowest, -40.0))
             axes.set(xscale="log")
+            axes.xaxis.set_minor_formatter(NullFormatter())
             axes.grid(alpha=0.3)
         row[0].set_ylabel(f"{_SCORE} as {seat}")
         row[1].set_ylabel("")
