@@ -55,6 +55,9 @@ RESULTS = ROOT / "docs" / "results"
 IMAGES = ROOT / "docs" / "images"
 RUNS = Path("runs") / "report"
 
+SELF_PLAY = "runs/ppo/{scenario}/caster.npz+runs/ppo/{scenario}/dispeller.npz"
+"""Networks of battles, which `agents.train_fast` has trained there before."""
+
 Results = Any
 """The JSON that a command writes."""
 
@@ -364,6 +367,13 @@ ALL = (
         "--battles 100",
         10,
         lambda results: markdown_table(strength_rows(results, variants=True), text_columns=(0, 1)),
+    ),
+    Report(
+        "strength-self-play",
+        f"experiments.strength phase-search {SELF_PLAY} "
+        "--scenario border-skirmish --scenario long-siege --scenario redhorn-pass",
+        5,
+        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
     ),
     Report(
         "horizon",
