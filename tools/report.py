@@ -411,7 +411,7 @@ ALL = (
     ),
     Report(
         "ablations",
-        "agents.compare --steps 1500000 --learner self-play "
+        "agents.compare --runs 3 --steps 1500000 --learner self-play "
         + " ".join(f"--learner {name}" for name in ABLATIONS),
         30,
         _compared,
