@@ -55,6 +55,10 @@ DESCRIPTIONS = {
     "greedy": "the best expected points of the moment, dispels what it can",
     "veteran": "rules of thumb of an experienced player",
     "phase-search": "solves each phase as a duel of its best spells, and looks ahead",
+    "optimal": "optimal play, where the scenario can be solved",
+    "expectimax": "looks ahead by the rules, as far as 50,000 ways let it",
+    "mcts": "Monte Carlo tree search, 400 simulations a decision",
+    "search": "one decision by the rules, and what follows as phase-search values it",
 }
 _ROUNDING = 1e-3
 """By which results may differ that are the same, in scores or points."""

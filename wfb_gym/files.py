@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -148,6 +150,19 @@ def check_unpacked(archive: zipfile.ZipFile, most: int) -> None:
     size = sum(member.file_size for member in archive.infolist())
     if size > most:
         raise ValueError(f"it unpacks to {size:,} bytes, expected at most {most:,}")
+
+
+def read_arrays(path: str | os.PathLike[str], most: int) -> dict[str, Any]:
+    """Return the arrays of a .npz file by name; what a damaged one raises, `refuse_damage` tells.
+
+    Args:
+        path: of the file.
+        most: bytes that they may take, unpacked.
+    """
+    # NumPy leaves a damaged file open that it has opened itself.
+    with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
+        check_unpacked(held.zip, most)
+        return {name: held[name] for name in held.files}
 
 
 @contextlib.contextmanager

@@ -71,7 +71,7 @@ class Number:
     # of a row, the ends of the names; or the size in `Limits` that says how many
     each: tuple[str, ...] | str = ()
     may_lose: bool = False  # follows a spell's aims where spells are aimed, and may be a loss then
-    promise: bool = False  # worked out from chances and worths, for whoever would not do so himself
+    promise: bool = False  # worked out from chances and worths, which a player could do by itself
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
         """Return the numbers, declared by an attribute, that the limits show."""

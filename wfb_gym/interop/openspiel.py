@@ -29,7 +29,7 @@ from wfb_gym.engine.chance_outcomes import most_outcomes
 from wfb_gym.engine.keys import words_of
 from wfb_gym.engine.state import STATE, Node, State
 from wfb_gym.packing import pack
-from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
+from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, draw_actions
 from wfb_gym.rules.victory_points import GENERAL_POINTS
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import DICE
@@ -125,17 +125,6 @@ class _PositionStore:
                 self.first = Position(self, self.battle(self.first.key))
             self._known[key] = Position(self, battle)
         return self._known[key]
-
-    def position_of(self, state: State) -> Position:
-        """Where an engine's state stands."""
-        battle = self._blank.copy()
-        battle.state.setfield(state, STATE)
-        return self.position(battle)
-
-    @property
-    def packed_bytes(self) -> bytes:
-        """The packed scenario, to tell it from others."""
-        return self.packed.tobytes()
 
     def battle(self, key: bytes) -> Battle:
         """Another battle, at the position of a key and without points."""
@@ -328,10 +317,8 @@ class PolicyPlayer:
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
         """Draw an action for each row."""
-        chances = self.action_probabilities(observations, action_masks, positions).cumsum(axis=1)
-        drawn = self._rng.random(len(chances))[:, None] * chances[:, -1:]
-        actions: Actions = (chances <= drawn).sum(axis=1)
-        return actions
+        chances = self.action_probabilities(observations, action_masks, positions)
+        return draw_actions(chances, self._rng)
 
     def action_probabilities(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
@@ -341,18 +328,16 @@ class PolicyPlayer:
         Raises:
             ValueError: the battles are of another scenario than the policy's.
         """
-        if (
-            positions is None
-            or positions.packed_scenarios.tobytes() != self._game.store.packed_bytes
-        ):
+        store = self._game.store
+        if positions is None or positions.packed_scenarios.tobytes() != store.packed.tobytes():
             raise ValueError("policy: expected battles of the scenario that its game is of")
         found = np.zeros(action_masks.shape)
         decides = positions.arrays.decides()
         found[~decides, 0] = 1.0
         state = self._game.new_initial_state()
-        codec, own = positions.codec, self._game.store.views[positions.seat].codec
+        codec, own = positions.codec, store.views[positions.seat].codec
         for row in np.flatnonzero(decides):
-            state.position = self._game.store.position_of(positions.states[row])
+            state.position = store.position(store.battle(positions.states[row].tobytes()))
             chances = self._policy.action_probabilities(state, positions.seat)
             for action, chance in chances.items():
                 found[row, codec.index_of[own.code_of[action]]] = chance

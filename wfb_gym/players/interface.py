@@ -130,3 +130,11 @@ def action_probabilities_of(
     chosen = agent.act(observations, masks, positions)
     probabilities[np.arange(len(chosen)), chosen] = 1.0
     return probabilities
+
+
+def draw_actions(probabilities: Probabilities, rng: np.random.Generator) -> Actions:
+    """Draw an action for each row of probabilities, (k, actions), that sum to 1 or nearly."""
+    summed = probabilities.cumsum(axis=1)
+    drawn = rng.random(len(summed))[:, None] * summed[:, -1:]
+    actions: Actions = (summed <= drawn).sum(axis=1)
+    return actions

@@ -26,7 +26,7 @@ from wfb_gym.encoding.layout import BONUS, DICE, KINDS, NUMBER, POINTS, SpellOff
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE
-from wfb_gym.files import check_unpacked, refuse_damage, write_whole
+from wfb_gym.files import read_arrays, refuse_damage, write_whole
 from wfb_gym.scenario.sizes import WIZARDS
 
 ILLEGAL_LOGIT = -1e9
@@ -447,10 +447,7 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved network, found no file")
     with refuse_damage(path, "a saved network"):
-        # NumPy leaves a damaged file open that it has opened itself.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            check_unpacked(held.zip, _MAX_BYTES)
-            arrays = {name: held[name] for name in held.files}
+        arrays = read_arrays(path, _MAX_BYTES)
         about = json.loads(str(arrays.pop("about")))
         limits = dict(about["limits"])
         for army in ("own", "opponent"):

@@ -11,8 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.encoding.positions import Positions
-from wfb_gym.files import check_unpacked, refuse_damage, write_whole
-from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
+from wfb_gym.files import read_arrays, refuse_damage, write_whole
+from wfb_gym.players.interface import (
+    Actions,
+    Masks,
+    Observations,
+    Probabilities,
+    draw_actions,
+)
 
 ENDING = ".table.npz"
 _MAX_BYTES = 2**30
@@ -47,10 +53,8 @@ class TableAgent:
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
         """Draw an action for each row; see `Agent`."""
-        chances = self.action_probabilities(observations, action_masks).cumsum(axis=1)
-        drawn = self._rng.random(len(chances))[:, None] * chances[:, -1:]
-        actions: Actions = (chances <= drawn).sum(axis=1)
-        return actions
+        chances = self.action_probabilities(observations, action_masks)
+        return draw_actions(chances, self._rng)
 
     def action_probabilities(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
@@ -115,11 +119,9 @@ def load_table(
     if not path.is_file():
         raise FileNotFoundError(f"{path}: expected a saved table, found no file")
     with refuse_damage(path, "a saved table"):
-        # NumPy leaves a damaged file open that it has opened itself.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-            check_unpacked(held.zip, _MAX_BYTES)
-            about = dict(json.loads(str(held["about"])))
-            observations, probabilities = held["observations"], held["probabilities"]
+        held = read_arrays(path, _MAX_BYTES)
+        about = dict(json.loads(str(held["about"])))
+        observations, probabilities = held["observations"], held["probabilities"]
         if observations.dtype != np.float32 or probabilities.dtype != np.float64:
             raise ValueError("expected float32 observations and float64 probabilities")
         if observations.ndim != 2 or probabilities.ndim != 2:

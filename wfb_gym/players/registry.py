@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from wfb_gym.opponents.scripted import SCRIPTED, Scripted, find_scripted, kind_and_epsilon
 from wfb_gym.players.interface import Agent, Model, Opponent, Policy
+from wfb_gym.players.policy_table import ENDING, TableAgent
 from wfb_gym.suggestions import did_you_mean
 
 SEARCHING = {
@@ -161,9 +162,7 @@ def _find_agent(
         network = NetworkAgent(_SHIPPED_FOLDER / f"{kind}.npz")
         return PlySearchAgent(count, values=network, policy=network, ways=NETWORK_WAYS)
     path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
-    if path.name.endswith(".table.npz"):
-        from wfb_gym.players.policy_table import TableAgent
-
+    if path.name.endswith(ENDING):
         return TableAgent(path, seed)
     if path.suffix == ".npz":
         from wfb_gym.players.learned import NetworkAgent
