@@ -110,7 +110,8 @@ def _work(settings: Settings, run: Run, data: Dataset, game: solver.ExactGame) -
         network, learned = imitate.learn(given, data, offline.ConservativeLoss, title)
     if learned["interrupted"]:
         raise KeyboardInterrupt
-    probabilities = game.probabilities(imitate.player_of(network, data), data.seat)
+    player = imitate.player_of(network, data)
+    probabilities = game.probabilities(player, data.seat, reached=True)
     return {
         **run._asdict(),
         "dataset": data.name,

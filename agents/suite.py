@@ -99,7 +99,10 @@ def members(settings: Settings) -> list[record.Settings]:
 def behaviour_score(game: solver.ExactGame, settings: record.Settings) -> float:
     """The exact score of those who play a data set's seat; of several the mean."""
     seat = settings.seat
-    scores = (game.score(game.probabilities(each, seat), seat).score for each in settings.agent)
+    scores = (
+        game.score(game.probabilities(each, seat, reached=True), seat).score
+        for each in settings.agent
+    )
     return fmean(each for each in scores if each is not None)
 
 

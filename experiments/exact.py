@@ -19,11 +19,11 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
     agent = make_agent(local_path(name), scenario=game.solution.scenario, seat=seat, seed=0)
     with one_torch_thread():
         try:
-            probabilities = game.probabilities(agent, seat)
+            probabilities = game.probabilities(agent, seat, reached=True)
         except ValueError as error:
             limits = generated_limits(Generation().sizes)
             try:
-                probabilities = game.probabilities(agent, seat, limits)
+                probabilities = game.probabilities(agent, seat, limits, reached=True)
             except ValueError:
                 raise error from None
     return game.score(probabilities, seat)

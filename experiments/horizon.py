@@ -120,7 +120,7 @@ def exact_parts(scenario: Scenario) -> Iterator[Part]:
                 ("exact", HorizonAgent(scenario, phases)),
                 ("phase-search", PhaseSearchAgent(phases_ahead=phases - 1)),
             ):
-                probabilities = game.probabilities(agent, seat_name)
+                probabilities = game.probabilities(agent, seat_name, reached=True)
                 part[f"{kind} {seat_name}"] = game.score(probabilities, seat_name).score
         yield part
 

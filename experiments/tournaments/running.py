@@ -237,5 +237,5 @@ def _probabilities(
             if find_scripted(name) is None:
                 policy = make_agent(name, scenario=this.scenario, seat=seat, seed=0)
             if not getattr(policy, "seeded", False):  # else it is another one in every match
-                found[agent] = game.probabilities(policy, SEATS[seat])
+                found[agent] = game.probabilities(policy, SEATS[seat], reached=True)
     return found

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import load_scenario
+from wfb_gym.solver import seat_decisions
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
 from ..engine.builders import army, lasting, spell, wizard
@@ -108,6 +109,31 @@ def test_the_optimum_scores_100_and_random_play_0(seat: int | str) -> None:
     half = solver.normalised_score(solution, "optimal:0.5", seat)
     assert half.score is not None
     assert 0.0 < half.score < 100.0
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_policy_never_comes_to_does_not_count(
+    name: str, seat: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_decisions, "_EXPANDED", 5)
+    game = solver.ExactGame(solved(name))
+    asked: list[int] = []
+    for policy in (solved(name).policy(seat), Mixed(1, 1000.0)):
+
+        def counting(observations: Any, masks: Any, policy: Any = policy) -> Any:
+            asked.append(len(masks))
+            return policy(observations, masks)
+
+        everywhere = game.score(game.probabilities(counting, seat), seat)
+        often = sum(asked)
+        asked.clear()
+        reached = game.score(game.probabilities(counting, seat, reached=True), seat)
+        assert reached == everywhere  # to the last bit: the same sums
+        assert sum(asked) <= often
+        if (name, seat) == ("several wizards", 0):
+            assert sum(asked) < often / 2
+        asked.clear()
 
 
 def test_a_score_is_the_share_of_what_is_to_be_won() -> None:

@@ -107,7 +107,12 @@ class ExactGame:
         return _sign(seat_number(seat)) * self.solution.points_at_start(self.graph.values)
 
     def probabilities(
-        self, policy: PolicyLike, seat: int | str, limits: Limits | None = None
+        self,
+        policy: PolicyLike,
+        seat: int | str,
+        limits: Limits | None = None,
+        *,
+        reached: bool = False,
     ) -> NDArray[np.float64]:
         """Return what a policy does at every decision of its seat.
 
@@ -115,6 +120,8 @@ class ExactGame:
             policy: see `PolicyLike`.
             seat: 0 or "caster", 1 or "dispeller".
             limits: of its observations and actions; fitted to the scenario unless given.
+            reached: whether it is asked only at what its own choices may lead to, which is all
+                that its points from the start depend on; every action is as likely elsewhere.
 
         Returns:
             Probabilities of the legal actions of all nodes, in the order of `GameGraph.offsets`,
@@ -125,7 +132,10 @@ class ExactGame:
                 one observation in two ways.
         """
         given = np.zeros(int(self.graph.offsets()[-1]))
-        SeatDecisions(self.graph, seat_number(seat), limits).write_probabilities(given, policy)
+        start = self.solution.start_node if reached else None
+        SeatDecisions(self.graph, seat_number(seat), limits).write_probabilities(
+            given, policy, start
+        )
         return given
 
     def value(
@@ -208,7 +218,11 @@ def evaluate(
             one observation in two ways.
     """
     game = ExactGame(scenario)
-    return game.value(game.probabilities(caster, 0), game.probabilities(dispeller, 1), progress)
+    first, second = (
+        game.probabilities(policy, seat, reached=True)
+        for seat, policy in enumerate((caster, dispeller))
+    )
+    return game.value(first, second, progress)
 
 
 def best_response(
@@ -257,7 +271,9 @@ def exploitability(
     if not policies:
         raise ValueError("exploitability: expected a caster, a dispeller or both, found neither")
     game = ExactGame(scenario)
-    weights = sum(game.probabilities(policy, seat) for seat, policy in policies.items())
+    weights = sum(
+        game.probabilities(policy, seat, reached=True) for seat, policy in policies.items()
+    )
     guaranteed = game.guaranteed_points(np.asarray(weights), list(policies), progress)
     lost = [game.optimum(seat) - each for seat, each in zip(policies, guaranteed, strict=True)]
     return sum(lost) / len(lost)
@@ -280,7 +296,7 @@ def normalised_score(
             one observation in two ways.
     """
     game = ExactGame(scenario)
-    return game.score(game.probabilities(policy, seat), seat, progress)
+    return game.score(game.probabilities(policy, seat, reached=True), seat, progress)
 
 
 def _answered_lane(seat: int, play: Play = Play.GIVEN) -> tuple[Play, Play]:

@@ -2,7 +2,8 @@
 
 Exact values need a policy that is a function of the observation, or of the position: no memory,
 no draws of its own. Then asking it once at every decision says all about it, as no two positions
-of a scenario share an observation.
+of a scenario share an observation. Where only what follows from the start counts, it is asked at
+the decisions that its own choices may lead to: of a planner as caster often one in a hundred.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.opponents.scripted import Scripted
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.graph_arrays import LEAF
 
 PolicyLike = Any
 """A scripted player's name, "NAME:EPSILON", a saved model's path, an agent, or a function of
@@ -37,6 +39,8 @@ observations (k, size) and masks (k, actions) that returns actions (k,) or proba
 _BATCH = 1 << 15
 """Decisions in one call of a policy."""
 _ASKED_TWICE = 1024
+_EXPANDED = 1024
+"""Positions whose successors are in memory at once."""
 _REORDERED = 0.01
 """Share of the answers that may change with the order of the rows: floating-point sums in another
 order differ slightly, and ties fall otherwise."""
@@ -94,10 +98,18 @@ class SeatDecisions:
             raise ValueError(f"policy: expected one that draws nothing, found {policy.name}")
         assert_never(policy)
 
-    def write_probabilities(self, probabilities: NDArray[np.float64], policy: PolicyLike) -> None:
+    def write_probabilities(
+        self, probabilities: NDArray[np.float64], policy: PolicyLike, start: int | None = None
+    ) -> None:
         """Write a policy's probabilities of the legal actions at each decision.
 
         They are float64, all nodes' legal actions behind one another; see `GameGraph.sweep`.
+
+        Args:
+            probabilities: where they are written.
+            policy: see `PolicyLike`.
+            start: node from which on they count: one that is no scripted player is then not asked
+                where its own choices never lead, and there every action has the same probability.
 
         Raises:
             ValueError: It is no policy, answers with something else than legal actions or
@@ -105,20 +117,15 @@ class SeatDecisions:
         """
         offsets = self.graph.offsets()
         number = scripted.find_scripted(policy) if isinstance(policy, str) else None
+        places, lengths = self._places(self.nodes, offsets)
+        uniform = np.repeat(1.0 / lengths, lengths)
         if number is None:
             preferred = ("action_probabilities", "act")
             function = _policies.resolve_policy(policy, "policy", preferred)
-            for batch, nodes in enumerate(self.batches()):
-                observations, masks = self.observe(nodes)
-                ask = partial(self._ask, function, nodes, observations, masks)
-                if batch == 0:
-                    _check_memoryless(ask, len(nodes))
-                places, _ = self._places(nodes, offsets)
-                probabilities[places] = ask(slice(None))[masks]  # both ascend by code, row by row
+            probabilities[places] = uniform
+            self._write_answers(probabilities, offsets, function, start)
             return
         kind, epsilon = scripted.kind_and_epsilon(number)
-        places, lengths = self._places(self.nodes, offsets)
-        uniform = np.repeat(1.0 / lengths, lengths)
         if kind == Scripted.RANDOM:
             probabilities[places] = uniform
             return
@@ -131,18 +138,85 @@ class SeatDecisions:
         assert certain.sum() == len(self.nodes), f"{policy} took an illegal action"
         probabilities[places] = (1.0 - epsilon) * certain + epsilon * uniform
 
+    def _write_answers(
+        self,
+        probabilities: NDArray[np.float64],
+        offsets: NDArray[np.int64],
+        policy: Callable[..., Any],
+        start: int | None,
+    ) -> None:
+        """Ask a policy at all decisions, or at those that it may come to from a node."""
+        reached = self._reached(probabilities, offsets, start) if start is not None else None
+        checked, enough = np.zeros(0, np.int64), min(_ASKED_TWICE, _BATCH)
+        for nodes in self.batches() if reached is None else reached:
+            observations, masks = self.observe(nodes)
+            answers = self._ask(policy, nodes, observations, masks)
+            places, _ = self._places(nodes, offsets)
+            probabilities[places] = answers[masks]  # both ascend by code, row by row
+            if len(checked) < enough:
+                checked = np.append(checked, nodes)[:enough]
+                if len(checked) == enough:
+                    self._check_memoryless(policy, checked)
+        if 0 < len(checked) < enough:
+            self._check_memoryless(policy, checked)
+
+    def _reached(
+        self, probabilities: NDArray[np.float64], offsets: NDArray[np.int64], start: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield the nodes of the decisions that can come about, some at a time.
+
+        What may follow decisions of the seat depends on what has been written for them by then.
+        """
+        graph, seat = self.graph, self.view.seat
+        known = np.zeros(graph.size, np.bool_)
+        known[start] = True
+        wave = np.array([start])
+        while len(wave):
+            own = wave[graph.kinds[wave] == seat]
+            for first in range(0, len(own), _BATCH):
+                yield own[first : first + _BATCH]
+            after = []
+            for first in range(0, len(wave), _EXPANDED):
+                nodes = wave[first : first + _EXPANDED]
+                steps, counts = graph.successors(graph.states(nodes))
+                sources = np.repeat(nodes, counts)
+                goes_on = steps.node >= 0  # the end has no node
+                chosen = graph.kinds[sources] == seat
+                places = offsets[sources[chosen]] + steps.action[chosen]
+                goes_on[chosen] &= probabilities[places] > 0.0
+                found = np.unique(steps.node[goes_on])
+                after.append(found[~known[found]])
+                known[found] = True
+            wave = np.concatenate(after)
+            wave = wave[graph.kinds[wave] != LEAF]
+
     def _ask(
         self,
         policy: Callable[..., Any],
         nodes: NDArray[np.int64],
         observations: NDArray[np.float32],
         masks: NDArray[np.bool_],
-        rows: Any,
     ) -> NDArray[np.float64]:
-        """Return a policy's probabilities of all actions at some rows of decisions."""
-        positions = partial(self.positions, nodes[rows])
-        answer = ask_policy(policy, observations[rows], masks[rows], positions)
-        return validated_probabilities(answer, masks[rows], "policy")
+        """Return a policy's probabilities of all actions at some decisions."""
+        answer = ask_policy(policy, observations, masks, partial(self.positions, nodes))
+        return validated_probabilities(answer, masks, "policy")
+
+    def _check_memoryless(self, policy: Callable[..., Any], nodes: NDArray[np.int64]) -> None:
+        """Raise if a policy's answers at some decisions depend on more than what it observes.
+
+        Asked the same again it must answer the same; in another order, nearly.
+        """
+        order = np.random.default_rng(0).permutation(len(nodes))
+        first, again, reordered = (
+            self._ask(policy, some, *self.observe(some)) for some in (nodes, nodes, nodes[order])
+        )
+        moved = (np.abs(first[order] - reordered) > CLOSE).any(axis=1)
+        if not np.array_equal(first, again) or moved.mean() > _REORDERED:
+            raise ValueError(
+                "policy: it answered the same observations differently when asked again: it has "
+                "memory or draws its actions. Exact values need a function of the observation; a "
+                "policy that plays at random must return its probabilities, float (k, actions)"
+            )
 
     def _places(
         self, nodes: NDArray[np.int64], offsets: NDArray[np.int64]
@@ -151,23 +225,6 @@ class SeatDecisions:
         lengths = self.graph.counts[nodes].astype(np.int64)
         starts = offsets[nodes] - np.cumsum(lengths) + lengths
         return np.repeat(starts, lengths) + np.arange(lengths.sum()), lengths
-
-
-def _check_memoryless(ask: Callable[[NDArray[np.int64]], NDArray[np.float64]], count: int) -> None:
-    """Raise if the answers to `count` decisions depend on more than what the policy observes.
-
-    Asked the same again it must answer the same; in another order, nearly.
-    """
-    rows = np.arange(min(count, _ASKED_TWICE))
-    first, again = ask(rows), ask(rows)
-    order = np.random.default_rng(0).permutation(len(rows))
-    moved = (np.abs(first[order] - ask(order)) > CLOSE).any(axis=1)
-    if not np.array_equal(first, again) or moved.mean() > _REORDERED:
-        raise ValueError(
-            "policy: it answered the same observations differently when asked again: it has "
-            "memory or draws its actions. Exact values need a function of the observation; a "
-            "policy that plays at random must return its probabilities, float (k, actions)"
-        )
 
 
 @jit(nogil=True, forceinline=False)

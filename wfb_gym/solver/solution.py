@@ -151,9 +151,14 @@ class Solution:
     def points_at_start(self, values: NDArray[np.float64]) -> float:
         """Return the points of the whole battle if `full`'s nodes have these values, (n,)."""
         battle = Battle(self.packed)
-        if battle.is_over:
-            return battle.points
-        return battle.points + float(values[self.full.find(battle.state)])
+        start = self.start_node
+        return battle.points + (0.0 if start is None else float(values[start]))
+
+    @property
+    def start_node(self) -> int | None:
+        """Node of `full` with which the battle begins; None where there is nothing to decide."""
+        battle = Battle(self.packed)
+        return None if battle.is_over else self.full.find(battle.state)
 
     def policy(self, seat: int | str, limits: Limits | None = None) -> TablePolicy:
         """Return optimal play of a seat as a function of observations: an agent.
