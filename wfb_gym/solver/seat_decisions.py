@@ -3,7 +3,7 @@
 Exact values need a policy that is a function of the observation, or of the position: no memory,
 no draws of its own. Then asking it once at every decision says all about it, as no two positions
 of a scenario share an observation. Where only what follows from the start counts, it is asked at
-the decisions that its own choices may lead to: of a planner as caster often one in a hundred.
+the decisions that its own choices may lead to: of a caster who draws none, a small part.
 """
 
 from collections.abc import Callable, Iterator
