@@ -2,12 +2,14 @@
 
     python -m agents.distil
     python -m agents.distil --scenarios 1000 --steps 5000
+    python -m agents.distil --kind phase --kind duel --out runs/sixth --targets runs/sixth-targets
 
-Solves generated scenarios of the train split, of all kinds (`wfb_gym.generating.KINDS`), keeps the
-exact value of every action at some hundred decisions of each, and trains a network of entities
-(`wfb_gym.players.network`) to prefer the best, in both seats. No dice are thrown: each decision
-counts as if it had been played out endlessly often. Then the policy is graded, exactly, in
-scenarios of the test split, which it never saw.
+Solves generated scenarios of the train split, keeps the exact value of every action at some
+hundred decisions of each, and trains a network of entities (`wfb_gym.players.network`) to prefer
+the best, in both seats. The scenarios are of all kinds (`wfb_gym.generating.KINDS`), or of some: of
+those that an axis of the benchmark calls seen. No dice are thrown: each decision counts as if it
+had been played out endlessly often. Then the policy is graded, exactly, in scenarios of the test
+split, which it never saw.
 
 Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent` plays it),
 results.json, scores.png; targets have their own folder, for the next run. An interruption loses
@@ -55,7 +57,7 @@ from experiments import common
 from experiments.workers import RAY, Workers, open_workers
 from wfb_gym.encoding.limits import SWITCHES, ArmyLimits, Limits
 from wfb_gym.files import refuse_damage, write_text_whole
-from wfb_gym.generating import KINDS
+from wfb_gym.generating import KINDS, KINDS_OF_AXES
 from wfb_gym.players.learned import EITHER, NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.scenario.sizes import DICE
@@ -74,6 +76,9 @@ NOT_LEARNED = (*FREE, "test_bytes", "graded")
 _ARMY = ArmyLimits(wizards=5, spells=9, items=4, units=10, comet_points=0)
 LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, True))
 """What the network can see: all kinds of generated scenarios, and most bundled ones."""
+_SMALL_ERROR = 0.05
+"""Of a value, in the unit of points: smaller ones count less than in proportion."""
+_PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 REPORTED = 200
 """Gradient steps between two points of the curve."""
 
@@ -86,7 +91,8 @@ class Settings:
         scenarios: how many of the train split are learned from; two thirds have targets.
         steps: gradient steps.
         out: folder of the results.
-        targets: folder of the targets, which runs share.
+        targets: folder of the targets, which runs of the same kinds share.
+        kind: what is learned from, and graded.
         seed: seed of the network and of the batches.
         width: width of the hidden layers.
         batch_size: decisions of a gradient step.
@@ -94,26 +100,33 @@ class Settings:
         temperature: temperature of the softmax over exact values; 1: what a decision is about.
         least_stake: what a decision is about at least; 1: the greatest stake in its scenario.
         regret: weight of the expected regret, in temperatures, beside the cross-entropy.
+        value_weight: weight of the loss of values, beside the policy's.
         max_grad_norm: most that the norm of a gradient may be.
         train_bytes: memory that a scenario to learn from may take.
         test_bytes: memory that a scenario of the grading may take.
         graded: scenarios of the test split, with a score.
         workers: scenarios solved side by side on this machine.
         threads: threads of torch.
+        precision: of the products of matrices: bfloat16 is nearly twice as fast where a processor
+            has instructions for it.
         checkpoint_seconds: seconds between two checkpoints.
     """
 
-    scenarios: int = 6000
-    steps: int = 24000
+    scenarios: int = 9000
+    steps: int = 18000
     out: Path = Path("runs/distil")
     targets: Path = Path("runs/targets")
+    kind: tuple[str, ...] = field(
+        default=tuple(KINDS), metadata={"choices": tuple(KINDS | KINDS_OF_AXES), "metavar": "KIND"}
+    )
     seed: int = 0
-    width: int = 64
+    width: int = 96
     batch_size: int = 512
-    learning_rate: float = 2e-3
+    learning_rate: float = 1e-3
     temperature: float = 0.05
     least_stake: float = 0.1
     regret: float = 0.3
+    value_weight: float = 1.5
     max_grad_norm: float = field(default=1.0, metadata={"aliases": ("--max-norm",)})
     train_bytes: int = 6 << 20
     test_bytes: int = 16 << 20
@@ -121,6 +134,7 @@ class Settings:
     workers: int = 2
     ray: str = field(default="", metadata=RAY)
     threads: int = 1
+    precision: str = field(default="float32", metadata={"choices": tuple(_PRECISIONS)})
     checkpoint_seconds: float = 60.0
 
 
@@ -152,7 +166,9 @@ class Student:
         self.optimiser.param_groups[0]["lr"] = max(rate, 1e-5)
         batch = self.targets.sample(settings.batch_size)
         observations, masks, points, stakes, most = map(torch.from_numpy, batch)
-        log_probs, values = self.network(observations, masks)
+        fast = settings.precision != "float32"
+        with torch.autocast("cpu", _PRECISIONS[settings.precision], enabled=fast):
+            log_probs, values = self.network(observations, masks)
         best = points.amax(1, keepdim=True)
         about = torch.maximum(stakes, settings.least_stake * most)[:, None]
         regrets = torch.where(masks, (best - points) / about, torch.zeros(()))
@@ -163,8 +179,9 @@ class Student:
         policy_loss = ((cross_entropy + settings.regret * regret) * matters).mean()
         unit = self.network.worth_at_hand(observations)
         values = values * self.network.greatest_worth(observations) / unit
-        value_loss = nn.functional.smooth_l1_loss(values, best[:, 0] / (100.0 * unit))
-        loss = policy_loss + 0.5 * value_loss
+        wanted_value = best[:, 0] / (100.0 * unit)
+        value_loss = nn.functional.smooth_l1_loss(values, wanted_value, beta=_SMALL_ERROR)
+        loss = policy_loss + settings.value_weight * value_loss
         self.optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
@@ -207,7 +224,11 @@ def check_targets(settings: Settings) -> None:
         TargetError: what the folder notes is damaged.
     """
     path = settings.targets / "settings.json"
-    now = {"train_bytes": settings.train_bytes, "kinds": list(KINDS)}
+    now = {
+        "train_bytes": settings.train_bytes,
+        "kinds": list(settings.kind),
+        "seeds": "of their own",
+    }
     if path.is_file():
         with refuse_damage(path, "settings of targets", TargetError):
             before = dict(json.loads(path.read_text(encoding="utf-8")))
@@ -282,7 +303,9 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     if state is not None:
         check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
     check_targets(settings)
-    source = TargetSource(tuple(KINDS.values()), settings.targets, max_bytes=settings.train_bytes)
+    known = KINDS | KINDS_OF_AXES
+    kinds = tuple(known[kind] for kind in settings.kind)
+    source = TargetSource(kinds, settings.targets, max_bytes=settings.train_bytes)
     began = time.perf_counter()
     useful = make_train_targets(settings, source, workers)
     solving_seconds = time.perf_counter() - began
@@ -293,7 +316,7 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     about: dict[str, Any] = {
         "seat": EITHER,
         "general": True,
-        "scenario": f"generated, {', '.join(KINDS)}",
+        "scenario": f"generated, {', '.join(settings.kind)}",
         "seed": settings.seed,
         "decisions": student.learned_from,
         "command": common.command_line(MODULE, settings, FREE),
@@ -314,7 +337,7 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
         "learned_from": student.learned_from,
         "curve": student.curve,
         "median_score": median,
-        "kinds": list(KINDS),
+        "kinds": list(settings.kind),
         "grades": [asdict(one) for one in grades],
         "versions": common.versions(),
     }

@@ -329,8 +329,8 @@ ALL = (
     ),
     Report(
         "general",
-        "agents.distil",
-        120,
+        "agents.distil --precision bfloat16",
+        90,
         distilled_table,
         {"scores.png": "general.png"},
         draw=(_draw_distilled,),

@@ -68,7 +68,8 @@ class Batch(NamedTuple):
 class TargetSource:
     """Which scenarios are solved, and how much of each is kept.
 
-    The scenarios are numbered: the kinds take turns, each with its next seed.
+    The scenarios are numbered: the kinds take turns, and no two scenarios have the same seed, as
+    kinds that differ little would draw the same wizards from it.
     """
 
     kinds: tuple[Generation, ...]
@@ -79,8 +80,8 @@ class TargetSource:
 
     def scenario(self, number: int) -> Scenario:
         """The scenario of a number."""
-        turn, kind = divmod(number, len(self.kinds))
-        return Generated(self.split, 1, turn, self.kinds[kind]).scenarios()[0]
+        kind = self.kinds[number % len(self.kinds)]
+        return Generated(self.split, 1, number, kind).scenarios()[0]
 
     def path(self, number: int) -> Path:
         """The file of its targets."""

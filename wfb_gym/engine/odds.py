@@ -58,6 +58,35 @@ def _dispel_table() -> NDArray[np.float64]:
     return table
 
 
+@jit(_nrt=True, forceinline=False)
+def through_table(most_dice: int) -> NDArray[np.float64]:
+    """Return the probability to cast a spell so that a dispel roll of all dice does not end it.
+
+    Args:
+        most_dice: of either roll.
+
+    Returns:
+        float64 (2, needs, most_dice + 1, most_dice + 1): [two 6s dispel anything, casting value
+        less bonuses, power dice, dispel dice]. Bonuses count for the casting value alone.
+    """
+    table = np.zeros((2, _CAST_NEEDS, most_dice + 1, most_dice + 1))
+    for need in range(_CAST_NEEDS):
+        for dice in range(1, most_dice + 1):
+            for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+                total = ROLL_SUMMARY_TOTAL[reading]
+                outcome = casting_outcome(
+                    ROLL_SUMMARY_ONES[reading], ROLL_SUMMARY_SIXES[reading], total, 0, need, True
+                )
+                probability = ROLL_SUMMARY_PROBABILITY[reading]
+                if outcome == Casting.IRRESISTIBLE:
+                    table[:, need, dice] += probability
+                elif outcome == Casting.CAST:
+                    for double_six in range(2):
+                        ended = DISPEL_CHANCE[double_six, total, : most_dice + 1]
+                        table[double_six, need, dice] += probability * (1.0 - ended)
+    return table
+
+
 CAST_CHANCES: NDArray[np.float64] = _cast_table()
 """Probability to cast: [it may be irresistible, casting value less bonuses, dice]."""
 CAST_CHANCE: NDArray[np.float64] = CAST_CHANCES[1]

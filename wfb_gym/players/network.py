@@ -15,7 +15,7 @@ import json
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,7 +25,7 @@ from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import BONUS, DICE, KINDS, NUMBER, POINTS, SpellOffsets, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.actions import FIRST_DICE
-from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE
+from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, through_table
 from wfb_gym.files import read_arrays, refuse_damage, write_whole
 from wfb_gym.scenario.sizes import WIZARDS
 
@@ -51,8 +51,12 @@ _AT_HAND = ("open", "pending", "in_play")
 """Numbers of a spell that is at hand."""
 _CAST_DICE = 8
 """Numbers of dice by which the chance to cast a spell is seen."""
+_MOST_DICE = 12
+"""Dice of a pool beyond which chances to get through are not told apart."""
 _DICE_APART = 8
 """Numbers of dice that are told apart one by one."""
+_DICE_FACTS = 10
+"""Facts of each number of dice that may be rolled."""
 _LOOKS = 2
 """Times that members of an army see the others."""
 
@@ -189,25 +193,85 @@ class Pointer(nn.Module):
         super().__init__()
         self.member = _linear(member, width)
         self.whole = _linear(whole, width)
+        self.both = _linear(width, width)
         self.out = _linear(width, 1, 0.01)
 
     def forward(self, members: Tensor, whole: Tensor) -> Tensor:
         """Return the logit of each member, (k, members)."""
         hidden = torch.relu(self.member(members) + self.whole(whole)[:, None])
-        logits: Tensor = self.out(hidden)[..., 0]
+        logits: Tensor = self.out(torch.relu(self.both(hidden)))[..., 0]
         return logits
+
+
+class Chances(nn.Module):
+    """Exact chances of the rules, looked up by what an observation tells of dice and spells.
+
+    Neither items nor dice of one wizard are reckoned with, but for what they add to casts.
+    """
+
+    cast: Tensor
+    dispel: Tensor
+    through: Tensor
+    most_through: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        through = through_table(_MOST_DICE)
+        for name, table in (
+            ("cast", CAST_CHANCE),
+            ("dispel", DISPEL_CHANCE),
+            ("through", through),
+            ("most_through", np.maximum.accumulate(through, axis=2)),
+        ):
+            self.register_buffer(name, torch.from_numpy(table).float(), persistent=False)
+
+    def get_through(self, rules: Tensor, need: Tensor, power: Tensor, against: Tensor) -> Tensor:
+        """Return the chance that a spell is cast with some dice and not dispelled by others.
+
+        Args:
+            rules: 1 where two 6s dispel anything; int64, as all of these, and of like shapes.
+            need: row of the cast table.
+            power: dice that are rolled to cast.
+            against: dice that are rolled to dispel.
+        """
+        return self.through[rules, need, _up_to(power), _up_to(against)]
+
+    def best_through(self, rules: Tensor, need: Tensor, power: Tensor, against: Tensor) -> Tensor:
+        """Return the same with the best number of dice up to `power`."""
+        return self.most_through[rules, need, _up_to(power), _up_to(against)]
+
+
+def _up_to(dice: Tensor) -> Tensor:
+    return dice.clamp(0, _MOST_DICE)
+
+
+class Casts(NamedTuple):
+    """What an army may cast, or has at stake."""
+
+    need: Tensor  # int64 (k, spells): row of the cast table
+    worth: Tensor  # (k, spells): in the unit of points, of those at hand
+    pending: Tensor  # (k, spells): 1 where it is at stake
+    most_dice: Tensor  # int64 (k, spells): that may be rolled for it now
+
+
+class Pools(NamedTuple):
+    """Dice and rules of a decision, int64 (k,)."""
+
+    own: Tensor
+    enemy: Tensor
+    rules: Tensor  # 1 where two 6s dispel anything
+    number: Tensor  # to match
 
 
 class Entities(nn.Module):
     """Encoders of members by kind, which see each other by sums, and pointers back to them.
 
-    Each spell comes with the chances to cast it, and each number of dice with its chance to cast or
-    dispel the spell at stake, without what items add to a dispel and what two 6s do for it.
+    Each spell comes with the chances to cast it, and to get it through all dice of the enemy; each
+    number of dice with its chances for the spell at stake, and with what the best other spell could
+    bring with the dice that are left.
     """
 
     common: Tensor
-    cast_chances: Tensor
-    dispel_chances: Tensor
     dice: Tensor
 
     def __init__(self, limits: Limits, features: int, width: int) -> None:
@@ -215,7 +279,8 @@ class Entities(nn.Module):
         at = layout(limits).offsets[0]
         self.codec = action_codec(limits)
         self.ranges = self.codec.ranges
-        self.at_pool, self.at_number = int(at.own_pool), int(at.number_to_match)
+        names = ("own_pool", "enemy_pool", "number_to_match", "own_phase", "rule_double_six")
+        self.at = {name: int(at[name]) for name in names}
         self.in_spell = {name: int(at.in_spell[name]) for name in SpellOffsets.__annotations__}
         self.cast_bonus = int(at.in_wizard.cast_bonus)
         sizes = {kind: int(at[f"in_{kind}"].stride) for kind in KINDS}
@@ -234,15 +299,11 @@ class Entities(nn.Module):
         common = sorted(set(range(features)).difference(*in_blocks))
         first, count = self.ranges["dice"]
         dice = self.codec.code_of[first : first + count] - FIRST_DICE
-        for name, numbers in (
-            ("common", _indices(common)),
-            ("cast_chances", torch.from_numpy(CAST_CHANCE).float()),
-            ("dispel_chances", torch.from_numpy(DISPEL_CHANCE[0]).float()),
-            ("dice", torch.from_numpy(dice)),
-        ):
-            self.register_buffer(name, numbers, persistent=False)
+        self.register_buffer("common", _indices(common), persistent=False)
+        self.register_buffer("dice", torch.from_numpy(dice), persistent=False)
+        self.chances = Chances()
         self.width = width
-        sizes["spell"] += int(at.in_choice.stride) + sizes["wizard"] + _CAST_DICE
+        sizes["spell"] += int(at.in_choice.stride) + sizes["wizard"] + 3 * _CAST_DICE
         self.first_look = _linear(len(common), 2 * width)
         self.encoders = nn.ModuleDict({k: _linear(n + 1, width) for k, n in sizes.items()})
         pooled = 2 * (len(KINDS) + 1) * width + width
@@ -252,7 +313,7 @@ class Entities(nn.Module):
         self.flat = [key for key in _HEADS if self.ranges[key][1]]
         self.heads = _linear(whole, sum(self.ranges[key][1] for key in self.flat), 0.01)
         self.value = nn.Sequential(_linear(whole, width), nn.ReLU(), _linear(width, 1, 1.0))
-        self.to_dice = Pointer(4 + _DICE_APART, whole, width)
+        self.to_dice = Pointer(_DICE_FACTS + 2 * _DICE_APART, whole, width)
         self.pointers = nn.ModuleDict()
         for name, _, _ in _POINTED.values():
             self.pointers[name] = Pointer(width, whole, width)
@@ -287,7 +348,8 @@ class Entities(nn.Module):
         whole = torch.relu(self.first_look(common))
         members: dict[tuple[str, str], Tensor] = {}
         there: dict[tuple[str, str], Tensor] = {}
-        needs = features.new_zeros(len(features), dtype=torch.long)
+        pools = self._pools(features)
+        casts = {}
         for side in SIDES:
             for kind in ("wizard", "item", "unit"):
                 seen = self._members(features, side, kind)
@@ -295,29 +357,23 @@ class Entities(nn.Module):
                 members[side, kind] = self._encode(seen, side, kind)
             spells = self._members(features, side, "spell")
             casters = self._casters(features, side)
-            need = self._needs(spells, casters)
-            if need.shape[1]:
-                pending_need = need * (self._numbers(spells, "pending") > 0.0)
-                needs = torch.maximum(needs, pending_need.amax(1))
-            chances = self.cast_chances[need][..., 1 : _CAST_DICE + 1]
+            casts[side] = self._casts(spells, casters)
             if side == "own":
                 choices = self._members(features, side, "choice")
             else:
-                choices = features.new_zeros(*need.shape, self.blocks["own", "choice"][2])
+                choices = features.new_zeros(*spells.shape[:2], self.blocks["own", "choice"][2])
             there[side, "spell"] = (self._numbers(spells, "wizard") > 0.0)[..., None].float()
+            chances = self._see_chances(casts[side], pools, side)
             seen = torch.cat([spells, choices, casters, chances], 2)
             members[side, "spell"] = self._encode(seen, side, "spell")
-        pending = {
-            side: self._numbers(self._members(features, side, "spell"), "pending")[..., None]
-            for side in SIDES
-        }
+        pending = {side: casts[side].pending[..., None] for side in SIDES}
         for look in self.looks:
             members, whole = look(members, there, pending, whole)
         hidden = self.trunk(torch.cat([whole, common], 1))
         if self.n_points:
             members["own", "point"] = self._members(features, "own", "point")
         values = self.value(hidden)[:, 0] * features[:, -1]
-        return self._logits(members, self._see_dice(features, needs), hidden), values
+        return self._logits(members, self._see_dice(features, casts, pools), hidden), values
 
     def _encode(self, members: Tensor, side: str, kind: str) -> Tensor:
         """Encode members of a kind, with whose they are."""
@@ -333,27 +389,96 @@ class Entities(nn.Module):
         places = owners.clamp_min(0)[..., None].expand(-1, -1, wizards.shape[2])
         return wizards.gather(1, places) * (owners >= 0)[..., None]
 
-    def _needs(self, spells: Tensor, casters: Tensor) -> Tensor:
-        """Return what each spell needs of its dice, int64 (k, spells): rows of the cast table."""
+    def _pools(self, features: Tensor) -> Pools:
+        """Return the dice and rules of the decisions."""
+        scales = {"own_pool": DICE, "enemy_pool": DICE, "number_to_match": NUMBER}
+        own, enemy, number = (
+            (features[:, self.at[name]] * quantity.scale).round().long()
+            for name, quantity in scales.items()
+        )
+        rules = features[:, self.at["rule_double_six"]].long()
+        return Pools(own, enemy, rules, number.clamp(0, self.chances.dispel.shape[1] - 1))
+
+    def _casts(self, spells: Tensor, casters: Tensor) -> Casts:
+        """Return what an army may cast, or has at stake."""
         need = self._numbers(spells, "casting_value") * NUMBER.scale
         if self.cast_bonus >= 0:
             need = need - casters[..., self.cast_bonus] * BONUS.scale
-        return need.round().long().clamp(0, len(self.cast_chances) - 1)
+        pending = (self._numbers(spells, "pending") > 0.0).float()
+        at_hand = ((self._numbers(spells, "open") > 0.0) | (pending > 0.0)).float()
+        worth = self._numbers(spells, "worth") + self._numbers(spells, "worth_per_phase")
+        most = (self._numbers(spells, "most_dice") * DICE.scale).round().long()
+        rows = need.round().long().clamp(0, len(self.chances.cast) - 1)
+        return Casts(rows, worth * at_hand, pending, torch.where(most > 0, most, _MOST_DICE))
 
-    def _see_dice(self, features: Tensor, needs: Tensor) -> Tensor:
+    def _see_chances(self, casts: Casts, pools: Pools, side: str) -> Tensor:
+        """Return what each spell may bring with each number of dice, (k, spells, facts)."""
+        against = pools.enemy if side == "own" else pools.own
+        dice = torch.arange(1, _CAST_DICE + 1, device=against.device)
+        through = self.chances.get_through(
+            pools.rules[:, None, None], casts.need[..., None], dice, against[:, None, None]
+        )
+        cast = self.chances.cast[casts.need][..., 1 : _CAST_DICE + 1]
+        return torch.cat([cast, through, through * casts.worth[..., None]], 2)
+
+    def _see_dice(self, features: Tensor, casts: dict[str, Casts], pools: Pools) -> Tensor:
         """Return what each number of dice means, (k, numbers, facts)."""
-        pool = (features[:, self.at_pool] * DICE.scale).round()[:, None]
-        number = (features[:, self.at_number] * NUMBER.scale).round().long()
-        number = number.clamp(0, len(self.dispel_chances) - 1)
-        many = len(features), len(self.dice)
+        left = pools.own[:, None] - self.dice
+        many = left.shape
+        need, worth = (
+            torch.cat([getattr(casts[side], name) * casts[side].pending for side in SIDES], 1)
+            for name in ("need", "worth")
+        )
+        at_stake = worth.sum(1, keepdim=True)
+        need = need.sum(1, keepdim=True).long().clamp(max=len(self.chances.cast) - 1)
+        rules = pools.rules[:, None]
+        cast = self.chances.cast[need, self.dice]
+        through = self.chances.get_through(rules, need, self.dice, pools.enemy[:, None])
+        dispel = self.chances.dispel[rules, pools.number[:, None], self.dice]
+        own_phase = features[:, self.at["own_phase"], None] > 0.5
+        next_ones = []
+        for against in (pools.enemy, torch.zeros_like(pools.enemy)):
+            own = self._best_other(casts["own"], pools.rules, left, against[:, None])
+            next_ones.append(own)
+        enemy = self._best_other(casts["enemy"], pools.rules, pools.enemy[:, None], left)
         facts = [
-            self.cast_chances[needs][:, self.dice],
-            self.dispel_chances[number][:, self.dice],
-            (pool - self.dice) / DICE.scale,
+            cast,
+            dispel,
+            through,
+            cast * at_stake,
+            dispel * at_stake,
+            through * at_stake,
+            torch.where(own_phase, next_ones[0], enemy),
+            torch.where(own_phase, next_ones[1], enemy),
+            left / DICE.scale,
             (self.dice / DICE.scale).expand(many),
         ]
         apart = nn.functional.one_hot(self.dice.clamp(max=_DICE_APART - 1), _DICE_APART)
-        return torch.cat([torch.stack(facts, 2), apart.float().expand(*many, -1)], 2)
+        left_apart = nn.functional.one_hot(left.clamp(0, _DICE_APART - 1), _DICE_APART)
+        return torch.cat(
+            [torch.stack(facts, 2), apart.float().expand(*many, -1), left_apart.float()], 2
+        )
+
+    def _best_other(self, casts: Casts, rules: Tensor, power: Tensor, against: Tensor) -> Tensor:
+        """Return the most that a spell which is not at stake may bring, (k, numbers of dice).
+
+        Args:
+            casts: of an army.
+            rules: (k,).
+            power: dice of its pool, (k, numbers) or (k, 1).
+            against: dice of the other, likewise.
+        """
+        worth = casts.worth * (1.0 - casts.pending)
+        if not worth.shape[1]:
+            return torch.zeros_like(power + against, dtype=worth.dtype)
+        chances = self.chances.best_through(
+            rules[:, None, None],
+            casts.need[..., None],
+            torch.minimum(power[:, None], casts.most_dice[..., None]),
+            against[:, None],
+        )
+        best: Tensor = (chances * worth[..., None]).amax(1)
+        return best
 
     def _logits(
         self, members: dict[tuple[str, str], Tensor], dice: Tensor, hidden: Tensor

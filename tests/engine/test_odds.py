@@ -1,0 +1,41 @@
+"""Tables of chances, against all rolls one by one."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from wfb_gym.engine.odds import cast_need, through_table
+from wfb_gym.rules.dice import FACES
+
+ROLLS = {dice: list(product(range(1, FACES + 1), repeat=dice)) for dice in range(4)}
+
+
+def ends(roll: tuple[int, ...], number: int, double_six: bool) -> bool:
+    """Whether a dispel roll ends a spell."""
+    if roll.count(1) >= 2:
+        return False
+    return sum(roll) >= number or (double_six and roll.count(6) >= 2)
+
+
+def comes_through(
+    roll: tuple[int, ...], value: int, against: tuple[int, ...], double_six: bool
+) -> bool:
+    if roll.count(1) >= 2:
+        return False  # a miscast
+    if roll.count(6) >= 2:
+        return True  # irresistible
+    return sum(roll) >= value and not (against and ends(against, sum(roll), double_six))
+
+
+@pytest.mark.parametrize("double_six", [False, True])
+@pytest.mark.parametrize("value", [3, 7, 11])
+def test_chances_to_come_through_are_those_of_all_rolls(value: int, double_six: bool) -> None:
+    found = through_table(3)[int(double_six), cast_need(value, 0)]
+    expected = np.zeros((4, 4))
+    for dice, against in product(range(1, 4), range(4)):
+        pairs = product(ROLLS[dice], ROLLS[against])
+        through = [comes_through(roll, value, other, double_six) for roll, other in pairs]
+        expected[dice, against] = np.mean(through)
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert found[3, 0] > found[3, 3] > 0.0
