@@ -370,9 +370,8 @@ ALL = (
     ),
     Report(
         "strength-self-play",
-        f"experiments.strength phase-search {SELF_PLAY} "
-        "--scenario border-skirmish --scenario long-siege --scenario redhorn-pass",
-        5,
+        f"experiments.strength phase-search {SELF_PLAY}",
+        40,
         lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
     ),
     Report(
