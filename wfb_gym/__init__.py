@@ -12,7 +12,13 @@ from wfb_gym import _commands, _policies, _registration
 if TYPE_CHECKING:
     from wfb_gym import solver
     from wfb_gym.encoding.limits import ArmyLimits, Limits
-    from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
+    from wfb_gym.scenario import (
+        Scenario,
+        ScenarioError,
+        bundled_scenarios,
+        hidden_scenarios,
+        load_scenario,
+    )
 
 _commands.end_in_one_line()
 
@@ -24,6 +30,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "bundled_scenarios",
+    "hidden_scenarios",
     "load_scenario",
     "solver",
 ]
@@ -34,6 +41,7 @@ _HOMES = {
     "Scenario": "wfb_gym.scenario",
     "ScenarioError": "wfb_gym.scenario",
     "bundled_scenarios": "wfb_gym.scenario",
+    "hidden_scenarios": "wfb_gym.scenario",
     "load_scenario": "wfb_gym.scenario",
 }
 

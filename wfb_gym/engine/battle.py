@@ -130,6 +130,8 @@ class Battle:
             ValueError: wrong number of dice, or a face outside 1..6.
         """
         needed = self.dice_to_roll
+        if self.node == Node.DEAL:
+            raise ValueError("roll: no dice deal hidden items; resolve(k) deals set k of the army")
         fair = all(1 <= face <= FACES for face in faces)
         if needed is None:
             read = read_open_roll(self.packed, self.state, faces if fair else ())

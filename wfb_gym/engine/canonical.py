@@ -16,6 +16,7 @@ from wfb_gym.engine.effects import (
     COSTS_LEVEL,
     COSTS_OTHER_WIZARDS_WOUNDS,
 )
+from wfb_gym.engine.hidden_items import uses_at_most
 from wfb_gym.engine.queries import bit, caster_of, last_phase, lowest, without
 from wfb_gym.engine.scoring import unit_threshold, wizard_threshold
 from wfb_gym.engine.state import MAX_PMF, DispelAttempt, Node, State
@@ -42,7 +43,7 @@ def canonicalise(packed: PackedScenario, state: State) -> None:
     side = packed.armies[army]
     dice = int64(state.power)
     for item in range(side.n_items):
-        dice += int64(state.items[army, item]) * int64(side.items[item].cast_extra_dice)
+        dice += uses_at_most(packed, state, army, item) * int64(side.items[item].cast_extra_dice)
     for wizard in range(side.n_wizards):
         dice += int64(state.own_dice[wizard])
     miscasts = dice // 2  # it takes two dice to roll two 1s
@@ -195,7 +196,9 @@ def _idle(packed: PackedScenario, state: State, army: int, wizard: int) -> bool:
         return False
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
-        if entry.bearer == wizard and (state.items[army, item] > 0 or entry.dispel_bonus != 0):
+        if entry.bearer == wizard and (
+            uses_at_most(packed, state, army, item) > 0 or entry.dispel_bonus != 0
+        ):
             return False
     return not state.in_play[army] & packed.armies[army].wizards[wizard].spells
 

@@ -6,6 +6,7 @@ sees them; how many is `scoring`'s. The dice that cause wounds are rolled in `st
 """
 
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine.hidden_items import has_secret
 from wfb_gym.engine.queries import bit, gain, other, without
 from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.spells import close_bound, close_spells, end_spells_at, end_with_caster
@@ -26,7 +27,7 @@ def remove_wizard(packed: PackedScenario, state: State, army: int, wizard: int) 
     state.fleeing[army] = without(state.fleeing[army], bit(UNITS + wizard))
     end_with_caster(packed, state, army, wizard)
     for item in range(packed.armies[army].n_items):
-        if packed.armies[army].items[item].bearer == wizard:
+        if packed.armies[army].items[item].bearer == wizard and not has_secret(state, army):
             state.items[army, item] = 0
     if army == state.active:
         state.own_dice[wizard] = 0

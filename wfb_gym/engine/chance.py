@@ -9,6 +9,7 @@ import numpy as np
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.dispelling import forgotten_on, resolve_forget
 from wfb_gym.engine.generator import Rng, next_word
+from wfb_gym.engine.hidden_items import resolve_deal
 from wfb_gym.engine.miscasts import (
     current_effect,
     hit_models,
@@ -81,6 +82,15 @@ def write_pmf(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     raise AssertionError("no probabilities of wounds are defined at this node")
 
 
+@jit(forceinline=False)
+def write_deal(packed: PackedScenario, state: State, work: WorkSpace) -> int:
+    """Write the chances of each set of hidden items to `work.pmf`; returns how many there are."""
+    side = packed.armies[state.mover]
+    for kind in range(side.n_kinds):
+        work.pmf[kind] = side.kind_chances[kind]
+    return int64(side.n_kinds)
+
+
 @jit
 def is_cast_or_dispel_roll(node: int) -> bool:
     """Whether casting or dispel dice are rolled at this node, first or again."""
@@ -115,7 +125,7 @@ def dice_in_roll(packed: PackedScenario, state: State) -> int:
         return 1
     if is_morale_roll(node):
         return MORALE_DICE
-    if has_pmf(node) or node == Node.ROLL_SPELLS:
+    if has_pmf(node) or node == Node.ROLL_SPELLS or node == Node.DEAL:
         return 0
     raise AssertionError("no number of dice is defined at this node")
 
@@ -231,7 +241,10 @@ def _draw(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> in
                 drawn |= spell
                 left -= 1
         return drawn
-    count = write_pmf(packed, state, work)
+    if state.node == Node.DEAL:
+        count = write_deal(packed, state, work)
+    else:
+        count = write_pmf(packed, state, work)
     point = float(next_word(rng) >> np.uint64(11)) * _UNIT
     chosen = 0
     for k in range(count):
@@ -249,7 +262,7 @@ def sample(packed: PackedScenario, state: State, rng: Rng, work: WorkSpace) -> i
 
     The generator moves on, the state does not; `work.faces` holds the dice afterwards.
     """
-    if has_pmf(state.node) or state.node == Node.ROLL_SPELLS:
+    if has_pmf(state.node) or state.node == Node.ROLL_SPELLS or state.node == Node.DEAL:
         return _draw(packed, state, rng, work)
     roll_dice(rng, dice_in_roll(packed, state), work)
     return outcome_of_roll(packed, state, work)
@@ -295,6 +308,8 @@ def _resolve_other(packed: PackedScenario, state: State, outcome: int) -> float:
         return resolve_rally(packed, state, outcome == OUTCOME_WORKS)
     elif node == Node.ROLL_PANIC:
         return resolve_panic(packed, state, outcome == OUTCOME_WORKS)
+    elif node == Node.DEAL:
+        resolve_deal(packed, state, outcome)
     else:
         raise AssertionError("no chance is resolved at this node")
     return 0.0

@@ -10,6 +10,7 @@ import numpy as np
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.canonical import most_loss_of_unit
+from wfb_gym.engine.hidden_items import uses_at_most
 from wfb_gym.engine.queries import bit, gain, other, without
 from wfb_gym.engine.scoring import points_for_unit, points_for_wizard
 from wfb_gym.engine.state import Node, State
@@ -135,7 +136,9 @@ def _bears_item(packed: PackedScenario, state: State, army: int, wizard: int) ->
     """Whether a character has an item that is not used up."""
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
-        if entry.bearer == wizard and (state.items[army, item] > 0 or entry.count == 0):
+        if entry.bearer == wizard and (
+            uses_at_most(packed, state, army, item) > 0 or entry.count == 0
+        ):
             return True
     return False
 

@@ -5,6 +5,7 @@ Nothing here changes a state.
 
 from wfb_gym._intrinsics import trailing_zeros
 from wfb_gym._jit import int64, jit
+from wfb_gym.engine.hidden_items import is_emptied, uses_at_most
 from wfb_gym.engine.state import (
     BARS_ITEMS,
     DECLARED_BITS,
@@ -75,7 +76,12 @@ def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bo
 
 @jit
 def bearer_can_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Whether the item's bearer, if it needs one, is alive, not fleeing and not barred."""
+    """Whether the item's bearer, if it needs one, is alive, not fleeing and not barred.
+
+    Hidden items that a miscast has emptied are of no use to anybody either.
+    """
+    if state.emptied and is_emptied(packed, state, army, item):
+        return False
     bearer = packed.armies[army].items[item].bearer
     if bearer == NO_BEARER:
         return True
@@ -93,10 +99,23 @@ def has_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
 
 
 @jit
+def may_have_use(packed: PackedScenario, state: State, army: int, item: int) -> bool:
+    """`has_use` as far as everybody knows: a hidden item counts where the army may have it."""
+    return uses_at_most(packed, state, army, item) > 0 and bearer_can_use(packed, state, army, item)
+
+
+@jit
 def serves_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
     """Whether the item may help a cast of `wizard`: it is the wizard's or the army's."""
     bearer = packed.armies[army].items[item].bearer
     return (bearer == NO_BEARER or bearer == wizard) and has_use(packed, state, army, item)
+
+
+@jit
+def may_serve_cast(packed: PackedScenario, state: State, army: int, item: int, wizard: int) -> bool:
+    """`serves_cast` as far as everybody knows: a hidden item counts where the army may have it."""
+    bearer = packed.armies[army].items[item].bearer
+    return (bearer == NO_BEARER or bearer == wizard) and may_have_use(packed, state, army, item)
 
 
 @jit
@@ -248,12 +267,13 @@ def dispels_outright(packed: PackedScenario, state: State, army: int, item: int)
 def highest_dispel(packed: PackedScenario, state: State) -> int:
     """Return a number that no dispel roll of the inactive army can match by its total.
 
-    Casting results beyond it are one and the same to everybody.
+    Casting results beyond it are one and the same to everybody. Hidden items count as far as the
+    army may have them.
     """
     army = other(state.active)
     bonus = dispel_bonus(packed, state, army)
     for item in range(packed.armies[army].n_items):
-        uses = int(state.items[army, item])
+        uses = uses_at_most(packed, state, army, item)
         if uses > 0:
             bonus += uses * max(0, int(packed.armies[army].items[item].dispel_use_bonus))
     dice = int(state.dispel) + resistance_to_cast(packed, state)
@@ -262,12 +282,13 @@ def highest_dispel(packed: PackedScenario, state: State) -> int:
 
 @jit
 def can_answer_cast(packed: PackedScenario, state: State) -> bool:
-    """Whether the inactive army has anything to stop a spell with."""
+    """Whether the inactive army has anything to stop a spell with; or may have, if it is hidden."""
     if state.dispel > 0 or resistance_to_cast(packed, state) > 0:
         return True
     army = other(state.active)
     for item in range(packed.armies[army].n_items):
-        if dispels_outright(packed, state, army, item):
+        outright = packed.armies[army].items[item].dispel_use == DispelUse.AUTOMATIC
+        if outright and may_have_use(packed, state, army, item):
             return True
     return False
 
@@ -283,14 +304,19 @@ def reroll_item(packed: PackedScenario, state: State, all_dice: int, natural_res
     army = int64(state.active if state.attempt == DispelAttempt.NONE else state.mover)
     if not packed.armies[army].rerolls:
         return -1
-    return _reroll_item(packed, state, army, all_dice, natural_result)
+    return _reroll_item(packed, state, army, all_dice, natural_result, False)
 
 
 @jit(forceinline=False)
 def _reroll_item(
-    packed: PackedScenario, state: State, army: int, all_dice: int, natural_result: int
+    packed: PackedScenario,
+    state: State,
+    army: int,
+    all_dice: int,
+    natural_result: int,
+    may_be_hidden: bool,
 ) -> int:
-    """`reroll_item` of an army that has such items."""
+    """`reroll_item` of an army that has such items, or may have them."""
     casting = state.attempt == DispelAttempt.NONE
     for item in range(packed.armies[army].n_items):
         entry = packed.armies[army].items[item]
@@ -305,7 +331,12 @@ def _reroll_item(
         if natural_result != NaturalResult.PLAIN and not entry.changes_natural:
             continue
         if casting:
-            if serves_cast(packed, state, army, item, caster_of(packed, army, state.spell - 1)):
+            wizard = caster_of(packed, army, state.spell - 1)
+            if may_be_hidden:
+                serves = may_serve_cast(packed, state, army, item, wizard)
+            else:
+                serves = serves_cast(packed, state, army, item, wizard)
+            if serves:
                 return item
         elif declared_uses(state, item):
             return item
@@ -314,10 +345,13 @@ def _reroll_item(
 
 @jit
 def can_reroll(packed: PackedScenario, state: State, natural_result: int) -> bool:
-    """Whether any item of the mover could re-roll the pending dice."""
+    """Whether any item that the mover has, or may have, could re-roll the pending dice."""
+    army = int64(state.active if state.attempt == DispelAttempt.NONE else state.mover)
+    if not packed.armies[army].rerolls:
+        return False
     return (
-        reroll_item(packed, state, int64(0), natural_result) >= 0
-        or reroll_item(packed, state, int64(1), natural_result) >= 0
+        _reroll_item(packed, state, army, int64(0), natural_result, True) >= 0
+        or _reroll_item(packed, state, army, int64(1), natural_result, True) >= 0
     )
 
 

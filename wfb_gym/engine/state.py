@@ -73,24 +73,25 @@ class Node(IntEnum):
     ROLL_SHARE = 30
     ROLL_RALLY = 31
     ROLL_PANIC = 32
+    DEAL = 33  # of hidden items
     # steps that the engine takes by itself; no caller ever sees a state in one of them
-    BEGIN_PHASE = 33
-    GENERATE_DICE = 34
-    MISCAST_EFFECTS = 35
-    END_PHASE = 36
-    STRIKES = 37
-    SELECT_SPELLS = 38
-    COMETS = 39
-    STORED_DICE = 40
-    STORING = 41
-    RALLY = 42
-    PANIC = 43
+    BEGIN_PHASE = 34
+    GENERATE_DICE = 35
+    MISCAST_EFFECTS = 36
+    END_PHASE = 37
+    STRIKES = 38
+    SELECT_SPELLS = 39
+    COMETS = 40
+    STORED_DICE = 41
+    STORING = 42
+    RALLY = 43
+    PANIC = 44
 
 
 FIRST_DECISION = int(Node.NOMINATE)
 LAST_DECISION = int(Node.STORE_DICE)
 FIRST_CHANCE = int(Node.ROLL_CASTING)
-LAST_CHANCE = int(Node.ROLL_PANIC)
+LAST_CHANCE = int(Node.DEAL)
 DECISIONS = LAST_DECISION - FIRST_DECISION + 1
 COMMON_DECISIONS = int(Node.IN_PLAY) - FIRST_DECISION + 1
 """Decisions that every scenario knows come first."""
@@ -119,7 +120,7 @@ class ReturnTo(IntEnum):
     NOMINATE = 0
     FREE_SPELL = 1
     MISCAST_ROW = 2
-    COMETS = 39
+    COMETS = 40
 
 
 class Share(IntEnum):
@@ -188,7 +189,9 @@ class State(Record):
     contacts: Annotated[NDArray[np.int8], CONTACTS]  # models left in each group in base contact
     aims: Annotated[NDArray[np.int8], ARMIES, SPELLS]  # 1 + aim of a spell in play
     markers: Annotated[NDArray[np.int8], ARMIES, WIZARDS]  # on the Comet of this wizard
-    spare: Annotated[NDArray[np.int8], 3]  # padding that has no name is lost when NumPy copies
+    # 1 + which set of hidden items the army was dealt; 0 before, and where nothing is hidden
+    kind: Annotated[NDArray[np.int8], ARMIES]
+    emptied: Int8  # bit of an army with hidden items: those of them that store dice are empty
 
 
 STATE = dtype_of(State)

@@ -2,7 +2,8 @@
 
 Both change the state in place and return the points that changed hands, as the first army sees
 them (positive: it gained). Nodes with one legal action are played here, so callers meet only
-real decisions, chance nodes and the end.
+real decisions, chance nodes and the end. Where items are hidden, a decision is real if it would be
+one with any of those that the mover may have.
 """
 
 from wfb_gym._jit import int64, jit
@@ -20,6 +21,7 @@ from wfb_gym.engine.dispelling import (
     act_dispel_reserve,
     act_in_play,
 )
+from wfb_gym.engine.hidden_items import deal_instead, has_secret, may_be_kind
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.miscasts import act_free_spell, after_free_spell, run_effects
 from wfb_gym.engine.morale import next_rally, next_test
@@ -102,6 +104,24 @@ def _next_strike_or_return(packed: PackedScenario, state: State) -> None:
         raise AssertionError("no way back to this node is defined")
 
 
+@jit(forceinline=False)
+def _others_could_choose(packed: PackedScenario, state: State, work: WorkSpace) -> bool:
+    """Whether the mover would have a choice with other hidden items that it may have.
+
+    Then it is asked in any case, so that being asked tells nothing. Lists its own actions anew.
+    """
+    army = int64(state.mover)
+    own = int64(state.kind[army] - 1)
+    most = 0
+    for kind in range(packed.armies[army].n_kinds):
+        if kind != own and may_be_kind(packed, state, army, kind):
+            deal_instead(packed, state, army, kind)
+            most = max(most, legal_actions(packed, state, work))
+            deal_instead(packed, state, army, own)
+    legal_actions(packed, state, work)
+    return most > 1
+
+
 @jit(forceinline=False, is_shared=True)
 def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> tuple[float, int]:
     """Go on by itself until somebody has a choice, dice must be rolled, or the battle ends.
@@ -114,7 +134,9 @@ def advance_to_choice(packed: PackedScenario, state: State, work: WorkSpace) -> 
         node = state.node
         if is_decision(node):
             count = legal_actions(packed, state, work)
-            if count > 1:
+            if count > 1 or (
+                has_secret(state, state.mover) and _others_could_choose(packed, state, work)
+            ):
                 return points, count
             points += play(packed, state, int64(work.legal[0]))
         elif node == Node.END or is_chance(node):

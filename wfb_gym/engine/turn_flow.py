@@ -5,6 +5,7 @@
 
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.canonical import can_still_be_hurt, tidy_targets
+from wfb_gym.engine.hidden_items import has_secret, next_deal
 from wfb_gym.engine.morale import count_models, forget_flight, tidy_tests
 from wfb_gym.engine.queries import (
     bearer_can_use,
@@ -37,7 +38,6 @@ from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, MARK_WORDS, NO_BEARER, UNI
 def begin_battle(packed: PackedScenario, state: State) -> None:
     """Set up the scenario, on the threshold of its first phase."""
     state.open = 0
-    state.node = Node.SELECT_SPELLS if packed.draws else Node.BEGIN_PHASE
     state.mover = 0
     state.active = 0
     state.phase = 0
@@ -71,6 +71,7 @@ def begin_battle(packed: PackedScenario, state: State) -> None:
                 state.known[army] = without(state.known[army], lore << first)
     for group in range(len(state.contacts)):
         state.contacts[group] = packed.contacts[group].models
+    next_deal(packed, state)
 
 
 @jit(forceinline=False)
@@ -353,6 +354,8 @@ def _clear_armies(state: State) -> None:
     state.fleeing[:] = 0
     state.phase_models[:] = 0
     state.items[:] = 0
+    state.kind[:] = 0
+    state.emptied = 0
     state.level[:] = 0
     state.wounds[:] = 0
     state.lock[:] = 0
@@ -399,6 +402,8 @@ def tidy(packed: PackedScenario, state: State) -> None:
         if contact.army != army or not open_spells:
             state.contacts[group] = 0
     for side in range(2):
+        if has_secret(state, side):
+            continue  # what it has shown is to be known
         for item in range(packed.armies[side].n_items):
             if not _item_matters(packed, state, side, item):
                 state.items[side, item] = 0

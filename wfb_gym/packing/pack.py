@@ -54,6 +54,7 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
             wizard.draws = scenario.spells_drawn(who)
             packed.draws |= who.rolls_spells
         packed.stores |= bool(target.items["stores"].any())
+        packed.deals |= bool(army.hidden)
         spells = [slot.spell for slot in slots.spell_slots(army, scenario.catalogue)]
         packed.delayed |= any(spell.is_delayed for spell in spells)
         targeted |= any(spell.effect is not None for spell in spells)
@@ -95,6 +96,13 @@ def _pack_army(
     for slot, item in zip(items, packed.items, strict=False):
         _pack_item(item, slot)
         packed.rerolls |= bool(item.reroll_cast or item.reroll_dispel)
+    packed.n_kinds = len(army.hidden)
+    weights = sum(kind.weight for kind in army.hidden)
+    for kind, dealt in enumerate(army.hidden):
+        packed.kind_chances[kind] = dealt.weight / weights
+        for index, slot in enumerate(items):
+            copies = slot.copies + (slot.hidden[kind] if slot.hidden else 0)
+            packed.kind_uses[kind, index] = slot.uses_each * copies
     _pack_spells(packed, army, rules.in_play_recast, catalogue)
 
 

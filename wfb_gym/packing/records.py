@@ -17,6 +17,7 @@ from wfb_gym._records import Float64, Int8, Int16, Int32, Int64, Record, Records
 from wfb_gym.scenario import sizes
 from wfb_gym.scenario.sizes import (
     ARMIES,
+    HIDDEN_KINDS,
     MARK_WORDS,
     MISCAST_TABLES,
     POINTS,
@@ -260,7 +261,8 @@ class PackedItem(Record):
     """A kind of magic item, by its bearer."""
 
     bearer: Int8  # wizard, or NO_BEARER
-    count: Int8  # uses for the whole battle; 0 for an item that only adds
+    # uses for the whole battle, of hidden ones the most; 0 for an item that only adds
+    count: Int8
     power_dice: Int8  # to the army's pool, each phase
     dispel_dice: Int8
     dispel_bonus: Int8  # to every dispel roll, while the bearer can use it
@@ -297,6 +299,10 @@ class PackedArmy(Record):
     healing: Int32  # bit s: spell s brings back wounds
     sought: Int32  # bit of a target: some spell gains by its flight
     staying: Annotated[NDArray[np.int64], MARK_WORDS]  # bits of `marks` that stay for the battle
+    n_kinds: Int64  # sets of hidden items, of which chance deals one; 0 where nothing is hidden
+    kind_chances: Annotated[NDArray[np.float64], HIDDEN_KINDS]  # of each; they sum to 1
+    # uses of each item for the whole battle, known and hidden, by what was dealt
+    kind_uses: Annotated[NDArray[np.int8], HIDDEN_KINDS, sizes.ITEMS]
     n_units: Int64
     n_aims: Int64
     n_points: Int64  # that its Comets may be aimed at
@@ -360,6 +366,7 @@ class PackedScenario(Record):
     targets: Int8  # 1: some spell is aimed
     draws: Int8  # 1: some wizard draws its spells when the battle begins
     stores: Int8  # 1: some item keeps dice
+    deals: Int8  # 1: some army has hidden items
     delayed: Int8  # 1: some spell is a Comet
     wounds_others: Int8  # 1: some miscast wounds the other wizards
     miscast_wounds: Int8  # most that a miscast costs one wizard; UNBOUNDED: its life

@@ -5,7 +5,12 @@
 """
 
 from wfb_gym.scenario.errors import Problem, ScenarioError
-from wfb_gym.scenario.loading import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario.loading import (
+    bundled_scenarios,
+    hidden_scenarios,
+    load_scenario,
+    scenario_from_dict,
+)
 from wfb_gym.scenario.scenario import Scenario, TargetRow, explain_targets
 
 __all__ = [
@@ -15,6 +20,7 @@ __all__ = [
     "TargetRow",
     "bundled_scenarios",
     "explain_targets",
+    "hidden_scenarios",
     "load_scenario",
     "scenario_from_dict",
 ]

@@ -10,13 +10,21 @@ from pydantic import Field
 
 from wfb_gym.scenario.characters import BaseContact, Character, Hero, Items, Runesmith, Wizard
 from wfb_gym.scenario.errors import Problem
-from wfb_gym.scenario.fields import Dice, Flag, Name, StrictModel
-from wfb_gym.scenario.sizes import SPELLS, UNITS, WIZARDS
+from wfb_gym.scenario.fields import Dice, Flag, Name, Number, StrictModel
+from wfb_gym.scenario.sizes import HIDDEN_KINDS, MAX_POINTS, SPELLS, UNITS, WIZARDS
 from wfb_gym.scenario.units import Unit
 from wfb_gym.suggestions import one_of
 
 MODELS_TOUCHED = 3
 """Models of its own unit that a character in it touches: two beside, one behind (ours)."""
+
+
+class HiddenItems(StrictModel):
+    """Items that an army may hold beside those that everybody knows of."""
+
+    items: Items = ()  # names of items that do nothing before they are used
+    bearer: Name | None = None  # the character who carries them; None for the army itself
+    weight: Annotated[float, Number(0.0, MAX_POINTS)] = 1.0  # how often, beside the others'
 
 
 class Army(StrictModel):
@@ -28,6 +36,8 @@ class Army(StrictModel):
     power_dice: Dice | None = None
     dispel_dice: Dice | None = None  # fixes the pool of enemy phases
     items: Items = ()  # names of items that belong to the army itself and need no bearer
+    # what it may hold beside: chance deals one of these, which the enemy does not see
+    hidden: Annotated[tuple[HiddenItems, ...], Field(max_length=HIDDEN_KINDS)] = ()
     miscast_table: Name | None = None  # of its wizards; None for the ruleset's
     wizards: tuple[Wizard, ...] = ()
     runesmiths: tuple[Runesmith, ...] = ()  # its Runesmiths and Runelords
@@ -55,9 +65,16 @@ class Army(StrictModel):
         for key, character in self.keyed_characters():
             yield f"{key}.items", character, character.items
 
+    def carried_hidden(self) -> Iterator[tuple[str, int | None, Items]]:
+        """Return the hidden items, kind by kind: key, index of the bearer, and names."""
+        names = [who.name for who in self.characters]
+        for i, kind in enumerate(self.hidden):
+            bearer = names.index(kind.bearer) if kind.bearer in names else None
+            yield f"hidden[{i}].items", bearer, kind.items
+
     @property
     def item_names(self) -> Iterator[str]:
-        """Names of all items of the army, as often as it has them."""
+        """Names of all items of the army that everybody knows of, as often as it has them."""
         return (name for _, _, names in self.carried() for name in names)
 
     def unit_index(self, name: str | None) -> int | None:
@@ -86,6 +103,7 @@ class Army(StrictModel):
         yield from self._joining_problems()
         yield from self._daemon_problems()
         yield from self._general_problems()
+        yield from self._hidden_problems()
         if len(self.characters) > WIZARDS:
             expected = f"at most {WIZARDS} wizards, Runesmiths, Runelords and heroes"
             key = next(self.keyed_characters())[0].partition("[")[0]
@@ -129,6 +147,16 @@ class Army(StrictModel):
         for key, who in generals[1:]:
             expected = f"false, as {generals[0][1].name} is the general"
             yield who.problem_at("general", expected).below(key)
+
+    def _hidden_problems(self) -> Iterator[Problem]:
+        """Hidden items of nobody, or that are never dealt."""
+        names = [who.name for who in self.characters]
+        for i, kind in enumerate(self.hidden):
+            if kind.bearer is not None and kind.bearer not in names:
+                expected = one_of(names, kind.bearer, "a character of the army")
+                yield kind.problem_at("bearer", expected).below(f"hidden[{i}]")
+        if self.hidden and not any(kind.weight for kind in self.hidden):
+            yield Problem("hidden", "a weight above 0", "none")
 
     def _daemon_problems(self) -> Iterator[Problem]:
         """Wizards that are units of Daemons contradict these units."""

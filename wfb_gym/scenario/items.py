@@ -182,6 +182,12 @@ class Item(StrictModel):
         """Whether it does more than change its bearer."""
         return any(getattr(self, key) for key in SLOT_FIELDS)
 
+    @property
+    def can_be_hidden(self) -> bool:
+        """Whether nobody notices it before it is used: it has uses, and does nothing else."""
+        lasting = (*BEARER_FIELDS, *FIELDS_BY_ROLE[Role.ARMY])
+        return self.uses > 0 and not any(getattr(self, key) for key in lasting)
+
     def problems(self) -> Iterator[Problem]:
         """Check that a use does something, and that nothing waits for a use in vain."""
         purposes = ("when_casting", "when_dispelling", "reroll")

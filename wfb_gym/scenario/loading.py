@@ -12,9 +12,10 @@ from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.slots import capacity_problems
-from wfb_gym.suggestions import one_of
+from wfb_gym.suggestions import did_you_mean, one_of
 
 _FOLDER = "scenarios"
+_HIDDEN = "scenarios/hidden"
 
 
 def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scenario:
@@ -36,8 +37,13 @@ def scenario_from_dict(data: Mapping[str, Any], where: str = "scenario") -> Scen
 
 
 def bundled_scenarios() -> list[str]:
-    """Names of the scenarios that come with the package, sorted."""
+    """Names of the scenarios that come with the package, sorted, but for `hidden_scenarios`."""
     return list(bundled_names(_FOLDER))
+
+
+def hidden_scenarios() -> list[str]:
+    """Names of the scenarios with hidden items that come with the package, sorted."""
+    return list(bundled_names(_HIDDEN))
 
 
 def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
@@ -60,8 +66,10 @@ def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
     name = os.fspath(source)
     if not isinstance(source, str) or name.endswith(".toml") or Path(name).name != name:
         return _from_file(name)
-    if name not in bundled_names(_FOLDER):
-        bundled = one_of(bundled_scenarios(), name, "the name of a bundled scenario")
+    names = [*bundled_scenarios(), *hidden_scenarios()]
+    if name not in names:
+        known = names if did_you_mean(names, name) else bundled_scenarios()
+        bundled = one_of(known, name, "the name of a bundled scenario")
         expected = f"a path ending in .toml or {bundled}"
         raise ScenarioError("scenario", [Problem("", expected, format_value(name))])
     return _load_bundled(name)
@@ -69,7 +77,8 @@ def load_scenario(source: str | os.PathLike[str] | Scenario) -> Scenario:
 
 @cache
 def _load_bundled(name: str) -> Scenario:
-    return scenario_from_dict(bundled_data(_FOLDER, name), f"{name}.toml")
+    folder = _FOLDER if name in bundled_names(_FOLDER) else _HIDDEN
+    return scenario_from_dict(bundled_data(*folder.split("/"), name), f"{name}.toml")
 
 
 def _from_file(path: str) -> Scenario:

@@ -129,6 +129,11 @@ class Scenario(StrictModel):
         return has_units and all(spell.effect is not None for spell in spells)
 
     @property
+    def has_secrets(self) -> bool:
+        """Whether an army has items that its enemy does not see."""
+        return any(army.hidden for army in self.armies)
+
+    @property
     def catalogue(self) -> dict[str, Item]:
         """Every item that the scenario may name, by name."""
         return bundled_items() | {item.name: item for item in self.items}
@@ -324,6 +329,14 @@ def _item_problems(army: Army, catalogue: Mapping[str, Item]) -> Iterator[Proble
             found += f" of {'the army itself' if bearer is None else bearer.name}"
             for expected in _usable_items(catalogue[name], bearer):
                 yield Problem(f"{key}[{i}]", expected, found)
+    for key, _, names in army.carried_hidden():
+        for i, name in enumerate(names):
+            if name not in catalogue:
+                expected = one_of(catalogue, name, "an item of this file or bundled")
+                yield Problem(f"{key}[{i}]", expected, format_value(name))
+            elif not catalogue[name].can_be_hidden:
+                expected = "an item that does nothing before it is used"
+                yield Problem(f"{key}[{i}]", expected, format_value(name))
 
 
 def _usable_items(item: Item, bearer: Character | None) -> Iterator[str]:

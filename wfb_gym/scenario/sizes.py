@@ -34,6 +34,8 @@ MARKS = MARK_WORDS * MARKS_PER_WORD
 """Spells in one army whose mark a target keeps."""
 ITEMS = 8
 """Kinds of item in one army, counted by bearer."""
+HIDDEN_KINDS = 4
+"""Sets of hidden items that chance may deal to one army."""
 MAX_WOUNDS = 20
 """Wounds that a character can come to, stolen ones among them."""
 CONTACTS = 16

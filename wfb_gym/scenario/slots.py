@@ -32,14 +32,20 @@ class ItemSlot(NamedTuple):
 
     bearer: int  # index among the army's characters, or `NO_BEARER`
     item: Item  # what they are
-    copies: int  # how many
+    copies: int  # how many that everybody knows of
     active: bool  # whether somebody can use them when the battle begins
     key: str  # of the first of them, from the army on
+    hidden: tuple[int, ...] = ()  # how many more, by the set that chance deals
 
     @property
     def uses(self) -> int:
-        """Uses of all copies for the whole battle; 0 for items that are not used up."""
-        return self.copies * (self.item.uses if self.item.bound is None else self.item.bound.uses)
+        """Uses for the whole battle, of hidden ones the most; 0 for items not used up."""
+        return self.uses_each * (self.copies + max(self.hidden, default=0))
+
+    @property
+    def uses_each(self) -> int:
+        """Uses of one copy for the whole battle; 0 for an item that is not used up."""
+        return self.item.uses if self.item.bound is None else self.item.bound.uses
 
 
 def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
@@ -65,10 +71,11 @@ def spell_slots(army: Army, catalogue: Mapping[str, Item]) -> list[SpellSlot]:
 def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
     """Return the army's items in packed order: its own, then those of its characters.
 
-    Items that do no more than change their bearer take no slot.
+    Items that do no more than change their bearer take no slot. Hidden ones stand with known ones
+    of the same name and bearer, or behind all of these.
     """
-    return [
-        ItemSlot(
+    slots = {
+        (bearer, name): ItemSlot(
             bearer,
             catalogue[name],
             copies=names.count(name),
@@ -78,7 +85,19 @@ def item_slots(army: Army, catalogue: Mapping[str, Item]) -> list[ItemSlot]:
         for bearer, (key, who, names) in enumerate(army.carried(), NO_BEARER)
         for name in dict.fromkeys(names)
         if catalogue[name].needs_slot
+    }
+    dealt = [
+        (key, NO_BEARER if bearer is None else bearer, names)
+        for key, bearer, names in army.carried_hidden()
     ]
+    for key, bearer, names in dealt:
+        for name in dict.fromkeys(names):
+            place = f"{key}[{names.index(name)}]"
+            active = bearer == NO_BEARER or army.characters[bearer].is_active
+            slot = slots.get((bearer, name), ItemSlot(bearer, catalogue[name], 0, active, place))
+            hidden = tuple(held.count(name) * (who == bearer) for _, who, held in dealt)
+            slots[bearer, name] = slot._replace(hidden=hidden)
+    return list(slots.values())
 
 
 def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]) -> int:

@@ -61,7 +61,7 @@ def spelled_out(
 def _with_items(army: Mapping[str, Any], find: _Find) -> dict[str, Any]:
     """Return an army's table with the items of it and of its characters spelled as known."""
     result = {**army, **_respelled(army, "items", find)}
-    for key in _CHARACTERS:
+    for key in (*_CHARACTERS, "hidden"):
         if isinstance(army.get(key), list | tuple):
             result[key] = [
                 {**each, **_respelled(each, "items", find)} if isinstance(each, Mapping) else each

@@ -1,0 +1,249 @@
+"""Hidden items: what chance deals, what a use shows, and that nothing else tells of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wfb_gym.engine import actions
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import (
+    deal_instead,
+    deal_likeliest,
+    may_be_kind,
+    shown_uses,
+    uses_at_most,
+)
+from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
+from wfb_gym.scenario import Scenario, ScenarioError
+
+from .builders import PASS, miscast
+from .hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, random_play, scenarios
+
+SCENARIOS = scenarios()
+ROUNDS = 60
+
+
+def dealt(scenario: Scenario, *sets: int) -> Battle:
+    """A battle in which chance has dealt these sets, army by army."""
+    battle = Battle(pack(scenario))
+    for kind in sets:
+        assert battle.node == Node.DEAL
+        battle.resolve(kind)
+    assert battle.node != Node.DEAL
+    return battle
+
+
+def use(battle: Battle, item: int = 0) -> None:
+    """Use or declare an item."""
+    battle.act(actions.FIRST_ITEM + item)
+
+
+def cast(battle: Battle, spell: int, *faces: int) -> None:
+    """Cast a spell without an item, with as many dice as there are faces."""
+    battle.act(actions.FIRST_CAST + spell)
+    if battle.node == Node.ITEM:
+        battle.act(PASS)
+    battle.act(actions.FIRST_DICE + len(faces))
+    battle.roll(*faces)
+
+
+def test_each_set_is_dealt_as_often_as_its_weight_says() -> None:
+    battle = Battle(pack(hidden_scenario(dispeller=kinds([], [SCROLL], weights=[1.0, 3.0]))))
+    assert battle.node == Node.DEAL
+    assert battle.mover == 1
+    assert battle.chance_outcomes() == [(0, 0.25), (1, 0.75)]
+
+
+def test_the_caster_is_dealt_its_items_first() -> None:
+    battle = Battle(pack(SCENARIOS["both"]))
+    assert battle.mover == 0
+    battle.resolve(1)
+    assert battle.mover == 1
+    battle.resolve(0)
+    assert list(battle.state.kind) == [2, 1]
+    assert battle.state.items[0, 0] == 0
+    assert battle.state.items[1, 0] == 1
+
+
+def test_a_set_of_weight_0_is_never_dealt() -> None:
+    battle = Battle(pack(hidden_scenario(dispeller=kinds([], [SCROLL], weights=[1.0, 0.0]))))
+    assert battle.chance_outcomes() == [(0, 1.0)]
+
+
+def test_no_dice_deal_items() -> None:
+    battle = Battle(pack(SCENARIOS["scrolls"]))
+    with pytest.raises(ValueError, match="no dice deal"):
+        battle.roll()
+
+
+def test_hidden_items_stand_beside_those_that_all_know_of() -> None:
+    battle = dealt(SCENARIOS["a scroll that all know of, and more"], 1)
+    assert list(battle.state.items[1, :2]) == [1, 1]  # the army's own, and the bearer's
+    battle = dealt(hidden_scenario(dispeller=kinds([], [SCROLL]), answers={"items": [SCROLL]}), 1)
+    assert list(battle.state.items[1, :2]) == [2, 0]
+
+
+@pytest.mark.parametrize("kind", [0, 1, 2])
+def test_who_has_nothing_is_asked_like_who_has_something(kind: int) -> None:
+    battle = dealt(
+        hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL] * 2), answers={"dispel_dice": 0}),
+        kind,
+    )
+    cast(battle, 1, 6, 5)
+    assert battle.node == Node.DISPEL
+    expected = [PASS] if kind == 0 else [PASS, actions.FIRST_ITEM]
+    assert battle.legal_actions() == expected
+
+
+def test_nobody_is_asked_where_all_know_that_nothing_is_left() -> None:
+    scenario = hidden_scenario(dispeller=kinds([], [SCROLL]), answers={"dispel_dice": 0})
+    battle = dealt(scenario, 1)
+    cast(battle, 0, 6, 5)
+    use(battle)
+    assert battle.node == Node.NOMINATE
+    before = battle.points
+    battle.act(actions.FIRST_CAST + 1)
+    assert battle.node == Node.ROLL_CASTING  # with the one die that is left
+    battle.roll(6)
+    assert battle.points == before  # a 6 does not cast it, and there is no die left
+
+
+def test_a_use_shows_an_item_and_no_more() -> None:
+    battle = dealt(SCENARIOS["scrolls"], 2)
+    packed, state = battle.packed, battle.state
+    assert uses_at_most(packed, state, 1, 0) == 2
+    cast(battle, 0, 6, 5)
+    use(battle)
+    assert shown_uses(packed, state, 1, 0) == 1
+    assert [may_be_kind(packed, state, 1, kind) for kind in range(3)] == [False, True, True]
+    assert uses_at_most(packed, state, 1, 0) == 1
+
+
+def test_what_was_shown_stays_with_another_deal() -> None:
+    battle = dealt(SCENARIOS["scrolls"], 2)
+    cast(battle, 0, 6, 5)
+    use(battle)
+    deal_instead(battle.packed, battle.state, 1, 1)
+    assert battle.state.items[1, 0] == 0
+    assert shown_uses(battle.packed, battle.state, 1, 0) == 1
+    deal_likeliest(battle.packed, battle.state, 1)
+    assert battle.state.kind[1] == 2  # of equally likely ones the first
+
+
+def test_a_miscast_empties_stones_unseen() -> None:
+    battle = dealt(SCENARIOS["ruin"], 2, 0)
+    battle.act(actions.FIRST_CAST)
+    battle.act(PASS)
+    battle.act(actions.FIRST_DICE + 2)
+    battle.roll(1, 1)
+    battle.roll(3, 4)
+    assert battle.node == Node.END or actions.FIRST_CAST + 1 in battle.legal_actions()
+    if not battle.is_over:
+        battle.act(actions.FIRST_CAST + 1)
+        assert battle.node == Node.POOL_DICE or battle.is_chance()
+        assert shown_uses(battle.packed, battle.state, 0, 0) == 0
+        assert may_be_kind(battle.packed, battle.state, 0, 0)
+
+
+def test_one_set_is_no_secret() -> None:
+    known = hidden_scenario(answers={"items": [SCROLL]})
+    one = dealt(hidden_scenario(dispeller=kinds([SCROLL])), 0)
+    other = Battle(pack(known))
+    for battle in (one, other):
+        cast(battle, 1, 6, 4)
+    assert one.legal_actions() == other.legal_actions()
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_what_is_hidden_changes_nothing_that_others_see(name: str) -> None:
+    """The same play with another deal: the same nodes, chances, points and questions."""
+    scenario = SCENARIOS[name]
+    rng = np.random.default_rng(5)
+    packed = pack(scenario)
+    compared = 0
+    for _ in range(ROUNDS):
+        battle = Battle(packed)
+        while battle.node == Node.DEAL:
+            battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
+        for _ in random_play(battle, rng):
+            for army in range(2):
+                for twin in twins(battle, army):
+                    assert public(twin) == public(battle)
+                    assert questions(twin) == questions(battle)
+                    if army != battle.mover or battle.is_chance():
+                        assert twin.legal_actions() == battle.legal_actions()
+                    compared += 1
+                    common = sorted({*twin.legal_actions()} & {*battle.legal_actions()})
+                    if common:
+                        action = int(rng.choice(common))
+                        one, two = battle.copy(), twin.copy()
+                        assert one.act(action) == two.act(action)
+                        assert public(one) == public(two)
+    assert compared > ROUNDS
+
+
+def twins(battle: Battle, army: int) -> list[Battle]:
+    """The battle with every other deal of an army that fits what it has shown."""
+    found = []
+    for kind in range(int(battle.packed.armies[army].n_kinds)):
+        if kind != battle.state.kind[army] - 1 and may_be_kind(
+            battle.packed, battle.state, army, kind
+        ):
+            twin = battle.copy()
+            deal_instead(twin.packed, twin.state, army, kind)
+            found.append(twin)
+    return found
+
+
+def public(battle: Battle) -> dict[str, Any]:
+    """All of a state but what was dealt, and what of it was shown."""
+    names = [name for name in battle.state.dtype.names if name not in ("kind", "items")]
+    found: dict[str, Any] = {name: np.asarray(battle.state[name]).tolist() for name in names}
+    for army in range(2):
+        if battle.state.kind[army]:
+            for item in range(int(battle.packed.armies[army].n_items)):
+                found[f"shown {army} {item}"] = shown_uses(battle.packed, battle.state, army, item)
+                found[f"most {army} {item}"] = uses_at_most(battle.packed, battle.state, army, item)
+    return found
+
+
+def questions(battle: Battle) -> Any:
+    """The chances of dice."""
+    return battle.chance_outcomes() if battle.is_chance() else None
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"items": ["Dispel Scrol"]}, "did you mean Dispel Scroll"),
+        ({"items": ["Dispel Magic Scroll"]}, "an item of this file or bundled"),
+        ({"items": ["Wizard's Staff"]}, "an item that does nothing before it is used"),
+        ({"items": [SCROLL], "bearer": "Nobody"}, "hidden\\[1\\].bearer: expected"),
+        ({"items": [SCROLL], "weight": -1.0}, "a number from 0 to"),
+        ({"items": [SCROLL], "wieght": 1.0}, "wieght"),
+    ],
+)
+def test_what_cannot_be_hidden_is_refused(keys: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ScenarioError, match=expected):
+        hidden_scenario(dispeller=[{"items": []}, keys])
+
+
+def test_weights_of_0_alone_are_refused() -> None:
+    with pytest.raises(ScenarioError, match="hidden: expected a weight above 0"):
+        hidden_scenario(dispeller=kinds([], [SCROLL], weights=[0.0, 0.0]))
+
+
+def test_a_fifth_set_is_refused() -> None:
+    with pytest.raises(ScenarioError, match="hidden"):
+        hidden_scenario(dispeller=kinds(*[[SCROLL] * k for k in range(5)]))
+
+
+def test_names_of_hidden_items_are_read_in_any_case() -> None:
+    scenario = hidden_scenario(dispeller=[{"items": ["dispel  scroll"]}])
+    assert scenario.dispeller.hidden[0].items == (SCROLL,)
+
+
+def test_names_of_tests_are_of_items() -> None:
+    assert {STONE, LUCK} < set(hidden_scenario(**miscast()).catalogue)
