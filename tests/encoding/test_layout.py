@@ -8,14 +8,14 @@ import pytest
 
 from wfb_gym.encoding.layout import FIXED_OFFSETS, KINDS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits, fit
-from wfb_gym.scenario.sizes import MARKS
+from wfb_gym.scenario.sizes import HIDDEN_KINDS, MARKS
 
 from ..envs.playing import PHASES, table_of
 
 OLD_FLAGS = ("own_dice", "rerolls", "in_play", "free_spells", "battle")
 NEW_FLAGS = (
     "targets", "resistance", "marks", "comets", "selection", "stored_dice", "panic",
-    "victory_points", "exceptions"
+    "victory_points", "exceptions", "hidden",
 )  # fmt: skip
 FLAGS = OLD_FLAGS + NEW_FLAGS
 
@@ -105,6 +105,8 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
         sizes[f"{side} items"] = army.items * at.in_item.stride
         sizes[f"{side} units"] = army.units * at.in_unit.stride
         sizes[f"{side} mark"] = MARKS * limits.marks
+        sizes[f"{side} kind_chance"] = HIDDEN_KINDS * limits.hidden
+        sizes[f"{side} kind"] = HIDDEN_KINDS * limits.hidden
     sizes["own choices"] = own.spells * at.in_choice.stride
     offsets = placed(at)
     assert list(offsets) == list(sizes)
@@ -135,7 +137,7 @@ def test_offsets_split_the_vector(limits: Limits) -> None:
                   "best_with_item": limits.exceptions, "for_friends": limits.targets},
         "in_choice": {"at_unit": limits.targets * max(own.units, enemy.units),
                       "at_wizard": limits.targets * max(own.wizards, enemy.wizards)},
-        "in_item": dict.fromkeys(powers, limits.exceptions),
+        "in_item": {**dict.fromkeys(powers, limits.exceptions), "shown": limits.hidden},
         "in_unit": {**dict.fromkeys(
             ("flees", "leadership", "models_at_start", "models_until_test"), limits.panic),
             **dict.fromkeys(tally, limits.victory_points),
@@ -163,6 +165,7 @@ def test_names_stand_where_the_offsets_say() -> None:
     ends = {
         "node": "nominate", "rare_node": "target", "dispelling": "cast", "faces": "1", "held": "1",
         "contact": "1", "own mark": "1", "enemy mark": "1", "comet_at_point": "1",
+        **{f"{side} {block}": "1" for side in SIDES for block in ("kind_chance", "kind")},
     }  # fmt: skip
 
     def words(attribute: str) -> str:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -311,7 +312,9 @@ def test_every_number_that_is_declared_is_written() -> None:
         for field, shown in zip(count.eye.layout.fields, count.written, strict=True)
         if shown
     }
-    assert written == {kind_of(field.name) for field in layout(MOST).fields}
+    # `test_hidden_items` looks at those of hidden items: positions that look alike share them
+    declared = layout(replace(MOST, hidden=False)).fields
+    assert written == {kind_of(field.name) for field in declared}
 
 
 @pytest.mark.slow

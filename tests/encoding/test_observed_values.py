@@ -940,3 +940,17 @@ def test_a_spell_in_play_that_was_tried_is_marked() -> None:
     battle.try_in_play("Ward", 0)
     assert shown(battle, 1)["dispelling in play"] == 1.0
     assert shown(battle, 1)["enemy spell 1 tried"] == 1.0
+
+
+def test_of_hidden_items_a_seat_sees_its_own_and_what_may_be() -> None:
+    sets = [
+        {"items": [], "weight": 1.0},
+        {"items": ["Dispel Scroll"], "weight": 3.0},
+    ]
+    battle = new_game(army(wizard(3, spell())), army(wizard(2), hidden=sets))
+    battle.resolve(1)
+    names = ("kind 1", "kind 2", "kind chance 1", "kind chance 2", "item 1 uses", "item 1 shown")
+    for seat, owner, kind in ((0, "enemy", 1.0), (1, "own", 0.0)):
+        found = shown(battle, seat)
+        values = [found.get(f"{owner} {name}", 0.0) for name in names]
+        assert values == pytest.approx([kind, 1.0, 0.25, 0.75, 0.25, 0.0])

@@ -30,6 +30,7 @@ from wfb_gym.rules.dice import NaturalResult
 from wfb_gym.scenario.sizes import (
     ARMIES,
     DICE,
+    HIDDEN_KINDS,
     ITEMS,
     MARKS_PER_WORD,
     MAX_WOUNDS,
@@ -148,9 +149,16 @@ def _most_wounds(fields: _States) -> Values:
     return np.where(gains & (own > 0), np.maximum(own, MAX_WOUNDS), own)
 
 
+def _uses(fields: _States) -> Values:
+    """Return the uses of each item by what was dealt, (k, ARMIES, ITEMS)."""
+    count, dealt = fields.of_members("items", "count"), fields["kind"].astype(np.int64)
+    kinds = np.clip(dealt - 1, 0, HIDDEN_KINDS - 1)[..., None, None]
+    hidden = np.take_along_axis(fields.of_armies("kind_uses"), kinds, 2)[:, :, 0]
+    return np.where(dealt[..., None] > 0, hidden, count)
+
+
 def _most_items(fields: _States) -> Values:
-    count, stores = (fields.of_members("items", name) for name in ("count", "stores"))
-    return np.maximum(count, stores)
+    return np.maximum(_uses(fields), fields.of_members("items", "stores"))
 
 
 def _most_of_pool(fields: _States, most: Callable[[Any, int], int], army: Values) -> Values:
@@ -232,10 +240,10 @@ RANGES: dict[str, tuple[int, int]] = {
     "reserve": (0, DICE),
     "lock": (0, BARS_ITEMS + Lock.BATTLE_END),
     "target": (0, ARMIES * SPELLS),
-    "spare": (0, 0),
+    "emptied": (0, (1 << ARMIES) - 1),
 }
 """Fields of a state whose range is the same in every scenario; those at (0, 0) belong to chance
-nodes or are padding."""
+nodes."""
 
 RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "phase": lambda f: f.of_scenario("phases") - (f["node"] != Node.END),
@@ -251,6 +259,7 @@ RANGES_BY_SCENARIO: dict[str, Callable[[_States], Values]] = {
     "cursor": _most_cursor,
     "free": lambda f: f.of_armies("n_spells", 1 - f.active),
     "free_aim": lambda f: _most_aims(f, "free", 1 - f.active),
+    "kind": lambda f: f.of_armies("n_kinds"),
     "items": _most_items,
     "level": lambda f: f.of_members("wizards", "level"),
     "wounds": _most_wounds,
@@ -352,6 +361,7 @@ def check_states(
             fields.check_range(field, 0, DICE if field in _POOLS else np.iinfo(np.int16).max)
     for field, bits in BITS.items():
         fields.check_bits(field, bits(fields))
+    _check_deals(fields)
     _check_situations(fields)
     _check_pending(fields)
     _check_spells(fields)
@@ -359,6 +369,15 @@ def check_states(
     if reachable:
         _check_casters(fields)
         _check_choices(fields)
+
+
+def _check_deals(fields: _States) -> None:
+    """Check that armies with hidden items were dealt some, and that only theirs are emptied."""
+    secret = fields.of_armies("n_kinds") > 0
+    here = (fields["node"] != Node.END)[:, None]
+    fields.check((fields["kind"] > 0) | ~(secret & here), "kind", "what was dealt, from 1")
+    emptied = (fields["emptied"][:, None] >> np.arange(ARMIES)) & 1 != 0
+    fields.check((~emptied | secret).all(1), "emptied", "bits of armies with hidden items")
 
 
 def _check_situations(fields: _States) -> None:
@@ -490,7 +509,7 @@ def _check_casters(fields: _States) -> None:
     fields.check((fields["cast_item"] == 0) | serves, "cast_item", "one with a use for casts")
     declared = declared_counts(fields["declared"])
     boosts = fields.of_members("items", "dispel_use", fields.mover) == DispelUse.BOOST
-    spent = fields.of_members("items", "count", fields.mover) - fields["items"][rows, fields.mover]
+    spent = (_uses(fields) - fields["items"])[rows, fields.mover]
     good = (declared == 0) | (boosts & (declared <= spent))
     fields.check(good.all(1), "declared", "uses of items that are spent and help a dispel")
 
@@ -500,7 +519,9 @@ def _check_choices(fields: _States) -> None:
     states, work = as_records(State, np.ascontiguousarray(fields.records)), new_work_spaces()[0]
     for row in np.flatnonzero(fields["node"] != Node.END).tolist():
         packed = fields.packed[int(fields.scenario[row])]
-        if legal_actions(packed, states[row], work) < _CHOICE:
+        # Who has hidden items is asked as if it had others.
+        least = 1 if states[row].kind[states[row].mover] else _CHOICE
+        if legal_actions(packed, states[row], work) < least:
             node = Node(int(states[row].node)).name
             raise ValueError(
                 f"state: {fields.what} {row}: expected {_CHOICE} actions or more at {node}, "

@@ -18,7 +18,15 @@ from wfb_gym._records import Int64, Record, Records, dtype_of, new_records
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 from wfb_gym.engine.state import COMMON_DECISIONS, DECISIONS, FIRST_DECISION, DispelAttempt, Node
 from wfb_gym.scenario import sizes
-from wfb_gym.scenario.sizes import CONTACT_MODELS, MARKS, MAX_POINTS, PHASES, TARGETS, WIZARDS
+from wfb_gym.scenario.sizes import (
+    CONTACT_MODELS,
+    HIDDEN_KINDS,
+    MARKS,
+    MAX_POINTS,
+    PHASES,
+    TARGETS,
+    WIZARDS,
+)
 from wfb_gym.scenario.sizes import DICE as MOST_DICE
 
 
@@ -224,7 +232,7 @@ class SpellOffsets(Record):
 class ItemOffsets(Record):
     """Numbers of an item, from its first."""
 
-    uses: Int64 = number("uses left", 255, USES)
+    uses: Int64 = number("uses left", 255, USES, note="of hidden ones the enemy's most")
     declared: Int64 = number("uses of it that help the pending roll", MOST_DICE, HELP)
     bearer: Int64 = number(
         "its bearer's number, from 1,", WIZARDS, CHARACTER, note="0 for the army's own"
@@ -251,6 +259,7 @@ class ItemOffsets(Record):
     keeps: Int64 = _power("most dice that it keeps for a later phase", MOST_DICE, DICE)
     keeps_on_a_roll: Int64 = _power("1 if they come back on a D6 that reaches their number")
     keeps_of_any_phase: Int64 = _power("1 if it keeps dispel dice too")
+    shown: Int64 = number("uses that everybody has seen", 255, USES, when="hidden")
     stride: Int64  # numbers from one to the next
 
 
@@ -296,6 +305,13 @@ class ArmyOffsets(Record):
     mark: Int64 = number(
         "targets that keep it, as bits", MARK.scale, MARK, each=_numbers_to(MARKS), when="marks"
     )
+    kind_chance: Int64 = number(
+        "chance to be dealt this set of hidden items", each=_numbers_to(HIDDEN_KINDS), when="hidden"
+    )
+    kind: Int64 = number(
+        "1 for the set that was dealt, of the enemy's for each that may be",
+        each=_numbers_to(HIDDEN_KINDS), when="hidden",
+    )  # fmt: skip
 
 
 class LayoutOffsets(Record):

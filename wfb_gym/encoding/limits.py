@@ -70,6 +70,7 @@ class Limits:
         victory_points: whether rewards may be victory points.
         exceptions: whether items may do other than what a Dispel Scroll or a Power Stone does, or
             than to add to the army's dispels or re-roll dice.
+        hidden: whether an army may hold items that its enemy does not see.
     """
 
     own: ArmyLimits
@@ -90,6 +91,7 @@ class Limits:
     panic: bool = False
     victory_points: bool = False
     exceptions: bool = False
+    hidden: bool = False
 
     def __post_init__(self) -> None:
         for name, army in (("own", self.own), ("opponent", self.opponent)):
@@ -128,8 +130,10 @@ class Limits:
         return replace(self, own=self.opponent, opponent=self.own, dice=dice)
 
 
-SWITCHES = tuple(field.name for field in fields(Limits) if field.type is bool)
-"""The limits that say whether something may happen."""
+SWITCHES = tuple(
+    field.name for field in fields(Limits) if field.type is bool and field.name != "hidden"
+)
+"""The limits that say whether something may happen in a generated scenario."""
 
 
 def _check(name: str, value: Any, most: int, least: int = 0) -> None:
@@ -191,6 +195,7 @@ def _fit(scenario: PackedScenario, seat: int) -> Limits:
         panic=_flight_moves(scenario),
         victory_points=bool(scenario.victory_points),
         exceptions=_has_exceptions(wizards, items),
+        hidden=bool(scenario.deals),
     )
 
 

@@ -34,11 +34,26 @@ from wfb_gym.encoding.rows import (
     put,
 )
 from wfb_gym.encoding.tally import write_static_tally, write_tally
+from wfb_gym.engine.hidden_items import (
+    has_secret,
+    is_emptied,
+    may_be_kind,
+    shown_uses,
+    uses_at_most,
+)
 from wfb_gym.engine.miscast_costs import row_cost, row_stops
 from wfb_gym.engine.odds import BEST_CAST_CHANCE, CAST_CHANCES, cast_need
 from wfb_gym.engine.outcomes import ROLL_SUMMARY_PROBABILITY, ROLL_SUMMARY_START, ROLL_SUMMARY_TOTAL
 from wfb_gym.engine.promises import worth_now
-from wfb_gym.engine.queries import bit, declared_uses, dice_cap, lowest, other, serves_cast
+from wfb_gym.engine.queries import (
+    bit,
+    declared_uses,
+    dice_cap,
+    lowest,
+    may_serve_cast,
+    other,
+    serves_cast,
+)
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.engine.stored_dice import storing_item
 from wfb_gym.engine.targets import target_code
@@ -52,7 +67,7 @@ from wfb_gym.packing.records import (
 )
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import sizes
-from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
+from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, WIZARDS
 
 _WORD_MASK = (1 << TARGETS) - 1
 
@@ -136,6 +151,9 @@ def _write_static_army(
         row[field + at.in_item.lasting_bonus] = float32(item.dispel_bonus) * BONUS
         if at.in_item.helps_casts >= 0:
             _write_powers(item, at.in_item, field, row)
+    if first.kind_chance >= 0:
+        for kind in range(side.n_kinds):
+            row[first.kind_chance + kind] = float32(side.kind_chances[kind])
     if at.n_units:
         for u in range(side.n_units):
             field = first.units + u * at.in_unit.stride
@@ -202,6 +220,9 @@ def observe(
     if at.rule_victory_points >= 0:
         write_tally(packed, state, seat, at, at.own, row)
         write_tally(packed, state, other(seat), at, at.enemy, row)
+    if at.in_item.shown >= 0:
+        _write_hidden_items(packed, state, seat, seat, at, at.own, row)
+        _write_hidden_items(packed, state, seat, other(seat), at, at.enemy, row)
     _write_castable_spells(packed, state, seat, at, row)
     if at.in_spell.known >= 0 or at.in_spell.in_play >= 0:
         _write_spells_in_play(packed, state, seat, at, at.own.spells, row)
@@ -271,6 +292,38 @@ def _write_army(
         item_field += item_stride
 
 
+@jit(forceinline=False)
+def _write_hidden_items(
+    packed: PackedScenario,
+    state: State,
+    seat: int,
+    army: int,
+    at: LayoutOffsets,
+    first: ArmyOffsets,
+    row: Row,
+) -> None:
+    """Write what the seat knows of an army's items: all of its own, of others what was shown."""
+    for i in range(packed.armies[army].n_items):
+        field = first.items + i * at.in_item.stride
+        uses = int64(state.items[army, i])
+        if army != seat:
+            uses = uses_at_most(packed, state, army, i)
+        bearer = packed.armies[army].items[i].bearer
+        is_lost = bearer != NO_BEARER and state.wounds[army, bearer] == 0
+        if is_lost or is_emptied(packed, state, army, i):
+            uses = int64(0)
+        put(row, field + at.in_item.uses, float32(uses) * USE)
+        if has_secret(state, army):
+            shown = shown_uses(packed, state, army, i)
+            put(row, field + at.in_item.shown, float32(shown) * USE)
+    if has_secret(state, army):
+        for kind in range(packed.armies[army].n_kinds):
+            seen = may_be_kind(packed, state, army, kind)
+            if army == seat:
+                seen = state.kind[army] == kind + 1
+            put(row, first.kind + kind, float32(seen))
+
+
 @jit
 def _mark_pending(at: LayoutOffsets, seat: int, army: int, spell: int, row: Row) -> None:
     """Mark a spell that the pending roll or choice is about."""
@@ -299,7 +352,7 @@ def _write_castable_spells(
         bonus = int(side.wizards[w].cast_bonus)
         items = int64(0)
         if at.in_spell.best_with_item >= 0:
-            items = _items_for_casts(packed, state, army, w)
+            items = _items_for_casts(packed, state, seat, army, w)
         while left:
             s = lowest(left)
             left &= left - 1
@@ -324,11 +377,17 @@ def _write_castable_spells(
 
 
 @jit(forceinline=False)
-def _items_for_casts(packed: PackedScenario, state: State, army: int, wizard: int) -> int:
-    """Items, as bits, that a wizard may declare with a cast."""
+def _items_for_casts(
+    packed: PackedScenario, state: State, seat: int, army: int, wizard: int
+) -> int:
+    """Items, as bits, that a wizard may declare with a cast, as far as the seat knows."""
     found = int64(0)
     for i in range(packed.armies[army].n_items):
-        if packed.armies[army].items[i].cast_use and serves_cast(packed, state, army, i, wizard):
+        if seat == army:
+            serves = serves_cast(packed, state, army, i, wizard)
+        else:
+            serves = may_serve_cast(packed, state, army, i, wizard)
+        if serves and packed.armies[army].items[i].cast_use:
             found |= bit(i)
     return found
 

@@ -1,7 +1,8 @@
 """What a policy is shown, positions for planners included; its answers are `policy_answers`'.
 
 A planner searches from a position with the engine's own operations. It gets copies of the states,
-and never the generators, which would give away the dice to come.
+and never the generators, which would give away the dice to come. Of items that are hidden from its
+seat it sees the likeliest that the enemy may have, never those that were dealt.
 """
 
 from collections.abc import Callable
@@ -11,10 +12,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._jit import jit
 from wfb_gym._records import Records, as_records
 from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_likeliest
 from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION, State, new_states
 from wfb_gym.packing.records import PackedScenario
 
@@ -39,8 +42,38 @@ def position_of(battle: Battle) -> PositionArrays:
     """Return the position of one battle as its mover sees it; actions are engine codes."""
     states, scenario = new_states(1), np.zeros(1, np.int64)
     states[0] = battle.state
+    hide_enemy_items(battle.packed_scenarios, scenario, states, battle.mover)
     codes = np.arange(ACTIONS)
     return PositionArrays(battle.packed_scenarios, scenario, states, battle.mover, codes)
+
+
+def hide_enemy_items(
+    packed_scenarios: Records[PackedScenario],
+    scenario: NDArray[np.int64],
+    states: Records[State],
+    seat: int,
+) -> None:
+    """Deal the enemy of a seat the likeliest items that it may have, in place.
+
+    Args:
+        packed_scenarios: all scenarios that are played.
+        scenario: which of them each battle plays, int64 (k,).
+        states: positions, (k,).
+        seat: 0 or 1.
+    """
+    if packed_scenarios["deals"].any():
+        _hide(packed_scenarios, scenario, states, 1 - seat)
+
+
+@jit(nogil=True, forceinline=False)
+def _hide(
+    packed_scenarios: Records[PackedScenario],
+    scenario: NDArray[np.int64],
+    states: Records[State],
+    army: int,
+) -> None:
+    for row in range(states.shape[0]):
+        deal_likeliest(packed_scenarios[scenario[row]], states[row], army)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +95,9 @@ class Positions:
     states: Records[State]
     seat: int
     codec: ActionCodec
+
+    def __post_init__(self) -> None:
+        hide_enemy_items(self.packed_scenarios, self.scenario, self.states, self.seat)
 
     @property
     def arrays(self) -> PositionArrays:

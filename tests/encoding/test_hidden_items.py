@@ -1,0 +1,105 @@
+"""What a seat observes where items are hidden: its own, and what everybody has seen."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.hidden import SCROLL, hidden_scenario, kinds, random_play, scenarios
+from wfb_gym.encoding.layout import layout
+from wfb_gym.encoding.limits import fit
+from wfb_gym.encoding.positions import Positions, position_of
+from wfb_gym.encoding.view import View
+from wfb_gym.engine import actions
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
+from wfb_gym.engine.state import Node, new_states
+from wfb_gym.packing import pack
+from wfb_gym.scenario import hidden_scenarios, load_scenario
+
+SCENARIOS = scenarios() | {name: load_scenario(name) for name in hidden_scenarios()}
+
+
+def seen(view: View, battle: Battle) -> tuple[Any, Any]:
+    """What a seat sees of a battle: its observation, and its mask where it decides."""
+    states = new_states(1)
+    states[0] = battle.state
+    observations, masks = view.show(np.zeros(1, np.int64), states)
+    return observations[0], masks[0]
+
+
+def begin(packed: Any, rng: np.random.Generator) -> Battle:
+    """A battle whose items are dealt at random, each set as likely."""
+    battle = Battle(packed)
+    while battle.node == Node.DEAL:
+        battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
+    return battle
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_what_the_enemy_was_dealt_changes_nothing_that_a_seat_sees(name: str) -> None:
+    packed, rng = pack(SCENARIOS[name]), np.random.default_rng(11)
+    views = [View.fitted(packed, seat) for seat in range(2)]
+    compared = 0
+    for _ in range(40):
+        battle = begin(packed, rng)
+        for _ in random_play(battle, rng):
+            for seat, view in enumerate(views):
+                enemy = 1 - seat
+                for kind in range(int(battle.packed.armies[enemy].n_kinds)):
+                    if not may_be_kind(battle.packed, battle.state, enemy, kind):
+                        continue
+                    twin = battle.copy()
+                    deal_instead(twin.packed, twin.state, enemy, kind)
+                    for one, two in zip(seen(view, battle), seen(view, twin), strict=True):
+                        np.testing.assert_array_equal(one, two)
+                    positions = [
+                        Positions(packed, np.zeros(1, np.int64), states_of(each), seat, view.codec)
+                        for each in (battle, twin)
+                    ]
+                    assert positions[0].states.tobytes() == positions[1].states.tobytes()
+                    compared += kind != battle.state.kind[enemy] - 1
+    assert compared > 100
+
+
+def states_of(battle: Battle) -> Any:
+    """A copy of its state, (1,)."""
+    states = new_states(1)
+    states[0] = battle.state
+    return states
+
+
+def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
+    packed = pack(hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL] * 2, weights=[1, 2, 1])))
+    battle = Battle(packed)
+    battle.resolve(1)
+    caster, dispeller = (View.fitted(packed, seat) for seat in range(2))
+    ours = dispeller.layout.named_fields(seen(dispeller, battle)[0])
+    theirs = caster.layout.named_fields(seen(caster, battle)[0])
+    assert [ours[f"own kind {k}"] for k in range(1, 5)] == [0, 1, 0, 0]
+    assert [theirs[f"enemy kind {k}"] for k in range(1, 5)] == [1, 1, 1, 0]
+    assert [theirs[f"enemy kind chance {k}"] for k in range(1, 5)] == [0.25, 0.5, 0.25, 0]
+    assert ours["own item 1 uses"] == 0.25
+    assert theirs["enemy item 1 uses"] == 0.5
+    battle.act(actions.FIRST_CAST)
+    battle.act(actions.FIRST_DICE + 2)
+    battle.roll(6, 5)
+    battle.act(actions.FIRST_ITEM)
+    theirs = caster.layout.named_fields(seen(caster, battle)[0])
+    assert [theirs[f"enemy kind {k}"] for k in range(1, 5)] == [0, 1, 1, 0]
+    assert theirs["enemy item 1 uses"] == theirs["enemy item 1 shown"] == 0.25
+
+
+def test_a_planner_sees_the_likeliest_items_that_may_be() -> None:
+    weights = [2.0, 1.0, 3.0]
+    scrolls = kinds([], [SCROLL], [SCROLL] * 2, weights=weights)
+    battle = Battle(pack(hidden_scenario(dispeller=scrolls)))
+    battle.resolve(0)
+    assert position_of(battle).states["kind"][0, 1] == 3
+    assert battle.state.kind[1] == 1
+
+
+def test_what_hides_nothing_observes_what_it_did() -> None:
+    limits = fit(pack(load_scenario("archmage-duel")), 0)
+    assert not limits.hidden
+    assert not any("kind" in field.name or "shown" in field.name for field in layout(limits).fields)

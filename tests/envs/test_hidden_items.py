@@ -1,0 +1,52 @@
+"""Environments whose armies hold hidden items: deals, what is asked, and Gymnasium's checks."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from wfb_gym.scenario import hidden_scenarios
+
+COUNT = 4000
+
+
+def columns(env: Any, name: str) -> list[int]:
+    """Places of the numbers of an observation whose names begin so."""
+    fields = env.unwrapped.batch.layout.fields
+    return [k for k, field in enumerate(fields) if field.name.startswith(name)]
+
+
+@pytest.mark.parametrize("name", hidden_scenarios())
+@pytest.mark.parametrize("seat", ["Caster", "Dispeller"])
+def test_gymnasium_finds_nothing_wrong(name: str, seat: str) -> None:
+    check_env(gym.make(f"wfb_gym/{seat}-v0", scenario=name).unwrapped, skip_render_check=True)
+
+
+def test_each_set_is_dealt_as_often_as_its_weight_says() -> None:
+    env = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=COUNT, scenario="hidden-scrolls")
+    observations, _ = env.reset(seed=1)
+    shares = observations[:, columns(env, "own kind ")][:, -4:].sum(0)
+    # a battle without any decision of the dispeller's is over before it is seen
+    assert 0.7 * COUNT < shares.sum() < COUNT
+    shares /= shares.sum()
+    assert shares == pytest.approx([0.25, 0.5, 0.25, 0.0], abs=0.03)
+
+
+def test_who_casts_sees_the_chances_alone() -> None:
+    env = gym.make_vec("wfb_gym/Caster-v0", num_envs=64, scenario="hidden-scrolls")
+    observations, _ = env.reset(seed=1)
+    assert (observations == observations[0]).all()
+    assert observations[0, columns(env, "enemy kind chance")].tolist() == [0.25, 0.5, 0.25, 0.0]
+
+
+def test_a_batch_deals_again_in_each_episode() -> None:
+    env = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=8, scenario="hidden-scroll")
+    observations, _ = env.reset(seed=3)
+    own = columns(env, "own kind ")[-4:]
+    seen = {tuple(row) for row in observations[:, own].tolist()}
+    for _ in range(40):
+        step = env.step(np.zeros(8, np.int64))
+        seen |= {tuple(row) for row in step[0][:, own].tolist()}
+    assert {(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0)} <= seen
