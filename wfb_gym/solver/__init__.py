@@ -1,9 +1,18 @@
 """The exact optimum: values, best responses and exploitability.
 
 The magic phase is a two-player zero-sum game of perfect information with dice, so it has an
-exact value, and backward induction over the engine's own operations finds it.
+exact value, and backward induction over the engine's own operations finds it. Where items are
+hidden it is one of imperfect information, whose equilibrium `solve_hidden` finds between bounds.
 """
 
+from wfb_gym.solver.belief import BeliefValue, value_by_belief
+from wfb_gym.solver.equilibrium import (
+    DEFAULT_GAP,
+    Equilibrium,
+    HiddenGame,
+    Report,
+    solve_hidden,
+)
 from wfb_gym.solver.estimation import Estimate, estimate
 from wfb_gym.solver.evaluation import (
     BestResponse,
@@ -19,9 +28,14 @@ from wfb_gym.solver.solution import Solution, SolutionError, load, save
 from wfb_gym.solver.solving import solve, solve_all
 
 __all__ = [
+    "DEFAULT_GAP",
+    "BeliefValue",
     "BestResponse",
+    "Equilibrium",
     "Estimate",
     "ExactGame",
+    "HiddenGame",
+    "Report",
     "Score",
     "Solution",
     "SolutionError",
@@ -35,4 +49,6 @@ __all__ = [
     "save",
     "solve",
     "solve_all",
+    "solve_hidden",
+    "value_by_belief",
 ]

@@ -63,6 +63,15 @@ class Estimate:
         return f"{about}{count_text(self.states)} positions in {size_text(self.bytes)}{causes}"
 
 
+def refuse_hidden(scenario: Scenario) -> None:
+    """Raise a ValueError where an army has items that its enemy does not see."""
+    if scenario.has_secrets:
+        raise ValueError(
+            f"{scenario.name}: expected a scenario in which nothing is hidden, found hidden items; "
+            "wfb_gym.solver.solve_hidden finds equilibrium play"
+        )
+
+
 def count_text(number: int) -> str:
     """Return a count with no more digits than an estimate has."""
     units = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"))
@@ -97,6 +106,7 @@ def estimate(scenario: Any, battle: Battle | None = None) -> Estimate:
         ScenarioError: There is no such scenario, or it is refused.
     """
     loaded = load_scenario(scenario)
+    refuse_hidden(loaded)
     start = battle or Battle(pack(loaded))
     if start.is_over:
         return Estimate(0, bytes_of(0, 1), True, ())

@@ -15,6 +15,7 @@ from wfb_gym.encoding.limits import Limits
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import seat_number
+from wfb_gym.solver.estimation import refuse_hidden
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph, Progress
 from wfb_gym.solver.graph_arrays import Play
 from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions, TablePolicy
@@ -93,6 +94,7 @@ class ExactGame:
             self.solution = scenario
         else:
             loaded = load_scenario(scenario)
+            refuse_hidden(loaded)
             merged = GameGraph(pack(loaded), max_bytes, merging=True)
             self.solution = Solution(loaded, merged, 0.0)  # solved only where it is asked for
         self.graph = self.solution.full

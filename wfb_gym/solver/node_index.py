@@ -57,6 +57,13 @@ def unpack_states(
         unpack_key(plan[0], keys[nodes[row]], states[row])
 
 
+@jit(nogil=True, forceinline=False)
+def pack_states(plan: Records[KeyPlan], states: Records[State], keys: NDArray[np.uint64]) -> None:
+    """Write the keys of some positions, whose bits the plan holds."""
+    for row in range(keys.shape[0]):
+        pack_key(plan[0], states[row], keys[row])
+
+
 @jit
 def look_up(
     words: int,

@@ -28,7 +28,7 @@ from wfb_gym.engine.state import State
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver.estimation import explore
+from wfb_gym.solver.estimation import explore, refuse_hidden
 from wfb_gym.solver.game_graph import (
     DEFAULT_BYTES,
     GameGraph,
@@ -108,6 +108,7 @@ def solve(  # noqa: PLR0913 - all but the scenario are given by name
         raise ValueError("solve: expected a horizon with leaf_values, found none")
     began = time.perf_counter()
     loaded = load_scenario(scenario)
+    refuse_hidden(loaded)
     near, leaf_phase = loaded, NO_HORIZON
     if horizon is not None:
         done = int(battle.state.phase) if battle is not None else 0

@@ -1,0 +1,237 @@
+"""Equilibria of scenarios with hidden items: against a linear programme, and by what must hold."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.builders import army, miscast, spell, wizard
+from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, scenarios
+from wfb_gym.packing import pack
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.solver import (
+    Equilibrium,
+    HiddenGame,
+    TooLarge,
+    estimate,
+    normalised_score,
+    solve,
+    solve_hidden,
+)
+from wfb_gym.solver.graph_arrays import LEAF
+
+SMALL = 1e-6
+SCENARIOS = {
+    name: each for name, each in scenarios().items() if name not in ("two phases", "in play")
+}
+
+
+def drawn(number: int) -> Scenario:
+    """A small scenario drawn at random, with one to three sets of items on either side."""
+    rng = np.random.default_rng(number)
+    sets = [[], [SCROLL], [SCROLL, SCROLL]]
+    holds = [[], [STONE], [STONE, STONE]]
+    spells = [
+        spell(f"Spell {k}", int(rng.integers(5, 11)), float(rng.integers(5, 60)))
+        for k in range(int(rng.integers(1, 4)))
+    ]
+
+    def some(of: list[list[str]]) -> list[dict[str, Any]]:
+        chosen = rng.permutation(3)[: rng.integers(1, 4)]
+        return kinds(
+            *[of[k] for k in chosen], weights=[float(w) for w in rng.integers(1, 5, len(chosen))]
+        )
+
+    lost = {"kind": "stored_dice_lost"} if number % 2 else {"kind": "points_lost", "points": 7.0}
+    return scenario_from_dict(
+        {
+            "name": f"drawn-{number}",
+            "caster": army(
+                wizard(2, *spells), power_dice=int(rng.integers(1, 4)), hidden=some(holds)
+            ),
+            "dispeller": army(
+                wizard(1, name="Rival"),
+                dispel_dice=int(rng.integers(0, 3)),
+                hidden=some(sets),
+            ),
+            **miscast(lost),
+        }
+    )
+
+
+@pytest.mark.needs("scipy")
+@pytest.mark.parametrize("number", range(30))
+def test_the_value_of_a_small_scenario_is_that_of_a_linear_programme(number: int) -> None:
+    from .sequence_form import value_of
+
+    game = HiddenGame(drawn(number))
+    found = game.solve(gap=SMALL)
+    assert found.lower - 1e-9 <= value_of(game.tree) <= found.upper + 1e-9
+
+
+@pytest.mark.needs("scipy")
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_secrets_of_all_sorts_have_the_value_of_a_linear_programme(name: str) -> None:
+    from .sequence_form import value_of
+
+    game = HiddenGame(SCENARIOS[name])
+    found = game.solve(gap=1e-5)
+    assert found.lower - 1e-9 <= value_of(game.tree) <= found.upper + 1e-9
+
+
+def test_one_set_is_worth_what_it_is_worth_when_all_know_of_it() -> None:
+    known = hidden_scenario(answers={"items": [SCROLL]}, casts={"items": [STONE]})
+    one = hidden_scenario(dispeller=kinds([SCROLL]), caster=kinds([STONE]))
+    found = solve_hidden(one)
+    assert found.game.tree.counts[0] == 1
+    assert found.lower == pytest.approx(solve(known).value, abs=1e-9)
+    assert found.upper == found.lower
+
+
+def test_without_secrets_it_is_the_perfect_information_solver() -> None:
+    known = hidden_scenario(answers={"items": [SCROLL]})
+    assert solve_hidden(known).value == pytest.approx(solve(known).value, abs=1e-9)
+
+
+def with_chance(chance: float) -> Scenario:
+    """A scroll with this chance."""
+    weights = [1.0 - chance, chance]
+    return hidden_scenario(dispeller=kinds([], [SCROLL], weights=weights), casts={"power_dice": 5})
+
+
+def test_the_value_falls_with_the_chance_of_a_scroll_and_is_convex_in_it() -> None:
+    chances = np.linspace(0.0, 1.0, 9)
+    values = np.array([solve_hidden(with_chance(float(c)), gap=1e-6).value for c in chances])
+    assert (np.diff(values) < 0.0).all()
+    assert (np.diff(values, 2) > -1e-5).all()
+    known = [
+        solve(hidden_scenario(answers={"items": [SCROLL] * k}, casts={"power_dice": 5})).value
+        for k in (0, 1)
+    ]
+    assert values[[0, -1]] == pytest.approx(known, abs=1e-6)
+    assert (values < known[0] + chances * (known[1] - known[0]) + 1e-6).all()
+    assert values[4] < np.mean(known) - 0.1  # a secret is worth something to its owner
+
+
+def test_the_bounds_close_in_on_the_value() -> None:
+    reports: list[Any] = []
+    found = solve_hidden(SCENARIOS["scrolls"], gap=1e-4, report=reports.append)
+    assert found.upper - found.lower <= 1e-4
+    assert tuple(reports) == found.reports
+    for report in reports:
+        assert report.lower <= found.upper
+        assert report.upper >= found.lower
+    assert reports[0].gap > reports[-1].gap
+
+
+def test_solving_ends_when_its_time_is_over() -> None:
+    found = solve_hidden(SCENARIOS["scrolls"], gap=1e-30, seconds=0.0)
+    assert len(found.reports) == 1
+    assert found.lower < found.upper
+
+
+def test_its_own_strategy_is_optimal_and_random_play_is_not() -> None:
+    game = HiddenGame(SCENARIOS["both"], whole=True)
+    found = game.solve(gap=1e-4)
+    for seat in (0, 1):
+        assert found.score(found.strategy, seat).score == pytest.approx(100.0, abs=0.1)
+        assert found.score(game.uniform, seat).score == 0.0
+    assert game.points(found.strategy) == pytest.approx(found.value, abs=1e-3)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_policy_is_graded_by_its_best_answer(seat: int) -> None:
+    game = HiddenGame(SCENARIOS["three spells"], whole=True)
+    found = game.solve(gap=0.1)
+    strategy = game.strategy_of(make_agent("greedy"), seat)
+    score = found.score(strategy, seat)
+    assert score.score is not None
+    assert score.score < 99.0
+    assert score.random < score.guaranteed
+
+
+def test_a_random_policy_of_observations_is_the_uniform_strategy() -> None:
+    game = HiddenGame(SCENARIOS["both"], whole=True)
+
+    def uniform(observations: Any, masks: Any) -> Any:
+        return masks / masks.sum(1, keepdims=True)
+
+    strategy = sum(game.strategy_of(uniform, seat) for seat in (0, 1))
+    assert np.asarray(strategy) == pytest.approx(game.uniform)
+
+
+def test_play_out_agrees_with_the_points_of_strategies() -> None:
+    """Battles that both seats play as their strategies say bring what the tree says."""
+    game = HiddenGame(SCENARIOS["a scroll or none"])
+    found = game.solve(gap=1e-3)
+    rng, total = np.random.default_rng(3), []
+    for _ in range(4000):
+        total.append(play_out(game, found, rng))
+    half_width = 4.0 * np.std(total) / np.sqrt(len(total))
+    assert np.mean(total) == pytest.approx(found.value, abs=half_width)
+
+
+def play_out(game: HiddenGame, found: Equilibrium, rng: np.random.Generator) -> float:
+    """The points of one battle, on the tree."""
+    arrays = game.tree.arrays
+    dealt = [int(rng.choice(len(weights), p=weights)) for weights in game.tree.weights]
+    node, points = 0, 0.0
+    while True:
+        mover = arrays.mover[node]
+        if mover == LEAF:
+            return points + float(arrays.value[node])
+        actions = np.arange(arrays.first_action[node], arrays.first_action[node + 1])
+        chances = np.ones(1)
+        if mover < 2:
+            chances = found.strategy[actions, dealt[mover]]
+        action = int(rng.choice(actions, p=chances / chances.sum()))
+        points += float(arrays.gain[action])
+        ways = np.arange(arrays.first_way[action], arrays.first_way[action + 1])
+        on = arrays.probability[ways]
+        drawn_way = rng.random() - np.cumsum(on)
+        if not len(ways) or drawn_way[-1] >= 0.0:
+            return points  # the battle is over
+        node = int(ways[np.argmax(drawn_way < 0.0)]) + 1
+
+
+def test_a_whole_tree_has_the_value_of_one_that_ends_where_all_is_known() -> None:
+    for name in ("both", "ruin"):
+        ends, whole = (HiddenGame(SCENARIOS[name], whole=each) for each in (False, True))
+        assert whole.tree.counts[1] > ends.tree.counts[1]
+        assert whole.solve(1e-3).value == pytest.approx(ends.solve(1e-3).value, abs=1e-3)
+
+
+def test_a_policy_is_asked_in_a_whole_tree_alone() -> None:
+    game = HiddenGame(SCENARIOS["both"])
+    with pytest.raises(ValueError, match="whole=True"):
+        game.strategy_of(make_agent("greedy"), 0)
+    with pytest.raises(ValueError, match="whole=True"):
+        game.solve(0.1).score(game.uniform, 0)
+
+
+def test_too_large_a_tree_is_refused() -> None:
+    with pytest.raises(TooLarge, match="public histories"):
+        HiddenGame(SCENARIOS["three spells"], max_bytes=100_000)
+
+
+@pytest.mark.parametrize("ask", [solve, estimate, lambda s: normalised_score(s, "greedy", 0)])
+def test_the_perfect_information_solver_refuses_secrets(ask: Any) -> None:
+    with pytest.raises(ValueError, match="solve_hidden"):
+        ask(SCENARIOS["scrolls"])
+
+
+def test_a_gap_of_0_is_refused() -> None:
+    with pytest.raises(ValueError, match="gap: expected points above 0"):
+        solve_hidden(SCENARIOS["scrolls"], gap=0.0)
+
+
+@pytest.mark.slow
+def test_archmage_duel_with_a_secret_scroll() -> None:
+    duel = load_scenario("archmage-duel")
+    rival = duel.dispeller.wizards[0].model_copy(update={"items": ()})
+    secret = hidden_scenario(dispeller=kinds([], [SCROLL])).dispeller.hidden
+    army_of_rival = duel.dispeller.model_copy(update={"wizards": (rival,), "hidden": secret})
+    found = solve_hidden(duel.model_copy(update={"dispeller": army_of_rival}), gap=0.002)
+    assert found.value == pytest.approx(23.9575, abs=0.002)
+    assert pack(found.game.scenario)[0].deals

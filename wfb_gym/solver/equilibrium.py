@@ -1,0 +1,326 @@
+"""Scenarios with hidden items: equilibrium play, and how far a policy is from it.
+
+With a secret the phase is a game of imperfect information: an army's optimal play mixes actions,
+and what it does tells the enemy something of what it holds. `solve_hidden` finds a pair of
+strategies neither of which can be improved by more than a gap, which is computed exactly: the
+upper bound is what the caster's best answer wins from the dispeller's strategy, the lower one what
+the dispeller's best answer leaves the caster's. `HiddenGame` grades any policy in the same way.
+
+The tree and its sweeps are in `public_tree` and `regret_matching`.
+"""
+
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym import _policies
+from wfb_gym._records import Records
+from wfb_gym.encoding.limits import Limits
+from wfb_gym.encoding.policy_answers import validated_probabilities
+from wfb_gym.encoding.positions import Positions, ask_policy
+from wfb_gym.encoding.view import View
+from wfb_gym.engine.state import State
+from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.seats import seat_number
+from wfb_gym.solver.evaluation import Score
+from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
+from wfb_gym.solver.graph_arrays import LEAF
+from wfb_gym.solver.public_tree import PublicExpansion, PublicTree, build_tree
+from wfb_gym.solver.regret_matching import (
+    Sweep,
+    learn,
+    spread_reaches,
+    sum_values,
+    to_probabilities,
+)
+from wfb_gym.solver.seat_decisions import PolicyLike
+
+Floats = NDArray[np.float64]
+
+DEFAULT_GAP = 0.01
+"""Points between the bounds at which solving ends."""
+_REPORTED = 20
+"""Sweeps between two computations of the bounds."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """How far solving has come.
+
+    Attributes:
+        sweeps: over the whole tree, for both armies.
+        seconds: since solving began.
+        lower: points that the caster's average strategy wins at least.
+        upper: points that the dispeller's average strategy concedes at most.
+    """
+
+    sweeps: int
+    seconds: float
+    lower: float
+    upper: float
+
+    @property
+    def gap(self) -> float:
+        """Points between the bounds; half of it is the mean exploitability of both."""
+        return self.upper - self.lower
+
+
+class HiddenGame:
+    """The public tree of a scenario, in which strategies are compared exactly.
+
+    A strategy is float64 (actions, kinds): the probability of each action of the tree, by what its
+    mover was dealt.
+
+    Args:
+        scenario: a bundled name, a path or a `Scenario`; its items may be hidden.
+        max_bytes: memory that the tree may take.
+        progress: called with the number of public histories found so far.
+        whole: whether the tree goes on where all is known, as grading a policy needs; to find the
+            equilibrium alone, what optimal play brings there is enough, and the tree smaller.
+
+    Raises:
+        TooLarge: there are more public histories than fit.
+        ScenarioError: there is no such scenario, or it is refused.
+
+    Attributes:
+        scenario: as loaded.
+        tree: of its public histories.
+    """
+
+    def __init__(
+        self,
+        scenario: str | Scenario,
+        max_bytes: int = DEFAULT_BYTES,
+        progress: Progress | None = None,
+        *,
+        whole: bool = False,
+    ) -> None:
+        self.scenario = load_scenario(scenario)
+        expansion = PublicExpansion(self.scenario, max_bytes, whole)
+        self.packed = expansion.packed
+        self.veil = expansion.veil
+        self.tree: PublicTree = build_tree(expansion, progress)
+        nodes, actions = ((count, self.tree.kinds.shape[2]) for count in self.tree.counts)
+        self._room = Sweep(np.zeros(nodes), np.zeros(nodes), np.zeros(actions), np.zeros(nodes))
+
+    @cached_property
+    def uniform(self) -> Floats:
+        """The strategy that draws every action alike."""
+        strategy = np.zeros_like(self._room.action_values)
+        to_probabilities(self.tree.arrays, strategy, strategy)
+        return strategy
+
+    def points(self, strategy: Floats) -> float:
+        """Return the points of the first army on average where both play a strategy.
+
+        Where the tree ends because all is known, play is optimal from there on; so it is for
+        `best_answer`.
+        """
+        return self._sweep(0, False, strategy)
+
+    def best_answer(self, strategy: Floats, seat: int) -> float:
+        """Return the points that a seat wins by its best answer to the other's strategy."""
+        return self._sweep(seat, True, strategy)
+
+    def reaches(self, strategy: Floats, seat: int) -> Floats:
+        """Return how likely each node is, by what a seat was dealt, (nodes, kinds)."""
+        self._sweep(seat, False, strategy)
+        others: Floats = self._room.other_reach.sum(1, keepdims=True)
+        return others * self._room.own_reach
+
+    def plays_of(self, strategy: Floats, seat: int) -> Floats:
+        """Return how likely a seat's own choices make each of its actions, (actions, kinds).
+
+        Sums of these are those of a player who draws one of several strategies before the battle;
+        `strategy_of_plays` turns them into one strategy.
+        """
+        self._sweep(seat, False, strategy)
+        first = self.tree.arrays.first_action
+        node = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        own = (self.tree.arrays.mover[node] == seat)[:, None]
+        plays: Floats = np.where(own, self._room.own_reach[node] * strategy, 0.0)
+        return plays
+
+    def strategy_of_plays(self, plays: Floats) -> Floats:
+        """Return the strategy of sums of what `plays_of` returns."""
+        strategy = np.zeros_like(plays)
+        to_probabilities(self.tree.arrays, plays, strategy)
+        return strategy
+
+    def solve(
+        self,
+        gap: float = DEFAULT_GAP,
+        seconds: float | None = None,
+        report: Any = None,
+    ) -> "Equilibrium":
+        """Find strategies between which and the optimum lies no more than a gap.
+
+        Args:
+            gap: points between the bounds at which it ends.
+            seconds: after which it ends in any case, once the bounds are known.
+            report: called with a `Report` each time that the bounds are known.
+
+        Raises:
+            ValueError: the gap is not above 0.
+        """
+        if not gap > 0.0:
+            raise ValueError(f"gap: expected points above 0, found {gap}")
+        tree = self.tree.arrays
+        strategy, average = self.uniform.copy(), self.uniform.copy()
+        regrets, sums = np.zeros((2, *strategy.shape))
+        began, sweeps = time.perf_counter(), 0
+        reports: list[Report] = []
+        while True:
+            for _ in range(_REPORTED):
+                sweeps += 1
+                for seat in (0, 1):
+                    self._sweep(seat, False, strategy)
+                    learn(tree, seat, float(sweeps) ** 2, self._room, regrets, sums, strategy)
+            to_probabilities(tree, sums, average)
+            upper, lower = self.best_answer(average, 0), -self.best_answer(average, 1)
+            reports.append(Report(sweeps, time.perf_counter() - began, lower, upper))
+            if report is not None:
+                report(reports[-1])
+            late = seconds is not None and reports[-1].seconds >= seconds
+            if upper - lower <= gap or late:
+                return Equilibrium(self, average, tuple(reports))
+
+    def strategy_of(
+        self, policy: PolicyLike, seat: int | str, limits: Limits | None = None
+    ) -> Floats:
+        """Return the strategy of a policy, which is asked at every decision of its seat.
+
+        Args:
+            policy: see `PolicyLike`: a function of what the seat observes.
+            seat: that it plays: 0 or "caster", 1 or "dispeller".
+            limits: sizes of its spaces; fitted to the scenario unless given.
+
+        Raises:
+            ValueError: it is no policy, or answers with something else than legal actions or
+                probabilities; or the tree is not whole.
+        """
+        self.check_whole()
+        own = seat_number(seat)
+        function = _policies.resolve_policy(policy, "policy", ("action_probabilities", "act"))
+        view = View.fitted(self.packed, own, limits)
+        strategy = np.zeros_like(self._room.action_values)
+        for kind in range(self.tree.kinds.shape[2]):
+            for nodes, states in self.tree.decisions(own):
+                may_be = self.tree.kinds[nodes, own, kind]
+                if may_be.any():
+                    some, dealt = nodes[may_be], states[may_be].copy()
+                    self.veil.deal(dealt, own, np.full(len(some), kind))
+                    strategy[:, kind] += self._answers(function, view, some, dealt)
+        return strategy
+
+    def check_whole(self) -> None:
+        """Raise a ValueError where the tree ends before the battle does."""
+        if (self.tree.arrays.mover == LEAF).any():
+            raise ValueError(
+                f"{self.scenario.name}: expected a whole tree to grade a policy in, found one that "
+                "ends where all is known; HiddenGame(..., whole=True) makes it"
+            )
+
+    def _answers(
+        self, policy: Any, view: View, nodes: NDArray[np.int64], states: Records[State]
+    ) -> Floats:
+        """Return a policy's probabilities of the actions of some nodes; 0 of all others."""
+        scenario = np.zeros(len(nodes), np.int64)
+        observations, masks = view.show(scenario, states)
+
+        def positions() -> Positions:
+            return Positions(self.packed, scenario, states, view.seat, view.codec)
+
+        answer = ask_policy(policy, observations, masks, positions)
+        answers = validated_probabilities(answer, masks, "policy")
+        first = self.tree.arrays.first_action
+        counts = first[nodes + 1] - first[nodes]
+        row = np.repeat(np.arange(len(nodes)), counts)
+        action = np.arange(len(row)) + np.repeat(first[nodes] - np.cumsum(counts) + counts, counts)
+        index = view.codec.index_of[self.tree.code[action]]
+        found = np.zeros(len(self.tree.code))
+        found[action] = np.where(masks[row, index], answers[row, index], 0.0)
+        return found
+
+    def _sweep(self, seat: int, answers_best: bool, strategy: Floats) -> float:
+        """Return the points of a seat, which plays the strategy or answers it best."""
+        tree, weights, room = self.tree.arrays, self.tree.weights, self._room
+        room.other_reach[0], room.own_reach[0] = weights[1 - seat], 1.0
+        spread_reaches(tree, seat, strategy, room)
+        sum_values(tree, seat, answers_best, strategy, room)
+        return float(weights[seat] @ room.values[0])
+
+
+class Equilibrium:
+    """Strategies of both armies, and bounds of what the scenario is worth.
+
+    Attributes:
+        game: of the scenario.
+        strategy: of both armies, float64 (actions, kinds).
+        reports: the bounds as they closed in.
+    """
+
+    def __init__(self, game: HiddenGame, strategy: Floats, reports: tuple[Report, ...]) -> None:
+        self.game = game
+        self.strategy = strategy
+        self.reports = reports
+
+    @property
+    def lower(self) -> float:
+        """Points that the caster's strategy wins at least."""
+        return self.reports[-1].lower
+
+    @property
+    def upper(self) -> float:
+        """Points that the dispeller's strategy concedes at most."""
+        return self.reports[-1].upper
+
+    @property
+    def value(self) -> float:
+        """Points that the first army wins on average, half of the gap away at most."""
+        return (self.lower + self.upper) / 2.0
+
+    def score(self, strategy: Floats, seat: int | str) -> Score:
+        """Return how good a strategy of a seat is, between random play, 0, and equilibrium, 100.
+
+        Raises:
+            ValueError: the tree is not whole.
+        """
+        self.game.check_whole()
+        own = seat_number(seat)
+        sign = 1.0 if own == 0 else -1.0
+        guaranteed, random = (
+            -self.game.best_answer(each, 1 - own) for each in (strategy, self.game.uniform)
+        )
+        return Score(sign * self.value, guaranteed, random)
+
+
+def solve_hidden(
+    scenario: str | Scenario,
+    *,
+    gap: float = DEFAULT_GAP,
+    seconds: float | None = None,
+    max_bytes: int = DEFAULT_BYTES,
+    progress: Progress | None = None,
+    report: Any = None,
+) -> Equilibrium:
+    """Return equilibrium play of a scenario whose items may be hidden.
+
+    Args:
+        scenario: a bundled name, a path or a `Scenario`.
+        gap: points between the bounds of the value at which solving ends.
+        seconds: of solving after which it ends in any case.
+        max_bytes: memory that the public histories may take.
+        progress: called with the number of public histories found so far.
+        report: called with a `Report` each time that the bounds are known.
+
+    Raises:
+        TooLarge: there are more public histories than fit.
+        ScenarioError: there is no such scenario, or it is refused.
+        ValueError: the gap is not above 0.
+    """
+    return HiddenGame(scenario, max_bytes, progress).solve(gap, seconds, report)

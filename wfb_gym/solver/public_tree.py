@@ -1,0 +1,341 @@
+"""The tree of what everybody sees of a scenario with hidden items.
+
+A node is a public history: what was cast, thrown and answered, but not what was dealt. What a mover
+may do depends on the items that it was dealt, so each action comes with a flag for each set. Ways
+that dice open are merged where everything that follows is the same, which past choices never are:
+they carry what the enemy believes. Where both armies' sets are known, the rest is a game of perfect
+information, and the node a leaf with its exact value.
+
+How such a tree is solved is in `wfb_gym.solver.equilibrium`.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._records import Records, as_records
+from wfb_gym.engine.actions import ACTIONS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.keys import KeyPlan, new_plan
+from wfb_gym.engine.state import FIRST_DECISION, LAST_DECISION, Node, State, new_states
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import ARMIES
+from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge
+from wfb_gym.solver.graph_arrays import CHANCE, LEAF
+from wfb_gym.solver.node_index import pack_states, unpack_states
+
+_AT_ONCE = 1 << 10
+"""Nodes whose successors are enumerated at once."""
+
+
+class TreeArrays(NamedTuple):
+    """A public tree for compiled code; parents come before children.
+
+    Every way leads to a node of its own: way w to node w + 1. A node's actions follow one another,
+    and so do an action's ways.
+    """
+
+    mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF
+    first_action: NDArray[np.int64]  # (nodes + 1,): a chance node has one action, a leaf none
+    legal: NDArray[np.bool_]  # (actions, kinds): by what the mover was dealt; of chance the first
+    gain: NDArray[np.float64]  # (actions,): expected points on the way, for the first army
+    first_way: NDArray[np.int64]  # (actions + 1,)
+    probability: NDArray[np.float64]  # (ways,): sums to 1 for an action, less what ends the battle
+    value: NDArray[np.float64]  # (nodes,): of a leaf, points still to come for the first army
+
+
+class PublicTree(NamedTuple):
+    """All public histories of a scenario.
+
+    Attributes:
+        arrays: the tree.
+        code: engine codes of the actions, int16 (actions,); -1 of chance.
+        kinds: what each army may have been dealt, bool (nodes, 2, kinds).
+        weights: chances of the deals, float64 (2, kinds).
+        parts: positions of the nodes, some at a time: a key plan and their keys, (k, words).
+    """
+
+    arrays: TreeArrays
+    code: NDArray[np.int16]
+    kinds: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    parts: list[tuple[Records[KeyPlan], NDArray[np.uint64]]]
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Numbers of nodes and of actions."""
+        return len(self.arrays.mover), len(self.code)
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes."""
+        keys = sum(keys.nbytes for _, keys in self.parts)
+        return keys + sum(each.nbytes for each in (*self.arrays, self.code, self.kinds))
+
+    def decisions(self, seat: int) -> Iterator[tuple[NDArray[np.int64], Records[State]]]:
+        """Yield the decisions of a seat, some at a time: their nodes and positions, both (k,).
+
+        The positions hold one of the deals that may be.
+        """
+        first = 0
+        for plan, keys in self.parts:
+            own = np.flatnonzero(self.arrays.mover[first : first + len(keys)] == seat)
+            if len(own):
+                states = new_states(len(own))
+                unpack_states(plan, keys, own, states)
+                yield first + own, states
+            first += len(keys)
+
+
+class Veil:
+    """Hides what was dealt: positions that look alike to everybody become equal."""
+
+    def __init__(self, packed: PackedScenario) -> None:
+        self.counts = [int(army.n_kinds) for army in packed.armies]
+        uses = [np.asarray(army.kind_uses, np.int64) for army in packed.armies]
+        self.uses = np.array(uses)  # (2, 4, items)
+        self.weights = np.array([army.kind_chances for army in packed.armies])
+        for army, count in enumerate(self.counts):
+            if not count:
+                self.weights[army, 0] = 1.0
+
+    def possible(self, states: Records[State]) -> NDArray[np.bool_]:
+        """Return what may have been dealt, bool (k, 2, 4); the first where nothing is hidden."""
+        found = np.zeros((len(states), *self.weights.shape), np.bool_)
+        for army, count in enumerate(self.counts):
+            shown = self.shown(states, army)
+            for kind in range(count):
+                found[:, army, kind] = (shown <= self.uses[army, kind]).all(1)
+            if not count:
+                found[:, army, 0] = True
+        return found
+
+    def shown(self, states: Records[State], army: int) -> NDArray[np.int64]:
+        """Return the uses of each item that everybody has seen, (k, items)."""
+        dealt = np.maximum(np.asarray(states["kind"])[:, army].astype(np.int64) - 1, 0)
+        left: NDArray[np.int64] = np.asarray(states["items"])[:, army].astype(np.int64)
+        shown: NDArray[np.int64] = self.uses[army, dealt] - left
+        return shown
+
+    def deal(self, states: Records[State], army: int, kinds: NDArray[np.int64]) -> None:
+        """Change what the army was dealt, in place; what it has shown stays."""
+        if not self.counts[army]:
+            return
+        shown = self.shown(states, army)
+        states["items"][:, army] = self.uses[army, kinds] - shown
+        states["kind"][:, army] = kinds + 1
+
+    def hide(self, states: Records[State]) -> None:
+        """Deal each army the first set that it may have, in place."""
+        going_on = np.asarray(states["node"]) != Node.END
+        some = as_records(State, np.asarray(states)[going_on])
+        possible = self.possible(some)
+        for army in range(ARMIES):
+            self.deal(some, army, possible[:, army].argmax(1))
+        np.asarray(states)[going_on] = np.asarray(some)
+
+
+class PublicNodes(NamedTuple):
+    """Some public positions."""
+
+    mover: NDArray[np.int8]  # (nodes,): the army that decides, CHANCE or LEAF
+    possible: NDArray[np.bool_]  # (nodes, 2, 4): what each army may have been dealt
+    value: NDArray[np.float64]  # (nodes,): of a leaf, points still to come for the first army
+
+
+class PublicWays(NamedTuple):
+    """What follows some public positions: their actions in order, and the ways of these."""
+
+    counts: NDArray[np.int64]  # (nodes,): of actions
+    code: NDArray[np.int16]  # (actions,): engine codes; -1 of chance
+    legal: NDArray[np.bool_]  # (actions, 4): by what the mover was dealt; of chance the first
+    gain: NDArray[np.float64]  # (actions,): expected points, for the first army
+    ways: NDArray[np.int64]  # (actions,): how many
+    probability: NDArray[np.float64]  # (ways,)
+    states: Records[State]  # (ways,): veiled
+
+
+class PublicExpansion:
+    """What follows public positions: those that look alike to everybody are one.
+
+    Args:
+        scenario: whose items may be hidden.
+        max_bytes: memory that positions may take.
+        whole: whether positions go on where all is known; else these are leaves.
+
+    Attributes:
+        packed: the packed scenario, (1,).
+        veil: of the scenario.
+        graph: positions of perfect information behind the leaves.
+    """
+
+    def __init__(self, scenario: Scenario, max_bytes: int, whole: bool = False) -> None:
+        self.scenario = scenario
+        self.whole = whole
+        self.packed = pack(scenario)
+        self.veil = Veil(self.packed[0])
+        self.graph = GameGraph(self.packed, max_bytes)
+        self.max_bytes = max_bytes
+
+    def root(self) -> Records[State]:
+        """Return the position after all deals, (1,)."""
+        battle = Battle(self.packed)
+        while battle.node == Node.DEAL:
+            battle.resolve(0)
+        states = new_states(1)
+        states[0] = battle.state
+        self.veil.hide(states)
+        return states
+
+    def expand(self, states: Records[State]) -> tuple[PublicNodes, PublicWays]:
+        """Return what some positions are, (k,), and what follows them; `parts_of` makes some."""
+        possible = self.veil.possible(states)
+        mover, value = self._kinds_of_nodes(states, possible)
+        return PublicNodes(mover, possible, value), self._expand(states, possible, mover)
+
+    def check_room(self, taken: int, found: int) -> None:
+        """Raise `TooLarge` where so many bytes for so many positions are more than there may be."""
+        if taken + self.graph.bytes > self.max_bytes:
+            raise TooLarge(
+                f"{self.scenario.name}: more than {found:,} public histories, which do not fit "
+                f"into {self.max_bytes / 2**20:,.0f} MiB"
+            )
+
+    def _kinds_of_nodes(
+        self, states: Records[State], possible: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+        """Return who decides at some nodes, and the values of leaves."""
+        nodes = np.asarray(states["node"])
+        decides = (nodes >= FIRST_DECISION) & (nodes <= LAST_DECISION)
+        mover = np.where(decides, np.asarray(states["mover"]), CHANCE).astype(np.int8)
+        if not self.whole:
+            mover[(possible.sum(2) == 1).all(1)] = LEAF
+        value = np.zeros(len(states))
+        for k in np.flatnonzero(mover == LEAF):
+            node = self.graph.explore(states[k])
+            value[k] = self.graph.values[node]
+        return mover, value
+
+    def _expand(
+        self, states: Records[State], possible: NDArray[np.bool_], mover: NDArray[np.int8]
+    ) -> PublicWays:
+        """Return what follows some nodes: for each set that the mover may have, what it may do."""
+        decides = mover < CHANCE
+        own = possible[np.arange(len(states)), np.where(decides, mover, 0)]
+        own[~decides] = False
+        own[mover == CHANCE, 0] = True  # what was dealt is no matter to dice
+        node, kind = np.nonzero(own)
+        dealt = as_records(State, np.asarray(states)[node])
+        for army in range(ARMIES):
+            which = np.flatnonzero(mover[node] == army)
+            part = as_records(State, np.asarray(dealt)[which])
+            self.veil.deal(part, army, kind[which])
+            np.asarray(dealt)[which] = np.asarray(part)
+        steps, counts = self.graph.successors(dealt)
+        source = np.repeat(np.arange(len(dealt)), counts)
+        pair = node[source] * (ACTIONS + 1) + np.asarray(steps["code"]) + 1
+        found, action = np.unique(pair, return_inverse=True)
+        legal = np.zeros((len(found), own.shape[1]), np.bool_)
+        legal[action, kind[source]] = True
+        # What a mover does has the same consequences whatever it was dealt: those of the first.
+        kept = kind[source] == legal.argmax(1)[action]
+        action = action[kept]
+        after = as_records(State, np.asarray(steps)["state"][kept])
+        probability = np.asarray(steps["probability"])[kept]
+        gain = np.bincount(
+            action, probability * np.asarray(steps["gain"])[kept], len(found)
+        ).astype(np.float64)
+        self.veil.hide(after)
+        on = np.asarray(after["node"]) != Node.END
+        action, probability = action[on], probability[on]
+        after = as_records(State, np.asarray(after)[on])
+        first, way = _merge_equal(action, after)
+        order = np.argsort(action[first], kind="stable")
+        first, rank = first[order], np.argsort(order)
+        return PublicWays(
+            np.bincount(found // (ACTIONS + 1), minlength=len(states)),
+            (found % (ACTIONS + 1) - 1).astype(np.int16),
+            legal,
+            gain,
+            np.bincount(action[first], minlength=len(found)),
+            np.bincount(rank[way], probability, len(first)).astype(np.float64),
+            as_records(State, np.asarray(after)[first]),
+        )
+
+
+def parts_of(states: Records[State]) -> Iterator[Records[State]]:
+    """Yield copies of positions, as many at a time as are expanded at once."""
+    for first in range(0, len(states), _AT_ONCE):
+        yield states[first : first + _AT_ONCE].copy()
+
+
+def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> PublicTree:
+    """Return the tree of a scenario's public histories.
+
+    Args:
+        expansion: of the scenario.
+        progress: called with the number of histories found so far.
+
+    Raises:
+        TooLarge: it takes more memory than the expansion may.
+    """
+    waiting = deque([expansion.root()])
+    nodes: list[PublicNodes] = []
+    chunks: list[PublicWays] = []
+    parts = []
+    found, taken = 0, 0
+    while waiting:
+        states = waiting.popleft()
+        some, ways = expansion.expand(states)
+        nodes.append(some)
+        chunks.append(ways._replace(states=ways.states[:0].copy()))
+        parts.append(_pack_states(states))
+        waiting += parts_of(ways.states)
+        found += len(states)
+        taken += sum(int(array.nbytes) for array in (*some, *chunks[-1], parts[-1][1]))
+        expansion.check_room(taken + sum(int(array.nbytes) for array in waiting), found)
+        if progress is not None:
+            progress(found)
+    counts, codes, legal, gain, numbers, probability, _ = (
+        np.concatenate(each) for each in zip(*chunks, strict=True)
+    )
+    mover, possible, value = (np.concatenate(each) for each in zip(*nodes, strict=True))
+    kinds = max(1, *expansion.veil.counts)
+    arrays = TreeArrays(
+        mover,
+        np.concatenate([[0], np.cumsum(counts)]),
+        np.ascontiguousarray(legal[:, :kinds]),
+        gain,
+        np.concatenate([[0], np.cumsum(numbers)]),
+        probability,
+        value,
+    )
+    weights = np.ascontiguousarray(expansion.veil.weights[:, :kinds])
+    return PublicTree(arrays, codes, possible[:, :, :kinds], weights, parts)
+
+
+def _pack_states(states: Records[State]) -> tuple[Records[KeyPlan], NDArray[np.uint64]]:
+    """Return positions in few words each, and the plan that brings them back."""
+    words = np.asarray(states).view(np.uint64).reshape(len(states), -1)
+    plan = new_plan(words[0].copy(), np.bitwise_or.reduce(words ^ words[0], axis=0))
+    keys = np.zeros((len(states), int(plan[0].words)), np.uint64)
+    pack_states(plan, states, keys)
+    return plan, keys
+
+
+def _merge_equal(
+    action: NDArray[np.int64], states: Records[State]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return one way for each action and position, and which of these each way became."""
+    if not len(action):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    words = np.asarray(states).view(np.int64).reshape(len(action), -1)
+    keyed = np.ascontiguousarray(np.column_stack([action, words]))
+    whole = keyed.view(np.dtype((np.void, keyed.shape[1] * 8))).ravel()
+    _, first, way = np.unique(whole, return_index=True, return_inverse=True)
+    return first, way
