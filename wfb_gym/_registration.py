@@ -58,15 +58,25 @@ class _PhaseGame:
         return import_module("wfb_gym.interop.openspiel").PhaseGame(params)
 
 
-def openspiel_type(pyspiel: Any) -> Any:
-    """Return what OpenSpiel must know of ``wfb_gym_phase`` before it loads one."""
+def openspiel_type(pyspiel: Any, has_secrets: bool = False) -> Any:
+    """Return what OpenSpiel must know of ``wfb_gym_phase`` before it loads one.
+
+    Args:
+        pyspiel: the library.
+        has_secrets: of a scenario with hidden items. The registered type is that of all others:
+            OpenSpiel asks a game that it has loaded for the type of its own, as games that it reads
+            from files have it too, so that one name does for both.
+    """
     kind = pyspiel.GameType
+    information = kind.Information
     return kind(
         short_name="wfb_gym_phase",
         long_name="Magic phase of Warhammer Fantasy Battle",
         dynamics=kind.Dynamics.SEQUENTIAL,
         chance_mode=kind.ChanceMode.EXPLICIT_STOCHASTIC,
-        information=kind.Information.PERFECT_INFORMATION,
+        information=(
+            information.IMPERFECT_INFORMATION if has_secrets else information.PERFECT_INFORMATION
+        ),
         utility=kind.Utility.ZERO_SUM,
         reward_model=kind.RewardModel.TERMINAL,
         max_num_players=2,
@@ -75,6 +85,7 @@ def openspiel_type(pyspiel: Any) -> Any:
         provides_information_state_tensor=True,
         provides_observation_string=True,
         provides_observation_tensor=True,
+        provides_factored_observation_string=has_secrets,
         parameter_specification={"scenario": DEFAULT_SCENARIO},
     )
 

@@ -2,9 +2,11 @@
 
 Imported only on use; needs ``pip install "wfb-gym[openspiel]"``. The game is ``wfb_gym_phase``
 (`wfb_gym._registration`). No rule lives here: positions, chances and points are the
-engine's.
+engine's. Without hidden items it is a game of perfect information. With them it is one of imperfect
+information: chance deals each army its items, which its enemy does not see; all else is public.
 """
 
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Any
 
@@ -18,11 +20,11 @@ except ImportError as error:
         'wfb_gym.interop.openspiel needs open_spiel: pip install "wfb-gym[openspiel]"'
     ) from error
 
-from wfb_gym._records import as_records
+from wfb_gym._records import Records, as_records
 from wfb_gym._registration import DEFAULT_SCENARIO, openspiel_type
 from wfb_gym.encoding.actions import action_meanings, army_names
 from wfb_gym.encoding.limits import fit
-from wfb_gym.encoding.positions import Positions
+from wfb_gym.encoding.positions import Positions, hide_enemy_items
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance_outcomes import most_outcomes
@@ -32,7 +34,7 @@ from wfb_gym.packing import pack
 from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, draw_actions
 from wfb_gym.rules.victory_points import GENERAL_POINTS
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.scenario.sizes import DICE
+from wfb_gym.scenario.sizes import ARMIES, DICE, HIDDEN_KINDS
 
 POINTS_PER_UTILITY = 100.0
 """Points that make a utility of 1."""
@@ -41,7 +43,6 @@ _KEPT = 200_000
 """Positions that a game remembers before it forgets them all and begins anew."""
 _DECISIONS_PER_SPELL = 64
 """More than an attempt at a spell ever asks for, and more than a spell in play does."""
-_ARMIES = 2
 
 _given: dict[str, Scenario] = {}
 """Scenarios of `load_battle` that have no name of their own, by that of the game's parameter."""
@@ -76,7 +77,7 @@ class Position:
             self.steps = store.views[self.player].codec.index_of[self.codes].tolist()
         else:
             self.player, self.codes, self.steps = int(pyspiel.PlayerId.TERMINAL), [], []
-        self.text = store.text_of(battle)
+        self.text = store.text_of(battle.state)
         self._next: dict[int, tuple[Position, float]] = {}
 
     def next_position(self, step: int) -> "tuple[Position, float]":
@@ -97,17 +98,22 @@ class Position:
 
 
 class _PositionStore:
-    """The positions of a scenario reached so far, and how both armies see them."""
+    """The positions of a scenario reached so far, and how both armies see them.
+
+    Attributes:
+        deals: the armies that hidden items are dealt to, in order, and their sets by outcome.
+    """
 
     def __init__(self, scenario: Scenario) -> None:
         self.packed = pack(scenario)
-        self.views = [View(self.packed, seat, fit(self.packed, seat)) for seat in range(_ARMIES)]
+        self.views = [View(self.packed, seat, fit(self.packed, seat)) for seat in range(ARMIES)]
         self._blank = battle = Battle(self.packed)
         self._first_words = words_of(battle.state).copy()
         self._known: dict[bytes, Position] = {}
+        self.deals = _deals(battle.copy())
         self.opening_points = battle.points
         self.first = self.position(battle)
-        names = [army_names(scenario, seat) for seat in range(_ARMIES)]
+        names = [army_names(scenario, seat) for seat in range(ARMIES)]
         self.meanings: list[list[str]] = []
         for view in self.views:
             texts = action_meanings(view.limits, names[view.seat], names[1 - view.seat])
@@ -133,15 +139,25 @@ class _PositionStore:
         twin.points = 0.0
         return twin
 
-    def text_of(self, battle: Battle) -> str:
+    def text_of(self, state: State) -> str:
         """Return a text that no other position has: the node, and what differs from the start."""
-        words = words_of(battle.state)
+        words = words_of(state)
         changed = np.flatnonzero(words != self._first_words)
-        return " ".join([battle.node.name, *(f"{k}:{int(words[k]):x}" for k in changed)])
+        return " ".join([Node(int(state.node)).name, *(f"{k}:{int(words[k]):x}" for k in changed)])
 
-    def observation(self, position: Position, player: int) -> NDArray[np.float32]:
-        """Return an army's observation, float32 (size,)."""
+    def veiled(self, position: Position, known: Collection[int]) -> Records[State]:
+        """Return a position that is the same whatever was dealt to armies but the known, (1,)."""
         states = as_records(State, np.frombuffer(bytearray(position.key), STATE))
+        for army in range(ARMIES):
+            if army not in known:
+                hide_enemy_items(self.packed, np.zeros(1, np.int64), states, 1 - army)
+        return states
+
+    def observation(
+        self, position: Position, player: int, known: Collection[int] = range(ARMIES)
+    ) -> NDArray[np.float32]:
+        """Return an army's observation, float32 (size,)."""
+        states = self.veiled(position, known)
         observations, _ = self.views[player].show(np.zeros(1, np.int64), states)
         return observations.reshape(-1)
 
@@ -169,6 +185,15 @@ class _PositionStore:
         return lives + casts * (at_once + miscast + wound) + int(packed.phases) * lasting
 
 
+def _deals(battle: Battle) -> list[tuple[int, list[int]]]:
+    """Return whom a battle that begins deals hidden items, and which sets; plays these deals."""
+    found = []
+    while battle.node == Node.DEAL:
+        found.append((battle.mover, [code for code, _ in battle.chance_outcomes()]))
+        battle.resolve(found[-1][1][0])
+    return found
+
+
 _TYPE = openspiel_type(pyspiel)
 
 
@@ -178,6 +203,9 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
     Outcomes of chance nodes are the engine's: those with equal successors are one. Information
     states are positions: what led to one changes neither what may follow nor what it is worth, so
     that a policy of OpenSpiel is one of `wfb_gym.solver`, and the other way round.
+
+    Where items are hidden, the game's type says imperfect information, and information states are
+    what the army was dealt and all that happened since: past choices tell what the enemy may hold.
 
     Args:
         params: ``scenario``: a bundled name, or the path of a scenario file.
@@ -197,13 +225,14 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
         info = pyspiel.GameInfo(
             num_distinct_actions=max(view.codec.n for view in self.store.views),
             max_chance_outcomes=int(most_outcomes(DICE, bool(packed.armies["rerolls"].any()))),
-            num_players=_ARMIES,
+            num_players=ARMIES,
             min_utility=-reach,
             max_utility=reach,
             utility_sum=0.0,
             max_game_length=attempts * _DECISIONS_PER_SPELL,  # generous
         )
-        super().__init__(_TYPE, info, params)
+        secrets = self.scenario.has_secrets
+        super().__init__(openspiel_type(pyspiel, True) if secrets else _TYPE, info, params)
 
     def new_initial_state(self) -> "PhaseState":
         """Return the beginning of the battle."""
@@ -211,10 +240,14 @@ class PhaseGame(pyspiel.Game):  # type: ignore[misc]
 
     def make_py_observer(
         self, iig_obs_type: Any = None, params: dict[str, Any] | None = None
-    ) -> "PhaseObserver":
-        """Return an observer; all types of observation are alike, as nothing is hidden."""
+    ) -> "PhaseObserver | SecretsObserver":
+        """Return an observer; all types of observation are alike where nothing is hidden."""
         if params:
             raise ValueError(f"observer: expected no parameters, found {params}")
+        if self.scenario.has_secrets:
+            return SecretsObserver(
+                self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+            )
         return PhaseObserver(self.store)
 
 
@@ -240,6 +273,19 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
     def current_player(self) -> int:
         """Return who decides: 0, 1, chance, or the terminal player once the battle is over."""
         return self.position.player
+
+    def dealt(self, army: int) -> int | None:
+        """Return which set of hidden items an army was dealt, from 0; None if none yet."""
+        history: list[int] = self.history()
+        for (owner, sets), outcome in zip(self.position.store.deals, history, strict=False):
+            if owner == army:
+                return sets[outcome]
+        return None
+
+    def public_history(self) -> list[int]:
+        """Return all actions and outcomes of dice so far: the history less the deals."""
+        history: list[int] = self.history()[len(self.position.store.deals) :]
+        return history
 
     def _legal_actions(self, player: int) -> list[int]:
         return self.position.steps
@@ -274,7 +320,7 @@ class PhaseState(pyspiel.State):  # type: ignore[misc]
 
 
 class PhaseObserver:
-    """What a player sees: `tensor` as the environments show it, strings as positions.
+    """What a player sees where nothing is hidden: `tensor` as environments, strings as positions.
 
     Attributes:
         tensor: float32 (size,), overwritten by `set_from`; zeros behind a shorter layout.
@@ -297,6 +343,83 @@ class PhaseObserver:
         return f"player {player} {state.position.text}"
 
 
+class SecretsObserver:
+    """What a player may know where items are hidden, as much of it as a type asks for.
+
+    Never what the enemy was dealt, unless the type says that it knows all. Without the player's own
+    deal, observations are what everybody sees.
+
+    Args:
+        game: a scenario with hidden items.
+        kind: OpenSpiel's type of observation.
+
+    Attributes:
+        tensor: float32 (size,), overwritten by `set_from`.
+        dict: its parts by name. ``observation``: as the environments show the position, zeros
+            behind a shorter layout. ``dealt``: (2, sets), 1 at what an army is known to hold.
+            ``history``, for perfect recall: what was done and thrown since the deals, a number
+            above 0 for each move, zeros behind them; with ``dealt`` it tells apart all information
+            states that strings do.
+    """
+
+    def __init__(self, game: PhaseGame, kind: Any) -> None:
+        self._store = store = game.store
+        private, self._is_public = kind.private_info, bool(kind.public_info)
+        self._recalls = self._is_public and bool(kind.perfect_recall)
+        self._is_private = private != pyspiel.PrivateInfoType.NONE
+        self._knows_all = private == pyspiel.PrivateInfoType.ALL_PLAYERS
+        self._moves = max(game.num_distinct_actions(), game.max_chance_outcomes())
+        shapes: dict[str, tuple[int, ...]] = {}
+        if self._is_public:
+            shapes["observation"] = (max(view.layout.size for view in store.views),)
+        if self._is_private:
+            shapes["dealt"] = (ARMIES, HIDDEN_KINDS)
+        if self._recalls:
+            shapes["history"] = (game.max_history_length(),)
+        sizes = [int(np.prod(shape)) for shape in shapes.values()]
+        self.tensor = np.zeros(sum(sizes), np.float32)
+        parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
+        self.dict = {
+            name: part.reshape(shape)
+            for (name, shape), part in zip(shapes.items(), parts, strict=True)
+        }
+
+    def _known(self, player: int) -> Collection[int]:
+        """Return the armies whose deals are told."""
+        if self._knows_all:
+            return range(ARMIES)
+        return [player] if self._is_private else []
+
+    def set_from(self, state: PhaseState, player: int) -> None:
+        """Write what a player may know of a state to `tensor`."""
+        self.tensor.fill(0.0)
+        known = self._known(player)
+        if "observation" in self.dict:
+            seat = player if self._is_private else 0
+            observation = self._store.observation(state.position, seat, known)
+            self.dict["observation"][: len(observation)] = observation
+        for army in known:
+            dealt = state.dealt(army)
+            if dealt is not None:
+                self.dict["dealt"][army, dealt] = 1.0
+        if "history" in self.dict:
+            moves = np.array(state.public_history(), np.float32)
+            self.dict["history"][: len(moves)] = (moves + 1.0) / self._moves
+
+    def string_from(self, state: PhaseState, player: int) -> str:
+        """Return what was dealt, and all moves since or where they led."""
+        known = self._known(player)
+        words = [f"player {player}"] if self._is_private else []
+        for army in known:
+            dealt = state.dealt(army)
+            words.append("dealt -" if dealt is None else f"dealt {dealt}")
+        if self._recalls:
+            words += ["moves", *map(str, state.public_history())]
+        elif self._is_public:
+            words.append(self._store.text_of(self._store.veiled(state.position, known)[0]))
+        return " ".join(words)
+
+
 class PolicyPlayer:
     """A policy of OpenSpiel as a player: in environments, and graded by `wfb_gym.solver`.
 
@@ -305,11 +428,19 @@ class PolicyPlayer:
         policy: has `action_probabilities(state, player)`, as all of `open_spiel.python.policy`. It
             may look at the position of a state, and not at the history that led there.
         seed: of its draws; None draws differently each time.
+
+    Raises:
+        ValueError: the game has hidden items, so that its policies go by what led to a position.
     """
 
     sees_positions = True
 
     def __init__(self, game: PhaseGame, policy: Any, seed: int | None = None) -> None:
+        if game.scenario.has_secrets:
+            raise ValueError(
+                f"game: expected a scenario without hidden items, found {game.scenario.name}: "
+                "policies of it go by histories, which players are not shown"
+            )
         self._game, self._policy = game, policy
         self._rng = np.random.default_rng(seed)
 

@@ -250,7 +250,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return {"observation": seen, "action_mask": self._mask(seat)}
 
     def state(self) -> NDArray[np.float32]:
-        """Return the whole position, as the first army sees it: nothing is hidden."""
+        """Return the whole position, as the first army sees it: not the other's hidden items."""
         return self._observation_of(0)
 
     def _observation_of(self, seat: int) -> NDArray[np.float32]:

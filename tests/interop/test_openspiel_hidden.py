@@ -1,0 +1,402 @@
+"""The OpenSpiel game of scenarios with hidden items: what is told to whom, and what it is worth."""
+
+import pickle
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+from open_spiel.python.algorithms import (
+    cfr,
+    expected_game_score,
+    exploitability,
+    generate_playthrough,
+    get_all_states,
+)
+from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
+from open_spiel.python.policy import UniformRandomPolicy
+
+from wfb_gym.interop.openspiel import (
+    POINTS_PER_UTILITY,
+    PhaseGame,
+    PhaseState,
+    PolicyPlayer,
+    load_battle,
+)
+from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.solver import HiddenGame, solve, solve_hidden
+
+from ..engine.builders import Data, army, miscast, spell, wizard
+from ..engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+
+Information = pyspiel.GameType.Information
+Private = pyspiel.PrivateInfoType
+
+SECRET_SCROLL = """
+name = "secret-scroll"
+[caster]
+power_dice = 2
+[[caster.wizards]]
+name = "Mage"
+level = 2
+spells = [{ name = "Bolt", casting_value = 7, worth = 40.0 }]
+[dispeller]
+dispel_dice = 1
+hidden = [{ items = [], weight = 1 }, { items = ["Dispel Scroll"], weight = 2 }]
+"""
+
+
+def one_spell(
+    caster: list[Data] | None = None,
+    dispeller: list[Data] | None = None,
+    dice: int = 2,
+    **answers: Any,
+) -> Scenario:
+    """One spell against few dice, with hidden items on either side."""
+    answers = {"dispel_dice": 0, "hidden": dispeller or [], **answers}
+    mage = wizard(2, spell("Bolt", 7, 40.0))
+    document = {
+        "name": "one-spell",
+        "caster": army(mage, power_dice=dice, hidden=caster or []),
+        "dispeller": army(wizard(1, name="Rival"), **answers),
+        **miscast(),
+    }
+    return scenario_from_dict(document)
+
+
+LARGE = scenarios()
+SMALL = {
+    "a scroll": one_spell(dispeller=kinds([], [SCROLL])),
+    "a likely scroll and a die": one_spell(
+        dispeller=kinds([], [SCROLL], weights=[1.0, 2.0]), dispel_dice=1
+    ),
+    "a stone, a scroll": one_spell(kinds([], [STONE]), kinds([], [SCROLL]), dice=1),
+    "a stone": one_spell(kinds([STONE], []), dice=1, dispel_dice=1),
+    "a Luckstone": one_spell(kinds([], [LUCK]), kinds([LUCK], [SCROLL], [])),
+    "two spells": hidden_scenario(
+        dispeller=kinds([], [SCROLL]), casts={"power_dice": 2}, answers={"dispel_dice": 0}
+    ),
+}
+LONG = ("both", "ruin", "death")
+EACH = pytest.mark.parametrize("name", SMALL)
+
+
+@cache
+def game_of(name: str) -> PhaseGame:
+    return load_battle({**LARGE, **SMALL}[name])
+
+
+@cache
+def tree_of(name: str) -> HiddenGame:
+    return HiddenGame(SMALL[name], whole=True)
+
+
+def utility(points: float, within: float = 1e-8) -> Any:
+    return pytest.approx(points / POINTS_PER_UTILITY, abs=within)
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+def test_openspiels_own_simulation(name: str) -> None:
+    pyspiel.random_sim_test(game_of(name), num_sims=3, serialize=True, verbose=False)
+
+
+def test_a_file_is_simulated_and_played_again_to_the_letter(tmp_path: Path) -> None:
+    (tmp_path / "secret.toml").write_text(SECRET_SCROLL)
+    name = f"wfb_gym_phase(scenario={tmp_path / 'secret.toml'})"
+    pyspiel.random_sim_test(pyspiel.load_game(name), num_sims=20, serialize=True, verbose=False)
+    first = generate_playthrough.playthrough(name, action_sequence=None, seed=1)
+    lines = first.splitlines()
+    actions = [int(line.removeprefix("action: ")) for line in lines if line.startswith("action: ")]
+    assert generate_playthrough.playthrough(name, action_sequence=actions, seed=2) == first
+    assert "GameType.information = Information.IMPERFECT_INFORMATION" in first
+    assert "ChanceOutcomes() = [(0,0.333333), (1,0.666667)]" in first
+
+
+def test_information_is_imperfect_where_the_scenario_says_so() -> None:
+    for name in SMALL:
+        kind = game_of(name).get_type()
+        assert kind.information == Information.IMPERFECT_INFORMATION
+        assert kind.short_name == "wfb_gym_phase"
+    plain = load_battle("apprentice").get_type()
+    registered = next(
+        kind for kind in pyspiel.registered_games() if kind.short_name == "wfb_gym_phase"
+    )
+    for kind in (plain, registered):
+        assert kind.information == Information.PERFECT_INFORMATION
+        assert not kind.provides_factored_observation_string
+
+
+def test_deals_are_chance_nodes() -> None:
+    state = game_of("both").new_initial_state()
+    for dealt in ([None, None], [0, None]):
+        assert state.is_chance_node()
+        assert state.chance_outcomes() == [(0, 0.5), (1, 0.5)]
+        assert [state.dealt(army) for army in (0, 1)] == dealt
+        assert state.public_history() == []
+        state.apply_action(0)
+    assert [state.dealt(army) for army in (0, 1)] == [0, 0]
+    assert state.battle().state.kind.tolist() == [1, 1]
+
+
+def test_sets_of_weight_0_are_left_out() -> None:
+    state = load_battle(
+        one_spell(dispeller=kinds([], [SCROLL], [SCROLL] * 2, weights=[0.0, 1.0, 1.0]))
+    ).new_initial_state()
+    assert state.chance_outcomes() == [(0, 0.5), (1, 0.5)]
+    state.apply_action(1)
+    assert state.dealt(1) == 2
+    assert state.information_state_string(1).startswith("player 1 dealt 2")
+
+
+def dealt_states(game: PhaseGame) -> list[PhaseState]:
+    """The beginnings of a battle, one for each way to deal."""
+    found = [game.new_initial_state()]
+    for _ in game.store.deals:
+        found = [state.child(k) for state in found for k in state.legal_actions()]
+    return found
+
+
+def twins(game: PhaseGame, player: int) -> Iterator[tuple[PhaseState, PhaseState]]:
+    """Pairs of beginnings that differ only in what the other army was dealt."""
+    for one, two in combinations(dealt_states(game), 2):
+        if one.dealt(player) == two.dealt(player):
+            yield one, two
+
+
+def told(state: PhaseState, player: int) -> list[Any]:
+    """All that OpenSpiel tells a player of a state."""
+    return [
+        state.information_state_string(player),
+        state.observation_string(player),
+        state.information_state_tensor(player),
+        state.observation_tensor(player),
+        state.current_player(),
+        state.returns(),
+        state.chance_outcomes() if state.is_chance_node() else None,
+        state.legal_actions(player) if state.current_player() == player else None,
+    ]
+
+
+@pytest.mark.parametrize("name", [*SMALL, *LARGE])
+@pytest.mark.parametrize("player", [0, 1])
+def test_what_the_enemy_was_dealt_is_not_told(name: str, player: int) -> None:
+    rng = np.random.default_rng(7)
+    compared = 0
+    for beginnings in twins(game_of(name), player):
+        for _ in range(6):
+            one, two = (state.clone() for state in beginnings)
+            while True:
+                assert told(one, player) == told(two, player)
+                for said in ("information_state_string", "information_state_tensor"):
+                    assert getattr(one, said)(1 - player) != getattr(two, said)(1 - player)
+                compared += 1
+                common = sorted({*one.legal_actions()} & {*two.legal_actions()})
+                if not common:
+                    break
+                move = int(rng.choice(common))
+                one.apply_action(move)
+                two.apply_action(move)
+    hides = [len(sets) for owner, sets in game_of(name).store.deals if owner != player]
+    assert compared > 0 if hides else compared == 0
+
+
+@EACH
+def test_own_deals_and_moves_are_recalled(name: str) -> None:
+    """At each information state the same own deal, actions, and own information states before."""
+    game = game_of(name)
+    recalled: dict[str, set[Any]] = defaultdict(set)
+    tensors: dict[bytes, set[str]] = defaultdict(set)
+    strings: dict[str, set[bytes]] = defaultdict(set)
+
+    def walk(state: PhaseState, own: tuple[tuple[Any, ...], ...]) -> None:
+        player = state.current_player()
+        if player >= 0:
+            string = state.information_state_string(player)
+            tensor = np.array(state.information_state_tensor(player), np.float32).tobytes()
+            recalled[string].add((state.dealt(player), *state.legal_actions(), own[player]))
+            strings[string].add(tensor)
+            tensors[tensor].add(string)
+        for move in state.legal_actions():
+            after = list(own)
+            if player >= 0:
+                after[player] = (*own[player], string, move)
+            walk(state.child(move), tuple(after))
+
+    walk(game.new_initial_state(), ((), ()))
+    for found in (recalled, tensors, strings):
+        assert found
+        assert all(len(each) == 1 for each in found.values())
+
+
+@EACH
+def test_strings_of_states_tell_them_apart(name: str) -> None:
+    states = get_all_states.get_all_states(game_of(name), include_chance_states=True)
+    assert len({str(state) for state in states.values()}) == len(states)
+    for state in states.values():
+        words = [state.action_to_string(action) for action in state.legal_actions()]
+        assert len(set(words)) == len(words)
+
+
+# --- types of observation --------------------------------------------------------------------
+
+
+def seen(state: PhaseState, player: int, **kind: Any) -> tuple[str, dict[str, Any]]:
+    """What an observer of a type tells."""
+    kind = {"perfect_recall": False, **kind}
+    observer = make_observation(state.get_game(), pyspiel.IIGObservationType(**kind))
+    observer.set_from(state, player)
+    return observer.string_from(state, player), {k: v.tolist() for k, v in observer.dict.items()}
+
+
+@pytest.mark.parametrize("recall", [False, True])
+def test_what_is_public_is_the_same_whatever_was_dealt(recall: bool) -> None:
+    battles = [[*played(state)] for state in dealt_states(game_of("both"))]
+    assert len({len(battle) for battle in battles}) == 1
+    for first, *others in zip(*battles, strict=True):
+        wanted = seen(first, 0, private_info=Private.NONE, perfect_recall=recall)
+        assert set(wanted[1]) == ({"observation", "history"} if recall else {"observation"})
+        for other in others:
+            for player in (0, 1):
+                found = seen(other, player, private_info=Private.NONE, perfect_recall=recall)
+                assert found == wanted
+
+
+def played(state: PhaseState) -> Iterator[PhaseState]:
+    """The states of a battle in which everybody passes, which everybody may."""
+    yield state
+    while not state.is_terminal():
+        state = state.child(state.legal_actions()[0])
+        yield state
+
+
+def test_what_is_private_is_the_deal_alone() -> None:
+    for state in dealt_states(game_of("both")):
+        own = np.zeros((2, 4))
+        own[1, state.dealt(1)] = 1.0
+        string, parts = seen(state, 1, public_info=False)
+        assert string == f"player 1 dealt {state.dealt(1)}"
+        assert parts == {"dealt": own.tolist()}
+
+
+def test_who_knows_all_is_told_all() -> None:
+    told_all = [
+        seen(state, 0, private_info=Private.ALL_PLAYERS) for state in dealt_states(game_of("both"))
+    ]
+    assert len({string for string, _ in told_all}) == 4
+    assert len({str(parts["dealt"]) for _, parts in told_all}) == 4
+
+
+def test_an_observation_is_what_the_environment_shows() -> None:
+    game = game_of("both")
+    observer = make_observation(game, INFO_STATE_OBS_TYPE)
+    for state in dealt_states(game):
+        for player in (0, 1):
+            states = game.store.veiled(state.position, [0, 1])
+            shown, _ = game.store.views[player].show(np.zeros(1, np.int64), states)
+            observer.set_from(state, player)
+            size = shown.shape[1]
+            assert observer.dict["observation"][:size].tolist() == shown[0].tolist()
+            assert not observer.dict["observation"][size:].any()
+            assert not observer.dict["history"].any()
+
+
+def test_observers_take_no_parameters() -> None:
+    with pytest.raises(ValueError, match="expected no parameters"):
+        make_observation(game_of("a Luckstone"), params={"depth": 3})
+
+
+# --- copies ----------------------------------------------------------------------------------
+
+
+def test_copies_go_their_own_way_and_remember_their_deals() -> None:
+    state = dealt_states(game_of("both"))[3]
+    state.apply_action(state.legal_actions()[-1])
+    twin, saved = state.clone(), pickle.dumps(state)
+    twin.apply_action(twin.legal_actions()[-1])
+    _, read = pyspiel.deserialize_game_and_state(
+        pyspiel.serialize_game_and_state(state.get_game(), state)
+    )
+    assert len(twin.public_history()) == 2
+    for copy in (pickle.loads(saved), read, state):
+        assert [copy.dealt(army) for army in (0, 1)] == [1, 1]
+        assert told(copy, 1) == told(state, 1)
+        assert len(copy.public_history()) == 1
+
+
+def test_policies_of_histories_are_no_players() -> None:
+    game = game_of("a scroll")
+    with pytest.raises(ValueError, match="expected a scenario without hidden items"):
+        PolicyPlayer(game, UniformRandomPolicy(game))
+
+
+# --- what it is worth ------------------------------------------------------------------------
+
+
+@EACH
+def test_random_play_is_as_far_from_its_best_answers_as_the_solver_says(name: str) -> None:
+    game, tree = game_of(name), tree_of(name)
+    policy, root = UniformRandomPolicy(game), game.new_initial_state()
+    score = expected_game_score.policy_value(root, [policy, policy])
+    assert score[0] == utility(tree.points(tree.uniform))
+    both = sum(tree.best_answer(tree.uniform, seat) for seat in (0, 1))
+    assert both > 0.1
+    assert exploitability.nash_conv(game, policy) == utility(both)
+    compiled = pyspiel.UniformRandomPolicy(game)
+    assert pyspiel.nash_conv(game, compiled) == utility(both)
+
+
+@EACH
+def test_counterfactual_regret_finds_the_equilibrium(name: str) -> None:
+    game, root = game_of(name), game_of(name).new_initial_state()
+    cfrs = cfr.CFRPlusSolver(game)
+    for _ in range(100):
+        cfrs.evaluate_and_update_policy()
+    policy = cfrs.average_policy()
+    left = exploitability.nash_conv(game, policy)
+    assert 0 <= left < 0.02 * exploitability.nash_conv(game, UniformRandomPolicy(game))
+    found = expected_game_score.policy_value(root, [policy, policy])[0]
+    # Neither a policy nor what it is worth can be further from the equilibrium than that.
+    assert found == utility(tree_of(name).solve(gap=1e-5).value, within=left + 1e-7)
+
+
+@EACH
+def test_openspiels_compiled_solver_finds_the_equilibrium(name: str) -> None:
+    game = game_of(name)
+    solver = pyspiel.CFRPlusSolver(game)
+    for _ in range(150):
+        solver.evaluate_and_update_policy()
+    policy, history = solver.average_policy(), game.new_initial_state().history_str()
+    first, second = (pyspiel.TabularBestResponse(game, seat, policy) for seat in (0, 1))
+    upper, lower = first.value(history), -second.value(history)
+    assert upper - lower < 1e-3
+    solved = solve_hidden(SMALL[name], gap=1e-5)
+    assert lower - 1e-9 <= solved.upper / POINTS_PER_UTILITY
+    assert upper + 1e-9 >= solved.lower / POINTS_PER_UTILITY
+
+
+def test_one_set_is_worth_what_it_is_worth_when_all_know_of_it() -> None:
+    game = load_battle(one_spell(dispeller=kinds([SCROLL]), dispel_dice=1))
+    known = one_spell(dispel_dice=1, items=[SCROLL])
+    cfrs = pyspiel.CFRPlusSolver(game)
+    for _ in range(200):
+        cfrs.evaluate_and_update_policy()
+    policy = cfrs.average_policy()
+    assert pyspiel.nash_conv(game, policy) < 1e-3
+    best = pyspiel.TabularBestResponse(game, 0, policy)
+    assert best.value("") == utility(solve(known).value, within=1e-3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a scroll or none", "stones", "scrolls"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in LONG],
+)
+def test_random_play_of_larger_scenarios_is_graded_alike(name: str) -> None:
+    game, tree = game_of(name), HiddenGame(LARGE[name], whole=True)
+    both = sum(tree.best_answer(tree.uniform, seat) for seat in (0, 1))
+    assert pyspiel.nash_conv(game, pyspiel.UniformRandomPolicy(game)) == utility(both)

@@ -1,0 +1,103 @@
+"""PettingZoo with hidden items: an agent observes the same whatever its enemy was dealt."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.hidden import scenarios
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
+
+pytest.importorskip("pettingzoo")
+
+from pettingzoo.test import api_test, parallel_api_test, seed_test
+
+from wfb_gym.interop import pettingzoo as interop
+
+SCENARIOS = scenarios()
+EPISODES = 12
+
+
+def battle_of(env: Any) -> Battle:
+    """The position of an environment, in a battle of its own."""
+    game = env._game
+    battle = Battle(game.packed_scenarios)
+    battle.state.setfield(game.states(np.zeros(1, np.int64))[0], battle.state.dtype)
+    return battle
+
+
+def deal(env: Any, army: int, kind: int) -> None:
+    """Change what an army was dealt in an environment."""
+    battle = battle_of(env)
+    deal_instead(battle.packed, battle.state, army, kind)
+    states = np.array([battle.state], battle.state.dtype)
+    env._asked = env._game.put(np.zeros(1, np.int64), np.zeros(1, np.int64), states)
+    env._announce_turn()
+
+
+def same_for(agent: str, one: Any, two: Any) -> bool:
+    """Whether an agent is told the same by both environments."""
+    assert one.agent_selection == two.agent_selection
+    assert one.rewards == two.rewards
+    assert one.terminations == two.terminations
+    masks = [env.infos[agent]["action_mask"] for env in (one, two)]
+    seen = [env.observe(agent) for env in (one, two)]
+    return bool(np.array_equal(masks[0], masks[1]) and np.array_equal(seen[0], seen[1]))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_what_the_enemy_was_dealt_is_not_observed(name: str) -> None:
+    rng, compared, differ = np.random.default_rng(7), 0, 0
+    env, twin = (interop.raw_env(scenario=SCENARIOS[name]) for _ in range(2))
+    for episode in range(EPISODES):
+        env.reset(seed=episode)
+        twin.reset(seed=episode)
+        battle = battle_of(env)
+        army = int(rng.choice([i for i in range(2) if battle.state.kind[i]]))
+        others = [
+            kind
+            for kind in range(int(battle.packed.armies[army].n_kinds))
+            if kind + 1 != battle.state.kind[army]
+            and may_be_kind(battle.packed, battle.state, army, kind)
+        ]
+        if not others:
+            continue
+        deal(twin, army, int(rng.choice(others)))
+        agents = env.possible_agents
+        owner, enemy = agents[army], agents[1 - army]
+        while True:
+            assert same_for(enemy, env, twin)
+            differ += not same_for(owner, env, twin)
+            compared += 1
+            if all(env.terminations.values()):
+                break
+            mover = env.agent_selection
+            masks = [each.infos[mover]["action_mask"] for each in (env, twin)]
+            both = np.flatnonzero(masks[0] & masks[1])
+            if not len(both):
+                break
+            action = int(rng.choice(both))
+            env.step(action)
+            twin.step(action)
+    assert compared > EPISODES
+    assert differ
+
+
+@pytest.mark.parametrize("name", ["both", "two phases"])
+def test_its_own_checkers(name: str) -> None:
+    scenario = SCENARIOS[name]
+    api_test(interop.env(scenario=scenario), num_cycles=50)
+    parallel_api_test(interop.parallel_env(scenario=scenario), num_cycles=50)
+    seed_test(lambda: interop.env(scenario=scenario), 20)
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_it_is_rendered(mode: str) -> None:
+    env = interop.raw_env(scenario=SCENARIOS["two phases"], render_mode=mode)
+    env.reset(seed=3)
+    for _ in range(8):
+        if any(env.terminations.values()):
+            break
+        assert env.render() is not None
+        env.step(int(np.flatnonzero(env.infos[env.agent_selection]["action_mask"])[-1]))
