@@ -12,7 +12,7 @@ import pytest
 
 from wfb_gym.cli import draw, main, roll, scenarios
 from wfb_gym.cli.parser import Parser
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.profiles import character_profiles, unit_profiles
 from wfb_gym.scenario.sizes import DICE
 
@@ -161,7 +161,7 @@ def test_the_table_in_words(capsys: Capture) -> None:
 
 def test_scenarios_as_json(capsys: Capture) -> None:
     scenarios = {scenario["name"]: scenario for scenario in document(capsys, "scenarios")}
-    assert list(scenarios) == bundled_scenarios()
+    assert list(scenarios) == [*bundled_scenarios(), *hidden_scenarios()]
     assert scenarios["archmage-duel"] == {
         "name": "archmage-duel",
         "ruleset": "6e",
@@ -184,7 +184,7 @@ def test_the_file_of_a_scenario_begins_one_of_your_own(
 
 def test_scenarios_as_a_table(capsys: Capture) -> None:
     heading, *rows = output(capsys, "scenarios").splitlines()
-    assert [row.split()[0] for row in rows] == bundled_scenarios()
+    assert [row.split()[0] for row in rows] == [*bundled_scenarios(), *hidden_scenarios()]
     assert heading.split() == ["NAME", "RULESET", "PHASES", "WIZARDS", "SPELLS", "DESCRIPTION"]
     for title in heading.split()[1:]:
         column = heading.index(title)

@@ -20,7 +20,8 @@ Print the best play and what every other play is worth, if both sides play their
 there on. The situation is a scenario, or wizards and spells from the command line, when the
 phase begins or with what has happened in it. Solved exactly, dice and all; where that is too
 large, as a whole battle is, values are estimates and marked as such. Wizards who roll their
-spells have those of --spells, or are looked at on average over their rolls."""
+spells have those of --spells, or are looked at on average over their rolls. Where items are
+hidden, the answer is how often to choose what at the first decision, by what you have."""
 _MOST_ROWS = 20
 """Rolls of one wizard's spells that are listed; of more only how they open."""
 _SAMPLES = 20
@@ -91,6 +92,14 @@ def add_to(commands: Commands) -> None:
         f"(default: {_SAMPLES})",
     )
     parser.add_argument(
+        "--weights",
+        type=_weights,
+        default=(),
+        metavar="W,W",
+        help="how often you believe the enemy to have each of its sets of hidden items, in their "
+        "order: 1,2 (default: the scenario's)",
+    )
+    parser.add_argument(
         "--phases", type=whole_number, metavar="N", help="look at the first N phases of a battle"
     )
     left = parser.add_argument_group("what is left in this phase")
@@ -128,6 +137,15 @@ def add_to(commands: Commands) -> None:
     parser.set_defaults(run=partial(_run, parser))
 
 
+def _weights(text: str) -> tuple[float, ...]:
+    """Convert weights with commas between them, or refuse them."""
+    try:
+        return tuple(float(each) for each in text.split(","))
+    except ValueError:
+        expected = "numbers with commas between them, such as 1,2"
+        raise argparse.ArgumentTypeError(f"expected {expected}, found {text!r}") from None
+
+
 def _run(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.cli.advice import advise
     from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
@@ -135,6 +153,11 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
 
     if options.samples < 1:
         parser.error(f"--samples: expected 1 or more, found {options.samples}")
+    if _has_secrets(parser, options):
+        _run_hidden(parser, options)
+        return
+    if options.weights:
+        parser.error("--weights: expected a scenario with hidden items, found none of them")
     given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
     try:
         position = RequestedPosition(PositionRequest(**given))
@@ -145,6 +168,34 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
         shared.print_json(_document(position, advice))
     else:
         print("\n".join(_lines(position, advice)))
+
+
+def _has_secrets(parser: Parser, options: argparse.Namespace) -> bool:
+    from wfb_gym.scenario import ScenarioError, load_scenario
+
+    try:
+        return options.scenario is not None and load_scenario(options.scenario).has_secrets
+    except ScenarioError as error:
+        parser.error(str(error))
+
+
+def _run_hidden(parser: Parser, options: argparse.Namespace) -> None:
+    from wfb_gym.cli.hidden_advice import advise_hidden, document_of, lines_of
+    from wfb_gym.cli.position import PositionError, PositionRequest
+    from wfb_gym.scenario import ScenarioError
+    from wfb_gym.solver import TooLarge
+
+    given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
+    try:
+        advice = advise_hidden(PositionRequest(**given), options.weights)
+    except TooLarge as error:
+        parser.error(f"{error}; fewer dice, spells or phases (--phases 1) may")
+    except (ScenarioError, PositionError) as error:
+        parser.error(str(error))
+    if options.json:
+        shared.print_json(document_of(advice))
+    else:
+        print("\n".join(lines_of(advice)))
 
 
 # --- JSON ----------------------------------------------------------------------------------

@@ -13,12 +13,13 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.promises import worth_now, worth_of_aim, worth_of_pending
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
-from wfb_gym.players.analysis import Analyst
+from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.suggestions import one_of, plain
 from wfb_gym.transcripts.decisions import describe_choices
 from wfb_gym.transcripts.effects import item_words, spell_words
+from wfb_gym.transcripts.hidden_sets import sets_that_may_be, veiled
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
 from wfb_gym.transcripts.odds import cast_odds
 
@@ -57,7 +58,7 @@ class Choices:
         Below stand the chances of the spells that can be cast now, on every number of dice.
         Values are points still to come for the mover if both play on as well as they can.
         """
-        analysis = self._analyst.analyse(battle)
+        analysis = self._analyse(battle)
         mark = "" if analysis.is_exact else ESTIMATED
         differ = any(analysis.loss(action) >= 1e-9 for action in analysis.values)
         rows = [("", "", "CHANCE", "POINTS TO COME", "")]
@@ -73,6 +74,17 @@ class Choices:
             legend.append(f"{mark} an estimate, not exact: {analysis.method}")
         explained = [f"     {'; '.join(legend)}"] if legend else []
         return align_columns(rows, "><><<") + explained + self._casts(battle)
+
+    def _analyse(self, battle: Battle) -> Analysis:
+        """Return what every choice is worth, by what the mover knows."""
+        if not self._scenario.has_secrets:
+            return self._analyst.analyse(battle)
+        enemy = 1 - battle.mover
+        sets = sets_that_may_be(self._names, battle, enemy)
+        analysis = self._analyst.analyse(veiled(battle, (battle.mover,)))
+        likeliest = max(sets, key=lambda each: each.chance).words if sets else "what all know of"
+        method = f"as if {self._names.armies[enemy]} had {likeliest}, and knew what you have"
+        return analysis._replace(is_exact=False, method=method)
 
     def _casts(self, battle: Battle) -> list[str]:
         """Return the chances of every spell that can be cast now, by its dice; [] of none."""

@@ -5,6 +5,7 @@ What the choices are, and how they are typed, is in `choices`.
 
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,8 +15,9 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts import Event, Transcript
+from wfb_gym.transcripts import Event, NarratedBattle, Transcript
 from wfb_gym.transcripts.game import Game, question
+from wfb_gym.transcripts.hidden_sets import EVERYBODY, as_told, dealt_words, set_words
 from wfb_gym.transcripts.names import points_phrase
 
 _QUIT = ("quit", "exit", "q")
@@ -89,14 +91,23 @@ class ConsoleGame:
             self.interrupted = isinstance(left, KeyboardInterrupt)
             score = points_phrase(narrated.names, narrated.battle.points)
             self._show(f"You leave the table: {score}.")
+        if narrated.scenario.has_secrets:
+            self._show(f"Hidden items: {_deals(narrated)}.")
 
     def transcript(self) -> Transcript:
         """Return the battle so far."""
         return self._game.transcript()
 
     def _show_events(self, events: Iterable[Event]) -> None:
+        names, seat = self._game.narrated.names, self._game.seat
         for event in events:
-            self._show_lines(event_lines([event], self._style))
+            told = as_told(names, event, (seat,))
+            if event.node == Node.DEAL and event.army == seat:
+                side = names.scenario.armies[seat]
+                dealt = set_words(side, side.hidden[event.code])
+                said = f"Your hidden items: {dealt}.{event.words.partition(f': {dealt}.')[2]}"
+                told = replace(event, words=said)
+            self._show_lines(event_lines([told], self._style))
 
     def _show_lines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -177,3 +188,11 @@ class ConsoleGame:
             narrated.scenario, narrated.visible, seat=self._game.seat, style=self._style
         )
         self._show("\n" + "\n".join(lines))
+
+
+def _deals(narrated: NarratedBattle) -> str:
+    """Return what the armies were dealt, when the battle is over or the person has left."""
+    dealt = {army: dealt_words(narrated.names, narrated.visible, army) for army in EVERYBODY}
+    return ", ".join(
+        f"{narrated.names.armies[army]} had {words}" for army, words in dealt.items() if words
+    )

@@ -11,6 +11,7 @@ from wfb_gym.cli.parser import Commands, Parser, check_folder, whole_number
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
+    from wfb_gym.scenario import Scenario
     from wfb_gym.transcripts import Transcript
 
 _DESCRIPTION = """\
@@ -63,6 +64,11 @@ def add_to(commands: Commands) -> None:
         "--yes", action="store_true", help="name a spell at once, without another question"
     )
     play.add_argument("--transcript", metavar="FILE", help="write the battle to a new file")
+    play.add_argument(
+        "--public",
+        action="store_true",
+        help="leave out of the file what was dealt of hidden items and not used",
+    )
     play.set_defaults(run=partial(_play, play))
     replay = commands.add_parser(
         "replay",
@@ -103,8 +109,11 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
             f"--transcript: expected a file that does not exist yet, found {options.transcript}; "
             "another name keeps the battle in it"
         )
+    if options.public and not options.transcript:
+        parser.error("--public: expected --transcript with it, found none")
     try:
         scenario = load_scenario(options.scenario)
+        _check_opponent(parser, scenario, options.opponent)
         game = ConsoleGame(
             scenario,
             seat_number(options.seat),
@@ -121,7 +130,7 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         from wfb_gym.transcripts import write
 
         try:
-            write(game.transcript(), options.transcript)
+            write(game.transcript(), options.transcript, public=options.public)
         except OSError as error:
             parser.error(f"--transcript: {error}")
         print(f"The battle is in {options.transcript}.")
@@ -129,9 +138,19 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         raise SystemExit(INTERRUPTED)
 
 
+def _check_opponent(parser: Parser, scenario: "Scenario", opponent: str) -> None:
+    """Refuse the optimal player where items are hidden: the optimum that it knows has none."""
+    if scenario.has_secrets and opponent.partition(":")[0] == "optimal":
+        parser.error(
+            f"--opponent {opponent}: expected a scenario in which nothing is hidden, found hidden "
+            f"items in {scenario.name}; veteran and search play it"
+        )
+
+
 def _replay(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
     from wfb_gym.transcripts import TranscriptError, read, replay
+    from wfb_gym.transcripts.hidden_sets import EVERYBODY
     from wfb_gym.transcripts.names import points_phrase
 
     try:
@@ -145,22 +164,28 @@ def _replay(parser: Parser, options: argparse.Namespace) -> None:
     style = AnsiStyle(None if sys.stdout.isatty() else False)
     first, other = transcript.players
     dice = "dice thrown by hand" if transcript.seed is None else f"seed {transcript.seed}"
+    if transcript.is_public:
+        dice = "a public transcript, without hidden items that were not shown"
     print(f"{transcript.scenario.name}: {first} against {other}, {dice}")
     for line in event_lines(events, style):
         print(line)
     if not transcript.over:
         print(f"It was broken off here: {points_phrase(narrated.names, transcript.points)}.")
     if options.table:
-        print("\n".join(position_lines(narrated.scenario, narrated.visible, style=style)))
+        known = () if transcript.is_public else EVERYBODY
+        visible = narrated.visible
+        print("\n".join(position_lines(narrated.scenario, visible, style=style, known=known)))
 
 
 def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
     from wfb_gym.files import write_text_whole
     from wfb_gym.render.review_page import review_page
     from wfb_gym.transcripts.names import plural
-    from wfb_gym.transcripts.review import review
+    from wfb_gym.transcripts.review import HIDDEN_REFUSED, review
 
     check_folder(parser, "--html", path)
+    if transcript.scenario.has_secrets:
+        parser.error(f"--html: {HIDDEN_REFUSED}, found hidden items in {transcript.scenario.name}")
 
     def tell(done: int, of: int) -> None:
         end = "\n" if done == of else ""

@@ -487,6 +487,28 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
 # --- the dice ------------------------------------------------------------------------------
 
 
+def scenario_of_request(request: PositionRequest) -> Scenario:
+    """Return a request's scenario, its armies and the dice that its phase begins with.
+
+    Raises:
+        ScenarioError: there is no such scenario, or it is refused.
+        PositionError: an option says too little or too much.
+    """
+    _check(request)
+    scenario = _with_armies(request)
+    given = {"power_dice": request.power}, {"dispel_dice": request.dispel}
+    dice = [{key: n for key, n in each.items() if n is not None} for each in given]
+    if scenario.phases > 1 and any(dice):
+        option = "power" if dice[0] else "dispel"
+        expected = "--phases 1 with it, as there are hidden items"
+        raise PositionError(f"--{option}", expected, f"{scenario.phases} phases")
+    armies = {
+        side: dict(army) | each
+        for (side, army), each in zip(scenario.keyed_armies(), dice, strict=True)
+    }
+    return scenario_from_dict(dict(scenario) | armies, scenario.name)
+
+
 def _with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
     """Return the scenario with the dice of its first phase as the request has them.
 

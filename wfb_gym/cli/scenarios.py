@@ -62,25 +62,26 @@ def _list_scenarios(options: argparse.Namespace) -> None:
 
 
 def _print_file(options: argparse.Namespace) -> None:
-    from wfb_gym.scenario import bundled_scenarios
+    from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
-    names = bundled_scenarios()
+    names = [*bundled_scenarios(), *hidden_scenarios()]
     name = find_name(names, options.scenario)
     if name is None:
         expected = one_of(names, options.scenario, "a bundled scenario")
         options.parser.error(f"scenario: expected {expected}, found {options.scenario!r}")
     if options.json:
         options.parser.error("--json: expected it with the list alone")
-    file = resources.files("wfb_gym") / "data" / "scenarios" / f"{name}.toml"
+    folder = "scenarios/hidden" if name in hidden_scenarios() else "scenarios"
+    file = resources.files("wfb_gym") / "data" / folder / f"{name}.toml"
     print(file.read_text(encoding="utf-8"), end="")
 
 
 def _summaries() -> list[dict[str, Any]]:
-    """Summarise the bundled scenarios, in the order of their names."""
-    from wfb_gym.scenario import bundled_scenarios, load_scenario
+    """Summarise the bundled scenarios in the order of their names, then those with secrets."""
+    from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 
     summaries = []
-    for name in bundled_scenarios():
+    for name in (*bundled_scenarios(), *hidden_scenarios()):
         scenario = load_scenario(name)
         wizards = {side: army.wizards for side, army in scenario.keyed_armies()}
         summaries.append(

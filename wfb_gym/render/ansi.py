@@ -7,7 +7,7 @@ environment variable NO_COLOR turns them off.
 import math
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from wfb_gym.engine.actions import FIRST_CAST
@@ -20,7 +20,16 @@ from wfb_gym.render.facts import FLEES, is_beyond_dispel
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.scenario.slots import SpellSlot
-from wfb_gym.transcripts.changes import CHOOSING_SPELLS, LOCKS
+from wfb_gym.transcripts.changes import BEFORE_THE_BATTLE, LOCKS
+from wfb_gym.transcripts.hidden_sets import (
+    all_as_told,
+    armies_known,
+    chances_words,
+    dealt_words,
+    known_items,
+    sets_that_may_be,
+    veiled,
+)
 from wfb_gym.transcripts.names import (
     ScenarioNames,
     dice_phrase,
@@ -54,6 +63,7 @@ def frame(
     *,
     seat: int = 0,
     colour: bool | None = None,
+    known: Collection[int] | None = None,
 ) -> str:
     """Return what has happened and where both armies stand, as text.
 
@@ -63,13 +73,19 @@ def frame(
         events: what has just happened, in order.
         seat: the viewer's army.
         colour: whether to colour; unless given, where NO_COLOR does not forbid it.
+        known: armies whose hidden items are shown; unless given the viewer's, and all when the
+            battle is over.
 
     Returns:
         Lines, the last without a line break.
     """
     style = AnsiStyle(colour)
-    lines = [*event_lines(events, style), *([""] if events else [])]
-    return "\n".join([*lines, *position_lines(scenario, battle, seat=seat, style=style)])
+    known = armies_known(battle, seat) if known is None else known
+    told = list(all_as_told(ScenarioNames(scenario), events, known))
+    lines = [*event_lines(told, style), *([""] if told else [])]
+    return "\n".join(
+        [*lines, *position_lines(scenario, battle, seat=seat, style=style, known=known)]
+    )
 
 
 class AnsiStyle:
@@ -91,12 +107,22 @@ def event_lines(events: Sequence[Event], style: AnsiStyle) -> Iterator[str]:
 
 
 def position_lines(
-    scenario: Scenario, battle: Battle, *, seat: int = 0, style: AnsiStyle
+    scenario: Scenario,
+    battle: Battle,
+    *,
+    seat: int = 0,
+    style: AnsiStyle,
+    known: Collection[int] | None = None,
 ) -> Iterator[str]:
-    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points."""
+    """Yield lines on where both armies stand: dice, wizards, spells, items, units, points.
+
+    Hidden items are shown of the armies `known`, as `frame` has it.
+    """
+    known = armies_known(battle, seat) if known is None else known
+    battle = veiled(battle, known)
     names, state = ScenarioNames(scenario), battle.state
     phase = f"phase {int(state.phase) + 1} of {int(battle.packed.phases)}"
-    selecting = battle.node in CHOOSING_SPELLS
+    selecting = battle.node in BEFORE_THE_BATTLE
     if selecting:
         phase = "before the battle"
     score = points_phrase(names, battle.points)
@@ -105,11 +131,11 @@ def position_lines(
         heading, dice = f"{name[:1].upper()}{name[1:]}{', you' if army == seat else ''}", ""
         if not battle.is_over:
             dice = "" if selecting else f"  {_dice(battle, army)}"
-            if battle.mover == army:
+            if battle.mover == army and battle.node != Node.DEAL:
                 heading += " to decide" if battle.is_decision() else " rolls"
         yield style(heading, _ARMIES[army], _BOLD) + dice
         yield from _wizards(names, battle, army, style)
-        yield from _items(names, battle, army)
+        yield from _items(names, battle, army, army in known)
         yield from _units(scenario, battle, army, style)
     if not battle.is_over and state.spell and (pending := names.pending(battle)):
         at, number = names.at_pending_target(battle), int(state.number)
@@ -203,7 +229,7 @@ def _wizards(names: ScenarioNames, battle: Battle, army: int, style: AnsiStyle) 
     full_wounds = battle.packed.armies[army].wizards["wounds"].tolist()
     columns = [state[field][army].tolist() for field in ("wounds", "level", "lock")]
     own = state.own_dice.tolist() if army == int(state.active) else [0] * len(full_wounds)
-    selecting = battle.node in CHOOSING_SPELLS
+    selecting = battle.node in BEFORE_THE_BATTLE
     shown = names.spells_at_hand(battle, army)
     for index, name in enumerate(names.characters[army]):
         wounds, level, lock = (column[index] for column in columns)
@@ -276,18 +302,21 @@ def _spell_status(names: ScenarioNames, battle: Battle, army: int, spell: int) -
     return "not now" if barred else "ready"
 
 
-def _items(names: ScenarioNames, battle: Battle, army: int) -> Iterator[str]:
+def _items(names: ScenarioNames, battle: Battle, army: int, is_known: bool) -> Iterator[str]:
     numbers: dict[tuple[str, bool], int] = defaultdict(int)  # of equal ones, by name and if used
-    for index, slot in enumerate(names.items[army]):
-        left = int(battle.state.items[army, index])
-        is_used = not left and int(battle.packed.armies[army].items[index].count) > 0
-        numbers[slot.item.name, is_used] += left or slot.copies
+    for index, item in known_items(names, battle, army, is_known).items():
+        is_used = not item.left and int(battle.packed.armies[army].items[index].count) > 0
+        numbers[names.items[army][index].item.name, is_used] += item.left or item.copies
     if numbers:
         items = [
             f"{name}{f' x{number}' if number > 1 else ''}{' (used)' if is_used else ''}"
             for (name, is_used), number in numbers.items()
         ]
         yield f"  items of the army: {', '.join(items)}"
+    if is_known and (words := dealt_words(names, battle, army)):
+        yield f"  hidden items: {words}"
+    if not is_known and (sets := sets_that_may_be(names, battle, army)):
+        yield f"  {'may have' if len(sets) > 1 else 'hidden items'}: {chances_words(sets)}"
 
 
 def _units(scenario: Scenario, battle: Battle, army: int, style: AnsiStyle) -> Iterator[str]:

@@ -101,6 +101,14 @@ def _lines(army: facts.ArmyFacts, across: int) -> Iterator[_Line]:
         yield 1.0, ("Items of the army",)
         yield from rows(army.items)
         yield gap
+    if army.hidden:
+        yield 1.0, (f"Hidden items: {army.hidden}",)
+        yield gap
+    if army.may_have:
+        yield 1.0, ("May have",)
+        for each in army.may_have:
+            yield 1.0, (f"{each.words} ({each.chance:.0%})",)
+        yield gap
     if army.units:
         yield 1.0, ("Units",)
         yield from rows(army.units)

@@ -20,7 +20,14 @@ from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, TARGETS, UNITS
 from wfb_gym.scenario.slots import SpellSlot
 from wfb_gym.scenario.units import Unit
-from wfb_gym.transcripts.changes import CHOOSING_SPELLS
+from wfb_gym.transcripts.changes import BEFORE_THE_BATTLE
+from wfb_gym.transcripts.hidden_sets import (
+    HiddenSet,
+    dealt_words,
+    known_items,
+    sets_that_may_be,
+    veiled,
+)
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, own_dice_phrase
 from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS, STRIKE_ROLLS, faces_on_table
 
@@ -86,7 +93,11 @@ class UnitFacts(NamedTuple):
 
 
 class ArmyFacts(NamedTuple):
-    """An army: whether it casts, what it does now, its pool ("power", "dispel" or "" for none)."""
+    """An army: whether it casts, what it does now, its pool ("power", "dispel" or "" for none).
+
+    Last its hidden items: those that were dealt, in words, or the sets that may have been, where
+    there are several.
+    """
 
     army: int
     name: str
@@ -97,6 +108,8 @@ class ArmyFacts(NamedTuple):
     characters: tuple[CharacterFacts, ...]
     items: tuple[ItemFacts, ...]
     units: tuple[UnitFacts, ...]
+    hidden: str = ""
+    may_have: tuple[HiddenSet, ...] = ()
 
 
 FLEES = "flees"
@@ -108,10 +121,12 @@ def army_name(names: ScenarioNames, army: int) -> str:
     return names.scenario.armies[army].name or ("Caster", "Dispeller")[army]
 
 
-def army_facts(names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
-    """Return the facts of an army in a position."""
+def army_facts(names: ScenarioNames, battle: Battle, army: int, is_known: bool = True) -> ArmyFacts:
+    """Return the facts of an army in a position, for who knows its hidden items or does not."""
+    if not is_known:
+        battle = veiled(battle, (1 - army,))
     side, state = names.scenario.armies[army], battle.state
-    in_phase = not battle.is_over and battle.node not in CHOOSING_SPELLS
+    in_phase = not battle.is_over and battle.node not in BEFORE_THE_BATTLE
     casts = army == int(state.active) and in_phase
     activity = pool_kind = ""
     if in_phase:
@@ -119,10 +134,13 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
     if not battle.is_over:
         if army == battle.mover:
             activity = "decides" if battle.is_decision() else "rolls"
+            if battle.node == Node.DEAL:
+                activity = ""
     spells = list(_spells(names, battle, army))
+    slots = names.items[army]
     items = [
-        (slot.bearer, ItemFacts(slot.item.name, int(state.items[army, i]), slot.item.uses))
-        for i, slot in enumerate(names.items[army])
+        (slots[i].bearer, ItemFacts(slots[i].item.name, item.left, slots[i].item.uses))
+        for i, item in known_items(names, battle, army, is_known).items()
     ]
     characters = []
     for index, character in enumerate(side.characters):
@@ -145,6 +163,10 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
                 tuple(carried),
             )
         )
+    hidden, may_be = dealt_words(names, battle, army), tuple[HiddenSet, ...]()
+    if not is_known:
+        may_be = tuple(sets_that_may_be(names, battle, army))
+        hidden = may_be[0].words if len(may_be) == 1 else ""
     return ArmyFacts(
         army,
         army_name(names, army),
@@ -155,6 +177,8 @@ def army_facts(names: ScenarioNames, battle: Battle, army: int) -> ArmyFacts:
         tuple(characters),
         tuple(item for bearer, item in items if bearer == NO_BEARER),
         tuple(_unit(battle, army, index, unit) for index, unit in enumerate(side.units)),
+        hidden,
+        may_be if len(may_be) > 1 else (),
     )
 
 
@@ -308,6 +332,7 @@ ROLLS = {
     Node.ROLL_SPELLS: "for the spells of a lore",
     Node.ROLL_RALLY: "to rally",
     Node.ROLL_PANIC: "for panic",
+    Node.DEAL: "for hidden items",
 }
 """What dice are rolled for."""
 
@@ -337,6 +362,8 @@ def step_facts(names: ScenarioNames, battle: Battle) -> StepFacts:
     army, node, state = battle.mover, battle.node, battle.state
     action = _DECISIONS[node] if battle.is_decision() else f"rolls {ROLLS[node]}"
     text = f"{army_name(names, army)} {action}"
+    if node == Node.DEAL:
+        text = f"Hidden items are dealt to {army_name(names, army)}"
     committed = int(state.dice if node in CASTING_ROLLS + DISPEL_ROLLS else state.reserve)
     dice, faces = min(DICE, committed), tuple(faces_on_table(battle))
     at_stake = names.pending(battle)

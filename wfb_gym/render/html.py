@@ -23,6 +23,7 @@ from wfb_gym.render.facts import (
 )
 from wfb_gym.render.html_style import PIPS
 from wfb_gym.rules.dice import FACES, double
+from wfb_gym.transcripts.hidden_sets import armies_known, chances_words, veiled
 from wfb_gym.transcripts.names import ScenarioNames, dice_phrase, format_points
 from wfb_gym.transcripts.narrator import Event
 from wfb_gym.transcripts.odds import DispelOdds, SpellOdds
@@ -103,18 +104,29 @@ def faces_html(faces: Sequence[int], event: Event | None = None) -> str:
 def army_blocks(names: ScenarioNames, battle: Battle, army: int, you: int | None) -> list[str]:
     """Return an army's card in parts, of which a step changes few: the head, who is in it, units.
 
-    `battle` is the visible position, and `you` the army of the viewer's, if there is one.
+    `battle` is the visible position, and `you` the army of the viewer's, if there is one: of the
+    enemy's hidden items it sees what may be, until the battle is over.
     """
-    facts = army_facts(names, battle, army)
+    known = armies_known(battle, you)
+    battle = veiled(battle, known)
+    facts = army_facts(names, battle, army, army in known)
     blocks = [_head(facts, you == army)]
     blocks += [_character(each, facts, battle) for each in facts.characters]
     if facts.items:
         items = "".join(map(_item, facts.items))
         blocks.append(f'<div class="who"><b>Items of the army</b><div>{items}</div></div>')
+    if facts.hidden:
+        blocks.append(_hidden("Hidden items", facts.hidden))
+    if facts.may_have:
+        blocks.append(_hidden("May have", chances_words(facts.may_have)))
     if facts.units:
         units = "".join(map(_unit, facts.units))
         blocks.append(f'<div class="units">{units}</div>')
     return blocks
+
+
+def _hidden(heading: str, words: str) -> str:
+    return f'<div class="who"><b>{heading}</b><div><small>{escape(words)}</small></div></div>'
 
 
 def army_html(names: ScenarioNames, battle: Battle, army: int, you: int | None = None) -> str:

@@ -4,7 +4,7 @@ Chances and points are the engine's, asked at the beginning of the army's first 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from wfb_gym._records import Records
@@ -23,6 +23,7 @@ from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import DICE, NO_BEARER
 from wfb_gym.transcripts.effects import item_words, spell_words
+from wfb_gym.transcripts.hidden_sets import chances_words, hidden_sets
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, format_points
 
 DISPEL_DICE = range(1, 7)
@@ -161,10 +162,32 @@ class OddsSheet:
 def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:
     """Return the numbers of an army, 0 or 1.
 
+    Hidden items are listed with their chances; they do nothing before they are used.
+
     Raises:
         ValueError: Nobody in the army can cast anything.
     """
-    return _Sheet(scenario, army).sheet()
+    if not scenario.has_secrets:
+        return _Sheet(scenario, army).sheet()
+    plain = scenario.model_copy(
+        update={
+            side: each.model_copy(update={"hidden": ()}) for side, each in scenario.keyed_armies()
+        }
+    )
+    sheet = _Sheet(plain, army).sheet()
+    own, enemys = (_hidden_items(scenario, each) for each in (army, 1 - army))
+    return replace(sheet, items=sheet.items | own, enemy_items=sheet.enemy_items | enemys)
+
+
+def _hidden_items(scenario: Scenario, army: int) -> dict[str, str]:
+    """Return the sets of hidden items of an army with their chances, and what is in them."""
+    side, catalogue = scenario.armies[army], scenario.catalogue
+    sets = hidden_sets(side)
+    if not sets:
+        return {}
+    names = dict.fromkeys(name for each in sets for name in side.hidden[each.kind].items)
+    words = {f"{name}, hidden": item_words(catalogue[name]) for name in names}
+    return {"hidden items": chances_words(sets), **words}
 
 
 class _Sheet:

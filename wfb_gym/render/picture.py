@@ -5,7 +5,7 @@ current step, the last dice, the events and the legend are drawn here. Needs
 ``pip install "wfb-gym[render]"``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from wfb_gym.render.armies import LEGEND, STATUS_COLOURS, draw_armies, draw_unth
 from wfb_gym.render.canvas import Box, Canvas, line_height, text_width, wrap_text, wrap_to_fit
 from wfb_gym.render.facts import ROLLS, StepFacts, army_facts, army_name, step_facts
 from wfb_gym.scenario import Scenario
+from wfb_gym.transcripts.hidden_sets import all_as_told, armies_known, veiled
 from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.narrator import Event
 from wfb_gym.transcripts.rolls import CASTING_ROLLS, DISPEL_ROLLS
@@ -35,6 +36,7 @@ def picture(
     *,
     seat: int = 0,
     size: tuple[int, int] = SIZE,
+    known: Collection[int] | None = None,
 ) -> NDArray[np.uint8]:
     """Draw a position.
 
@@ -46,6 +48,8 @@ def picture(
         events: what happened last, oldest first; as many of them as there is room for.
         seat: the army, 0 or 1, that is drawn on the left and whose points count.
         size: width and height in pixels.
+        known: armies whose hidden items are shown; unless given the seat's, and all when the
+            battle is over.
 
     Returns:
         The picture, uint8 (height, width, 3), red, green and blue.
@@ -59,6 +63,8 @@ def picture(
         least = "x".join(map(str, LEAST_SIZE))
         raise ValueError(f"size: expected {least} or more, found {size[0]}x{size[1]}")
     names = ScenarioNames(scenario)
+    known = armies_known(battle, seat) if known is None else known
+    battle, events = veiled(battle, known), list(all_as_told(names, events, known))
     unit = min(size[0] / SIZE[0], size[1] / SIZE[1])
     canvas = Canvas(*size, colours.PAPER, unit)
     px = canvas.px
@@ -72,16 +78,21 @@ def picture(
     left, middle, right = (
         each._replace(top=each.top + px(54) + px(10)) for each in (left, middle, right)
     )
-    armies = [army_facts(names, battle, army) for army in (seat, 1 - seat)]
+    armies = [army_facts(names, battle, army, army in known) for army in (seat, 1 - seat)]
     draw_armies(canvas, (left, right), armies)
     step, roll = middle.rows(0, px(148)), middle.rows(px(148) + px(10), px(196))
     legend = middle._replace(top=middle.bottom - px(18))
     history = middle._replace(top=roll.bottom + px(10), bottom=legend.top - px(10) // 2)
     _draw_step(canvas, step, step_facts(names, battle))
-    _draw_roll(canvas, roll, next((e for e in reversed(events) if e.kind == "roll"), None))
+    _draw_roll(canvas, roll, next((e for e in reversed(events) if _is_throw(e)), None))
     _draw_events(canvas, history, events, seat)
     _draw_legend(canvas, legend)
     return canvas.pixels()
+
+
+def _is_throw(event: Event) -> bool:
+    """Whether dice were thrown."""
+    return event.kind == "roll" and event.node != Node.DEAL
 
 
 # --- the header ----------------------------------------------------------------------------
@@ -232,7 +243,7 @@ def _draw_events(canvas: Canvas, box: Box, events: Sequence[Event], seat: int) -
     A roll that has just been made stands with its dice, and is left out here.
     """
     px, unit = canvas.px, canvas.unit
-    if events and events[-1].kind == "roll":
+    if events and _is_throw(events[-1]):
         events = events[:-1]
     canvas.fill(box, colours.PANEL, colours.LINE)
     inner = box.inset(px(12), px(8))

@@ -11,13 +11,15 @@ from wfb_gym.transcripts.rolls import STRIKE_ROLLS
 
 CHOOSING_SPELLS = (Node.ROLL_SPELLS, Node.SWAP_SPELL)
 """Nodes before the first phase, where wizards roll and swap their spells."""
+BEFORE_THE_BATTLE = (Node.DEAL, *CHOOSING_SPELLS)
+"""Nodes before the first phase."""
 _BEFORE_THE_DICE = (
     Node.ROLL_LOCK,
     Node.ROLL_COMET,
     Node.ROLL_RADIUS,
     Node.ROLL_STORED,
     Node.ROLL_RALLY,
-    *CHOOSING_SPELLS,
+    *BEFORE_THE_BATTLE,
 )
 """Nodes of a phase whose dice pools are not generated yet."""
 LOCKS = {
@@ -139,6 +141,8 @@ def describe_next_phase(names: ScenarioNames, before: Battle, after: Battle) -> 
 
 def describe_phase(names: ScenarioNames, battle: Battle) -> str:
     """Describe which phase has begun, and the dice of both sides."""
+    if battle.node == Node.DEAL:
+        return "hidden items are dealt"
     if battle.node in CHOOSING_SPELLS:
         return "the wizards roll for their spells"
     state, packed = battle.state, battle.packed

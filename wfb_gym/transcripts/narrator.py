@@ -13,6 +13,7 @@ from wfb_gym.engine import transition
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import outcome_of_roll, resolve_outcome
 from wfb_gym.engine.dispelling import act_dispel
+from wfb_gym.engine.hidden_items import deal_instead
 from wfb_gym.engine.miscasts import run_effects
 from wfb_gym.engine.open_rolls import is_open_roll, read_open_roll
 from wfb_gym.engine.state import Node, State, new_states, new_work_spaces
@@ -33,7 +34,8 @@ class Event:
         kind: "decision" or "roll".
         army: that decides or rolls, 0 or 1.
         node: where.
-        code: engine code of the action, or the outcome of the roll.
+        code: engine code of the action, or the outcome of the roll: of a deal the number of the
+            set, or `hidden_sets.UNTOLD`.
         faces: dice as they fell, 1 to 6; () where their number is open, or they are unknown.
         points: that changed hands, as the first army sees them.
         words: the description.
@@ -52,7 +54,7 @@ _KEPT = (
     "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
     "markers",
 )  # fmt: skip
-_KEPT_AT_THE_END = ("in_play", "aims")
+_KEPT_AT_THE_END = ("in_play", "aims", "kind", "emptied")
 _EXTRA_PHASES = 4
 """Phases that are added, so that no step of the battle leads into the last one of an army.
 
@@ -137,6 +139,11 @@ class NarratedBattle:
         before = self.battle.copy()
         self.battle.resolve(outcome)
         return self._event(before, outcome, faces)
+
+    def deal_instead(self, army: int, kind: int) -> None:
+        """Change what an army was dealt to a set that fits what it has shown (`may_be_kind`)."""
+        deal_instead(self.battle.packed, self.battle.state, army, kind)
+        deal_instead(self.visible.packed, self.visible.state, army, kind)
 
     def _event(self, before: Battle, code: int, faces: Sequence[int]) -> Event:
         """Describe the step from `before` to the position now."""

@@ -23,6 +23,8 @@ WORST = 3
 """Decisions that a review singles out."""
 NOTICED = 0.05
 """Points below which a decision is not called a mistake."""
+HIDDEN_REFUSED = "expected a battle in which nothing is hidden, as every choice has its value there"
+"""Why there is no review of hidden items: what a choice is worth depends on what is believed."""
 Progress = Callable[[int, int], None]
 """Is called with the number of events that are done, and of all."""
 
@@ -164,7 +166,12 @@ def review(
 
     Raises:
         TranscriptError: something does not follow from the rules.
+        ValueError: items are hidden, of which no values are known.
     """
+    if transcript.scenario.has_secrets:
+        raise ValueError(
+            f"review: {HIDDEN_REFUSED}, found hidden items in {transcript.scenario.name}"
+        )
     analyst = Analyst(transcript.scenario) if analyst is None else analyst
     narrated = NarratedBattle(transcript.scenario)
     events: list[Event] = []

@@ -20,6 +20,7 @@ from wfb_gym.packing.records import EffectKind
 from wfb_gym.rules.casting import MINIMUM_TO_CAST, Casting, casting_outcome
 from wfb_gym.rules.dice import FACES, double
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, WIZARDS
+from wfb_gym.transcripts.hidden_sets import deal_words
 from wfb_gym.transcripts.names import ScenarioNames, plural
 
 CASTING_ROLLS = (Node.ROLL_CASTING, Node.REROLL_CASTING)
@@ -29,6 +30,8 @@ DISPEL_ROLLS = (Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 
 def describe_roll(names: ScenarioNames, before: Battle, outcome: int, faces: Sequence[int]) -> str:
     """Describe a roll as a player would, without a full stop; no faces where they are unknown."""
+    if before.node == Node.DEAL:
+        return deal_words(names, before.mover, outcome)
     dice = f"{' '.join(map(str, faces))}: " if faces else ""
     if before.node not in CASTING_ROLLS + DISPEL_ROLLS:
         return dice + _describe_other_roll(names, before, outcome, faces)

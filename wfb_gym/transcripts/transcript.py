@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -25,6 +25,9 @@ from wfb_gym.scenario import (
     load_scenario,
     scenario_from_dict,
 )
+from wfb_gym.scenario.sizes import ARMIES
+from wfb_gym.transcripts.hidden_sets import UNTOLD, all_as_told, as_told, sets_that_may_be
+from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
 
 FORMAT = "wfb_gym transcript"
@@ -57,6 +60,7 @@ class Transcript:
         points: in the end, as the first army sees them.
         over: whether the battle was played to its end.
         source: name for error messages, the file's.
+        is_public: whether it leaves out what was dealt of hidden items; see `published`.
     """
 
     scenario: Scenario
@@ -66,6 +70,17 @@ class Transcript:
     points: float
     over: bool
     source: str = field(default="transcript", compare=False)
+    is_public: bool = False
+
+    def published(self) -> Self:
+        """Return it without what was dealt of hidden items; what was used of them stays.
+
+        The seed goes too, as it tells the deals. Where nothing is hidden it is the same object.
+        """
+        if not self.scenario.has_secrets:
+            return self
+        events = all_as_told(ScenarioNames(self.scenario), self.events, ())
+        return replace(self, seed=None, events=tuple(events), is_public=True)
 
 
 # --- writing -------------------------------------------------------------------------------
@@ -77,13 +92,18 @@ def scenario_digest(scenario: Scenario) -> str:
     return hashlib.sha256(document.encode()).hexdigest()[:16]
 
 
-def write(transcript: Transcript, path: str | os.PathLike[str]) -> None:
+def write(transcript: Transcript, path: str | os.PathLike[str], *, public: bool = False) -> None:
     """Write a transcript to a file, which is overwritten.
+
+    Args:
+        transcript: of a battle.
+        path: of the file.
+        public: whether to leave out what was dealt of hidden items, as `Transcript.published` does.
 
     Raises:
         OSError: the file cannot be written.
     """
-    write_text_whole(path, text_of(transcript))
+    write_text_whole(path, text_of(transcript.published() if public else transcript))
 
 
 def text_of(transcript: Transcript) -> str:
@@ -104,6 +124,7 @@ def _header(transcript: Transcript) -> dict[str, Any]:
         "scenario": entry,
         "players": list(transcript.players),
         "seed": transcript.seed,
+        **({"public": True} if transcript.is_public else {}),
         "wfb_gym": wfb_gym.__version__,
         "rules": rules_digest(),
     }
@@ -113,6 +134,8 @@ def _event_fields(event: Event) -> dict[str, Any]:
     code: dict[str, Any] = {"act": event.code}
     if event.kind == "roll":
         code = {"roll": list(event.faces), "outcome": event.code}
+    if event.node == Node.DEAL and event.code == UNTOLD:
+        code["outcome"] = None
     return {
         "army": event.army,
         "node": event.node.name,
@@ -192,6 +215,7 @@ def _transcript_of(source: str, lines: list["_Line"]) -> Transcript:
         raise TranscriptError.at(source, 1, "a header, the battle and its result", "too few lines")
     header, *events, result = lines
     scenario = _read_scenario(header)
+    is_public = "public" in header.fields and header.get("public", bool)
     players = header.get("players", list)
     if len(players) != 2 or not all(isinstance(name, str) for name in players):
         raise header.error("the names of two players", players)
@@ -199,10 +223,11 @@ def _transcript_of(source: str, lines: list["_Line"]) -> Transcript:
         scenario,
         (players[0], players[1]),
         header.get("seed", int, type(None)),
-        tuple(_read_event(line) for line in events),
+        tuple(_read_event(line, is_public) for line in events),
         result.get_points("result"),
         result.get("over", bool),
         source,
+        is_public,
     )
 
 
@@ -246,7 +271,7 @@ def _read_scenario(header: _Line) -> Scenario:
     return scenario
 
 
-def _read_event(line: _Line) -> Event:
+def _read_event(line: _Line, is_public: bool) -> Event:
     node = line.get("node", str)
     if node not in Node.__members__:
         raise line.error("the name of a node", node)
@@ -255,7 +280,8 @@ def _read_event(line: _Line) -> Event:
     if "act" in line.fields:
         kind, code = "decision", line.get("act", int)
     else:
-        kind, code = "roll", line.get("outcome", int)
+        untold = is_public and node == Node.DEAL.name and line.fields.get("outcome", 0) is None
+        kind, code = "roll", UNTOLD if untold else line.get("outcome", int)
         dice = line.get("roll", list)
         if not all(type(face) is int for face in dice):
             raise line.error("faces of dice", dice)
@@ -269,6 +295,8 @@ def _read_event(line: _Line) -> Event:
 
 def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
     """Play a transcript again by the rules.
+
+    Of a public one the hidden items are some that fit what was played.
 
     Args:
         transcript: of a battle.
@@ -297,10 +325,10 @@ def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
     Raises:
         TranscriptError: as `replay` does; of what the whole battle came to, behind the last event.
     """
-    line = 1
+    line, untold = 1, [False] * ARMIES
     for line, event in enumerate(transcript.events, 2):  # behind the header
         refuse = partial(TranscriptError.at, transcript.source, line)
-        again = _replay_event(narrated, event, refuse)
+        again = _replay_event(narrated, event, untold, refuse)
         if not abs(event.points - again.points) <= POINTS_TOLERANCE:
             raise refuse(f'"points": {again.points}', event.points)
         yield again
@@ -312,9 +340,12 @@ def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
 
 
 def _replay_event(
-    narrated: NarratedBattle, event: Event, refuse: Callable[[str, object], TranscriptError]
+    narrated: NarratedBattle,
+    event: Event,
+    untold: list[bool],
+    refuse: Callable[[str, object], TranscriptError],
 ) -> Event:
-    """Play an event again."""
+    """Play an event again; `untold` notes the armies of whose deals nothing is told."""
     battle = narrated.battle
     if battle.is_over:
         raise refuse("the result, as the battle is over", f"a {event.kind}")
@@ -326,10 +357,16 @@ def _replay_event(
     if event.kind != kind:
         raise refuse(f"a {kind}", f"a {event.kind}")
     if kind == "decision":
+        if untold[event.army]:
+            _deal_to_fit(narrated, event)
         legal = battle.legal_actions()
         if event.code not in legal:
             raise refuse(f'"act": one of {legal}', event.code)
         return narrated.act(event.code)
+    if battle.node == Node.DEAL and event.code == UNTOLD:
+        untold[event.army] = True
+        sets = sets_that_may_be(narrated.names, battle, event.army)
+        return as_told(narrated.names, narrated.resolve(sets[0].kind), ())
     dice = battle.dice_to_roll
     if dice is None or not event.faces:
         outcomes = [outcome for outcome, _ in battle.chance_outcomes()]
@@ -346,3 +383,16 @@ def _replay_event(
         thrown = " ".join(map(str, event.faces))
         raise refuse("dice that fit what the line says happened", f"{thrown}, which do not")
     return again
+
+
+def _deal_to_fit(narrated: NarratedBattle, event: Event) -> None:
+    """Change what an army was dealt, if need be, so that it may decide what it decided.
+
+    Another set that fits what it has shown fits all of its decisions before: only the use of an
+    item needs one.
+    """
+    battle, army = narrated.battle, event.army
+    for each in sets_that_may_be(narrated.names, battle, army):
+        if event.code in battle.legal_actions():
+            return
+        narrated.deal_instead(army, each.kind)

@@ -133,12 +133,17 @@ class Session:
     """One browser's game.
 
     Raises:
-        ValueError: the opponent is unknown, or cannot play the scenario.
+        ValueError: the opponent is unknown, or cannot play the scenario; or items are hidden.
         ImportError: the opponent needs an extra that is not installed.
     """
 
     def __init__(self, scenario: Scenario, setup: Setup) -> None:
         check_opponent(setup.opponent)
+        if scenario.has_secrets:
+            raise ValueError(
+                f"scenario: expected one in which nothing is hidden, found hidden items in "
+                f"{scenario.name}, which are played in the terminal: python -m wfb_gym play"
+            )
         self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
         self.scenario = scenario
         self.analyst = Analyst(scenario)

@@ -1,0 +1,196 @@
+"""Hidden items in words, pictures and HTML: a seat sees its own, a spectator all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.hidden import SCROLL, hidden_scenario, kinds, scenarios
+from tests.engine.test_hidden_items import twins
+from tests.envs.playing import raw
+from tests.transcripts.test_hidden_items import play
+from wfb_gym.engine import actions
+from wfb_gym.engine.state import Node
+from wfb_gym.render.ansi import frame
+from wfb_gym.render.facts import army_facts, step_facts
+from wfb_gym.render.html import army_html
+from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.transcripts.hidden_sets import EVERYBODY, all_as_told
+
+pytest.importorskip("PIL")
+from wfb_gym.render.picture import picture
+
+SCENARIOS = scenarios()
+SCROLLS = hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL, SCROLL]))
+
+
+def lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
+    return frame(
+        narrated.scenario, narrated.visible, (), seat=seat, colour=False, **keys
+    ).splitlines()
+
+
+def after_a_scroll(kind: int) -> NarratedBattle:
+    """A battle in which the dispeller has read one of the scrolls that it was dealt."""
+    narrated = NarratedBattle(SCROLLS)
+    narrated.resolve(kind)
+    narrated.act(actions.FIRST_CAST)
+    narrated.act(actions.FIRST_DICE + 2)
+    narrated.roll(6, 5)
+    narrated.act(actions.FIRST_ITEM)
+    return narrated
+
+
+def test_an_army_sees_its_own_items_and_what_the_enemy_may_have() -> None:
+    narrated = NarratedBattle(SCROLLS)
+    narrated.resolve(2)
+    own = [line for line in lines(narrated, 1) if "Scroll" in line]
+    assert own == ["  items of the army: Dispel Scroll x2", "  hidden items: Dispel Scroll x2"]
+    enemys = [line for line in lines(narrated, 0) if "Scroll" in line]
+    assert enemys == ["  may have: nothing (33%), Dispel Scroll (33%), Dispel Scroll x2 (33%)"]
+
+
+def test_after_a_use_fewer_sets_may_be() -> None:
+    narrated = after_a_scroll(2)
+    own = [line for line in lines(narrated, 1) if "Scroll" in line]
+    assert own == ["  items of the army: Dispel Scroll", "  hidden items: Dispel Scroll x2"]
+    enemys = [line for line in lines(narrated, 0) if "Scroll" in line]
+    assert enemys == [
+        "  items of the army: Dispel Scroll (used)",
+        "  may have: Dispel Scroll (50%), Dispel Scroll x2 (50%)",
+    ]
+    nobodys = [line for line in lines(narrated, 1, known=()) if "Scroll" in line]
+    assert nobodys == enemys
+
+
+def test_where_one_set_is_left_it_is_known() -> None:
+    narrated = NarratedBattle(hidden_scenario(dispeller=kinds([], [SCROLL])))
+    narrated.resolve(1)
+    narrated.act(actions.FIRST_CAST)
+    narrated.act(actions.FIRST_DICE + 2)
+    narrated.roll(6, 5)
+    narrated.act(actions.FIRST_ITEM)
+    assert "  hidden items: Dispel Scroll" in lines(narrated, 0)
+    assert army_facts(narrated.names, narrated.visible, 1, is_known=False).may_have == ()
+
+
+def test_before_the_deal_nothing_is_told() -> None:
+    narrated = NarratedBattle(SCROLLS)
+    shown = lines(narrated, 0)
+    assert shown[0] == "secrets, before the battle: nobody is ahead"
+    assert shown[-1].startswith("  may have: nothing (33%)")
+    assert "The dispeller" in shown
+    assert (
+        step_facts(narrated.names, narrated.visible).text == "Hidden items are dealt to Dispeller"
+    )
+
+
+def test_in_the_end_all_is_shown() -> None:
+    narrated = NarratedBattle(SCROLLS)
+    narrated.resolve(1)
+    narrated.act(actions.PASS)
+    assert narrated.battle.is_over
+    assert "  hidden items: Dispel Scroll" in lines(narrated, 0)
+    assert not any("may have" in line for line in lines(narrated, 0))
+    assert any("may have" in line for line in lines(narrated, 0, known=()))
+
+
+def test_a_frame_tells_a_deal_to_its_owner_alone() -> None:
+    narrated = NarratedBattle(SCROLLS)
+    events = [narrated.resolve(1)]
+    told = [
+        frame(SCROLLS, narrated.visible, events, seat=seat, colour=False).splitlines()[0]
+        for seat in EVERYBODY
+    ]
+    assert told[0].startswith("* Chance deals the dispeller its hidden items. Phase 1 of 1:")
+    assert told[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
+
+
+def test_facts_of_both_kinds() -> None:
+    narrated = after_a_scroll(1)
+    known = army_facts(narrated.names, narrated.visible, 1)
+    assert known.hidden == "Dispel Scroll"
+    assert known.may_have == ()
+    veiled = army_facts(narrated.names, narrated.visible, 1, is_known=False)
+    assert veiled.hidden == ""
+    assert [each.words for each in veiled.may_have] == ["Dispel Scroll", "Dispel Scroll x2"]
+    assert [(each.name, each.left) for each in veiled.items] == [("Dispel Scroll", 0)]
+    assert army_facts(narrated.names, narrated.visible, 0).may_have == ()
+
+
+def test_html_of_both_kinds() -> None:
+    narrated = after_a_scroll(1)
+    names, visible = narrated.names, narrated.visible
+    assert "<b>Hidden items</b>" in army_html(names, visible, 1)
+    assert "<b>Hidden items</b>" in army_html(names, visible, 1, you=1)
+    enemys = army_html(names, visible, 1, you=0)
+    assert "<b>May have</b>" in enemys
+    assert "Hidden items" not in enemys
+
+
+def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]:
+    """Positions of battles, each with the same one after another deal of an army."""
+    for seed in range(4):
+        narrated = NarratedBattle(SCENARIOS[name])
+        for event in play(SCENARIOS[name], seed).events:
+            battle = narrated.battle
+            for army in EVERYBODY:
+                for twin in twins(battle, army) if battle.node != Node.DEAL else []:
+                    other = NarratedBattle(SCENARIOS[name])
+                    other.set_state(battle.state, battle.points, narrated.visible.copy())
+                    other.deal_instead(army, int(twin.state.kind[army]) - 1)
+                    yield narrated, other, army
+            step = narrated.act if battle.is_decision() else narrated.resolve
+            step(event.code)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nothing_that_the_enemy_is_shown_depends_on_the_deal(name: str) -> None:
+    compared = differ = 0
+    for one, other, army in positions(name):
+        enemy = 1 - army
+        assert lines(one, enemy) == lines(other, enemy)
+        for side in EVERYBODY:
+            cards = [army_html(each.names, each.visible, side, enemy) for each in (one, other)]
+            assert cards[0] == cards[1]
+        differ += lines(one, army) != lines(other, army)
+        compared += 1
+    assert differ == compared > 0
+
+
+def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
+    battles = [NarratedBattle(SCROLLS), NarratedBattle(SCROLLS)]
+    events = [[each.resolve(kind)] for kind, each in enumerate(battles)]
+    drawn = [
+        [
+            picture(SCROLLS, each.visible, told, seat=seat)
+            for each, told in zip(battles, events, strict=True)
+        ]
+        for seat in EVERYBODY
+    ]
+    assert np.array_equal(drawn[0][0], drawn[0][1])
+    assert not np.array_equal(drawn[1][0], drawn[1][1])
+
+
+def test_events_of_another_scenario_tell_nothing() -> None:
+    """As where an environment has gone on to another scenario."""
+    narrated = NarratedBattle(SCROLLS)
+    event = narrated.resolve(2)
+    other = NarratedBattle(hidden_scenario(dispeller=kinds([], [])))
+    (told,) = all_as_told(other.names, [event], (0,))
+    assert told.words == "Chance deals the dispeller its hidden items."
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_environments_render_battles_with_hidden_items(mode: str) -> None:
+    env = raw("wfb_gym/Caster-v0", scenario=SCROLLS, render_mode=mode, opponent="veteran")
+    _, info = env.reset(seed=1)
+    for _ in range(12):
+        shown = env.render()
+        if mode == "ansi" and not env.batch.watcher.narrated_battle(env.batch, 0).battle.is_over:
+            assert "may have: " in shown
+            assert "Chance deals the dispeller: " not in shown
+        _, _, done, _, info = env.step(int(info["action_mask"].nonzero()[0][-1]))
+        if done:
+            _, info = env.reset()

@@ -1,0 +1,307 @@
+"""Battles with hidden items: told, written in full or in public, and played again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.engine.test_hidden_items import twins
+from wfb_gym.engine import actions
+from wfb_gym.engine.state import Node
+from wfb_gym.opponents.scripted import find_scripted
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import Scenario
+from wfb_gym.transcripts import (
+    NarratedBattle,
+    Transcript,
+    TranscriptError,
+    read,
+    record,
+    replay,
+    write,
+)
+from wfb_gym.transcripts.hidden_sets import (
+    EVERYBODY,
+    UNTOLD,
+    as_told,
+    chances_words,
+    hidden_sets,
+    known_items,
+    sets_that_may_be,
+    veiled,
+)
+from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
+
+SCENARIOS = scenarios()
+NAMES = list(SCENARIOS)
+TWICE = hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL, SCROLL], weights=[1.0, 2.0, 1.0]))
+
+
+def play(scenario: Scenario, seed: int) -> Transcript:
+    """A battle at random, items used wherever they can be."""
+    narrated, rng, events = NarratedBattle(scenario), np.random.default_rng(seed), []
+    while not narrated.battle.is_over:
+        battle = narrated.battle
+        if battle.is_chance():
+            outcomes = battle.chance_outcomes()
+            chances = np.array([chance for _, chance in outcomes])
+            chosen = rng.choice(len(outcomes), p=chances / chances.sum())
+            events.append(narrated.resolve(outcomes[chosen][0]))
+            continue
+        legal = battle.legal_actions()
+        items = [code for code in legal if actions.FIRST_ITEM <= code < actions.FIRST_REROLL]
+        going_on = items or [code for code in legal if code != actions.PASS] or legal
+        events.append(narrated.act(int(rng.choice(going_on if rng.random() < 0.8 else legal))))
+    return Transcript(scenario, ("one", "other"), 5, tuple(events), narrated.battle.points, True)
+
+
+def lines_of(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_deal_is_told() -> None:
+    narrated = NarratedBattle(SCENARIOS["both"])
+    assert narrated.opening == "hidden items are dealt"
+    events = [narrated.resolve(0), narrated.resolve(1)]
+    assert [event.words for event in events] == [
+        "Chance deals the caster: Power Stone.",
+        (
+            "Chance deals the dispeller: nothing. Phase 1 of 1: the caster with 3 power dice, "
+            "the dispeller with 2 dispel dice."
+        ),
+    ]
+    assert [(event.kind, event.army, event.node) for event in events] == [
+        ("roll", 0, Node.DEAL),
+        ("roll", 1, Node.DEAL),
+    ]
+
+
+def test_a_deal_is_told_to_its_owner_alone() -> None:
+    narrated = NarratedBattle(SCENARIOS["both"])
+    one, two = narrated.resolve(0), narrated.resolve(0)
+    told = [as_told(narrated.names, event, (0,)) for event in (one, two)]
+    assert told[0] is one
+    assert told[1].words.startswith("Chance deals the dispeller its hidden items. Phase 1 of 1:")
+    assert told[1].code == UNTOLD
+    assert SCROLL not in told[1].words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_round_trip_in_full(name: str, tmp_path: Path) -> None:
+    for seed in range(6):
+        transcript = play(SCENARIOS[name], seed)
+        write(transcript, tmp_path / "battle.jsonl")
+        again = read(tmp_path / "battle.jsonl")
+        assert again == transcript
+        narrated, events = replay(again)
+        assert events == list(transcript.events)
+        assert narrated.battle.is_over
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_transcript_is_played_again(name: str, tmp_path: Path) -> None:
+    for seed in range(12):
+        transcript = play(SCENARIOS[name], seed)
+        write(transcript, tmp_path / "battle.jsonl", public=True)
+        again = read(tmp_path / "battle.jsonl")
+        assert again.is_public
+        assert again.seed is None
+        narrated, events = replay(again)
+        assert narrated.battle.points == pytest.approx(transcript.points)
+        told = [event.words for event in events]
+        for event, words in zip(transcript.events, told, strict=True):
+            if event.node != Node.DEAL:
+                assert event.words == words
+        assert again.published() == again
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_transcript_is_the_same_whatever_was_dealt(name: str) -> None:
+    """The same play with each other deal that fits it."""
+    compared = 0
+    for seed in range(8):
+        transcript = play(SCENARIOS[name], seed)
+        deals = [event.code for event in transcript.events if event.node == Node.DEAL]
+        for place in range(len(deals)):
+            for kind in range(4):
+                other = other_deal(transcript, [*deals[:place], kind, *deals[place + 1 :]])
+                if other is not None:
+                    assert other.published() == transcript.published()
+                    compared += kind != deals[place]
+    assert compared
+
+
+def other_deal(transcript: Transcript, deals: list[int]) -> Transcript | None:
+    """The same play after another deal; None where it could not be."""
+    narrated, events, left = NarratedBattle(transcript.scenario), [], iter(deals)
+    for event in transcript.events:
+        battle = narrated.battle
+        if battle.node == Node.DEAL:
+            kind = next(left)
+            if kind >= len(transcript.scenario.armies[battle.mover].hidden):
+                return None
+            events.append(narrated.resolve(kind))
+        elif battle.is_chance():
+            events.append(narrated.resolve(event.code))
+        elif event.code in battle.legal_actions():
+            events.append(narrated.act(event.code))
+        else:
+            return None
+    points = narrated.battle.points
+    return Transcript(transcript.scenario, transcript.players, 5, tuple(events), points, True)
+
+
+def test_a_public_file_tells_no_deal(tmp_path: Path) -> None:
+    path = tmp_path / "battle.jsonl"
+    write(play(TWICE, 1), path, public=True)
+    header, deal, *_ = lines_of(path)
+    assert header["public"] is True
+    assert header["seed"] is None
+    assert (deal["node"], deal["roll"], deal["outcome"]) == ("DEAL", [], None)
+    assert "Dispel" not in deal["words"]
+
+
+def test_a_full_file_is_not_marked(tmp_path: Path) -> None:
+    path = tmp_path / "battle.jsonl"
+    write(play(TWICE, 1), path)
+    header, deal, *_ = lines_of(path)
+    assert "public" not in header
+    assert deal["outcome"] in (0, 1, 2)
+
+
+def test_where_nothing_is_hidden_a_public_transcript_is_the_same() -> None:
+    transcript = record("archmage-duel", "veteran", "greedy", seed=1)
+    assert transcript.published() is transcript
+
+
+def test_a_deal_untold_in_a_full_transcript_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "battle.jsonl"
+    write(play(TWICE, 1), path)
+    lines = lines_of(path)
+    lines[1]["outcome"] = None
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(TranscriptError, match='line 2: expected "outcome", a whole number'):
+        read(path)
+
+
+def test_a_deal_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "battle.jsonl"
+    write(play(TWICE, 1), path)
+    lines = lines_of(path)
+    lines[1]["outcome"] = 3
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(TranscriptError, match=r"line 2: expected .*one of \[0, 1, 2\]"):
+        replay(read(path))
+
+
+def test_a_use_that_no_set_has_is_refused() -> None:
+    narrated = NarratedBattle(TWICE)
+    events = [narrated.resolve(2), narrated.act(actions.FIRST_CAST)]
+    events += [narrated.act(actions.FIRST_DICE + 2), narrated.roll(6, 5)]
+    events.append(narrated.act(actions.FIRST_ITEM))
+    points = narrated.battle.points
+    fewer = hidden_scenario(dispeller=kinds([], [STONE], [LUCK]))
+    transcript = Transcript(fewer, ("one", "other"), None, tuple(events), points, False)
+    with pytest.raises(TranscriptError, match='line 6: expected "act": one of'):
+        replay(transcript.published())
+
+
+def test_players_of_all_kinds_play_with_hidden_items() -> None:
+    for caster, dispeller in (("veteran", "random"), ("search:1", "phase-search")):
+        transcript = record(SCENARIOS["both"], caster, dispeller, seed=2)
+        assert transcript.over
+        replay(transcript)
+
+
+@pytest.mark.parametrize("player", ["greedy", "veteran", "phase-search", "search:1"])
+def test_players_choose_the_same_whatever_the_enemy_was_dealt(player: str) -> None:
+    compared = 0
+    for name in ("both", "in play", "three spells"):
+        narrated = NarratedBattle(SCENARIOS[name])
+        chosen = [
+            make_chooser(make_agent(player), narrated, seat)
+            if find_scripted(player) is None
+            else make_chooser(player, narrated, seat)
+            for seat in EVERYBODY
+        ]
+        rng = rng_of_seed(1)
+        for event in play(SCENARIOS[name], 4).events:
+            battle = narrated.battle
+            if battle.is_decision():
+                expected = chosen[battle.mover](battle, rng)
+                for twin in twins(battle, 1 - battle.mover):
+                    assert chosen[battle.mover](twin, rng) == expected
+                    compared += 1
+            (narrated.act if battle.is_decision() else narrated.resolve)(event.code)
+    assert compared
+
+
+def test_the_optimum_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected a scenario in which nothing is hidden"):
+        record(SCENARIOS["both"], "optimal", "random", seed=2)
+
+
+# --- what may be ---------------------------------------------------------------------------
+
+
+def test_sets_in_words() -> None:
+    sets = hidden_sets(TWICE.dispeller)
+    assert chances_words(sets) == "nothing (25%), Dispel Scroll (50%), Dispel Scroll x2 (25%)"
+    bearers: list[Any] = [{"items": [STONE], "bearer": "Mage"}, {"items": [STONE]}]
+    army = hidden_scenario(caster=bearers).caster
+    assert [each.words for each in hidden_sets(army)] == [
+        "Power Stone of Mage",
+        "Power Stone of the army",
+    ]
+
+
+def test_a_set_of_weight_0_is_not_listed() -> None:
+    army = hidden_scenario(dispeller=kinds([], [SCROLL], weights=[1.0, 0.0])).dispeller
+    assert chances_words(hidden_sets(army)) == "nothing"
+
+
+def test_a_use_leaves_the_sets_that_have_it() -> None:
+    narrated = NarratedBattle(TWICE)
+    narrated.resolve(2)
+    battle, names = narrated.battle, narrated.names
+    assert [each.kind for each in sets_that_may_be(names, battle, 1)] == [0, 1, 2]
+    assert known_items(names, battle, 1, False) == {}
+    assert known_items(names, battle, 1, True) == {0: (2, 2)}
+    narrated.act(actions.FIRST_CAST)
+    narrated.act(actions.FIRST_DICE + 2)
+    narrated.roll(6, 5)
+    narrated.act(actions.FIRST_ITEM)
+    may_be = sets_that_may_be(names, battle, 1)
+    assert [(each.kind, round(each.chance, 6)) for each in may_be] == [(1, 0.666667), (2, 0.333333)]
+    assert known_items(names, battle, 1, False) == {0: (0, 1)}
+    assert known_items(names, battle, 1, True) == {0: (1, 2)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_veiled_position_is_the_same_whatever_was_dealt(name: str) -> None:
+    compared = 0
+    for seed in range(6):
+        narrated = NarratedBattle(SCENARIOS[name])
+        for event in play(SCENARIOS[name], seed).events:
+            battle = narrated.battle
+            if battle.node != Node.DEAL:
+                for army in EVERYBODY:
+                    for twin in twins(battle, army):
+                        known = (1 - army,)
+                        assert veiled(twin, known).key() == veiled(battle, known).key()
+                        compared += 1
+            step = narrated.act if battle.is_decision() else narrated.resolve
+            step(event.code)
+    assert compared
+
+
+def test_in_the_end_the_position_shows_what_was_dealt() -> None:
+    for seed in range(6):
+        transcript = play(SCENARIOS["both"], seed)
+        narrated, events = replay(transcript)
+        assert narrated.battle.state.kind.tolist() == [0, 0]
+        dealt = [event.code + 1 for event in events if event.node == Node.DEAL]
+        assert narrated.visible.state.kind.tolist() == dealt
