@@ -4,12 +4,16 @@
     python -m experiments.solve --all
     python -m experiments.solve border-skirmish --phases 2
     python -m experiments.solve archmage-duel --plot dice.png
+    python -m experiments.solve hidden-scrolls --gap 0.1
 
-Values are points of the first army's seat on average, if both play optimally. Times are of
-solving alone, with the rules compiled. Ctrl-C ends early and keeps what was solved.
+Values are points of the first army's seat on average, if both play optimally. Where items are
+hidden that is play in equilibrium: the value lies between two bounds, which solving brings closer
+to each other than the gap. Times are of solving alone, with the rules compiled.
+Ctrl-C ends early and keeps what was solved.
 """
 
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,6 +54,7 @@ class Settings:
     memory: int  # bytes that a solution may take
     plot: Path | None  # file for the heat maps
     form: str  # "plain", "json" or "markdown"
+    gap: float = solver.DEFAULT_GAP  # points between the bounds where items are hidden
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> Settings:
@@ -61,12 +66,17 @@ def parse_arguments(arguments: Sequence[str] | None) -> Settings:
     add("--phases", type=count, metavar="N", help="solve the first N phases of a battle")
     add("--memory", type=count, default=4, metavar="GIB", help="most memory (default: %(default)s)")
     add("--plot", type=Path, metavar="FILE", help="draw the best dice by pools, of one scenario")
+    gap = solver.DEFAULT_GAP
+    text = "points between the bounds where items are hidden (default: %(default)s)"
+    add("--gap", type=common.non_negative_number, default=gap, metavar="POINTS", help=text)
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="print JSON alone on stdout")
     forms.add_argument("--markdown", action="store_true", help="print a table for a README")
     given = parser.parse_args(arguments)
     if given.all == bool(given.scenarios):
         parser.error("expected scenarios or --all" + (", not both" if given.all else ""))
+    if given.gap == 0.0:
+        parser.error("--gap: expected a number above 0, found 0")
     names = bundled_scenarios() if given.all else dict.fromkeys(given.scenarios)
     try:
         scenarios = tuple(load_scenario(name) for name in names)
@@ -79,7 +89,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> Settings:
     if given.plot is not None:
         _check_plot(parser, given.plot, len(scenarios))
     form = "json" if given.json else "markdown" if given.markdown else "plain"
-    return Settings(scenarios, given.all, given.memory * 2**30, given.plot, form)
+    if given.plot is not None and scenarios[0].has_secrets:
+        parser.error("--plot: expected a scenario in which nothing is hidden")
+    memory = given.memory * 2**30
+    return Settings(scenarios, given.all, memory, given.plot, form, given.gap)
 
 
 def _check_plot(parser: Parser, path: Path, scenarios: int) -> None:
@@ -129,6 +142,9 @@ def solve_all(settings: Settings, results: list[Result]) -> str:
         solver.solve(SMALLEST)
         for number, scenario in enumerate(settings.scenarios, 1):
             spinner.show(f"{scenario.name} ({number} of {many})" if many > 1 else scenario.name)
+            if scenario.has_secrets:
+                results.append(solve_secrets(scenario, settings, spinner))
+                continue
             estimate = solver.estimate(scenario) if settings.everything else None
             solution = None
             if estimate is None or estimate.bytes <= settings.memory:
@@ -166,6 +182,31 @@ def solve_first_phases(scenario: Scenario, results: list[Result], spinner: Spinn
         results.append(result_of(found))
 
 
+def solve_secrets(scenario: Scenario, settings: Settings, spinner: Spinner) -> Result:
+    """Find the equilibrium of a scenario with hidden items; return its result."""
+    began = time.perf_counter()
+    head = {"scenario": scenario.name, "phases": scenario.phases}
+
+    def show(report: solver.Report) -> None:
+        spinner.show(f"{scenario.name}: between {report.lower:+.3f} and {report.upper:+.3f}")
+
+    try:
+        game = solver.HiddenGame(scenario, settings.memory, spinner.count)
+    except solver.TooLarge as error:
+        return {**head, "no_room": str(error)}
+    found = game.solve(settings.gap, report=show)
+    histories, _ = game.tree.counts
+    return {
+        **head,
+        "value": found.value,
+        "lower": found.lower,
+        "upper": found.upper,
+        "seconds": time.perf_counter() - began,
+        "histories": histories,
+        "bytes": game.tree.bytes,
+    }
+
+
 def result_of(solution: solver.Solution) -> Result:
     """Return the result of a solved scenario."""
     return {
@@ -184,6 +225,14 @@ def result_text(result: Result) -> str:
     name, _, _, opening, decisions, seconds, mebibytes = table_row(result)
     if "too_large" in result:
         return f"{name}: too large: {solver.Estimate(**result['too_large'])}"
+    if "no_room" in result:
+        return str(result["no_room"])
+    if "histories" in result:
+        return (
+            f"{name}: {result['value']:+.4f} points, "
+            f"between {result['lower']:+.4f} and {result['upper']:+.4f}\n"
+            f"{decisions} public histories, {seconds} s, {mebibytes} MiB"
+        )
     return (
         f"{name}: {result['value']:+.4f} points\n"
         f"opening: {opening}\n"
@@ -201,7 +250,13 @@ def table_row(result: Result) -> tuple[str, ...]:
     if "too_large" in result:
         size = solver.Estimate(**{**result["too_large"], "causes": ()})
         return name, phases, "", f"too large: {size}", "", "", ""
-    points, words, decisions = result["value"], result["opening"]["words"], result["states"]
+    if "no_room" in result:
+        return name, phases, "", "too large", "", "", ""
+    if "histories" in result:
+        points, decisions = result["value"], result["histories"]
+        words = f"mixed; within {(result['upper'] - result['lower']) / 2.0:.3f} points"
+    else:
+        points, words, decisions = result["value"], result["opening"]["words"], result["states"]
     seconds = f"{result['seconds']:,.{2 if result['seconds'] >= _SHORT else 3}f}"
     mebibytes = f"{result['bytes'] / MIB:,.1f}"
     return name, phases, f"{points:+.2f}", words, f"{decisions:,}", seconds, mebibytes
@@ -249,7 +304,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"The picture is in {settings.plot}.", file=sys.stderr)
     if session.interrupted:
         return common.INTERRUPTED
-    refused = any("too_large" in each for each in results)
+    refused = any("too_large" in each or "no_room" in each for each in results)
     return common.FAILED if problem or (refused and not settings.everything) else 0
 
 

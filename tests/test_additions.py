@@ -36,6 +36,7 @@ NOT_PLAYED = {"points", "source", "reason"}
 """Fields that explain, and play no part."""
 UNREAD = {
     "PackedArmy.n_points": "an observation is sized by it",
+    "PackedScenario.deals": "an observation is sized by it, and planners are shown less",
     "PackedScenario.in_play_recast_side": "an observation shows it; `barred_by` plays it",
     "PackedScenario.n_miscast_rows": "totals name their row",
     "PackedScenario.n_miscast_tables": "wizards name their table",

@@ -153,7 +153,9 @@ FIELD_TABLES = ("The position", "Optional blocks", "Armies")
 
 def general(name: str) -> str:
     """A field's name as the page has it: no owner where both armies have it, and N for a number."""
-    numbered = re.match(r"(?:own|enemy) ((?:wizard|spell|item|unit|mark) \d(?! at ).*)", name)
+    numbered = re.match(
+        r"(?:own|enemy) ((?:wizard|spell|item|unit|mark|kind|kind chance) \d(?! at ).*)", name
+    )
     return re.sub(r"\b\d+\b", "N", numbered[1] if numbered else name)
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tests.pages import blocks, page, rows_of, sections
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict, sizes
-from wfb_gym.scenario.army import Army
+from wfb_gym.scenario.army import Army, HiddenItems
 from wfb_gym.scenario.battlefield import OPAQUE, Battlefield, Terrain
 from wfb_gym.scenario.characters import BaseContact, Character, Hero, Runesmith, Wizard
 from wfb_gym.scenario.effects import (
@@ -86,6 +86,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "`reroll`": Reroll,
     "`stores`": Stores,
     "`bound`": Bound,
+    "Hidden items": HiddenItems,
     "Miscast tables": MiscastTable,
     "Rows": MiscastRow,
 }

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from agents import compare_offline
+from agents import compare_offline, hidden
 from agents.common import short_names
 from agents.compare import ABLATIONS, TEXT_COLUMNS, compare_rows
 from agents.distillation.grading import Grade
@@ -35,10 +35,11 @@ from agents.figures import (
 )
 from agents.prices import prices_rows
 from agents.train_fast import LARGE
-from experiments import distance, horizon
+from experiments import distance, horizon, secret
 from experiments.benchmarks import tables
 from experiments.common import FAILED, markdown_table
 from experiments.figures.horizon import draw_horizon
+from experiments.figures.secret import draw_secret
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
@@ -46,6 +47,7 @@ from experiments.strength import strength_rows
 from experiments.tournaments.reports import draw_points, draw_ratings
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole, write_whole
+from wfb_gym.scenario import hidden_scenarios
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Estimate
 from wfb_gym.suggestions import did_you_mean
@@ -274,6 +276,12 @@ def _compared(results: Results) -> str:
     return markdown_table(compare_rows(results["trainings"]), text_columns=TEXT_COLUMNS)
 
 
+def _hidden(results: Results) -> str:
+    """Return a table of learners where items are hidden, and of players that do not learn."""
+    rows = [*compare_rows(results["trainings"]), *hidden.player_rows(results)]
+    return markdown_table(rows, text_columns=TEXT_COLUMNS)
+
+
 def _draw_runs(results: Results, path: Path) -> None:
     runs = results.get("runs", [results])
     named = ", ".join(results["args"]["scenario"])
@@ -425,6 +433,29 @@ ALL = (
         _compared,
         {"curves.png": "openspiel.png"},
         draw=(draw_comparison,),
+    ),
+    Report(
+        "hidden",
+        "agents.hidden",
+        60,
+        _hidden,
+        {"curves.png": "hidden.png"},
+        draw=(draw_comparison,),
+    ),
+    Report(
+        "hidden-values",
+        f"experiments.solve {' '.join(hidden_scenarios())} --gap 0.05",
+        5,
+        lambda results: values_table(results["scenarios"]),
+        printed=True,
+    ),
+    Report(
+        "secret",
+        "experiments.secret",
+        5,
+        lambda results: markdown_table(secret.secret_rows(results), text_columns=()),
+        {"secret.png": "secret.png"},
+        draw=(draw_secret,),
     ),
     Report(
         "distance",

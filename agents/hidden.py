@@ -1,0 +1,272 @@
+"""Trains by self-play where items are hidden, and grades exactly how far play is from equilibrium.
+
+    python -m agents.hidden
+    python -m agents.hidden --scenario hidden-duel --runs 3 --steps 4000000
+
+Both seats learn from each other, as in `agents.train_fast`. Where items are hidden a battle must
+begin as chance deals it: positions of an archive would come with beliefs that no play leads to, so
+none begins there. What plays best mixes its actions, and the last network of self-play need not
+come near that: strategies chase each other in circles. Known ways out are compared with it:
+
+- "self-play": PPO as it is; the policy draws its actions.
+- "regularised": an entropy bonus that stays large, which pulls to uniform play and so damps the
+  circles, as the magnet of magnetic mirror descent does (Sokota et al. 2023).
+- each of them "averaged": a player who draws one of the networks of the curve before a battle, as
+  fictitious play does (Brown 1951). It takes no more training.
+
+Grades are exact, along the whole curve: 100 is equilibrium, 0 random play, each against its best
+answer, which may read everything but what was dealt. What is finished is stored in
+OUT/trainings.jsonl: the same command goes on where it was interrupted. OUT gets results.json, with
+the grades of players that do not learn, and curves.png.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from agents.compare import TEXT_COLUMNS, compare_rows
+from agents.figures import draw_comparison
+from agents.run_folder import run_command, write_or_warn
+from agents.self_play.learner import Learner
+from agents.self_play.settings import Settings as Training
+from agents.self_play.trainer import Trainer
+from experiments import common
+from experiments.records import Record, RecordError
+from wfb_gym import solver
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
+from wfb_gym.seats import SEATS
+
+MODULE = "agents.hidden"
+FILE = "trainings.jsonl"
+"""File of the run's folder that holds what is finished."""
+CURVES = "curves.png"
+VARIANTS: dict[str, dict[str, Any]] = {
+    "self-play": {},
+    "regularised": {"final_entropy_coefficient": 0.1},
+}
+"""Ways to train, by what they set."""
+AVERAGED = ", averaged"
+"""Behind the name of a way to train."""
+PLAYERS = ("phase-search", "greedy", "veteran", "random")
+"""Who is graded beside them. Planners take the likeliest items to be the enemy's."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a comparison.
+
+    Attributes:
+        variant: ways to train.
+        scenario: bundled name or file, with hidden items.
+        steps: decisions of both seats in each training.
+        seed: seed of the first run.
+        runs: trainings of each way, with consecutive seeds.
+        evaluations: points of the learning curve after the first.
+        gap: points between the bounds of the equilibrium that grades are measured by.
+        out: folder of the results.
+    """
+
+    variant: tuple[str, ...] = field(default=tuple(VARIANTS), metadata={"choices": tuple(VARIANTS)})
+    scenario: str = "hidden-duel"
+    steps: int = 10_000_000
+    seed: int = 0
+    runs: int = 5
+    evaluations: int = 10
+    gap: float = 0.01
+    out: Path = Path("runs/hidden")
+
+
+QUICK = {
+    "scenario": "hidden-scroll", "steps": 65_536, "runs": 1, "evaluations": 2, "gap": 0.1,
+    "out": Path("runs/hidden-quick"),
+}  # fmt: skip
+
+
+class Run(NamedTuple):
+    """A training that is to be done."""
+
+    variant: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.variant} seed {self.seed}"
+
+
+def runs_of(settings: Settings) -> Iterator[Run]:
+    """Yield what is to be trained, seed after seed."""
+    for seed in range(settings.seed, settings.seed + settings.runs):
+        for variant in dict.fromkeys(settings.variant):
+            yield Run(variant, seed)
+
+
+def probabilities_of(
+    learner: Learner, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the probabilities with which a learner draws its actions."""
+    with torch.no_grad():
+        found = learner.network(torch.from_numpy(observations), torch.from_numpy(masks))[0]
+    chances = np.where(masks, found.exp().double().numpy(), 0.0)
+    chances /= chances.sum(1, keepdims=True)
+    return chances
+
+
+class Grader:
+    """Grades strategies, and their averages along a training."""
+
+    def __init__(self, found: solver.Equilibrium) -> None:
+        self.found = found
+        self.plays = [np.zeros_like(found.strategy) for _ in SEATS]
+        self.graded = 0
+
+    def scores(self, trainer: Trainer) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the scores of the learners by seat, and those of all so far, averaged.
+
+        Later ones weigh more: the k-th k times as much as the first.
+        """
+        self.graded += 1
+        game = self.found.game
+        last, averaged = {}, {}
+        for seat, (name, learner) in enumerate(zip(SEATS, trainer.learners, strict=True)):
+
+            def policy(*batch: Any, learner: Learner = learner) -> NDArray[np.float64]:
+                return probabilities_of(learner, *batch)
+
+            strategy = game.strategy_of(policy, seat)
+            self.plays[seat] += self.graded * game.plays_of(strategy, seat)
+            last[name] = self._score(strategy, seat)
+            averaged[name] = self._score(game.strategy_of_plays(self.plays[seat]), seat)
+        return last, averaged
+
+    def _score(self, strategy: NDArray[np.float64], seat: int) -> float:
+        score = self.found.score(strategy, seat).score
+        assert score is not None  # random play is never optimal here
+        return score
+
+
+def train(run: Run, settings: Settings, found: solver.Equilibrium) -> list[dict[str, Any]]:
+    """Train once; returns the curve of the networks, and that of their averages."""
+    training = Training(
+        scenario=(settings.scenario,), steps=settings.steps, seed=run.seed, exploring_starts=0.0,
+        evaluations=settings.evaluations, workers=1, out=settings.out,
+    )  # fmt: skip
+    trainer = Trainer(replace(training, **VARIANTS[run.variant]))
+    grader, began = Grader(found), time.process_time()
+    curves: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    with common.progress(in_percent=True) as bar:
+        task = bar.add_task(str(run), total=settings.steps, note="")
+        while True:
+            done = trainer.progress >= 1.0
+            if done or trainer.progress >= len(curves[0]) / settings.evaluations:
+                for curve, scores in zip(curves, grader.scores(trainer), strict=True):
+                    seconds = round(trainer.seconds, 2)
+                    point = {"steps": trainer.frames, "seconds": seconds, "scores": scores}
+                    curve.append(point)
+            if done:
+                break
+            trainer.update()
+            now = ", ".join(f"{k} {v:.1f}" for k, v in curves[0][-1]["scores"].items())
+            bar.update(task, completed=min(trainer.frames, settings.steps), note=now)
+    return [
+        {
+            "learner": run.variant + ending,
+            "seed": run.seed,
+            "steps": trainer.frames,
+            "seconds": round(trainer.seconds, 2),
+            "cpu_seconds": round(time.process_time() - began, 1),
+            "scores": curve[-1]["scores"],
+            "curve": curve,
+        }
+        for curve, ending in zip(curves, ("", AVERAGED), strict=True)
+    ]
+
+
+def grade_players(found: solver.Equilibrium) -> dict[str, dict[str, float | None]]:
+    """Return the scores of players that do not learn, by name and seat."""
+    game = found.game
+    scores: dict[str, dict[str, float | None]] = {}
+    for name in PLAYERS:
+        scores[name] = {}
+        for seat, seat_name in enumerate(SEATS):
+            strategy = game.uniform
+            if name != "random":
+                strategy = game.strategy_of(make_agent(name), seat)
+            scores[name][seat_name] = found.score(strategy, seat).score
+    return scores
+
+
+def run(settings: Settings, record: Record) -> dict[str, Any]:
+    """Train what the record lacks; returns the results."""
+    found = solver.HiddenGame(settings.scenario, whole=True).solve(settings.gap)
+    done = {Run(*line["run"]): line["trainings"] for line in record.lines}
+    with common.Interruptible() as session:
+        for one in runs_of(settings):
+            if one not in done:
+                done[one] = train(one, settings, found)
+                record.add({"run": list(one), "trainings": done[one]})
+    return {
+        "args": common.settings_as_json(settings),
+        "interrupted": session.interrupted,
+        "value": found.value,
+        "gap": found.upper - found.lower,
+        "histories": found.game.tree.counts[0],
+        "players": grade_players(found),
+        "trainings": [each for one in runs_of(settings) for each in done.get(one, ())],
+        "versions": common.versions(),
+    }
+
+
+def player_rows(results: dict[str, Any]) -> list[list[str]]:
+    """Return the rows of players that do not learn, for the table of `compare_rows`."""
+    rows = []
+    for name, scores in results["players"].items():
+        for seat, score in scores.items():
+            cell = "" if score is None else f"{score:.1f}"
+            rows.append([name, seat, cell, cell, cell, "", "", ""])
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train, compare and draw; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings, arguments, module=MODULE, description=__doc__, quick=QUICK, switches={}
+    )
+    common.check_positive(parser, settings, ["runs", "steps", "evaluations", "gap"])
+    try:
+        if not load_scenario(settings.scenario).has_secrets:
+            raise ValueError(f"expected hidden items, found none in {settings.scenario}")
+    except (ValueError, OSError) as error:
+        parser.error(f"--scenario: {error}")
+    torch.set_num_threads(1)
+
+    def work() -> int:
+        recorded = common.recorded_settings(settings, ("out", "variant", "runs", "seed"))
+        try:
+            record = Record(settings.out, FILE, "comparison", recorded)
+        except (RecordError, OSError) as error:
+            print(f"python -m {MODULE}: {error}", file=sys.stderr)
+            return COULD_NOT_RUN
+        with record:
+            results = run(settings, record)
+            common.write_results(settings.out, results)
+            if results["trainings"]:
+                path = settings.out / CURVES
+                write_or_warn(path, lambda: draw_comparison(results, path))
+        rows = [*compare_rows(results["trainings"]), *player_rows(results)]
+        table = common.text_table(rows, "exact scores: median of the runs", TEXT_COLUMNS)
+        common.print_results(results, [table], as_json="json" in switches)
+        return common.INTERRUPTED if results["interrupted"] else 0
+
+    return run_command(MODULE, settings.out, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""A picture of what a secret is worth, and of how the best play bluffs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from experiments.figures.palette import DPI, GREY, MARKERS, SERIES
+from wfb_gym.files import save_figure
+
+_SEEN = 0.005
+"""Share from which a number of dice is drawn."""
+
+
+def draw_secret(results: Mapping[str, Any], path: Path) -> None:
+    """Draw the value, the dice on the first spell and when the item is used, by its chance."""
+    parts = sorted(results["parts"], key=lambda part: part["chance"])
+    chances = [part["chance"] for part in parts]
+    figure = Figure(figsize=(12.0, 4.2), layout="constrained")
+    value, dice, used = figure.subplots(1, 3)
+    value.plot(chances, [part["known"] for part in parts], "--", color=GREY, label="both know")
+    value.plot(
+        chances, [part["value"] for part in parts], marker="o", ms=4, color=SERIES[0],
+        label="only its owner knows",
+    )  # fmt: skip
+    value.fill_between(
+        chances, [part["value"] for part in parts], [part["known"] for part in parts],
+        color=SERIES[0], alpha=0.12, linewidth=0,
+    )  # fmt: skip
+    value.set_ylabel("points of the caster")
+    value.legend(fontsize=9)
+    seen = {int(n) for part in parts for n, share in part["dice"].items() if share > _SEEN}
+    numbers = sorted(seen)
+    shares = np.array([[part["dice"].get(str(n), 0.0) for n in numbers] for part in parts])
+    _draw_shares(
+        dice, chances, shares / shares.sum(1, keepdims=True), [f"{n} dice" for n in numbers]
+    )
+    dice.set_ylabel("share of first spells")
+    item = results["args"]["item"]
+    most = max(len(part["used"]) for part in parts)
+    for k in range(most):
+        held = [part for part in parts if part["chance"] > 0.0]
+        used.plot(
+            [part["chance"] for part in held],
+            [100.0 * (part["used"][k] if k < len(part["used"]) else 0.0) for part in held],
+            marker=MARKERS[k % len(MARKERS)], ms=4, color=SERIES[k % len(SERIES)],
+            label=f"spell {k + 1}",
+        )  # fmt: skip
+    used.set_ylabel("percent of those who hold it")
+    used.legend(fontsize=9)
+    for axes, title in (
+        (value, "what it is worth"),
+        (dice, "dice on the first spell"),
+        (used, f"{item} used at"),
+    ):
+        axes.set_title(title, fontsize=11)
+        axes.set_xlabel(f"chance of a {item}")
+        axes.grid(alpha=0.3)
+    figure.suptitle(f"{results['args']['scenario']}: a secret of the {results['args']['side']}")
+    save_figure(figure, path, DPI)
+
+
+def _draw_shares(axes: Axes, places: list[float], shares: Any, labels: list[str]) -> None:
+    colours = [SERIES[k % len(SERIES)] for k in range(len(labels))]
+    axes.stackplot(places, 100.0 * shares.T, labels=labels, colors=colours, alpha=0.8)
+    axes.set(ylim=(0.0, 100.0), xlim=(min(places), max(places)))
+    axes.legend(fontsize=9, loc="lower right")

@@ -1,0 +1,262 @@
+"""Shows what a secret is worth, and how the best play bluffs: by how likely an item is.
+
+    python -m experiments.secret
+    python -m experiments.secret --scenario orc-shaman-hunt --chances 5
+    python -m experiments.secret --side caster --item "Power Stone"
+
+Takes an item from an army, and has chance deal it or not, which only the army sees. By the chance
+it tells what the scenario is worth to the caster, exactly, for every belief at once
+(`wfb_gym.solver.value_by_belief`), and what it is worth on average if both know what was dealt: the
+difference is what the secret brings its owner. From play in equilibrium come the dice on the first
+spell, and with which spell the one who holds the item uses it.
+
+Finished chances are stored in OUT/parts.jsonl: the same command goes on where it was interrupted.
+OUT gets results.json and secret.png.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import common
+from experiments.figures.secret import draw_secret
+from experiments.records import Record, RecordError
+from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, FIRST_REROLL
+from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario.slots import spell_slots
+from wfb_gym.seats import SEATS, seat_number
+from wfb_gym.solver import BeliefValue, HiddenGame, TooLarge, value_by_belief
+
+FILE = "parts.jsonl"
+"""File of the folder that holds finished chances."""
+Part = dict[str, Any]
+"""What was found for one chance, as JSON holds it."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked.
+
+    Attributes:
+        scenario: bundled name or file, without hidden items.
+        side: seat whose secret it is.
+        item: name of what it may hold.
+        chances: how many chances, evenly from 0 to 1.
+        gap: points between the bounds of the equilibria.
+        out: folder of the results.
+    """
+
+    scenario: str = "archmage-duel"
+    side: str = field(default="dispeller", metadata={"choices": SEATS})
+    item: str = "Dispel Scroll"
+    chances: int = 9
+    gap: float = 0.02
+    out: Path = Path("runs/secret")
+
+
+def with_secret(scenario: Scenario, side: str, item: str, chance: float) -> Scenario:
+    """Return a scenario in which an army holds one such item with this chance, and no more of it.
+
+    The character who carries it is the one who did, or else the army's first.
+
+    Raises:
+        ValueError: it has hidden items already, or the item cannot be hidden.
+    """
+    if scenario.has_secrets:
+        raise ValueError(f"expected a scenario without hidden items, found {scenario.name}")
+    army = getattr(scenario, side)
+    bearers = [key for key, _, names in army.carried() if item in names]
+    document = scenario.model_dump(mode="json", exclude_defaults=True)
+    own = document.setdefault(side, {})
+    bearer = None
+    for key in ("wizards", "runesmiths", "heroes"):
+        for index, character in enumerate(own.get(key, ())):
+            bearer = bearer or character["name"]
+            if f"{key}[{index}].items" in bearers[:1]:
+                bearer = character["name"]
+            character["items"] = [name for name in character.get("items", ()) if name != item]
+    own["items"] = [name for name in own.get("items", ()) if name != item]
+    sets: list[dict[str, Any]] = [{"items": [], "weight": 1.0 - chance}]
+    sets.append({"items": [item], "weight": chance, **({"bearer": bearer} if bearer else {})})
+    own["hidden"] = sets
+    return scenario_from_dict(document, scenario.name)
+
+
+def look_at(scenario: Scenario, side: str, chance: float, value: BeliefValue, gap: float) -> Part:
+    """Return what the scenario is worth, and what its equilibrium does."""
+    game = HiddenGame(scenario)
+    found = game.solve(gap)
+    owner = seat_number(side)
+    known = float((1.0 - chance) * value.values[0] + chance * value.values[-1])
+    casts, spells = _spells_before(game)
+    names = [slot.spell.name for slot in spell_slots(scenario.caster, scenario.catalogue)]
+    first_dice, first_spells = _first_cast(game, found.strategy, casts, spells)
+    return {
+        "chance": chance,
+        "value": value.at(chance),
+        "lower": found.lower,
+        "upper": found.upper,
+        "known": known,
+        "dice": {str(dice): share for dice, share in enumerate(first_dice) if share > 0.0},
+        "spells": {names[k]: share for k, share in enumerate(first_spells) if share > 0.0},
+        "used": _uses(game, found.strategy, owner, casts),
+    }
+
+
+def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many spells the caster has begun by each node, and the last of them."""
+    arrays = game.tree.arrays
+    first, ways = arrays.first_action, arrays.first_way
+    node_of = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    begins = (game.tree.code >= FIRST_CAST) & (game.tree.code < FIRST_IN_PLAY)
+    begins &= arrays.mover[node_of] == 0
+    casts, spells = np.zeros((2, len(arrays.mover)), np.int64)
+    action_of = np.repeat(np.arange(len(game.tree.code)), np.diff(ways))
+    for way, action in enumerate(action_of.tolist()):
+        parent = node_of[action]
+        casts[way + 1] = casts[parent] + begins[action]
+        spells[way + 1] = game.tree.code[action] - FIRST_CAST if begins[action] else spells[parent]
+    return casts, spells
+
+
+def _first_cast(
+    game: HiddenGame,
+    strategy: NDArray[np.float64],
+    casts: NDArray[np.int64],
+    spells: NDArray[np.int64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shares of numbers of dice on the first spell, and of spells to begin with."""
+    code, node = _actions(game, 0)
+    chances = _chances(game, strategy, 0) @ game.tree.weights[0]
+    dice = (code >= FIRST_DICE) & (code < FIRST_ITEM) & (casts[node] == 1)
+    numbers = np.bincount(code[dice] - FIRST_DICE, chances[dice], 1)
+    begun = np.bincount(spells[node[dice]], chances[dice], 1)
+    return numbers.astype(np.float64), begun.astype(np.float64)
+
+
+def _uses(
+    game: HiddenGame, strategy: NDArray[np.float64], owner: int, casts: NDArray[np.int64]
+) -> list[float]:
+    """Return how likely who holds the item uses it at the first, second ... spell."""
+    code, node = _actions(game, owner)
+    chances = _chances(game, strategy, owner)[:, 1]
+    uses = (code >= FIRST_ITEM) & (code < FIRST_REROLL)
+    found = np.bincount(casts[node[uses]], chances[uses], 2)[1:]
+    return [float(each) for each in found]
+
+
+def _actions(game: HiddenGame, seat: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return codes of a seat's actions, and their nodes."""
+    first = game.tree.arrays.first_action
+    node = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    own = game.tree.arrays.mover[node] == seat
+    return game.tree.code[own].astype(np.int64), node[own]
+
+
+def _chances(game: HiddenGame, strategy: NDArray[np.float64], seat: int) -> NDArray[np.float64]:
+    """Return how likely each of a seat's actions comes about, by what it was dealt."""
+    first = game.tree.arrays.first_action
+    node = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    own = game.tree.arrays.mover[node] == seat
+    found: NDArray[np.float64] = (game.reaches(strategy, seat)[node] * strategy)[own]
+    return found
+
+
+def measure(settings: Settings, scenario: Scenario, done: Sequence[Part]) -> Iterator[Part]:
+    """Yield the parts that are not done yet."""
+    known = {part["chance"] for part in done}
+    value = value_by_belief(with_secret(scenario, settings.side, settings.item, 0.5))
+    for chance in np.linspace(0.0, 1.0, settings.chances).tolist():
+        if chance not in known:
+            secret = with_secret(scenario, settings.side, settings.item, chance)
+            yield look_at(secret, settings.side, chance, value, settings.gap)
+
+
+def secret_rows(results: dict[str, Any]) -> list[list[str]]:
+    """Return the table of a run's results."""
+    parts = sorted(results["parts"], key=lambda part: part["chance"])
+    most = max(len(part["used"]) for part in parts)
+    rows = [
+        ["chance", "secret", "known", "the secret brings", "dice on the first spell"]
+        + [f"used at spell {k + 1}" for k in range(most)]
+    ]
+    sign = -1.0 if results["args"]["side"] == SEATS[1] else 1.0
+    for part in parts:
+        mean = sum(int(dice) * share for dice, share in part["dice"].items())
+        shares = sum(part["dice"].values())
+        used = [f"{100.0 * each:.0f} %" for each in part["used"]]
+        if part["chance"] == 0.0:
+            used = []  # nobody holds it
+        rows.append(
+            [
+                f"{part['chance']:.3g}",
+                f"{part['value']:+.2f}",
+                f"{part['known']:+.2f}",
+                f"{max(0.0, sign * (part['value'] - part['known'])):.2f}",
+                f"{mean / shares:.2f}" if shares else "",
+                *used,
+                *[""] * (most - len(used)),
+            ]
+        )
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Solve, draw and print; returns the exit status."""
+    settings, switches, parser = common.parse_settings(
+        Settings,
+        arguments,
+        module="experiments.secret",
+        description=__doc__,
+        quick={"scenario": "apprentice", "chances": 3, "out": Path("runs/secret-quick")},
+        switches={},
+    )
+    common.check_positive(parser, settings, ("chances", "gap"))
+    try:
+        scenario = load_scenario(settings.scenario)
+        with_secret(scenario, settings.side, settings.item, 0.5)
+    except (ValueError, OSError) as error:
+        parser.error(str(error))
+    recorded = common.recorded_settings(settings, ("out", "chances"))
+    try:
+        record = Record(settings.out, FILE, "secret", recorded)
+    except (RecordError, OSError) as error:
+        print(f"python -m experiments.secret: {error}", file=sys.stderr)
+        return COULD_NOT_RUN
+    with record:
+        parts: list[Part] = [line["part"] for line in record.lines]
+        wanted = settings.chances
+        try:
+            with (
+                common.Interruptible() as session,
+                common.report_progress("chances", wanted) as told,
+            ):
+                for part in measure(settings, scenario, parts):
+                    record.add({"part": part})
+                    parts.append(part)
+                    told("", 1)
+        except TooLarge as error:
+            print(f"python -m experiments.secret: {error}", file=sys.stderr)
+            return common.FAILED
+        chances = set(np.linspace(0.0, 1.0, wanted).tolist())
+        results = {
+            "args": common.settings_as_json(settings),
+            "interrupted": session.interrupted,
+            "parts": [part for part in parts if part["chance"] in chances],
+            "versions": common.versions(),
+        }
+        common.write_results(settings.out, results)
+        draw_secret(results, settings.out / "secret.png")
+    table = common.text_table(secret_rows(results), "points of the caster", ())
+    common.print_results(results, [table], as_json="json" in switches)
+    return common.INTERRUPTED if session.interrupted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

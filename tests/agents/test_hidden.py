@@ -1,0 +1,92 @@
+"""Self-play where items are hidden: what is trained, how it is graded, going on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents import hidden
+from agents.self_play.settings import Settings as Training
+from agents.self_play.trainer import Trainer
+from wfb_gym.solver import HiddenGame
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A quick run."""
+    out = tmp_path_factory.mktemp("hidden")
+    assert hidden.main(["--quick", "--out", str(out)]) == 0
+    return json.loads((out / "results.json").read_text(encoding="utf-8"))
+
+
+def test_each_way_has_its_networks_and_their_average(results: Any) -> None:
+    names = [each["learner"] for each in results["trainings"]]
+    assert names == [f"{way}{end}" for way in hidden.VARIANTS for end in ("", hidden.AVERAGED)]
+    for each in results["trainings"]:
+        steps = [point["steps"] for point in each["curve"]]
+        assert steps[0] == 0
+        assert steps == sorted(steps)
+        assert steps[-1] >= 65_536
+        assert each["scores"] == each["curve"][-1]["scores"]
+
+
+def test_they_learn(results: Any) -> None:
+    for each in results["trainings"][::2]:
+        first, last = each["curve"][0]["scores"], each["curve"][-1]["scores"]
+        assert all(last[seat] > first[seat] + 5.0 for seat in first)
+
+
+def test_players_that_do_not_learn_are_graded_too(results: Any) -> None:
+    assert results["players"]["random"] == {"caster": 0.0, "dispeller": 0.0}
+    assert results["players"]["phase-search"]["dispeller"] > 90.0
+    rows = hidden.player_rows(results)
+    assert len(rows) == 2 * len(hidden.PLAYERS)
+    assert all(len(row) == 8 for row in rows)
+
+
+def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
+    arguments = ["--quick", "--variant", "self-play", "--out", str(tmp_path)]
+    assert hidden.main(arguments) == 0
+    before = (tmp_path / hidden.FILE).read_bytes()
+    assert hidden.main([*arguments, "--runs", "1"]) == 0
+    assert (tmp_path / hidden.FILE).read_bytes() == before
+
+
+def test_the_average_of_equal_networks_is_each_of_them() -> None:
+    game = HiddenGame("hidden-scroll", whole=True)
+    grader = hidden.Grader(game.solve(0.1))
+    trainer = Trainer(Training(scenario=("hidden-scroll",), num_envs=8, width=16, workers=1))
+    last, averaged = grader.scores(trainer)
+    again, still = grader.scores(trainer)
+    assert last == again
+    for seat, score in last.items():
+        assert averaged[seat] == pytest.approx(score, abs=1e-6)
+        assert still[seat] == pytest.approx(score, abs=1e-6)
+
+
+def test_probabilities_are_of_legal_actions() -> None:
+    trainer = Trainer(Training(scenario=("hidden-scroll",), num_envs=8, width=16, workers=1))
+    masks = np.array([[True, False] + [True] * (trainer.battles.views[0].codec.n - 2)])
+    seen = np.zeros((1, trainer.battles.views[0].layout.size), np.float32)
+    chances = hidden.probabilities_of(trainer.learners[0], seen, masks)
+    assert chances.sum() == pytest.approx(1.0)
+    assert chances[0, 1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--scenario", "archmage-duel"], "expected hidden items"),
+        (["--scenario", "nowhere"], "--scenario"),
+        (["--runs", "0"], "--runs"),
+        (["--gap", "0"], "--gap"),
+    ],
+)
+def test_wrong_settings_are_refused(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        hidden.main(arguments)
+    assert expected in capsys.readouterr().err

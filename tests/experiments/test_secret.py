@@ -1,0 +1,81 @@
+"""What a secret is worth: the scenario with it, its table and picture, going on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import secret
+from wfb_gym.scenario import load_scenario
+from wfb_gym.solver import solve
+
+
+def run(out: Path, *arguments: str) -> Any:
+    """A quick run's results."""
+    assert secret.main(["--quick", "--out", str(out), *arguments]) == 0
+    return json.loads((out / "results.json").read_text(encoding="utf-8"))
+
+
+def test_the_item_is_taken_from_its_bearer_and_hidden() -> None:
+    duel = load_scenario("archmage-duel")
+    hidden = secret.with_secret(duel, "dispeller", "Dispel Scroll", 0.25)
+    assert hidden.dispeller.wizards[0].items == ()
+    none, one = hidden.dispeller.hidden
+    assert (none.items, none.weight) == ((), 0.75)
+    assert (one.items, one.bearer, one.weight) == (("Dispel Scroll",), "Rival Archmage", 0.25)
+    assert hidden.caster == duel.caster
+
+
+def test_its_ends_are_the_scenario_without_and_with_the_item(tmp_path: Path) -> None:
+    parts = run(tmp_path)["parts"]
+    assert [part["chance"] for part in parts] == [0.0, 0.5, 1.0]
+    lesson = load_scenario("apprentice")
+    scroll = lesson.model_copy(
+        update={"dispeller": lesson.dispeller.model_copy(update={"items": ("Dispel Scroll",)})}
+    )
+    for part, known in ((parts[0], lesson), (parts[2], scroll)):
+        assert part["value"] == pytest.approx(solve(known).value, abs=1e-9)
+    for part in parts:
+        assert part["lower"] - 1e-9 <= part["value"] <= part["upper"] + 1e-9
+        assert sum(part["dice"].values()) == pytest.approx(sum(part["spells"].values()))
+        assert sum(part["used"]) <= 1.0 + 1e-9
+    assert parts[1]["value"] < parts[1]["known"] - 0.1
+
+
+def test_the_table_says_what_the_secret_brings_its_owner(tmp_path: Path) -> None:
+    header, none, half, one = secret.secret_rows(run(tmp_path))
+    brings = header.index("the secret brings")
+    assert float(half[brings]) > 0.1
+    assert none[brings] == one[brings] == "0.00"
+    assert none[-1] == ""  # nobody holds what is never dealt
+
+
+def test_a_secret_of_the_casters_is_worth_something_to_the_caster(tmp_path: Path) -> None:
+    found = run(tmp_path, "--side", "caster", "--item", "Power Stone")
+    assert found["parts"][1]["value"] >= found["parts"][1]["known"] - 1e-9
+
+
+def test_it_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
+    run(tmp_path)
+    before = (tmp_path / secret.FILE).read_bytes()
+    run(tmp_path)
+    assert (tmp_path / secret.FILE).read_bytes() == before
+    assert (tmp_path / "secret.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--scenario", "hidden-scroll"], "without hidden items"),
+        (["--item", "Wizard's Staff"], "does nothing before it is used"),
+        (["--item", "Nothing"], "an item of this file or bundled"),
+        (["--chances", "0"], "--chances"),
+    ],
+)
+def test_wrong_settings_are_refused(
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        secret.main(["--quick", *arguments])
+    assert expected in capsys.readouterr().err
