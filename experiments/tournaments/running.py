@@ -34,7 +34,7 @@ from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
-from wfb_gym.solver import ExactGame, TooLarge
+from wfb_gym.solver import ExactGame, HiddenItemsError, TooLarge
 from wfb_gym.solver.solution import packed_digest
 
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "phase-search", "optimal")
@@ -130,7 +130,7 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
     if optimal:
         try:
             make_agent(OPTIMAL, scenario=scenario)
-        except TooLarge as error:
+        except (TooLarge, HiddenItemsError) as error:
             absent = dict.fromkeys(optimal, str(error))
     return ScenarioRound(scenario, tuple(each for each in agents if each not in absent), absent)
 
@@ -209,7 +209,7 @@ def exact_values(settings: Settings, this: ScenarioRound) -> Values:
     """Exact points of the pairs that have them; none where the scenario is too large."""
     try:
         game = ExactGame(this.scenario, settings.exact_bytes)
-    except TooLarge:
+    except (TooLarge, HiddenItemsError):
         return {}
     casters, dispellers = (_probabilities(settings, this, game, seat) for seat in range(2))
     return {

@@ -505,3 +505,9 @@ def test_a_player_who_is_another_with_every_seed_has_no_exact_value() -> None:
     this = running.load_round("apprentice", agents)
     values = running.exact_values(running.Settings(agents, ("apprentice",)), this)
     assert {name for pair in values for name in pair} == {"random", "expectimax:1"}
+
+
+def test_nobody_plays_optimally_where_items_are_hidden() -> None:
+    this = running.load_round("hidden-scroll", ("optimal", "greedy"))
+    assert this.agents == ("greedy",)
+    assert "hidden items" in this.absent["optimal"]

@@ -13,7 +13,7 @@ from wfb_gym.solver.equilibrium import (
     Report,
     solve_hidden,
 )
-from wfb_gym.solver.estimation import Estimate, estimate
+from wfb_gym.solver.estimation import Estimate, HiddenItemsError, estimate
 from wfb_gym.solver.evaluation import (
     BestResponse,
     ExactGame,
@@ -35,6 +35,7 @@ __all__ = [
     "Estimate",
     "ExactGame",
     "HiddenGame",
+    "HiddenItemsError",
     "Report",
     "Score",
     "Solution",

@@ -63,10 +63,14 @@ class Estimate:
         return f"{about}{count_text(self.states)} positions in {size_text(self.bytes)}{causes}"
 
 
+class HiddenItemsError(ValueError):
+    """The scenario has items that an enemy does not see: no game of perfect information."""
+
+
 def refuse_hidden(scenario: Scenario) -> None:
-    """Raise a ValueError where an army has items that its enemy does not see."""
+    """Raise a `HiddenItemsError` where an army has items that its enemy does not see."""
     if scenario.has_secrets:
-        raise ValueError(
+        raise HiddenItemsError(
             f"{scenario.name}: expected a scenario in which nothing is hidden, found hidden items; "
             "wfb_gym.solver.solve_hidden finds equilibrium play"
         )
