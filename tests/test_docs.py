@@ -304,6 +304,18 @@ def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str])
     assert round(names["opening"].states, -3) == 4000  # "4 thousand positions"
 
 
+# --- hidden-items.md -----------------------------------------------------------------------
+
+
+def test_the_python_of_the_page_of_hidden_items_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {}
+    for code in blocks(page("hidden-items.md"), "python"):
+        exec(code, names)
+    bounds, score, _ = capsys.readouterr().out.splitlines()
+    assert [f"{float(bound):.3f}" for bound in bounds.split()] == ["8.685", "8.686"]
+    assert score.startswith("96.9")
+
+
 # --- agents.md -----------------------------------------------------------------------------
 
 
