@@ -369,11 +369,8 @@ ALL = (
     Report(
         "prices-strength",
         "experiments.strength phase-search:learned phase-search --pool greedy --pool veteran "
-        "--scenario border-skirmish --scenario long-siege --scenario redhorn-pass "
-        "--scenario ford-of-the-green-lady --scenario horrors-in-the-mist "
-        "--scenario dawn-at-grimmwald --scenario the-crooked-mile --scenario the-iron-tide "
         "--battles 100",
-        10,
+        40,
         lambda results: markdown_table(strength_rows(results, variants=True), text_columns=(0, 1)),
     ),
     Report(

@@ -13,7 +13,7 @@ from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset
 from wfb_gym.envs.self_play import SelfPlayBatch
-from wfb_gym.scenario import bundled_scenarios
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
 from .playing import IDS, raw
 from .test_vector import native
@@ -36,7 +36,8 @@ def at_random(masks: Any, rng: np.random.Generator) -> Any:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_what_an_environment_saved_is_never_refused(seat: int) -> None:
-    names, rng = list(bundled_scenarios()), np.random.default_rng(seat)
+    names = [*bundled_scenarios(), *hidden_scenarios()]
+    rng = np.random.default_rng(seat)
     batch = Batch(5 * len(names), names, seat, "random", None, Autoreset.SAME_STEP, 1.0)
     batch.set_state(batch.get_state())  # nothing has begun
     batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
@@ -100,7 +101,8 @@ DAMAGE = {
         r"level\[0\]\[0\]: expected 0\.\.4, found 5",
     ),
     "dice": ("state.faces", [25, 0, 0, 0, 0, 0], r"faces\[0\]: expected 0\.\.24, found 25"),
-    "spare": ("state.spare", 1, r"spare\[0\]: expected 0\.\.0, found 1"),
+    "kind": ("state.kind", 1, r"kind\[0\]: expected 0\.\.0, found 1"),
+    "emptied": ("state.emptied", 1, "emptied: expected bits of armies with hidden items, found 1"),
 }
 
 

@@ -84,6 +84,8 @@ def through_table(most_dice: int) -> NDArray[np.float64]:
                     for double_six in range(2):
                         ended = DISPEL_CHANCE[double_six, total, : most_dice + 1]
                         table[double_six, need, dice] += probability * (1.0 - ended)
+                elif outcome != Casting.FAIL and outcome != Casting.MISCAST:
+                    raise AssertionError("this outcome of a cast is undefined")
     return table
 
 
