@@ -107,8 +107,8 @@ class Settings:
         graded: scenarios of the test split, with a score.
         workers: scenarios solved side by side on this machine.
         threads: threads of torch.
-        precision: numbers in which matrices are multiplied: bfloat16 is nearly twice as fast where a
-            processor has instructions for it.
+        precision: numbers in which matrices are multiplied: bfloat16 is nearly twice as fast where
+            a processor has instructions for it.
         checkpoint_seconds: seconds between two checkpoints.
     """
 
