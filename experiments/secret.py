@@ -112,12 +112,11 @@ def look_at(scenario: Scenario, side: str, chance: float, value: BeliefValue, ga
 def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many spells the caster has begun by each node, and the last of them."""
     arrays = game.tree.arrays
-    first, ways = arrays.first_action, arrays.first_way
-    node_of = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    node_of = game.tree.node_of_action
     begins = (game.tree.code >= FIRST_CAST) & (game.tree.code < FIRST_IN_PLAY)
     begins &= arrays.mover[node_of] == 0
     casts, spells = np.zeros((2, len(arrays.mover)), np.int64)
-    action_of = np.repeat(np.arange(len(game.tree.code)), np.diff(ways))
+    action_of = np.repeat(np.arange(len(game.tree.code)), np.diff(arrays.first_way))
     for way, action in enumerate(action_of.tolist()):
         parent = node_of[action]
         casts[way + 1] = casts[parent] + begins[action]
@@ -132,8 +131,8 @@ def _first_cast(
     spells: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the shares of numbers of dice on the first spell, and of spells to begin with."""
-    code, node = _actions(game, 0)
-    chances = _chances(game, strategy, 0) @ game.tree.weights[0]
+    code, node, by_kind = _actions(game, strategy, 0)
+    chances = by_kind @ game.tree.weights[0]
     dice = (code >= FIRST_DICE) & (code < FIRST_ITEM) & (casts[node] == 1)
     numbers = np.bincount(code[dice] - FIRST_DICE, chances[dice], 1)
     begun = np.bincount(spells[node[dice]], chances[dice], 1)
@@ -144,28 +143,21 @@ def _uses(
     game: HiddenGame, strategy: NDArray[np.float64], owner: int, casts: NDArray[np.int64]
 ) -> list[float]:
     """Return how likely who holds the item uses it at the first, second ... spell."""
-    code, node = _actions(game, owner)
-    chances = _chances(game, strategy, owner)[:, 1]
+    code, node, by_kind = _actions(game, strategy, owner)
+    chances = by_kind[:, 1]
     uses = (code >= FIRST_ITEM) & (code < FIRST_REROLL)
     found = np.bincount(casts[node[uses]], chances[uses], 2)[1:]
     return [float(each) for each in found]
 
 
-def _actions(game: HiddenGame, seat: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return codes of a seat's actions, and their nodes."""
-    first = game.tree.arrays.first_action
-    node = np.repeat(np.arange(len(first) - 1), np.diff(first))
+def _actions(
+    game: HiddenGame, strategy: NDArray[np.float64], seat: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return codes of a seat's actions, their nodes, and how likely each is by what was dealt."""
+    node = game.tree.node_of_action
     own = game.tree.arrays.mover[node] == seat
-    return game.tree.code[own].astype(np.int64), node[own]
-
-
-def _chances(game: HiddenGame, strategy: NDArray[np.float64], seat: int) -> NDArray[np.float64]:
-    """Return how likely each of a seat's actions comes about, by what it was dealt."""
-    first = game.tree.arrays.first_action
-    node = np.repeat(np.arange(len(first) - 1), np.diff(first))
-    own = game.tree.arrays.mover[node] == seat
-    found: NDArray[np.float64] = (game.reaches(strategy, seat)[node] * strategy)[own]
-    return found
+    chances = (game.reaches(strategy, seat)[node] * strategy)[own]
+    return game.tree.code[own].astype(np.int64), node[own], chances
 
 
 def measure(settings: Settings, scenario: Scenario, done: Sequence[Part]) -> Iterator[Part]:

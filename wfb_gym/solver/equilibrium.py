@@ -139,8 +139,7 @@ class HiddenGame:
         `strategy_of_plays` turns them into one strategy.
         """
         self._sweep(seat, False, strategy)
-        first = self.tree.arrays.first_action
-        node = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        node = self.tree.node_of_action
         own = (self.tree.arrays.mover[node] == seat)[:, None]
         plays: Floats = np.where(own, self._room.own_reach[node] * strategy, 0.0)
         return plays

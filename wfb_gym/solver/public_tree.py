@@ -72,6 +72,13 @@ class PublicTree(NamedTuple):
         return len(self.arrays.mover), len(self.code)
 
     @property
+    def node_of_action(self) -> NDArray[np.int64]:
+        """The node of each action, int64 (actions,)."""
+        first = self.arrays.first_action
+        nodes: NDArray[np.int64] = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        return nodes
+
+    @property
     def bytes(self) -> int:
         """Memory that it takes."""
         keys = sum(keys.nbytes for _, keys in self.parts)
