@@ -16,6 +16,7 @@ from wfb_gym.solver import (
     TooLarge,
     estimate,
     normalised_score,
+    regret_matching,
     solve,
     solve_hidden,
 )
@@ -219,6 +220,43 @@ def test_too_large_a_tree_is_refused() -> None:
 def test_the_perfect_information_solver_refuses_secrets(ask: Any) -> None:
     with pytest.raises(ValueError, match="solve_hidden"):
         ask(SCENARIOS["scrolls"])
+
+
+@pytest.mark.parametrize("threads", [2, 3, 5])
+def test_threads_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = HiddenGame("hidden-stone")
+    alone = game.solve(gap=0.5, threads=1)
+    monkeypatch.setattr(regret_matching, "_SHARED", 1)
+    shared = game.solve(gap=0.5, threads=threads)
+    assert np.array_equal(shared.strategy, alone.strategy)
+    assert [(each.lower, each.upper) for each in shared.reports] == [
+        (each.lower, each.upper) for each in alone.reports
+    ]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
+    tree = HiddenGame("hidden-stone").tree.arrays
+    spans = regret_matching.cut(tree, parts)
+    covered = [np.concatenate([np.arange(*span) for span in some]) for some in spans]
+    assert np.array_equal(np.sort(np.concatenate(covered)), np.arange(len(tree.mover)))
+    sizes = [len(each) for each in covered[1:]]
+    assert len(sizes) == parts
+    assert max(sizes) < 1.5 * min(sizes)
+    nodes = np.zeros(len(tree.mover), np.int64)  # of each, which part it is in
+    for part, some in enumerate(covered):
+        nodes[some] = part
+    parent = np.repeat(
+        np.repeat(np.arange(len(nodes)), np.diff(tree.first_action)), np.diff(tree.first_way)
+    )
+    below = np.flatnonzero(nodes[parent] > 0)
+    assert np.array_equal(nodes[parent][below], nodes[1:][below])
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_are_from_1_on(threads: int) -> None:
+    with pytest.raises(ValueError, match="threads: expected 1 or more, found"):
+        solve_hidden("hidden-scroll", threads=threads)
 
 
 def test_a_gap_of_0_is_refused() -> None:

@@ -30,13 +30,7 @@ from wfb_gym.solver.evaluation import Score
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
 from wfb_gym.solver.graph_arrays import LEAF
 from wfb_gym.solver.public_tree import PublicExpansion, PublicTree, build_tree
-from wfb_gym.solver.regret_matching import (
-    Sweep,
-    learn,
-    spread_reaches,
-    sum_values,
-    to_probabilities,
-)
+from wfb_gym.solver.regret_matching import Learned, Sweeper, to_probabilities
 from wfb_gym.solver.seat_decisions import PolicyLike
 
 Floats = NDArray[np.float64]
@@ -104,13 +98,12 @@ class HiddenGame:
         self.packed = expansion.packed
         self.veil = expansion.veil
         self.tree: PublicTree = build_tree(expansion, progress)
-        nodes, actions = ((count, self.tree.kinds.shape[2]) for count in self.tree.counts)
-        self._room = Sweep(np.zeros(nodes), np.zeros(nodes), np.zeros(actions), np.zeros(nodes))
+        self._sweeper = Sweeper(self.tree.arrays, self.tree.weights)
 
     @cached_property
     def uniform(self) -> Floats:
         """The strategy that draws every action alike."""
-        strategy = np.zeros_like(self._room.action_values)
+        strategy = np.zeros_like(self._sweeper.sweep.action_values)
         to_probabilities(self.tree.arrays, strategy, strategy)
         return strategy
 
@@ -120,17 +113,17 @@ class HiddenGame:
         Where the tree ends because all is known, play is optimal from there on; so it is for
         `best_answer`.
         """
-        return self._sweep(0, False, strategy)
+        return self._sweeper.points(0, False, strategy)
 
     def best_answer(self, strategy: Floats, seat: int) -> float:
         """Return the points that a seat wins by its best answer to the other's strategy."""
-        return self._sweep(seat, True, strategy)
+        return self._sweeper.points(seat, True, strategy)
 
     def reaches(self, strategy: Floats, seat: int) -> Floats:
         """Return how likely each node is, by what a seat was dealt, (nodes, kinds)."""
-        self._sweep(seat, False, strategy)
-        others: Floats = self._room.other_reach.sum(1, keepdims=True)
-        return others * self._room.own_reach
+        self._sweeper.points(seat, False, strategy)
+        others: Floats = self._sweeper.sweep.other_reach.sum(1, keepdims=True)
+        return others * self._sweeper.sweep.own_reach
 
     def plays_of(self, strategy: Floats, seat: int) -> Floats:
         """Return how likely a seat's own choices make each of its actions, (actions, kinds).
@@ -138,10 +131,10 @@ class HiddenGame:
         Sums of these are those of a player who draws one of several strategies before the battle;
         `strategy_of_plays` turns them into one strategy.
         """
-        self._sweep(seat, False, strategy)
+        self._sweeper.points(seat, False, strategy)
         node = self.tree.node_of_action
         own = (self.tree.arrays.mover[node] == seat)[:, None]
-        plays: Floats = np.where(own, self._room.own_reach[node] * strategy, 0.0)
+        plays: Floats = np.where(own, self._sweeper.sweep.own_reach[node] * strategy, 0.0)
         return plays
 
     def strategy_of_plays(self, plays: Floats) -> Floats:
@@ -155,6 +148,7 @@ class HiddenGame:
         gap: float = DEFAULT_GAP,
         seconds: float | None = None,
         report: Any = None,
+        threads: int | None = None,
     ) -> "Equilibrium":
         """Find strategies between which and the optimum lies no more than a gap.
 
@@ -162,24 +156,32 @@ class HiddenGame:
             gap: points between the bounds at which it ends.
             seconds: after which it ends in any case, once the bounds are known.
             report: called with a `Report` each time that the bounds are known.
+            threads: that share a large tree; as many as the process has cores unless given. What
+                is found does not depend on them.
 
         Raises:
-            ValueError: the gap is not above 0.
+            ValueError: the gap is not above 0, or threads are not from 1 on.
         """
         if not gap > 0.0:
             raise ValueError(f"gap: expected points above 0, found {gap}")
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads: expected 1 or more, found {threads}")
+        with self._sweeper.shared(threads):
+            return self._solve(gap, seconds, report)
+
+    def _solve(self, gap: float, seconds: float | None, report: Any) -> "Equilibrium":
         tree = self.tree.arrays
         strategy, average = self.uniform.copy(), self.uniform.copy()
-        regrets, sums = np.zeros((2, *strategy.shape))
+        learned = Learned(np.zeros_like(strategy), np.zeros_like(strategy), np.zeros(1))
         began, sweeps = time.perf_counter(), 0
         reports: list[Report] = []
         while True:
             for _ in range(_REPORTED):
                 sweeps += 1
+                learned.weight[0] = float(sweeps) ** 2
                 for seat in (0, 1):
-                    self._sweep(seat, False, strategy)
-                    learn(tree, seat, float(sweeps) ** 2, self._room, regrets, sums, strategy)
-            to_probabilities(tree, sums, average)
+                    self._sweeper.points(seat, False, strategy, learned)
+            to_probabilities(tree, learned.sums, average)
             upper, lower = self.best_answer(average, 0), -self.best_answer(average, 1)
             reports.append(Report(sweeps, time.perf_counter() - began, lower, upper))
             if report is not None:
@@ -206,7 +208,7 @@ class HiddenGame:
         own = seat_number(seat)
         function = _policies.resolve_policy(policy, "policy", ("action_probabilities", "act"))
         view = View.fitted(self.packed, own, limits)
-        strategy = np.zeros_like(self._room.action_values)
+        strategy = np.zeros_like(self._sweeper.sweep.action_values)
         for kind in range(self.tree.kinds.shape[2]):
             for nodes, states in self.tree.decisions(own):
                 may_be = self.tree.kinds[nodes, own, kind]
@@ -244,14 +246,6 @@ class HiddenGame:
         found = np.zeros(len(self.tree.code))
         found[action] = np.where(masks[row, index], answers[row, index], 0.0)
         return found
-
-    def _sweep(self, seat: int, answers_best: bool, strategy: Floats) -> float:
-        """Return the points of a seat, which plays the strategy or answers it best."""
-        tree, weights, room = self.tree.arrays, self.tree.weights, self._room
-        room.other_reach[0], room.own_reach[0] = weights[1 - seat], 1.0
-        spread_reaches(tree, seat, strategy, room)
-        sum_values(tree, seat, answers_best, strategy, room)
-        return float(weights[seat] @ room.values[0])
 
 
 class Equilibrium:
@@ -306,6 +300,7 @@ def solve_hidden(
     max_bytes: int = DEFAULT_BYTES,
     progress: Progress | None = None,
     report: Any = None,
+    threads: int | None = None,
 ) -> Equilibrium:
     """Return equilibrium play of a scenario whose items may be hidden.
 
@@ -316,10 +311,11 @@ def solve_hidden(
         max_bytes: memory that the public histories may take.
         progress: called with the number of public histories found so far.
         report: called with a `Report` each time that the bounds are known.
+        threads: that share a large tree; as many as the process has cores unless given.
 
     Raises:
         TooLarge: there are more public histories than fit.
         ScenarioError: there is no such scenario, or it is refused.
-        ValueError: the gap is not above 0.
+        ValueError: the gap is not above 0, or threads are not from 1 on.
     """
-    return HiddenGame(scenario, max_bytes, progress).solve(gap, seconds, report)
+    return HiddenGame(scenario, max_bytes, progress).solve(gap, seconds, report, threads)

@@ -5,18 +5,33 @@ sweep serves them all. A value is counterfactual: weighted by the chance that ev
 choices leads there, the other army's deals together (Zinkevich et al. 2007). What is learned is
 predictive CFR+ with quadratic averages (Farina, Kroer and Sandholm 2021): regrets never fall below
 0, and the regrets of the next sweep are taken to be those of the last.
+
+A node needs nothing but what its parent and its children have. So threads may share a tree: it is
+cut across, and each sweeps a part of what is below. Results are the same for any number of them.
 """
 
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._cores import available_cores
 from wfb_gym._jit import jit
 from wfb_gym.solver.graph_arrays import CHANCE, LEAF
 from wfb_gym.solver.public_tree import TreeArrays
 
 Floats = NDArray[np.float64]
+Spans = NDArray[np.int64]
+"""Shape (k, 2): nodes from each first one to before each end, parents before children."""
+
+_SHARED = 20_000
+"""Nodes of a tree from which on threads share it."""
+_WIDE = 16
+"""Nodes just below the cut for each thread, so that their parts are of about the same size."""
 
 
 class Sweep(NamedTuple):
@@ -29,19 +44,146 @@ class Sweep(NamedTuple):
     values: Floats  # (nodes, kinds): points from each node on
 
 
+class Learned(NamedTuple):
+    """What sweeps have taught, and how much the next one counts."""
+
+    regrets: Floats  # (actions, kinds): sums above 0
+    sums: Floats  # (actions, kinds): of strategies by weight and own reach
+    weight: Floats  # (1,): of this sweep in the average; 0 where nothing is learned
+
+
+class Sweeper:
+    """Sweeps a tree.
+
+    Args:
+        tree: of public histories.
+        weights: chances of the deals, (2, kinds).
+
+    Attributes:
+        sweep: what the last one left.
+    """
+
+    def __init__(self, tree: TreeArrays, weights: Floats) -> None:
+        self._tree, self._weights = tree, weights
+        nodes, actions = ((len(each), weights.shape[1]) for each in (tree.mover, tree.gain))
+        self.sweep = Sweep(np.zeros(nodes), np.zeros(nodes), np.zeros(actions), np.zeros(nodes))
+        self._nothing = Learned(np.zeros((0, 0)), np.zeros((0, 0)), np.zeros(1))
+        self._spans = cut(tree, 1)
+        self._map: Callable[..., Iterable[None]] = map
+
+    @contextmanager
+    def shared(self, threads: int | None) -> Iterator[None]:
+        """Let threads share a large tree meanwhile, as many as there are cores unless told."""
+        threads = available_cores() if threads is None else threads
+        if threads == 1 or len(self._tree.mover) < _SHARED:
+            yield
+            return
+        alone = self._spans, self._map
+        with ThreadPoolExecutor(threads, "wfb_gym sweep") as pool:
+            self._spans, self._map = cut(self._tree, threads), pool.map
+            try:
+                yield
+            finally:
+                self._spans, self._map = alone
+
+    def points(
+        self, seat: int, answers_best: bool, strategy: Floats, learned: Learned | None = None
+    ) -> float:
+        """Return the points of a seat.
+
+        Args:
+            seat: whose own choices are set apart.
+            answers_best: whether it takes its best action everywhere; else it plays its strategy.
+            strategy: of both, (actions, kinds): probabilities, by what the mover was dealt; changed
+                to the seat's next one where it learns.
+            learned: changed by what the sweep teaches the seat; nothing is unless given.
+        """
+        tree, sweep = self._tree, self.sweep
+        learned = self._nothing if learned is None else learned
+        top, *parts = self._spans
+        sweep.other_reach[0], sweep.own_reach[0] = self._weights[1 - seat], 1.0
+        _spread_reaches(tree, seat, strategy, sweep, top)
+
+        def sweep_part(spans: Spans) -> None:
+            _sweep_part(tree, seat, answers_best, strategy, sweep, learned, spans)
+
+        for _ in self._map(sweep_part, parts):
+            pass
+        _sum_values(tree, seat, answers_best, strategy, sweep, top)
+        if learned.weight[0] > 0.0:
+            _learn(tree, seat, strategy, sweep, learned, top)
+        return float(self._weights[seat] @ sweep.values[0])
+
+
+def cut(tree: TreeArrays, parts: int) -> list[Spans]:
+    """Cut a tree across: what is above, then parts of what is below, of about the same size.
+
+    What follows the nodes of a span is a span too, as nodes stand by depth.
+    """
+    depths = [np.array([0, 1])]
+    while np.diff(depths[-1])[0] < _WIDE * parts:
+        below = _behind(tree, depths[-1])
+        if below[0] == below[1]:
+            break
+        depths.append(below)
+    first, end = depths.pop()
+    edges = [np.arange(first, end + 1)]  # by depth, where what follows each of these begins
+    while edges[-1][0] < edges[-1][-1]:
+        edges.append(_behind(tree, edges[-1]))
+    sizes = np.cumsum(np.diff(edges).sum(0))
+    inner = np.searchsorted(sizes, sizes[-1] * np.arange(1, parts) / parts)
+    ends = [0, *inner, len(sizes)]
+    below_each = [np.array([[edge[a], edge[b]] for edge in edges]) for a, b in pairwise(ends)]
+    return [np.array(depths, np.int64).reshape(-1, 2), *below_each]
+
+
+def _behind(tree: TreeArrays, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where what follows each of these nodes begins."""
+    behind: NDArray[np.int64] = 1 + tree.first_way[tree.first_action[nodes]]
+    return behind
+
+
 @jit(nogil=True, forceinline=False)
-def spread_reaches(tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep) -> None:
-    """Write how likely each node is, by what each army was dealt.
+def _sweep_part(
+    tree: TreeArrays,
+    seat: int,
+    answers_best: bool,
+    strategy: Floats,
+    sweep: Sweep,
+    learned: Learned,
+    spans: Spans,
+) -> None:
+    """Sweep some nodes, and all that follows them, down and up; see `Sweeper.points`."""
+    _spread_reaches(tree, seat, strategy, sweep, spans)
+    _sum_values(tree, seat, answers_best, strategy, sweep, spans)
+    if learned.weight[0] > 0.0:
+        _learn(tree, seat, strategy, sweep, learned, spans)
+
+
+@jit(nogil=True, forceinline=False)
+def _spread_reaches(
+    tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, spans: Spans
+) -> None:
+    """Write how likely what follows the nodes is, by what each army was dealt.
 
     Args:
         tree: of public histories.
         seat: army whose own choices are set apart.
         strategy: (actions, kinds): probabilities, by what the mover was dealt.
-        sweep: its first reaches are given, the others are written.
+        sweep: the reaches of the first nodes are given, those behind are written.
+        spans: the nodes.
     """
+    for span in range(spans.shape[0]):
+        _spread(tree, seat, strategy, sweep, spans[span, 0], spans[span, 1])
+
+
+@jit(nogil=True, forceinline=False)
+def _spread(
+    tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, first_node: int, end_node: int
+) -> None:
     other_reach, own_reach = sweep.other_reach, sweep.own_reach
     kinds = strategy.shape[1]
-    for node in range(tree.mover.shape[0]):
+    for node in range(first_node, end_node):
         mover = tree.mover[node]
         for action in range(tree.first_action[node], tree.first_action[node + 1]):
             for way in range(tree.first_way[action], tree.first_way[action + 1]):
@@ -57,8 +199,8 @@ def spread_reaches(tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep) 
 
 
 @jit(nogil=True, forceinline=False)
-def sum_values(
-    tree: TreeArrays, seat: int, answers_best: bool, strategy: Floats, sweep: Sweep
+def _sum_values(
+    tree: TreeArrays, seat: int, answers_best: bool, strategy: Floats, sweep: Sweep, spans: Spans
 ) -> None:
     """Write what the army wins from each node on, by what it was dealt.
 
@@ -68,12 +210,27 @@ def sum_values(
         answers_best: whether it takes its best action everywhere; else it plays its strategy.
         strategy: (actions, kinds).
         sweep: has the reaches; values are written.
+        spans: the nodes.
     """
+    for span in range(spans.shape[0] - 1, -1, -1):
+        _sum(tree, seat, answers_best, strategy, sweep, spans[span, 0], spans[span, 1])
+
+
+@jit(nogil=True, forceinline=False)
+def _sum(
+    tree: TreeArrays,
+    seat: int,
+    answers_best: bool,
+    strategy: Floats,
+    sweep: Sweep,
+    first_node: int,
+    end_node: int,
+) -> None:
     other_reach, values = sweep.other_reach, sweep.values
     action_values = sweep.action_values
     kinds = strategy.shape[1]
     sign = 1.0 if seat == 0 else -1.0
-    for node in range(tree.mover.shape[0] - 1, -1, -1):
+    for node in range(end_node - 1, first_node - 1, -1):
         mover = tree.mover[node]
         reach = 0.0
         for kind in range(kinds):
@@ -112,29 +269,37 @@ def sum_values(
 
 
 @jit(nogil=True, forceinline=False)
-def learn(
-    tree: TreeArrays,
-    seat: int,
-    weight: float,
-    sweep: Sweep,
-    regrets: Floats,
-    sums: Floats,
-    strategy: Floats,
+def _learn(
+    tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, learned: Learned, spans: Spans
 ) -> None:
     """Add a sweep to the army's regrets and sums, and write its next strategy.
 
     Args:
         tree: of public histories.
         seat: the army.
-        weight: of this sweep in the average.
-        sweep: of the strategy.
-        regrets: (actions, kinds): sums above 0, changed.
-        sums: (actions, kinds): of strategies by weight and own reach, changed.
         strategy: (actions, kinds): that was played; changed to the next.
+        sweep: of the strategy.
+        learned: changed.
+        spans: the nodes.
     """
+    for span in range(spans.shape[0]):
+        _learn_at(tree, seat, strategy, sweep, learned, spans[span, 0], spans[span, 1])
+
+
+@jit(nogil=True, forceinline=False)
+def _learn_at(
+    tree: TreeArrays,
+    seat: int,
+    strategy: Floats,
+    sweep: Sweep,
+    learned: Learned,
+    first_node: int,
+    end_node: int,
+) -> None:
+    regrets, sums, weight = learned.regrets, learned.sums, learned.weight[0]
     own_reach, values = sweep.own_reach, sweep.values
     action_values = sweep.action_values
-    for node in range(tree.mover.shape[0]):
+    for node in range(first_node, end_node):
         if tree.mover[node] != seat:
             continue
         first, end = tree.first_action[node], tree.first_action[node + 1]
