@@ -228,28 +228,26 @@ def test_a_general_player_needs_positions_of_its_own_seat(general: NetworkAgent)
         general.act(other.observations, other.masks, other.positions)
 
 
-def test_a_general_player_may_play_either_seat_and_value_positions(general: NetworkAgent) -> None:
+def test_a_general_player_may_play_either_seat(general: NetworkAgent) -> None:
     packed = pack(load_scenario(DUEL))
     network = PolicyNetwork(union([fit(packed, 0), fit(packed, 1)]), "entities", 16)
-    either, values = NetworkAgent(network, None, general=True), []
-    for seat, name in ((0, DUEL), (1, DUEL)):
-        shown = met(name, seat)
+    either = NetworkAgent(network, None, general=True)
+    for seat in (0, 1):
+        shown = met(DUEL, seat)
         chosen = either.act(shown.observations, shown.masks, shown.positions)
         assert shown.masks[np.arange(len(chosen)), chosen].all()
-        positions = shown.positions.arrays
-        values.append(either.values_behind(positions))
-        view = View(positions.packed_scenarios, seat, network.limits)
-        observations, masks = map(torch.from_numpy, view.show(positions.scenario, positions.states))
-        with torch.no_grad():
-            found = network(observations, masks)[1] * network.greatest_worth(observations)
-        own = positions.states["mover"] == seat
-        own[0] = False
-        assert own.any()
-        points = (100.0 if seat == 0 else -100.0) * found.numpy()
-        assert values[-1][own] == pytest.approx(points[own], abs=1e-4)
-        assert values[-1][0] == 0.0
-    with pytest.raises(ValueError, match="it plays seat 0 alone, expected either"):
-        general.values_behind(positions)
+
+
+def test_a_general_player_tells_how_likely_it_takes_each_action(general: NetworkAgent) -> None:
+    shown = met(DUEL, 0)
+    rows = np.flatnonzero(shown.positions.arrays.decides())[::3]
+    codes, chances = general.chances_at(shown.positions.arrays, rows)
+    legal = chances >= 0.0
+    assert np.where(legal, chances, 0.0).sum(1) == pytest.approx(1.0, abs=1e-5)
+    indices = shown.positions.codec.index_of[codes]
+    assert np.array_equal(legal, (indices >= 0) & shown.masks[rows[:, None], indices])
+    chosen = general.act(shown.observations, shown.masks, shown.positions)
+    assert np.array_equal(indices[chances.argmax(1)], chosen[rows])
 
 
 def test_points_are_seen_by_what_is_at_hand() -> None:

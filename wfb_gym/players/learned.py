@@ -88,45 +88,24 @@ class NetworkAgent:
         return positions.codec.index_of[view.codec.code_of[own]]
 
     def chances_at(
-        self, positions: PositionArrays, row: int
+        self, positions: PositionArrays, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return engine codes (k,) of the legal actions of a row, ascending, and their chances."""
-        view = self._view_of(positions.packed_scenarios, positions.seat)
-        here = slice(row, row + 1)
-        observations, masks = view.show(positions.scenario[here], positions.states[here])
-        with torch.no_grad():
-            found = self.network(torch.from_numpy(observations), torch.from_numpy(masks))[0][0]
-        legal = np.flatnonzero(masks[0])
-        return view.codec.code_of[legal], found.exp().numpy()[legal]
+        """Return engine codes (a,), ascending, and their chances in some rows, (k, a).
 
-    def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
-        """Return points still to come for the first army at positions behind the first one.
-
-        Args:
-            positions: (k,), from the second on decisions of either seat.
-
-        Returns:
-            Float64 (k,), 0 for the first.
+        Those of actions that are not legal in a row are -1.
 
         Raises:
-            ValueError: the network plays one seat alone, or learned smaller scenarios.
+            ValueError: the network learned smaller scenarios.
         """
-        if self.seat is not None:
-            raise ValueError(f"{self.name}: it plays seat {self.seat} alone, expected either")
-        values = np.zeros(len(positions.states))
-        for seat, sign in enumerate((1.0, -1.0)):
-            own = 1 + np.flatnonzero(positions.states["mover"][1:] == seat)
-            view = self._view_of(positions.packed_scenarios, seat)
-            shown = view.show(positions.scenario[own], positions.states[own])
-            for first in range(0, len(own), _BATCH):
-                observations, masks = (
-                    torch.from_numpy(each[first : first + _BATCH]) for each in shown
-                )
-                with torch.no_grad():
-                    found = self.network(observations, masks)[1]
-                    found = found * self.network.greatest_worth(observations)
-                values[own[first : first + _BATCH]] = sign * 100.0 * found.numpy()
-        return values
+        view = self._view_of(positions.packed_scenarios, positions.seat)
+        chances = np.empty((len(rows), view.codec.n), np.float32)
+        for first in range(0, len(rows), _BATCH):
+            some = rows[first : first + _BATCH]
+            observations, masks = view.show(positions.scenario[some], positions.states[some])
+            with torch.no_grad():
+                found = self.network(torch.from_numpy(observations), torch.from_numpy(masks))[0]
+            chances[first : first + _BATCH] = np.where(masks, found.exp().numpy(), -1.0)
+        return view.codec.code_of, chances
 
     def _view_of(self, packed_scenarios: Records[PackedScenario], seat: int) -> View:
         """Return how a seat sees those scenarios, in the sizes that it learned."""

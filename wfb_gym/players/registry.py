@@ -28,8 +28,6 @@ GENERALIST = "generalist"
 """The network for all scenarios; with a number behind it, of decisions, it looks ahead."""
 LEARNED = "learned"
 """Behind "phase-search:", in place of a number: what is kept counts as learned from battles."""
-NETWORK_WAYS = 3_000
-"""Ways that it looks at; with ten times as many it played no better in scenarios to learn from."""
 _COUNTED = SEARCHING | {GENERALIST: SEARCHING["search"]}
 _MAX_DIGITS = 6
 _LONGEST_ENDING = 5
@@ -106,7 +104,7 @@ def make_agent(
             with that many per decision, "phase-search:SPELLS" for one that solves phases of so many
             spells, "phase-search:learned" for one whose prices of what is kept are learned, or
             "search:PLIES" for one that looks PLIES decisions ahead and at phases behind;
-            "generalist:PLIES" looks ahead with the values of that network.
+            "generalist:PLIES" chooses so from what that network takes for likely.
         deterministic: whether a saved .zip model takes its likeliest action instead of drawing one.
         seed: of the agent's draws; None draws differently each time.
         scenario: that "optimal" plays; it is solved unless it was before.
@@ -160,7 +158,7 @@ def _find_agent(
 
         count = _parse_count(kind, option, who)
         network = NetworkAgent(_SHIPPED_FOLDER / f"{kind}.npz")
-        return PlySearchAgent(count, values=network, policy=network, ways=NETWORK_WAYS)
+        return PlySearchAgent(count, policy=network)
     path = _SHIPPED_FOLDER / f"{name}.npz" if name in SHIPPED else Path(name)
     if path.name.endswith(ENDING):
         return TableAgent(path, seed)

@@ -11,6 +11,7 @@ from experiments.common import play
 from wfb_gym import solver
 from wfb_gym._records import new_records
 from wfb_gym.encoding.positions import PositionArrays
+from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
@@ -18,7 +19,7 @@ from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search import expectimax
 from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.players.search.mcts import MctsAgent
-from wfb_gym.players.search.ply_search import PlySearchAgent
+from wfb_gym.players.search.ply_search import LIKELY, PlySearchAgent
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 from ...solver.small import small
@@ -218,21 +219,24 @@ class Sure:
     def __init__(self, place: int, rest: float) -> None:
         self.place, self.rest = place, rest
 
-    def chances_at(self, positions: PositionArrays, row: int) -> tuple[Any, Any]:
+    def chances_at(self, positions: PositionArrays, rows: NDArray[np.int64]) -> tuple[Any, Any]:
+        codes = np.arange(ACTIONS)
+        chances = np.full((len(rows), ACTIONS), -1.0, np.float32)
         battle = Battle(positions.packed_scenarios)
-        battle._states[0] = positions.states[row]
-        codes = np.array(battle.legal_actions())
-        chances = np.full(len(codes), self.rest)
-        chances[min(self.place, len(codes) - 1)] = 1.0
+        for row, of_row in zip(rows, chances, strict=True):
+            battle._states[0] = positions.states[row]
+            legal = battle.legal_actions()
+            of_row[legal] = self.rest
+            of_row[legal[min(self.place, len(legal) - 1)]] = 1.0
         return codes, chances
 
 
 def test_a_policy_says_which_actions_are_searched() -> None:
     scenario = small("a duel")
     exact = ExactValues(solver.solve(scenario))
-    searched = PlySearchAgent(1, values=exact, policy=Sure(0, 0.21))
+    searched = PlySearchAgent(1, values=exact, policy=Sure(0, 1.05 * LIKELY))
     assert scored(searched, 0, scenario) == pytest.approx(100.0, abs=1e-6)
-    sure = PlySearchAgent(1, values=exact, policy=Sure(0, 0.19))
+    sure = PlySearchAgent(1, values=exact, policy=Sure(0, 0.95 * LIKELY))
     first = solver.normalised_score(scenario, lambda _, masks: masks.argmax(axis=1), 0)
     assert first.score is not None
     assert scored(sure, 0, scenario) == first.score < 99.0

@@ -2,9 +2,9 @@
 
 Expectimax lays out every position some decisions ahead, with exact dice, casualties and miscasts;
 each of those at its end gets the value of the duel that it is reduced to, and of what is kept for
-the phases to come (`wfb_gym.players.search.phase_values`), or the one that a network gives it.
-Decisions that no duel knows (re-rolls, swaps, dice to keep) are looked through. Of spells that are
-nearly as good to cast the least goes first, as in phase search.
+the phases to come (`wfb_gym.players.search.phase_values`). Decisions that no duel knows (re-rolls,
+swaps, dice to keep) are looked through. Of spells that are nearly as good to cast the least goes
+first, as in phase search. A network may say which actions are likely enough to be chosen.
 """
 
 from typing import Protocol
@@ -31,7 +31,7 @@ from wfb_gym.solver.graph_arrays import new_expansion
 DEFAULT_PLIES = 1
 DEFAULT_WAYS = 200_000
 """Ways from position to position that one search may lay out."""
-LIKELY = 0.2
+LIKELY = 0.02
 """Of the likeliest action's chance, what a policy must give an action for it to be searched."""
 
 
@@ -46,9 +46,12 @@ class Policy(Protocol):
     """Whose likely actions alone are chosen from."""
 
     def chances_at(
-        self, positions: PositionArrays, row: int
+        self, positions: PositionArrays, rows: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return engine codes of the legal actions of a row, ascending, and their chances."""
+        """Return engine codes (a,), ascending, and their chances in some rows, (k, a).
+
+        Those of actions that are not legal in a row are below 0.
+        """
 
 
 class PlySearchAgent(PositionAgent):
@@ -58,7 +61,7 @@ class PlySearchAgent(PositionAgent):
         plies: decisions that are looked at, this one included, 1 or more; fewer where they have
             more ways than `ways`.
         values: who values what follows in place of phase search.
-        policy: whose actions of less than a fifth of its likeliest one's chance are not chosen, so
+        policy: whose actions of less than `LIKELY` of its likeliest one's chance are not chosen, so
             that a slip of the values does not outweigh what it is sure of.
         ways: from position to position that one search may lay out.
         spells: that may still be cast in the duels at the end.
@@ -107,13 +110,16 @@ class PlySearchAgent(PositionAgent):
         return dict(zip(legal, self._room.sums[: len(legal)].tolist(), strict=True))
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
-        for row in np.flatnonzero(asked.decides()):
+        rows = np.flatnonzero(asked.decides())
+        policy = None if self._policy is None else self._policy.chances_at(asked, rows)
+        for k, row in enumerate(rows):
             self._search_one(asked, int(row), actions)
             state, packed = asked.states[row], asked.packed_scenarios[asked.scenario[row]]
             by_duels = self._values is self._phases
             points = self._room.sums[: self._graph.nodes[0].count] * (1 - 2 * int(state.mover))
-            if self._policy is not None:
-                codes, chances = self._policy.chances_at(asked, int(row))
+            if policy is not None:
+                legal = policy[1][k] >= 0.0
+                codes, chances = policy[0][legal], policy[1][k, legal]
                 likely = np.where(chances >= LIKELY * chances.max(), points, -np.inf)
                 actions[row] = asked.indices[codes[likely.argmax()]]
             elif by_duels and state.node == Node.NOMINATE and has_units(packed):
