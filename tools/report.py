@@ -374,6 +374,14 @@ ALL = (
         lambda results: markdown_table(strength_rows(results, variants=True), text_columns=(0, 1)),
     ),
     Report(
+        "strength-slow",
+        "experiments.strength phase-search expectimax mcts:400 search --battles 24",
+        60,
+        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
+        {"strength.png": "strength-slow.png"},
+        draw=(draw_strength,),
+    ),
+    Report(
         "strength-self-play",
         f"experiments.strength phase-search {SELF_PLAY}",
         40,
