@@ -10,7 +10,9 @@ from wfb_gym.packing import pack
 from wfb_gym.players.search.miscasts import write_miscast
 from wfb_gym.players.search.phase_duel import Miscast
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
-from wfb_gym.scenario import scenario_from_dict
+from wfb_gym.players.search.ply_search import PlySearchAgent
+from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.solver import solve
 
 from ...engine.builders import Data, army, miscast, spell, wizard
 
@@ -76,22 +78,22 @@ def test_an_effect_leads_to_this(effects: list[Data], name: str, chance: float) 
     assert getattr(found, name) == pytest.approx(chance)
 
 
-def _value_of_a_cast(limit: str, casting_value: int) -> float:
-    """Of Bolt by two dice, where miscasts give the enemy a spell of this casting value."""
+def _duel(limit: str, casting_value: int, *items: str) -> Scenario:
+    """Bolt by two dice; miscasts give the enemy a spell of this casting value."""
     curse = spell("Curse", casting_value, 30.0)
-    battle = Battle(
-        pack(
-            scenario_from_dict(
-                {
-                    "name": "duel",
-                    "phases": 1,
-                    "caster": army(wizard(2, spell("Bolt", 5, 20.0)), power_dice=2),
-                    "dispeller": army(wizard(1, curse), dispel_dice=0),
-                    **miscast({"kind": "free_spell", "limit": limit}),
-                }
-            )
-        )
+    return scenario_from_dict(
+        {
+            "name": "duel",
+            "phases": 1,
+            "caster": army(wizard(2, spell("Bolt", 5, 20.0), items=list(items)), power_dice=2),
+            "dispeller": army(wizard(1, curse), dispel_dice=0),
+            **miscast({"kind": "free_spell", "limit": limit}),
+        }
     )
+
+
+def _value_of_a_cast(limit: str, casting_value: int, *items: str) -> float:
+    battle = Battle(pack(_duel(limit, casting_value, *items)))
     return max(PhaseSearchAgent().action_values(battle).values())
 
 
@@ -100,3 +102,16 @@ def test_a_free_spell_costs_what_it_brings_the_enemy() -> None:
     assert _value_of_a_cast("any", 9) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
     assert _value_of_a_cast("miscast_value", 5) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
     assert _value_of_a_cast("miscast_value", 9) == pytest.approx(20.0 * 30 / 36)
+
+
+def test_a_scroll_answers_a_free_spell() -> None:
+    """In the last phase it is worth nothing else."""
+    assert _value_of_a_cast("any", 9, "Dispel Scroll") == pytest.approx(20.0 * 30 / 36)
+
+
+@pytest.mark.parametrize("items", [(), ("Dispel Scroll",)])
+def test_search_looks_through_the_targets_of_a_free_spell(items: tuple[str, ...]) -> None:
+    found = solve(duel := _duel("any", 9, *items))
+    battle = Battle(pack(duel))
+    values = PlySearchAgent().action_values(battle)
+    assert max(values.values()) == pytest.approx(found.value)

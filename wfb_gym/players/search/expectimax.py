@@ -271,7 +271,7 @@ def _lay_out(
                 rolls_on = is_chance(new.state.node)
                 if new.state.phase != state.phase and not (through and rolls_on):
                     continue
-                if rolls_on or (through and not is_known(new.state.node)):
+                if rolls_on or (through and not is_known(new.state)):
                     new.ahead = ahead
                     queue[1, rolls] = found
                     rolls += 1

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Records, new_records
 from wfb_gym.engine.promises import phases_left
-from wfb_gym.engine.queries import bit, other
+from wfb_gym.engine.queries import bit, dispels_outright, other
 from wfb_gym.engine.state import BARS_ITEMS, State, new_states
 from wfb_gym.engine.targets import worth_per_phase
 from wfb_gym.engine.turn_flow import begin_phase, generate_dice
@@ -97,6 +97,7 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
         army = int64(state.active) if step % 2 == 0 else other(state.active)
         ahead.state[0] = state
         _begin_phase(packed, begun, army, int64(step))
+        _price_answer(packed, begun, terms, ahead)
         _solve_later(packed, begun, army, army, terms, ahead)
         base = value_at(ahead.duels[army], ahead.table.values, whole(ahead.duels[army]))
         _keep_values(ahead.duels[army], ahead.table, ahead.later[_SCRATCH])
@@ -125,6 +126,18 @@ def look_ahead(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead)
         _copy(ahead.later[_SCRATCH], ahead.later[army])
         ahead.comes[army] = True
     ahead.nothing[0] = value_of_later(packed, state, int64(state.active), ahead)
+    _price_answer(packed, state, terms, ahead)
+
+
+@jit(forceinline=False)
+def _price_answer(packed: PackedScenario, state: State, terms: Terms, ahead: Ahead) -> None:
+    """Write what it costs the active army to answer a free spell with a scroll."""
+    army = int64(state.active)
+    enemy = other(army)
+    terms.answers[enemy] = np.inf
+    for item in range(packed.armies[army].n_items):
+        if dispels_outright(packed, state, army, item):
+            terms.answers[enemy] = price_of_scroll(packed, state, enemy, terms, ahead)
 
 
 @jit

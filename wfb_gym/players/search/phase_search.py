@@ -190,6 +190,7 @@ class PhaseSearchAgent(PositionAgent):
             plain_prices(fade) if prices is None else prices,
             self._room.ahead.lasting,
             np.zeros((ARMIES, SPELLS)),
+            np.zeros(ARMIES),
         )
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:

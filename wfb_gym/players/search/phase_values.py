@@ -179,8 +179,11 @@ def action_points(
 
 
 @jit
-def is_known(node: int) -> bool:
-    """Whether `action_points` knows decisions of this kind."""
+def is_known(state: State) -> bool:
+    """Whether `action_points` values what follows; of a free spell it only compares the targets."""
+    node = state.node
+    if node == Node.TARGET and state.free:
+        return False
     return bool(
         node in (Node.NOMINATE, Node.TARGET, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE)
         or node in (Node.DISPEL, Node.DISPEL_RESERVE, Node.DISPEL_POOL, Node.IN_PLAY)

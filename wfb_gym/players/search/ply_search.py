@@ -31,7 +31,7 @@ from wfb_gym.solver.graph_arrays import new_expansion
 DEFAULT_PLIES = 1
 DEFAULT_WAYS = 200_000
 """Ways from position to position that one search may lay out."""
-LIKELY = 0.02
+LIKELY = 0.002
 """Of the likeliest action's chance, what a policy must give an action for it to be searched."""
 
 

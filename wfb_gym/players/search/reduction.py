@@ -86,6 +86,8 @@ class Terms(NamedTuple):
         lasting: what the phases to come say of spells in play.
         free: points of each army's spells as free spells, 0 where it has no target,
             (ARMIES, SPELLS).
+        answers: points at which the enemy of each army would rather read a scroll than let such a
+            spell take effect, (ARMIES,); infinite where it has none.
     """
 
     phases_ahead: int
@@ -93,6 +95,7 @@ class Terms(NamedTuple):
     prices: Prices
     lasting: Lasting
     free: NDArray[np.float64]
+    answers: NDArray[np.float64]
 
 
 class Scores(NamedTuple):
@@ -250,7 +253,7 @@ def reduce_phase(
     for side in range(ARMIES):
         _reduce_spells_in_play(packed, state, side, terms.lasting, duel, dispels[side])
     _choose_spells(packed, state, most_spells, forced, terms.lasting, scores, duel)
-    _reduce_miscasts(packed, state, terms.free, duel)
+    _reduce_miscasts(packed, state, terms, duel)
     _reduce_items(packed, state, duel)
     own_bonus = dispel_bonus(packed, state, army)
     power = most_power(state)
@@ -457,9 +460,7 @@ def write_free_spells(
 
 
 @jit(forceinline=False)
-def _reduce_miscasts(
-    packed: PackedScenario, state: State, free: NDArray[np.float64], duel: Duel
-) -> None:
+def _reduce_miscasts(packed: PackedScenario, state: State, terms: Terms, duel: Duel) -> None:
     """Write what miscasts of the duel's spells lead to, but for `Miscast.later`."""
     army = int64(state.active)
     enemy = other(army)
@@ -479,9 +480,10 @@ def _reduce_miscasts(
             best = 0.0
             limited = 0.0
             for s in range(packed.armies[enemy].n_spells):
-                best = max(best, free[enemy, s])
+                brings = min(terms.free[enemy, s], terms.answers[enemy])
+                best = max(best, brings)
                 if packed.armies[enemy].spells[s].casting_value <= one.casting_value:
-                    limited = max(limited, free[enemy, s])
+                    limited = max(limited, brings)
             one.miscast_cost += miscast.free_any * best + miscast.free_limited * limited
 
 
