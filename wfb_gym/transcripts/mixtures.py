@@ -19,6 +19,7 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
+from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.graph_arrays import CHANCE
 from wfb_gym.solver.node_index import unpack_states
 from wfb_gym.solver.public_tree import PublicExpansion, build_tree
@@ -30,8 +31,12 @@ GAP = 0.05
 """Points between the bounds at which solving ends."""
 MOST_BYTES = 1 << 26
 """Memory of the public histories, unless a caller says otherwise: seconds of solving."""
+_KNOWN_BYTES = 1 << 23
+"""Memory of positions in which all is known: of more, solving takes long."""
 _SECONDS = 10.0
 """Of solving, after which the bounds are wider."""
+_FEWER_DICE = 2
+"""Dice that must have been spent since a phase was found too large, before it is tried again."""
 _REACHED = 0.05
 """Chance of a position below which what was solved knows it badly, and it is solved anew."""
 _MEANT = 0.01
@@ -76,7 +81,7 @@ class Mixer:
         self._scenario, self._max_bytes = scenario, max_bytes
         self._packed = pack(scenario)
         self._solved: list[_Solved] = []
-        self._is_too_large = False
+        self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
 
     def mixture(self, codes: Sequence[int]) -> Mixture:
         """Return how often the mover chooses what with the set that it was dealt.
@@ -115,13 +120,21 @@ class Mixer:
     def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
         """Solve the whole battle or, if that is too large, what is left of it."""
         first = next(k for k, states in enumerate(positions) if states[0].node != Node.DEAL)
-        if not self._is_too_large:
+        if not self._refused:
             try:
                 self._solve(positions, codes[:first], None, True)
+                return
             except TooLarge:
-                self._is_too_large = True
-        if self._is_too_large:
+                self._refused[-1] = 0  # of no phase
+        now = positions[-1][0]
+        phase, dice = int(now.phase), int(now.power + now.dispel + now.own_dice.sum())
+        if phase in self._refused and dice > self._refused[phase] - _FEWER_DICE:
+            raise TooLarge(f"{self._scenario.name}: too many public histories from here on")
+        try:
             self._solve(positions, codes, None, False)
+        except TooLarge:
+            self._refused[phase] = dice
+            raise
 
     def _solve(
         self,
@@ -164,8 +177,7 @@ class _Rest(HiddenGame):
         max_bytes: int,
     ) -> None:
         self.scenario = scenario
-        expansion = _ExpansionFrom(scenario, max_bytes)
-        expansion.first = states
+        expansion = _ExpansionFrom(scenario, max_bytes, states)
         self.packed, self.veil = expansion.packed, expansion.veil
         tree = build_tree(expansion)
         may_be = tree.kinds[0]
@@ -179,9 +191,12 @@ class _Rest(HiddenGame):
 
 
 class _ExpansionFrom(PublicExpansion):
-    """What follows one position."""
+    """What follows one position, `first`."""
 
-    first: Records[State]
+    def __init__(self, scenario: Scenario, max_bytes: int, first: Records[State]) -> None:
+        super().__init__(scenario, max_bytes)
+        self.first = first
+        self.graph = GameGraph(self.packed, _KNOWN_BYTES)
 
     def root(self) -> Records[State]:
         states = self.first.copy()
