@@ -566,7 +566,7 @@ class _Game:
         self._report.clear()
         with self._report:
             ui.html(f"<p class='how'>{_NO_REVIEW}</p>", sanitize=False)
-            with ui.element("div").classes("tools"):
+            with ui.element("div").classes("tools").style("margin-bottom: 14px"):
                 transcript = self._session.transcript()
                 which = "public " if transcript.is_public else ""
                 self._offer(f"Download the {which}transcript", text_of(transcript), "jsonl")

@@ -29,7 +29,6 @@ from wfb_gym.transcripts.hidden_sets import (
     HiddenSet,
     all_as_told,
     armies_known,
-    dealt_words,
     sets_that_may_be,
 )
 from wfb_gym.transcripts.mixtures import Mixer
@@ -249,9 +248,10 @@ class Session:
             mixture = self._mixer.mixture([event.code for event in self.game.events])
         except TooLarge:
             return Advice({}, None, _TOO_LARGE)
-        dealt = dealt_words(self.names, self.game.battle, self.game.seat)
-        words = f"How often to choose each{f' with {dealt}' if dealt else ''}"
-        words += f": an equilibrium within {mixture.gap:.2f} {self.names.point}s."
+        words = (
+            "How often to choose each, with what you have: an equilibrium within "
+            f"{mixture.gap:.2f} {self.names.point}s."
+        )
         if not mixture.follows_play:
             words += _NOT_WEIGHED
         marks = {code: f"{chance:.0%}" for code, chance in mixture.chances.items()}
