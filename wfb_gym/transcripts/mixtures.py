@@ -120,21 +120,19 @@ class Mixer:
     def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
         """Solve the whole battle or, if that is too large, what is left of it."""
         first = next(k for k, states in enumerate(positions) if states[0].node != Node.DEAL)
-        if not self._refused:
-            try:
-                self._solve(positions, codes[:first], None, True)
-                return
-            except TooLarge:
-                self._refused[-1] = 0  # of no phase
         now = positions[-1][0]
         phase, dice = int(now.phase), int(now.power + now.dispel + now.own_dice.sum())
         if phase in self._refused and dice > self._refused[phase] - _FEWER_DICE:
             raise TooLarge(f"{self._scenario.name}: too many public histories from here on")
-        try:
-            self._solve(positions, codes, None, False)
-        except TooLarge:
-            self._refused[phase] = dice
-            raise
+        begins = {len(codes)} if self._refused else {first, len(codes)}
+        for begin in sorted(begins):
+            try:
+                self._solve(positions, codes[:begin], None, begin == first)
+                return
+            except TooLarge:
+                if begin == len(codes):
+                    self._refused[phase] = dice
+                    raise
 
     def _solve(
         self,
