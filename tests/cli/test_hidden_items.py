@@ -17,7 +17,6 @@ from wfb_gym.render.odds_facts import odds_sheet
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import solve_hidden
 from wfb_gym.transcripts import read, record, replay, write
-from wfb_gym.web.session import Session, Setup
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -169,7 +168,7 @@ def test_the_optimum_and_reviews_are_refused(capsys: Capture, tmp_path: Path, fi
     for opponent in ("optimal", "optimal:0.2"):
         told = refused(capsys, "play", str(file), "--opponent", opponent)
         assert told == (
-            f"--opponent {opponent}: expected a scenario in which nothing is hidden, found hidden "
+            f"opponent {opponent}: expected a scenario in which nothing is hidden, found hidden "
             "items in secrets; veteran and search play it"
         )
     told = refused(capsys, "play", str(file), "--public")
@@ -178,11 +177,6 @@ def test_the_optimum_and_reviews_are_refused(capsys: Capture, tmp_path: Path, fi
     write(record(str(file), "veteran", "random", seed=1), battle)
     told = refused(capsys, "replay", str(battle), "--html", str(tmp_path / "x.html"))
     assert told.startswith("--html: expected a battle in which nothing is hidden")
-
-
-def test_the_page_refuses_it(file: Path) -> None:
-    with pytest.raises(ValueError, match=r"which are played in the terminal: python -m wfb_gym"):
-        Session(load_scenario(str(file)), Setup())
 
 
 # --- odds ----------------------------------------------------------------------------------

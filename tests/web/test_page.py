@@ -380,6 +380,33 @@ def test_an_optimal_opponent_that_cannot_be_had_is_an_error(open_page: OpenPage)
     expect(page.locator(".error")).to_contain_text("opponent: expected one of random")
 
 
+def test_hidden_items_are_told_in_the_end(open_page: OpenPage, tmp_path: Path) -> None:
+    page = open_page("phone")
+    start(page, scenario="hidden-scroll")
+    enemy = page.locator(".armies .army").last
+    expect(enemy).to_contain_text("May have")
+    expect(page.locator(".log")).to_contain_text("Chance deals the dispeller its hidden items.")
+    page.get_by_role("button", name="Advice").click()
+    expect(page.locator(".advice")).to_contain_text("How often to choose each")
+    expect(page.locator("button.choice .worth").first).to_contain_text("%")
+    page.get_by_role("button", name="Transcript", exact=True).click()
+    page.get_by_role("button", name="Download the public transcript").wait_for()
+    assert page.get_by_text("Seed 3").count() == 0
+    assert_fits(page)
+    for _ in range(10):
+        choose(page, page.locator("button.choice").count() - 1)
+        page.locator("button.choice").or_(page.get_by_text("The battle is over")).first.wait_for()
+        if not page.locator("button.choice").count():
+            break
+    expect(enemy).to_contain_text("Hidden items")
+    expect(page.get_by_text("is not reviewed")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    with page.expect_download() as transcript:
+        page.get_by_role("button", name="Download the transcript").click()
+    transcript.value.save_as(tmp_path / "battle.jsonl")
+    assert (read(tmp_path / "battle.jsonl").seed, page.get_by_text("Seed 3").count()) == (3, 1)
+
+
 @pytest.mark.parametrize("size", list(SIZES))
 def test_the_review_in_one_file(
     open_page: OpenPage, tmp_path: Path, capsys: pytest.CaptureFixture[str], size: str

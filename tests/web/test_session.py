@@ -27,8 +27,8 @@ def test_a_phase_is_played_and_undone() -> None:
     texts = [choice.text for choice in session.choices()]
     assert texts[:2] == ["stop casting", "cast Fire Ball (5+)"]
     advice = session.advice()
-    assert list(advice.values) == [choice.code for choice in session.choices()]
-    assert advice.is_exact
+    assert list(advice.marks) == [choice.code for choice in session.choices()]
+    assert advice.words == "Points still to come for you: exact."
     assert "Irresistible" in session.odds_html()
     assert "Green: the most points." in session.odds_html()
     session.act(session.choices()[1].code)

@@ -17,10 +17,9 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import Equilibrium, HiddenGame
 from wfb_gym.transcripts.decisions import describe_choices
 from wfb_gym.transcripts.hidden_sets import HiddenSet, chances_words, hidden_sets
+from wfb_gym.transcripts.mixtures import GAP, mixture_at
 from wfb_gym.transcripts.names import ScenarioNames
 
-_GAP = 0.05
-"""Points between the bounds at which solving ends."""
 _SECONDS = 60.0
 _MOST_BYTES = 1 << 28
 """Memory of the public histories: what is larger takes minutes to look through."""
@@ -78,7 +77,7 @@ def advise_hidden(request: PositionRequest, weights: Sequence[float] = ()) -> Hi
         game = HiddenGame(scenario, _MOST_BYTES, _tell)
     finally:
         tell_progress("")
-    equilibrium = game.solve(_GAP, _SECONDS)
+    equilibrium = game.solve(GAP, _SECONDS)
     tree = equilibrium.game.tree.arrays
     if int(tree.mover[0]) != mover:
         expected = "two sets of hidden items or more that may be dealt"
@@ -137,17 +136,15 @@ def _mixture(
     equilibrium: Equilibrium, names: ScenarioNames, mover: int, dealt: HiddenSet
 ) -> Mixture:
     """Return how often the mover chooses what with a set, in words."""
-    game = equilibrium.game
-    battle = Battle(game.packed)
+    battle = Battle(equilibrium.game.packed)
     while battle.node == Node.DEAL:
         battle.resolve(dealt.kind if battle.mover == mover else 0)
     words = describe_choices(names, battle)
-    plays = []
-    for action in range(int(game.tree.arrays.first_action[1])):
-        chance = float(equilibrium.strategy[action, dealt.kind])
-        code = int(game.tree.code[action])
-        if code in words and chance >= _NEVER:
-            plays.append((words[code].text, chance))
+    plays = [
+        (words[code].text, chance)
+        for code, chance in mixture_at(equilibrium, 0, dealt.kind).items()
+        if chance >= _NEVER
+    ]
     return Mixture(dealt.words, sorted(plays, key=lambda each: -each[1]))
 
 

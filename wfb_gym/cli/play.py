@@ -11,7 +11,6 @@ from wfb_gym.cli.parser import Commands, Parser, check_folder, whole_number
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
-    from wfb_gym.scenario import Scenario
     from wfb_gym.transcripts import Transcript
 
 _DESCRIPTION = """\
@@ -113,7 +112,6 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         parser.error("--public: expected --transcript with it, found none")
     try:
         scenario = load_scenario(options.scenario)
-        _check_opponent(parser, scenario, options.opponent)
         game = ConsoleGame(
             scenario,
             seat_number(options.seat),
@@ -136,15 +134,6 @@ def _play(parser: Parser, options: argparse.Namespace) -> None:
         print(f"The battle is in {options.transcript}.")
     if game.interrupted:
         raise SystemExit(INTERRUPTED)
-
-
-def _check_opponent(parser: Parser, scenario: "Scenario", opponent: str) -> None:
-    """Refuse the optimal player where items are hidden: the optimum that it knows has none."""
-    if scenario.has_secrets and opponent.partition(":")[0] == "optimal":
-        parser.error(
-            f"--opponent {opponent}: expected a scenario in which nothing is hidden, found hidden "
-            f"items in {scenario.name}; veteran and search play it"
-        )
 
 
 def _replay(parser: Parser, options: argparse.Namespace) -> None:

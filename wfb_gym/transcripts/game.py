@@ -82,7 +82,7 @@ class Game:
         events: what has happened, in order.
 
     Raises:
-        ValueError: an unknown opponent.
+        ValueError: an unknown opponent, or the optimal one where items are hidden.
         FileNotFoundError: a saved model that does not exist.
         ImportError: a model that needs an extra which is not installed.
         TooLarge: the scenario has too many positions for an optimal player.
@@ -91,6 +91,11 @@ class Game:
     def __init__(
         self, scenario: Scenario, seat: int, opponent: str, seed: int | None = None
     ) -> None:
+        if scenario.has_secrets and opponent.partition(":")[0] == "optimal":
+            raise ValueError(
+                f"opponent {opponent}: expected a scenario in which nothing is hidden, found "
+                f"hidden items in {scenario.name}; veteran and search play it"
+            )
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.seat, self.opponent = seat, opponent
         self.narrated = NarratedBattle(scenario)

@@ -13,23 +13,21 @@ from typing import Any, NamedTuple
 from nicegui import app, events, run, ui
 
 from wfb_gym.files import NOT_UTF8
-from wfb_gym.players.analysis import Analysis
 from wfb_gym.render.html import (
     army_blocks,
-    event_html,
-    points_html,
     pool_dice,
     score_html,
     step_html,
 )
 from wfb_gym.render.review_page import SCRIPT, review_html, review_page
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.seats import SEATS
 from wfb_gym.transcripts.transcript import text_of
 from wfb_gym.web.session import (
     MOST_WIZARDS,
     OPPONENTS,
+    Advice,
     Lists,
     ListsReader,
     OpenChoice,
@@ -44,6 +42,10 @@ _GAME, _STARTING = "game", "starting"
 _LONG_START = (
     "The first game on a machine compiles the rules, for half a minute or more; "
     "an optimal opponent solves the scenario before it plays."
+)
+_NO_REVIEW = (
+    "A battle with hidden items is not reviewed: what a choice is worth depends on "
+    "what both believe."
 )
 _FLAT = "flat no-caps dense"
 _OUTLINED = "no-caps outline dense padding='3px 14px'"
@@ -162,8 +164,8 @@ class _Form:
     def _bundled(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_BUNDLED):
             self._name = ui.select(
-                bundled_scenarios(), value="archmage-duel", label="Scenario", with_input=True,
-                on_change=self._describe,
+                [*bundled_scenarios(), *hidden_scenarios()], value="archmage-duel",
+                label="Scenario", with_input=True, on_change=self._describe,
             )  # fmt: skip
             self._about = ui.html("", sanitize=False).classes("about")
             self._describe()
@@ -313,10 +315,11 @@ class _Game:
         self._shown_events = 0
         self._advises = self._has_odds = False
         self._making: object | None = None  # of the review that is being made
-        names, seat = session.names, session.game.seat
+        seat, self._has_secrets = session.game.seat, session.scenario.has_secrets
         with ui.element("div").classes("top"):
             ui.html(f"<h1>{escape(session.scenario.name)}</h1>", sanitize=False).style("flex:1")
-            ui.button("Review", on_click=self._review).props(_FLAT)
+            words = "Transcript" if self._has_secrets else "Review"
+            ui.button(words, on_click=self._review).props(_FLAT)
             ui.button("New game", on_click=self._leave).props(_FLAT)
         self._report = ui.element("div")
         self._table = ui.element("div").classes("columns")
@@ -349,8 +352,7 @@ class _Game:
                     ui.html("<h2>What happened</h2>", sanitize=False)
                     self._log = ui.html("", sanitize=False).classes("log")
                     self._log.on("click", lambda event: self._undo(event.args), js_handler=_BACK)
-        seed = f"Seed {session.game.seed}; you are {escape(names.armies[seat])}."
-        ui.html(f"<p class='how'>{seed}</p>", sanitize=False)
+        self._seat_words = ui.html("", sanitize=False, tag="p").classes("how")
 
     async def _leave(self) -> None:
         """Go back to the form; of a battle that is under way after a question."""
@@ -375,7 +377,7 @@ class _Game:
         async with self._kept.lock:  # a duplicate of the tab may play
             self._show_position()
         self._map.set_content(await self._thinking("", session.map_html, self._spell()))
-        self._table.visible = not session.is_over  # the review shows it too
+        self._table.visible = self._has_secrets or not session.is_over  # the review shows it too
         if session.is_over:
             await self._review()
         elif self._advises:
@@ -392,31 +394,30 @@ class _Game:
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
             card.set_content("".join(army_blocks(names, battle, army, seat)))
         self._show_choices(session.choices(), None)
-        self._show_log()
-        self._undo_button.set_enabled(bool(session.game.decisions))
+        self._log.set_content(session.log_html())
+        self._undo_button.set_enabled(session.can_undo)
+        self._seat_words.set_content(escape(session.seat_words))
         self._show_odds()
         self._show_ranges()
 
     # --- choices ---------------------------------------------------------------------------
 
-    def _show_choices(self, choices: Sequence[OpenChoice], analysis: Analysis | None) -> None:
+    def _show_choices(self, choices: Sequence[OpenChoice], advice: Advice | None) -> None:
         self._choices.clear()
         self._choices.classes(remove="waiting")
         seat = self._session.game.seat
         with self._choices:
             for choice in choices:
-                best = analysis is not None and analysis.recommends(choice.code)
+                best = advice is not None and advice.best == choice.code
                 button = ui.element("button").classes("choice best" if best else "choice")
                 button.props(f'data-choice={choice.code} type="button"')
                 button.on("click", partial(self._act, choice.code))
                 with button:
-                    ui.html(_choice_html(choice, analysis, seat), sanitize=False).style(
+                    ui.html(_choice_html(choice, advice, seat), sanitize=False).style(
                         "display: contents"
                     )
-            if analysis is not None:
-                how = "exact" if analysis.is_exact else f"estimated, {analysis.method}"
-                words = f"Points still to come for you: {how}."
-                ui.html(f"<p class='how advice'>{escape(words)}</p>", sanitize=False)
+            if advice is not None:
+                ui.html(f"<p class='how advice'>{escape(advice.words)}</p>", sanitize=False)
 
     async def _act(self, code: int) -> None:
         session = self._session
@@ -460,12 +461,12 @@ class _Game:
     async def _show_advice(self) -> None:
         session = self._session
 
-        def advise() -> Analysis | None:
+        def advise() -> Advice | None:
             return None if session.is_over else session.advice()
 
-        analysis = await self._thinking("Working out what each choice is worth", advise)
-        if analysis is not None and self._advises:
-            self._show_choices(self._session.choices(), analysis)
+        advice = await self._thinking("Working out what each choice is worth", advise)
+        if advice is not None and self._advises:
+            self._show_choices(self._session.choices(), advice)
 
     def _toggle_odds(self) -> None:
         self._has_odds = not self._has_odds
@@ -507,21 +508,6 @@ class _Game:
 
     # --- what happened ---------------------------------------------------------------------
 
-    def _show_log(self) -> None:
-        game = self._session.game
-        decisions = {event: number for number, event in enumerate(game.decisions)}
-        rows = []
-        for number, event in reversed(list(enumerate(game.events))):
-            back = ""
-            if number in decisions:
-                back = (
-                    f'<button type="button" class="back" data-back="{decisions[number]}">'
-                    "back to this decision</button>"
-                )
-            rows.append(event_html(event) + back)
-        opening = escape(f"{game.narrated.names.scenario.name} begins.")
-        self._log.set_content("".join(rows) or f"<p class='how'>{opening}</p>")
-
     def _close_review(self) -> None:
         """Take the review away; one that is still being made will not be shown."""
         self._making = None
@@ -530,6 +516,9 @@ class _Game:
     async def _review(self) -> None:
         """Show the review below the head of the page, unless it is being made already."""
         if not self._session.game.events or self._making is not None:
+            return
+        if self._has_secrets:
+            self._show_transcript()
             return
         making = self._making = object()
         done: list[int] = [0, 1]
@@ -559,16 +548,10 @@ class _Game:
                 self._close_review()
         if not is_wanted or review is None:
             return
-        transcript, name = text_of(review.transcript), self._session.scenario.name
         with self._report:
             with ui.element("div").classes("tools"):
-                for words, content, file in (
-                    ("Download the transcript", transcript, f"{name}.jsonl"),
-                    ("Download this review", page, f"{name}.html"),
-                ):
-                    ui.button(words, on_click=partial(ui.download.content, content, file)).props(
-                        _OUTLINED
-                    )
+                self._offer("Download the transcript", text_of(review.transcript), "jsonl")
+                self._offer("Download this review", page, "html")
                 if self._session.is_over:
                     ui.button(
                         "Take back the last decision", on_click=partial(self._undo, -1)
@@ -577,6 +560,22 @@ class _Game:
                     ui.button("Close the review", on_click=self._close_review).props(_OUTLINED)
             ui.html(shown, sanitize=False)
         ui.run_javascript(SCRIPT)
+
+    def _show_transcript(self) -> None:
+        """Offer the transcript where there is no review."""
+        self._report.clear()
+        with self._report:
+            ui.html(f"<p class='how'>{_NO_REVIEW}</p>", sanitize=False)
+            with ui.element("div").classes("tools").style("margin-bottom: 14px"):
+                transcript = self._session.transcript()
+                which = "public " if transcript.is_public else ""
+                self._offer(f"Download the {which}transcript", text_of(transcript), "jsonl")
+                ui.button("Close", on_click=self._close_review).props(_OUTLINED)
+
+    def _offer(self, words: str, content: str, ending: str) -> None:
+        """Show a button that downloads something."""
+        file = f"{self._session.scenario.name}.{ending}"
+        ui.button(words, on_click=partial(ui.download.content, content, file)).props(_OUTLINED)
 
     async def _thinking(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run something in a thread, one after the other, and say what goes on."""
@@ -588,7 +587,7 @@ class _Game:
                 self._wait.set_content("")
 
 
-def _choice_html(choice: OpenChoice, analysis: Analysis | None, seat: int) -> str:
+def _choice_html(choice: OpenChoice, advice: Advice | None, seat: int) -> str:
     """Return what stands on the button of a choice."""
     dice = f'<span class="dice">{pool_dice(choice.dice, seat)}</span>' if choice.dice else ""
     text = choice.text[:1].upper() + choice.text[1:]
@@ -596,8 +595,7 @@ def _choice_html(choice: OpenChoice, analysis: Analysis | None, seat: int) -> st
     if choice.chance is not None:
         chance = f'<span class="chance">{100 * choice.chance:.1f}%</span>'
     worth = ""
-    if analysis is not None:
-        best = '<span class="tag best">best</span>' if analysis.recommends(choice.code) else ""
-        value = points_html(analysis.values[choice.code])
-        worth = f'{best}<span class="worth">{value}</span>'
+    if advice is not None and choice.code in advice.marks:
+        best = '<span class="tag best">best</span>' if advice.best == choice.code else ""
+        worth = f'{best}<span class="worth">{advice.marks[choice.code]}</span>'
     return f'<span class="text">{escape(text)}</span>{dice}{chance}{worth}'

@@ -5,6 +5,7 @@ No NiceGUI here. A session belongs to one browser; its methods may run in any th
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import NamedTuple
 
 from wfb_gym.engine.actions import FIRST_TARGET
@@ -12,25 +13,42 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.packing.records import FIRST_POINT
-from wfb_gym.players.analysis import Analysis, Analyst
+from wfb_gym.players.analysis import Analyst
 from wfb_gym.players.registry import GENERALIST, NAMES, SEARCHING, SHIPPED
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
-from wfb_gym.render.html import cast_odds_html, dispel_odds_html
+from wfb_gym.render.html import cast_odds_html, dispel_odds_html, event_html, points_html
 from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.limits import MAX_BYTES
 from wfb_gym.scenario.sizes import TARGETS
+from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.game import Game, question
+from wfb_gym.transcripts.hidden_sets import (
+    EVERYBODY,
+    HiddenSet,
+    all_as_told,
+    armies_known,
+    sets_that_may_be,
+)
+from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.names import ScenarioNames
 from wfb_gym.transcripts.odds import cast_odds, dispel_odds
 from wfb_gym.transcripts.review import Progress, Review, review
+from wfb_gym.transcripts.transcript import Transcript
 
 MOST_WIZARDS = 6
 """Wizards in lists that are put together on the page."""
 OPPONENTS = (*NAMES, *SHIPPED)
 """Opponents that are offered; a number may stand behind the name of a scripted or searching one."""
 _OWN = "your scenario"
+_TOO_LARGE = (
+    "No advice yet: this battle may go on in too many ways to say how often to choose what."
+)
+_NOT_WEIGHED = (
+    " What was played before is not weighed, as the whole battle is too large to solve: it counts "
+    "what the deal and the items that were shown tell."
+)
 _LEGEND = (
     '<p class="how">Green: legal targets. Orange: the caster, its range, and dashed its arc of '
     "sight. Crosses: close combat.</p>"
@@ -129,24 +147,28 @@ class OpenChoice(NamedTuple):
     chance: float | None
 
 
+class Advice(NamedTuple):
+    """What is written on the choices, in HTML by engine code; the best; and what it means."""
+
+    marks: dict[int, str]
+    best: int | None
+    words: str
+
+
 class Session:
     """One browser's game.
 
     Raises:
-        ValueError: the opponent is unknown, or cannot play the scenario; or items are hidden.
+        ValueError: the opponent is unknown, or cannot play the scenario.
         ImportError: the opponent needs an extra that is not installed.
     """
 
     def __init__(self, scenario: Scenario, setup: Setup) -> None:
         check_opponent(setup.opponent)
-        if scenario.has_secrets:
-            raise ValueError(
-                f"scenario: expected one in which nothing is hidden, found hidden items in "
-                f"{scenario.name}, which are played in the terminal: python -m wfb_gym play"
-            )
         self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
         self.scenario = scenario
         self.analyst = Analyst(scenario)
+        self._mixer = Mixer(scenario)
         self._play_on()
 
     @property
@@ -163,6 +185,20 @@ class Session:
     def is_over(self) -> bool:
         """Whether the battle has ended."""
         return self.game.battle.is_over
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether a decision can be taken back: not after hidden items were told in the end."""
+        told = self.is_over and self.scenario.has_secrets
+        return bool(self.game.decisions) and not told
+
+    @property
+    def seat_words(self) -> str:
+        """Which seat is the person's, and the seed; from it what is still hidden would follow."""
+        you = f"you are {self.names.armies[self.game.seat]}."
+        if self.scenario.has_secrets and not self.is_over:
+            return f"{you[:1].upper()}{you[1:]}"
+        return f"Seed {self.game.seed}; {you}"
 
     @property
     def question(self) -> str:
@@ -189,12 +225,37 @@ class Session:
 
     def undo(self, decision: int = -1) -> None:
         """Go back to a decision, the last unless told which; nothing where there is none."""
-        if -len(self.game.decisions) <= decision < len(self.game.decisions):
+        if self.can_undo and -len(self.game.decisions) <= decision < len(self.game.decisions):
             self.game.undo(decision)
 
-    def advice(self) -> Analysis:
+    def advice(self) -> Advice:
         """Return what every choice is worth; takes seconds in large scenarios."""
-        return self.analyst.analyse(self.game.battle)
+        if any(len(each) > 1 for each in self._sets()):
+            return self._mixed_advice()
+        analysis = self.analyst.analyse(self.game.battle)
+        best = next(filter(analysis.recommends, analysis.values), None)
+        how = "exact" if analysis.is_exact else f"estimated, {analysis.method}"
+        marks = {code: points_html(value) for code, value in analysis.values.items()}
+        return Advice(marks, best, f"Points still to come for you: {how}.")
+
+    def _sets(self) -> list[list[HiddenSet]]:
+        """Return the sets of hidden items that each army may have been dealt."""
+        return [sets_that_may_be(self.names, self.game.battle, army) for army in EVERYBODY]
+
+    def _mixed_advice(self) -> Advice:
+        """Return how often to choose what, by what the person knows."""
+        try:
+            mixture = self._mixer.mixture([event.code for event in self.game.events])
+        except TooLarge:
+            return Advice({}, None, _TOO_LARGE)
+        words = (
+            "How often to choose each, with what you have: an equilibrium within "
+            f"{mixture.gap:.2f} {self.names.point}s."
+        )
+        if not mixture.follows_play:
+            words += _NOT_WEIGHED
+        marks = {code: f"{chance:.0%}" for code, chance in mixture.chances.items()}
+        return Advice(marks, None, words)
 
     def odds_html(self) -> str:
         """Return what the dice can do now, as a fragment of HTML; "" where none are thrown."""
@@ -206,6 +267,22 @@ class Session:
             return cast_odds_html(casts)
         dispels = dispel_odds(self.names, battle)
         return dispel_odds_html(dispels) if dispels else ""
+
+    def log_html(self) -> str:
+        """Return what happened, the last first, with ways back to the person's decisions."""
+        events = list(
+            all_as_told(
+                self.names, self.game.events, armies_known(self.game.battle, self.game.seat)
+            )
+        )
+        rows = list(map(event_html, events))
+        for number, event in enumerate(self.game.decisions if self.can_undo else ()):
+            rows[event] += (
+                f'<button type="button" class="back" data-back="{number}">'
+                "back to this decision</button>"
+            )
+        opening = escape(f"{self.scenario.name} begins.")
+        return "".join(reversed(rows)) or f"<p class='how'>{opening}</p>"
 
     # --- the battlefield -------------------------------------------------------------------
 
@@ -263,8 +340,17 @@ class Session:
     # --- afterwards ------------------------------------------------------------------------
 
     def review(self, progress: Progress | None = None) -> Review:
-        """Return the review of the battle so far; takes a while in large scenarios."""
+        """Return the review of the battle so far; takes a while in large scenarios.
+
+        Raises:
+            ValueError: items are hidden.
+        """
         return review(self.game.transcript(), analyst=self.analyst, progress=progress)
+
+    def transcript(self) -> Transcript:
+        """Return the battle so far: before its end without what was dealt of hidden items."""
+        transcript = self.game.transcript()
+        return transcript if self.is_over else transcript.published()
 
     def _play_on(self) -> None:
         for _ in self.game.play_on():

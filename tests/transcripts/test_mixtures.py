@@ -1,0 +1,186 @@
+"""Mixtures at any decision of a battle with hidden items."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from wfb_gym._records import Records
+from wfb_gym.engine import actions
+from wfb_gym.engine.actions import PASS
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
+from wfb_gym.engine.outcomes import FIRST_TOTAL
+from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.players.analysis import Analyst
+from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.solver import TooLarge, solve_hidden
+from wfb_gym.transcripts.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.transcripts.mixtures import GAP, Mixer, mixture_at
+from wfb_gym.transcripts.names import ScenarioNames
+
+Floats = NDArray[np.float64]
+BOTH = hidden_scenario(
+    caster=kinds([STONE], []), dispeller=kinds([SCROLL], []), casts={"power_dice": 2}
+)
+
+
+def after(packed: Records[PackedScenario], path: Sequence[int]) -> Battle:
+    """A battle after some actions and outcomes, the first sets dealt."""
+    battle = Battle(packed)
+    while battle.node == Node.DEAL:
+        battle.resolve(0)
+    for code in path:
+        step = battle.act if battle.is_decision() else battle.resolve
+        step(code)
+    return battle
+
+
+class Answer:
+    """The best answer of one army to the advice that the other gets, over all that may happen."""
+
+    def __init__(self, scenario: Scenario, advised: int) -> None:
+        self._advised, self._names = advised, ScenarioNames(scenario)
+        self._packed, self._analyst = pack(scenario), Analyst(scenario)
+        self._weights = [
+            np.array([each.weight for each in army.hidden] or [1.0]) for army in scenario.armies
+        ]
+        self._mixers = [Mixer(scenario) for _ in self._weights[advised]]
+
+    def points(self, *path: int) -> float:
+        """Points that it wins on average after some actions and outcomes, which tell nothing."""
+        battle = after(self._packed, path)
+        own, other = (
+            self._weights[army] / self._weights[army].sum()
+            for army in (self._advised, 1 - self._advised)
+        )
+        return float(other @ self._points(battle, path, own))
+
+    def _points(self, battle: Battle, path: tuple[int, ...], reach: Floats) -> Floats:
+        """By what it was dealt, weighed by how likely the other has come here with each set."""
+        sign = -1.0 if self._advised == 0 else 1.0
+        found = np.zeros(len(self._weights[1 - self._advised]))
+        if battle.is_over:
+            return found + sign * battle.points * float(reach.sum())
+        if battle.is_chance():
+            for outcome, chance in battle.chance_outcomes():
+                then = battle.copy()
+                then.resolve(outcome)
+                found += chance * self._points(then, (*path, outcome), reach)
+            return found
+        is_advised = battle.mover == self._advised
+        if all(len(sets_that_may_be(self._names, battle, army)) < 2 for army in EVERYBODY):
+            value = self._analyst.analyse(battle).value * (-1.0 if is_advised else 1.0)
+            return found + (sign * battle.points + value) * float(reach.sum())
+        if is_advised:
+            for code, plays in self._advice(battle, path, reach).items():
+                kind = next(iter(plays))
+                then = self._with_deal(battle, kind)
+                then.act(code)
+                some = np.array([reach[k] * plays.get(k, 0.0) for k in range(len(reach))])
+                if some.any():
+                    found += self._points(then, (*path, code), some)
+            return found
+        best: dict[int, float] = {}
+        for code, able in self._able(battle).items():
+            then = self._with_deal(battle, able[0])
+            then.act(code)
+            worth = self._points(then, (*path, code), reach)
+            best |= {kind: max(best.get(kind, -np.inf), worth[kind]) for kind in able}
+        return found + [best.get(kind, 0.0) for kind in range(len(found))]
+
+    def _advice(
+        self, battle: Battle, path: tuple[int, ...], reach: Floats
+    ) -> dict[int, dict[int, float]]:
+        """How often to choose each action with each set."""
+        found: dict[int, dict[int, float]] = {}
+        for kind in np.flatnonzero(reach).tolist():
+            twin = self._with_deal(battle, kind)
+            deals = [int(dealt) - 1 for dealt in twin.state.kind if dealt]
+            mixture = self._mixers[kind].mixture([*deals, *path])
+            assert mixture.follows_play
+            assert list(mixture.chances) == twin.legal_actions()
+            assert sum(mixture.chances.values()) == pytest.approx(1.0)
+            for code, chance in mixture.chances.items():
+                found.setdefault(code, {})[kind] = chance
+        return found
+
+    def _able(self, battle: Battle) -> dict[int, list[int]]:
+        """The mover's actions, and the sets with which it may choose them."""
+        found: dict[int, list[int]] = {}
+        for kind in self._kinds(battle):
+            for code in self._with_deal(battle, kind).legal_actions():
+                found.setdefault(code, []).append(kind)
+        return found
+
+    def _kinds(self, battle: Battle) -> Iterator[int]:
+        army, packed, state = battle.mover, battle.packed, battle.state
+        for kind in range(len(self._weights[army])):
+            if not state.kind[army] or may_be_kind(packed, state, army, kind):
+                yield kind
+
+    def _with_deal(self, battle: Battle, kind: int) -> Battle:
+        twin = battle.copy()
+        if twin.state.kind[twin.mover]:
+            deal_instead(twin.packed, twin.state, twin.mover, kind)
+        return twin
+
+
+@pytest.mark.parametrize("advised", EVERYBODY)
+@pytest.mark.parametrize(
+    "scenario",
+    [BOTH, pytest.param(load_scenario("hidden-scroll"), marks=pytest.mark.slow)],
+    ids=lambda scenario: scenario.name,
+)
+def test_nobody_wins_from_who_follows_the_advice(scenario: Scenario, advised: int) -> None:
+    """At any decision, also where the enemy has done what equilibrium play never does."""
+    equilibrium = solve_hidden(scenario, gap=0.001)
+    most = equilibrium.upper if advised == 1 else -equilibrium.lower
+    assert Answer(scenario, advised).points() <= most + GAP
+
+
+def test_who_has_played_badly_is_advised_as_well_from_there_on() -> None:
+    """The dispeller lets a Fire Ball through, as it never should; the rest is a game apart."""
+    scenario = load_scenario("hidden-scroll")
+    fire_ball, blast = actions.FIRST_CAST, actions.FIRST_CAST + 1
+    path = (fire_ball, actions.FIRST_DICE + 1, FIRST_TOTAL + 5, PASS)
+    mixture = Mixer(scenario).mixture([0, *path[:-1]])
+    assert mixture.chances[PASS] < 0.01
+    (mage,) = scenario.caster.wizards
+    left = {"wizards": (mage.model_copy(update={"spells": mage.spells[1:]}),), "power_dice": 2}
+    rest = scenario.model_copy(update={"caster": scenario.caster.model_copy(update=left)})
+    assert blast in after(pack(scenario), path).legal_actions()
+    expected = 20.0 + solve_hidden(rest, gap=0.001).upper
+    assert Answer(scenario, 1).points(*path) <= expected + GAP
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_the_first_decision_is_that_of_the_equilibrium(kind: int) -> None:
+    mixture = Mixer(BOTH).mixture([kind, 0])
+    equilibrium = solve_hidden(BOTH, gap=GAP)
+    assert mixture == (mixture_at(equilibrium, 0, kind), equilibrium.reports[-1].gap, True)
+    assert 0.0 < mixture.gap <= GAP
+
+
+def test_what_was_solved_serves_again_and_is_left_when_play_is_taken_back() -> None:
+    mixer = Mixer(BOTH)
+    path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 1, FIRST_TOTAL + 6)
+    found = [mixer.mixture([0, 0, *path[:n]]) for n in (0, 1, 4, 1, 0)]
+    assert found[3:] == found[1::-1]
+    assert found[2] != found[3]
+
+
+def test_where_a_battle_is_too_large_what_is_left_of_it_may_not_be() -> None:
+    scenario = load_scenario("hidden-stone")
+    mixer = Mixer(scenario, 400_000)
+    with pytest.raises(TooLarge):
+        mixer.mixture([0])
+    path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 3, FIRST_TOTAL + 9)
+    mixture = mixer.mixture([0, *path])
+    assert not mixture.follows_play
+    assert list(mixture.chances) == after(pack(scenario), path).legal_actions()
+    assert sum(mixture.chances.values()) == pytest.approx(1.0)

@@ -1,0 +1,179 @@
+"""Hidden items on the page: what a person is shown does not depend on what the enemy was dealt."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.engine.hidden import SCROLL, STONE, kinds
+from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL
+from wfb_gym.engine.hidden_items import may_be_kind
+from wfb_gym.engine.state import Node
+from wfb_gym.render.html import army_blocks, score_html, step_html
+from wfb_gym.scenario import Scenario, hidden_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.transcripts import Event, NarratedBattle, read, replay
+from wfb_gym.transcripts.hidden_sets import EVERYBODY, dealt_words, hidden_sets
+from wfb_gym.transcripts.transcript import text_of
+from wfb_gym.web.session import Session, Setup
+
+SMALL = ("hidden-scroll", "hidden-stone")
+"""Scenarios that are solved in a second."""
+LONGEST = 8
+"""Decisions of a battle that are compared."""
+
+
+def with_battlefield() -> Scenario:
+    document = load_scenario("border-skirmish").model_dump(exclude_defaults=True)
+    for seat, item in (("caster", STONE), ("dispeller", SCROLL)):
+        document[seat]["hidden"] = kinds([], [item])
+    return scenario_from_dict(document)
+
+
+SCENARIOS = {name: load_scenario(name) for name in hidden_scenarios()}
+SCENARIOS["with a battlefield"] = with_battlefield()
+
+
+def start(scenario: Scenario, seat: int, seed: int, opponent: str = "veteran") -> Session:
+    return Session(scenario, Setup(seat=seat, seed=seed, opponent=opponent))
+
+
+def shown(session: Session, *, advice: bool = False) -> list[object]:
+    """All that the page shows, and all that it would on request."""
+    names, visible, seat = session.names, session.visible, session.game.seat
+    found: list[object] = [army_blocks(names, visible, army, seat) for army in EVERYBODY]
+    found += [score_html(names, visible), step_html(names, visible)]
+    found += [session.question, session.choices(), session.odds_html(), session.log_html()]
+    found += [session.seat_words, session.can_undo, session.is_over]
+    spells = [(seat, spell) for spell in session.aimed_spells()]
+    found += [session.map_html(spell) for spell in [session.spell_at_stake(), *spells]]
+    found.append(text_of(session.transcript()))
+    if advice and not session.is_over:
+        found.append(session.advice())
+    return found
+
+
+def twins(session: Session) -> Iterator[Session]:
+    """The same play after each other deal of the enemy's that fits it, with another seed."""
+    game, enemy = session.game, 1 - session.game.seat
+    battle = game.battle
+    for each in hidden_sets(session.scenario.armies[enemy]):
+        is_it = battle.state.kind[enemy] == each.kind + 1
+        if is_it or not may_be_kind(battle.packed, battle.state, enemy, each.kind):
+            continue
+        twin = start(session.scenario, game.seat, game.seed + 1000, game.opponent)
+        twin.game.narrated = NarratedBattle(session.scenario)
+        twin.game.events = list(replayed(session, twin.game.narrated, enemy, each.kind))
+        twin.game._moments = game._moments
+        yield twin
+
+
+def replayed(session: Session, narrated: NarratedBattle, enemy: int, kind: int) -> Iterator[Event]:
+    """Play the events again, but for what the enemy is dealt."""
+    for event in session.game.events:
+        if event.node == Node.DEAL and event.army == enemy:
+            yield narrated.resolve(kind)
+        elif event.kind == "roll":
+            yield narrated.resolve(event.code, event.faces)
+        else:
+            yield narrated.act(event.code)
+
+
+def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
+    """Play to the end at random, but mostly with items where there are any; yields before each."""
+    while not session.is_over:
+        yield
+        choices = session.choices()
+        items = [each for each in choices if FIRST_ITEM <= each.code < FIRST_REROLL]
+        some = items if items and rng.random() < 0.7 else choices
+        session.act(some[int(rng.integers(len(some)))].code)
+
+
+@pytest.mark.parametrize("seat", EVERYBODY)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nothing_on_the_page_depends_on_what_the_enemy_was_dealt(name: str, seat: int) -> None:
+    compared = 0
+    for seed in range(5):
+        session = start(SCENARIOS[name], seat, seed, ("random", "veteran")[seed % 2])
+        has_advice = name in SMALL and seed < 2
+        for _ in islice(play(session, np.random.default_rng(seed)), LONGEST):
+            own = shown(session, advice=has_advice)
+            for twin in twins(session):
+                assert shown(twin, advice=has_advice) == own
+                assert twin.game.transcript().events != session.game.transcript().events
+                compared += 1
+    is_secret = bool(SCENARIOS[name].armies[1 - seat].hidden)
+    assert (compared > 0) == is_secret
+
+
+def test_in_the_end_all_is_told_and_stays_so(tmp_path: Path) -> None:
+    told = set()
+    for seed in range(6):
+        session = start(SCENARIOS["hidden-scroll"], 0, seed)
+        for _ in play(session, np.random.default_rng(seed)):
+            assert session.transcript().is_public
+            assert "Seed" not in session.seat_words
+        dealt = dealt_words(session.names, session.visible, 1)
+        assert dealt in "".join(army_blocks(session.names, session.visible, 1, 0))
+        assert f"Chance deals the dispeller: {dealt}." in session.log_html()
+        assert session.seat_words == f"Seed {seed}; you are the caster."
+        told.add(dealt)
+        events = len(session.game.events)
+        session.undo()  # with what is known now
+        assert (session.can_undo, len(session.game.events)) == (False, events)
+        assert "data-back" not in session.log_html()
+        path = tmp_path / f"{seed}.jsonl"
+        path.write_text(text_of(session.transcript()), encoding="utf-8")
+        assert replay(read(path))[1] == session.game.events
+    assert len(told) == 2
+
+
+def test_decisions_are_taken_back_before_the_end() -> None:
+    session = start(SCENARIOS["hidden-scroll"], 0, 3)
+    before = shown(session)
+    session.act(session.choices()[1].code)
+    assert session.can_undo
+    assert "data-back" in session.log_html()
+    session.undo()
+    assert shown(session) == before
+
+
+def test_advice_is_a_mixture_until_all_is_known() -> None:
+    session = start(SCENARIOS["hidden-stone"], 0, 1)
+    advice = session.advice()
+    assert list(advice.marks) == [each.code for each in session.choices()]
+    shares = [int(mark.removesuffix("%")) for mark in advice.marks.values()]
+    assert sum(shares) == pytest.approx(100, abs=2)
+    assert advice.best is None
+    assert advice.words.startswith("How often to choose each, with what you have: an equilibrium")
+
+
+def test_advice_is_exact_once_both_know_all() -> None:
+    known = 0
+    for seed in range(8):
+        session = start(SCENARIOS["hidden-scroll"], 0, seed, "greedy")
+        while not session.is_over:
+            is_known = any(event.code == FIRST_ITEM for event in session.game.events[1:])
+            words = session.advice().words
+            assert (words == "Points still to come for you: exact.") == is_known
+            known += is_known
+            texts = {each.text: each.code for each in session.choices()}
+            baits = [
+                texts[each] for each in ("throw 2 dice", "cast Fire Ball (5+)") if each in texts
+            ]
+            session.act((baits or list(texts.values()))[0])
+    assert known
+
+
+def test_where_a_battle_is_too_large_one_sentence_says_so() -> None:
+    advice = start(SCENARIOS["with a battlefield"], 0, 1).advice()
+    assert advice.marks == {}
+    assert advice.words.startswith("No advice yet: ")
+
+
+def test_the_optimum_and_a_review_are_refused() -> None:
+    with pytest.raises(ValueError, match="opponent optimal: expected a scenario in which nothing"):
+        start(SCENARIOS["hidden-scroll"], 0, 1, "optimal")
+    with pytest.raises(ValueError, match="expected a battle in which nothing is hidden"):
+        start(SCENARIOS["hidden-scroll"], 0, 1).review()

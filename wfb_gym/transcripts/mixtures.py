@@ -1,0 +1,286 @@
+"""How often to choose what where items are hidden, at any decision of a battle.
+
+`Mixer` follows a battle down the public tree of its scenario. Equilibrium play says nothing of what
+it hardly ever leads to: where somebody has played otherwise, the game is solved anew from there, as
+far as is known with what both believe by then.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfb_gym._records import Records
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node, State, new_states
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import PackedScenario
+from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.sizes import ARMIES
+from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
+from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.graph_arrays import CHANCE
+from wfb_gym.solver.node_index import unpack_states
+from wfb_gym.solver.public_tree import PublicExpansion, build_tree
+from wfb_gym.solver.regret_matching import Sweep
+
+Floats = NDArray[np.float64]
+
+GAP = 0.05
+"""Points between the bounds at which solving ends."""
+MOST_BYTES = 1 << 26
+"""Memory of the public histories, unless a caller says otherwise: seconds of solving."""
+_KNOWN_BYTES = 1 << 23
+"""Memory of positions in which all is known: of more, solving takes long."""
+_SECONDS = 10.0
+"""Of solving, after which the bounds are wider."""
+_FEWER_DICE = 2
+"""Dice that must have been spent since a phase was found too large, before it is tried again."""
+_REACHED = 0.05
+"""Chance of a position below which what was solved knows it badly, and it is solved anew."""
+_MEANT = 0.01
+"""Chance of an action below which it tells nothing: nobody who plays well would choose it."""
+
+
+class Mixture(NamedTuple):
+    """How often to choose what.
+
+    Attributes:
+        chances: of the mover's actions, by engine code, ascending.
+        gap: points between the bounds of what was solved for it.
+        follows_play: whether what was played before is weighed; else, as the whole battle is too
+            large to solve, both believe what the deal and the items that were shown tell.
+    """
+
+    chances: dict[int, float]
+    gap: float
+    follows_play: bool
+
+
+def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, float]:
+    """Return how often the mover of a node of the tree chooses what with a set, by engine code."""
+    tree = equilibrium.game.tree
+    first, end = tree.arrays.first_action[node : node + 2]
+    return {
+        int(tree.code[action]): float(equilibrium.strategy[action, kind])
+        for action in range(first, end)
+        if tree.arrays.legal[action, kind]
+    }
+
+
+class Mixer:
+    """Mixtures for one scenario; what was solved for a decision serves those that follow it.
+
+    Args:
+        scenario: with hidden items.
+        max_bytes: memory that public histories may take.
+    """
+
+    def __init__(self, scenario: Scenario, max_bytes: int = MOST_BYTES) -> None:
+        self._scenario, self._max_bytes = scenario, max_bytes
+        self._packed = pack(scenario)
+        self._solved: list[_Solved] = []
+        self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
+
+    def mixture(self, codes: Sequence[int]) -> Mixture:
+        """Return how often the mover chooses what with the set that it was dealt.
+
+        The result is the same whatever the other army was dealt.
+
+        Args:
+            codes: of the battle so far, actions and outcomes with those of the deals, up to a
+                decision; where both armies' sets are known there, it is no matter of mixtures.
+
+        Raises:
+            TooLarge: there are too many public histories, even from here on.
+        """
+        codes = tuple(codes)
+        positions = list(_positions(self._packed, codes))
+        now = positions[-1][0]
+        seat = int(now.mover)
+        kind = max(0, int(now.kind[seat]) - 1)
+        while self._solved and codes[: self._solved[-1].begun] != self._solved[-1].codes:
+            self._solved.pop()  # of what was taken back
+        if not self._solved:
+            self._solve_first(positions, codes)
+        solved = self._solved[-1]
+        walk = _Walk(solved.equilibrium)
+        for done in range(solved.begun, len(codes)):
+            walk.follow(codes[done], positions[done + 1], seat, kind)
+            if walk.is_lost:
+                self._solve(positions, codes[: done + 1], walk.beliefs, solved.follows_play)
+                solved = self._solved[-1]
+                walk = _Walk(solved.equilibrium)
+        found = solved.equilibrium
+        return Mixture(
+            mixture_at(found, walk.node, kind), found.reports[-1].gap, solved.follows_play
+        )
+
+    def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
+        """Solve the whole battle or, if that is too large, what is left of it."""
+        first = next(k for k, states in enumerate(positions) if states[0].node != Node.DEAL)
+        now = positions[-1][0]
+        phase, dice = int(now.phase), int(now.power + now.dispel + now.own_dice.sum())
+        if phase in self._refused and dice > self._refused[phase] - _FEWER_DICE:
+            raise TooLarge(f"{self._scenario.name}: too many public histories from here on")
+        begins = {len(codes)} if self._refused else {first, len(codes)}
+        for begin in sorted(begins):
+            try:
+                self._solve(positions, codes[:begin], None, begin == first)
+                return
+            except TooLarge:
+                if begin == len(codes):
+                    self._refused[phase] = dice
+                    raise
+
+    def _solve(
+        self,
+        positions: Sequence[Records[State]],
+        codes: tuple[int, ...],
+        beliefs: Floats | None,
+        follows_play: bool,
+    ) -> None:
+        game = _Rest(self._scenario, positions[len(codes)], beliefs, self._max_bytes)
+        self._solved.append(_Solved(codes, game.solve(GAP, _SECONDS), follows_play))
+
+
+class _Solved(NamedTuple):
+    """What was solved from a position on: the codes that led to it."""
+
+    codes: tuple[int, ...]
+    equilibrium: Equilibrium
+    follows_play: bool
+
+    @property
+    def begun(self) -> int:
+        return len(self.codes)
+
+
+class _Rest(HiddenGame):
+    """The game from a position on.
+
+    Args:
+        scenario: with hidden items.
+        states: the position, (1,), with any deal that it fits.
+        beliefs: how likely each army has each of its sets, (2, kinds); by the deal unless given.
+        max_bytes: memory that the tree may take.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        states: Records[State],
+        beliefs: Floats | None,
+        max_bytes: int,
+    ) -> None:
+        self.scenario = scenario
+        expansion = _ExpansionFrom(scenario, max_bytes, states)
+        self.packed, self.veil = expansion.packed, expansion.veil
+        tree = build_tree(expansion)
+        may_be = tree.kinds[0]
+        weights = np.where(may_be, tree.weights if beliefs is None else beliefs, 0.0)
+        for army in range(ARMIES):
+            if not weights[army].any():  # it has shown what nobody believed of it
+                weights[army] = np.where(may_be[army], tree.weights[army], 0.0)
+        self.tree = tree._replace(weights=weights / weights.sum(1, keepdims=True))
+        nodes, actions = ((count, weights.shape[1]) for count in tree.counts)
+        self._room = Sweep(np.zeros(nodes), np.zeros(nodes), np.zeros(actions), np.zeros(nodes))
+
+
+class _ExpansionFrom(PublicExpansion):
+    """What follows one position, `first`."""
+
+    def __init__(self, scenario: Scenario, max_bytes: int, first: Records[State]) -> None:
+        super().__init__(scenario, max_bytes)
+        self.first = first
+        self.graph = GameGraph(self.packed, _KNOWN_BYTES)
+
+    def root(self) -> Records[State]:
+        states = self.first.copy()
+        self.veil.hide(states)
+        return states
+
+
+class _Walk:
+    """The way of a battle down a tree, and what both armies believe on it.
+
+    Attributes:
+        node: that it has come to, or was at before the dice that lie.
+        beliefs: how likely each army has each of its sets, for who saw its play, (2, kinds).
+    """
+
+    def __init__(self, equilibrium: Equilibrium) -> None:
+        self._equilibrium = equilibrium
+        self.node = 0
+        self.beliefs = equilibrium.game.tree.weights.copy()
+        self._action: int | None = None  # whose dice are not all thrown
+        self._reach = np.ones(ARMIES)  # by what each army has chosen, on average over its sets
+        self._own_reach = 1.0  # by what the viewer has chosen, with its set
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it has come to a node that equilibrium play hardly ever leads to."""
+        return self._action is None and min(*self._reach, self._own_reach) < _REACHED
+
+    def follow(self, code: int, after: Records[State], seat: int, kind: int) -> None:
+        """Go on by an action or an outcome to the position `after` it; `kind` is the seat's set."""
+        game = self._equilibrium.game
+        arrays = game.tree.arrays
+        if self._action is None:
+            self._action, mover = int(arrays.first_action[self.node]), int(arrays.mover[self.node])
+            if mover != CHANCE:
+                end = arrays.first_action[self.node + 1]
+                self._action += game.tree.code[self._action : end].tolist().index(code)
+                self._learn(self._action, mover)
+                if mover == seat:
+                    self._own_reach *= self._equilibrium.strategy[self._action, kind]
+        node = _way_to(game, self._action, after)
+        if node is not None:  # else the tree has these dice and the next ones in one
+            self.node, self._action = node, None
+
+    def _learn(self, action: int, mover: int) -> None:
+        """Note what an action tells of who chose it."""
+        chances = self._equilibrium.strategy[action]
+        chosen = float(self.beliefs[mover] @ chances)
+        self._reach[mover] *= chosen
+        if chosen < _MEANT:
+            chances = self._equilibrium.game.tree.arrays.legal[action]
+            chosen = float(self.beliefs[mover] @ chances)
+        self.beliefs[mover] *= chances
+        if chosen:
+            self.beliefs[mover] /= chosen
+
+
+def _positions(packed: Records[PackedScenario], codes: Sequence[int]) -> Iterator[Records[State]]:
+    """Play actions and outcomes, and yield the first position and that after each."""
+    battle = Battle(packed)
+    yield _copy(battle)
+    for code in codes:
+        step = battle.act if battle.is_decision() else battle.resolve
+        step(code)
+        yield _copy(battle)
+
+
+def _copy(battle: Battle) -> Records[State]:
+    states = new_states(1)
+    states[0] = battle.state
+    return states
+
+
+def _way_to(game: HiddenGame, action: int, after: Records[State]) -> int | None:
+    """Return the node that an action or a roll leads to and that looks like a position, if any."""
+    sought = after.copy()
+    game.veil.hide(sought)
+    first, end = game.tree.arrays.first_way[action : action + 2]  # to the nodes behind them
+    before = 0
+    for plan, keys in game.tree.parts:
+        some = np.arange(max(before, first + 1), min(before + len(keys), end + 1))
+        if len(some):
+            states = new_states(len(some))
+            unpack_states(plan, keys, some - before, states)
+            same = np.flatnonzero(np.asarray(states) == np.asarray(sought))
+            if len(same):
+                return int(some[same[0]])
+        before += len(keys)
+    return None
