@@ -17,7 +17,8 @@ come near that: strategies chase each other in circles. Known ways out are compa
 Grades are exact, along the whole curve: 100 is equilibrium, 0 random play, each against its best
 answer, which may read everything but what was dealt. What is finished is stored in
 OUT/trainings.jsonl: the same command goes on where it was interrupted. OUT gets results.json, with
-the grades of players that do not learn, and curves.png.
+the grades of players that do not learn, curves.png, and the last networks, as
+self-play/seed-0/caster.npz. These play their likeliest action.
 """
 
 import sys
@@ -41,6 +42,8 @@ from experiments import common
 from experiments.records import Record, RecordError
 from wfb_gym import solver
 from wfb_gym.cli.parser import COULD_NOT_RUN
+from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.network import save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
@@ -109,9 +112,9 @@ def runs_of(settings: Settings) -> Iterator[Run]:
 
 
 def probabilities_of(
-    learner: Learner, observations: NDArray[np.float32], masks: NDArray[np.bool_]
+    learner: Learner | NetworkAgent, observations: NDArray[np.float32], masks: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Return the probabilities with which a learner draws its actions."""
+    """Return the probabilities with which a learner draws its actions, or would a saved network."""
     with torch.no_grad():
         found = learner.network(torch.from_numpy(observations), torch.from_numpy(masks))[0]
     chances = np.where(masks, found.exp().double().numpy(), 0.0)
@@ -175,6 +178,17 @@ def train(run: Run, settings: Settings, found: solver.Equilibrium) -> list[dict[
             trainer.update()
             now = ", ".join(f"{k} {v:.1f}" for k, v in curves[0][-1]["scores"].items())
             bar.update(task, completed=min(trainer.frames, settings.steps), note=now)
+    for seat, learner in zip(SEATS, trainer.learners, strict=True):
+        about = {
+            "seat": learner.seat,
+            "scenario": settings.scenario,
+            "seed": run.seed,
+            "frames": trainer.frames,
+            "score": curves[0][-1]["scores"][seat],
+            "versions": common.versions(),
+        }
+        folder = settings.out / run.variant / f"seed-{run.seed}"
+        save_network(learner.network, folder / f"{seat}.npz", about)
     return [
         {
             "learner": run.variant + ending,

@@ -1,11 +1,18 @@
 """Exact scores of registered agents and saved models in one scenario."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
+from experiments.statistics import Floats
 from experiments.workers import local_path, one_torch_thread
+from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.scenario_set import generated_limits
 from wfb_gym.generating import Generation
 from wfb_gym.opponents.scripted import find_scripted
 from wfb_gym.players.registry import make_agent
-from wfb_gym.solver import ExactGame, Score
+from wfb_gym.solver import ExactGame, HiddenGame, Score
+
+AnswersT = TypeVar("AnswersT")
 
 
 def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
@@ -17,13 +24,23 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
     if find_scripted(name) is not None:
         return game.score(game.probabilities(name, seat), seat)
     agent = make_agent(local_path(name), scenario=game.solution.scenario, seat=seat, seed=0)
+    probabilities = _ask(lambda limits: game.probabilities(agent, seat, limits, reached=True))
+    return game.score(probabilities, seat)
+
+
+def hidden_strategy_of(game: HiddenGame, name: str, seat: int | str) -> Floats:
+    """Return how such a player plays where items are hidden; of one that draws, probabilities."""
+    agent = make_agent(local_path(name), scenario=game.scenario, seat=seat, seed=0)
+    return _ask(lambda limits: game.strategy_of(agent, seat, limits))
+
+
+def _ask(ask: Callable[[Limits | None], AnswersT]) -> AnswersT:
+    """Ask a model in the sizes that fit the scenario, or else in those of generated scenarios."""
     with one_torch_thread():
         try:
-            probabilities = game.probabilities(agent, seat, reached=True)
+            return ask(None)
         except ValueError as error:
-            limits = generated_limits(Generation().sizes)
             try:
-                probabilities = game.probabilities(agent, seat, limits, reached=True)
+                return ask(generated_limits(Generation().sizes))
             except ValueError:
                 raise error from None
-    return game.score(probabilities, seat)

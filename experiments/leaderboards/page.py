@@ -31,10 +31,14 @@ Results under the [benchmark protocol](benchmark.md), which says what the tracks
 a line. `python -m experiments.leaderboard` makes this page of the files in
 `experiments/leaderboards/entries/`; do not edit it.
 
-Duels and generated scenarios: exact normalised scores, 100 is optimal play, 0 random play; the
-interquartile mean over tasks and runs. Battles: mean points against random, greedy and veteran,
-for each 1,000 points of army. In brackets the stratified bootstrap 95 % interval over runs; a
-policy that is not trained and is graded exactly has none.
+Duels, hidden items and generated scenarios: exact normalised scores, 100 is optimal play, 0 random
+play; the interquartile mean over tasks and runs. Battles: mean points against random, greedy and
+veteran, for each 1,000 points of army. In brackets the stratified bootstrap 95 % interval over
+runs; a policy that is not trained and is graded exactly has none.
+"""
+HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) here, and mixes its actions: who never
+bluffs loses to an enemy who knows it.
+
 """
 GENERATED = """How often a policy fails, beside how good it is: the 5th percentile of its scores,
 and the share of all points between random and optimal play that it wins, where a scenario counts by
@@ -66,7 +70,7 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
     found: Any = getattr(submission, task.track).get(str(task))
     if found is None:
         return None
-    if task.track == "duels":
+    if task.track in ("duels", "hidden"):
         return np.array(found)[:, None]
     if task.kind is not None:
         return np.array(found)
@@ -209,6 +213,7 @@ def make_page(submissions: Sequence[Submission]) -> str:
     tables = {
         "Overall": ("", overall),
         "Duels": ("", task_rows(entries, "duels")),
+        "Hidden items": (HIDDEN, task_rows(entries, "hidden")),
         "Generated": (GENERATED, generated_rows(entries)),
         "Generated, by kind": (BY_KIND, task_rows(entries, "generated")),
         "Axes of generalisation": (BY_AXIS, axis_rows(entries)),

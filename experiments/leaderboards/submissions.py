@@ -54,6 +54,7 @@ class Submission(BaseModel):
     versions: dict[Name, Name]
     policies: dict[str, list[Annotated[str, Writing(200)]]] = {}
     duels: dict[str, Scores] = {}
+    hidden: dict[str, Scores] = {}
     generated: dict[str, Annotated[list[Scores], FailFast()]] = {}
     axes: dict[str, Annotated[list[Scores], FailFast()]] = {}
     battles: dict[str, dict[str, Scores]] = {}
@@ -98,8 +99,9 @@ def check(submission: Submission) -> None:
         if key not in (ALL, *TASKS):
             raise SubmissionError(f"policies.{key}: expected {ALL} or a task")
     least = RUNS if 0 < submission.steps <= BUDGET else 1  # what is over it is marked anyhow
-    for key, scores in submission.duels.items():
-        _check_scores(_place("duels", key), scores, least, BEST)
+    for track in ("duels", "hidden"):
+        for key, scores in getattr(submission, track).items():
+            _check_scores(_place(track, key), scores, least, BEST)
     for where, key, runs in (
         (_place(track, key), key, runs)
         for track in ("generated", "axes")
@@ -119,9 +121,8 @@ def check(submission: Submission) -> None:
             raise SubmissionError(f"{where}: {expected}")
         for opponent, points in opponents.items():
             _check_scores(f"{where}.{opponent}", points, RUNS, math.inf)
-    _check_runs("duels", submission.duels)
-    _check_runs("generated", submission.generated)
-    _check_runs("axes", submission.axes)
+    for track in ("duels", "hidden", "generated", "axes"):
+        _check_runs(track, getattr(submission, track))
     battles = {
         f"{key}.{opponent}": points
         for key, opponents in submission.battles.items()

@@ -10,6 +10,8 @@ import pytest
 from agents import hidden
 from agents.self_play.settings import Settings as Training
 from agents.self_play.trainer import Trainer
+from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame
 
 
@@ -30,6 +32,21 @@ def test_each_way_has_its_networks_and_their_average(results: Any) -> None:
         assert steps == sorted(steps)
         assert steps[-1] >= 65_536
         assert each["scores"] == each["curve"][-1]["scores"]
+
+
+def test_the_saved_networks_are_those_that_were_graded(results: Any) -> None:
+    found = HiddenGame("hidden-scroll", whole=True).solve(0.1)
+    first = results["trainings"][0]
+    folder = Path(results["args"]["out"]) / first["learner"] / f"seed-{first['seed']}"
+    for seat in SEATS:
+        agent = NetworkAgent(folder / f"{seat}.npz")
+
+        def drawn(observations: Any, masks: Any, agent: NetworkAgent = agent) -> Any:
+            return hidden.probabilities_of(agent, observations, masks)
+
+        score = found.score(found.game.strategy_of(drawn, seat), seat).score
+        assert score == pytest.approx(agent.about["score"])
+        assert score == pytest.approx(first["scores"][seat])
 
 
 def test_they_learn(results: Any) -> None:

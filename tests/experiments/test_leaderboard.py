@@ -4,6 +4,7 @@ import json
 import os
 import tracemalloc
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,12 @@ from experiments.leaderboards.submissions import (
 from experiments.tournaments.matches import model_names
 from tests.pages import page as docs_page
 from tests.pages import rows_of
-from wfb_gym import solver
+from wfb_gym import hidden_scenarios, solver
 from wfb_gym.generating import KINDS, KINDS_OF_AXES, TEST_SEEDS, TRAIN_SEEDS, generate
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
 from wfb_gym.players import registry
+from wfb_gym.seats import SEATS
 from wfb_gym.solver.solution import packed_digest
 
 KINDS_GRADED = ("generated-duel", "generated-duel-500")
@@ -71,11 +73,25 @@ def test_committed_results_are_what_grading_gives() -> None:
             scenario, seat = key.split("/")
             wanted = solver.normalised_score(scenario, each.name, seat).score
             assert each.duels[key] == [pytest.approx(wanted, abs=1e-3)]
+        for seat in SEATS:
+            assert each.hidden[f"hidden-stone/{seat}"] == [hidden_score(each.name, seat)]
         for track, kind in (("generated", "phase"), ("axes", "armies-unseen")):
             key = f"generated-{kind}/caster"
             few = scenarios_at_stake(TASKS[key])[:4]
             (found,) = getattr(each, track)[key]
             assert found[:4] == pytest.approx(caster_scores(each.name, few), abs=1e-3)
+
+
+@cache
+def hidden_stone() -> solver.Equilibrium:
+    return solver.HiddenGame("hidden-stone", whole=True).solve(protocol.HIDDEN_GAP)
+
+
+def hidden_score(name: str, seat: str) -> Any:
+    """What grading in hidden-stone should find, of the solver alone."""
+    found = hidden_stone()
+    strategy = found.game.strategy_of(registry.make_agent(name), seat)
+    return pytest.approx(found.score(strategy, seat).score, abs=1e-3)
 
 
 def caster_scores(name: str, scenarios: Sequence[GeneratedScenario]) -> list[float]:
@@ -89,7 +105,7 @@ def caster_scores(name: str, scenarios: Sequence[GeneratedScenario]) -> list[flo
 
 def test_random_play_is_zero_everywhere() -> None:
     (random,) = [each for each in read_submissions() if each.name == "random"]
-    for track in ("duels", "generated", "axes"):
+    for track in ("duels", "hidden", "generated", "axes"):
         scores = page.score_matrix(random, track)
         assert scores is not None
         assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
@@ -115,6 +131,36 @@ def test_kinds_do_not_share_their_seeds() -> None:
     assert len(set(seeds)) == len(seeds)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hidden-scroll",
+        "hidden-stone",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("hidden-scrolls", "hidden-duel", "hidden-council")
+        ),
+    ],
+)
+def test_the_optimum_where_items_are_hidden_is_between_the_bounds(name: str) -> None:
+    found = solver.solve_hidden(name, gap=0.005)
+    away = protocol.HIDDEN_GAP / 2
+    assert found.lower - away <= protocol.HIDDEN[name] <= found.upper + away
+
+
+def test_the_optimum_is_close_enough_for_what_is_at_stake() -> None:
+    """Half of the gap moves a score by less than what `--again` takes for the same."""
+    for name in ("hidden-scroll", "hidden-stone"):
+        game = solver.HiddenGame(name)
+        for seat, sign in enumerate((1.0, -1.0)):
+            stake = sign * protocol.HIDDEN[name] + game.best_answer(game.uniform, 1 - seat)
+            assert 100.0 * protocol.HIDDEN_GAP / 2.0 / stake < 1e-3
+
+
+def test_what_is_hidden_and_not_graded_is_too_large() -> None:
+    assert {*hidden_scenarios()} - {*protocol.HIDDEN} == {"hidden-phases"}
+
+
 # --- grading -------------------------------------------------------------------------------
 
 
@@ -131,6 +177,29 @@ def test_grading_writes_a_submission_that_is_one(tmp_path: Path) -> None:
     text = (tmp_path / "leaderboard.md").read_text()
     assert text == page.make_page([veteran, optimal])
     assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
+
+
+def test_grading_where_items_are_hidden(tmp_path: Path) -> None:
+    tasks = [f"--task=hidden-stone/{seat}" for seat in SEATS]
+    players = ["veteran", "phase-search", "random"]
+    folder = ["--folder", str(tmp_path)]
+    assert leaderboard.main(["--evaluate", *players, *tasks, *folder]) == 0
+    table = rows_of((tmp_path / "leaderboard.md").read_text(), "Hidden items")
+    for name in players:
+        found = read_submission(tmp_path / f"{name}.json")
+        for seat in SEATS:
+            (score,) = found.hidden[f"hidden-stone/{seat}"]
+            assert score == hidden_score(name, seat)
+            assert [name, seat, page.MISSING, f"{score:.1f}", *[page.MISSING] * 3] in table
+    assert leaderboard.main(["--again", *folder]) == 0
+
+
+def test_what_cannot_play_with_secrets_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["--evaluate", "optimal", "--task", "hidden-scroll/caster", "--folder", str(tmp_path)]
+    assert leaderboard.main(line) == FAILED
+    assert "optimal: hidden-scroll/caster: " in capsys.readouterr().err
 
 
 def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -342,12 +411,13 @@ def test_the_models_of_the_leaderboard_reach_what_stands_there() -> None:
     """Of each submission whose models are kept, the cheapest task."""
     for each in read_submissions():
         for key, names in each.policies.items():
-            if key not in each.duels or not model_names(names):
+            if key not in {**each.duels, **each.hidden} or not model_names(names):
                 continue
+            task = TASKS[key]
+            grade_one = {"duels": protocol.grade_duel, "hidden": protocol.grade_hidden}[task.track]
             paths = [str(FOLDER.parent / MODELS / name) for name in names]
-            assert protocol.grade_duel(paths, TASKS[key]) == pytest.approx(
-                each.duels[key], abs=1e-3
-            )
+            wanted = getattr(each, task.track)[key]
+            assert grade_one(paths, task) == pytest.approx(wanted, abs=1e-3)
             break
 
 
@@ -440,7 +510,10 @@ FIVE = [1.0] * 5
         ({"steps": -1}, "steps: "),
         ({"policies": {"apprentice": ["a.npz"]}}, "policies.apprentice: expected all or a task"),
         ({"score": 3}, "score: "),
-        ({"duels": {}}, "expected results under duels, generated, axes, battles, found none"),
+        (
+            {"duels": {}},
+            "expected results under duels, hidden, generated, axes, battles, found none",
+        ),
         ({"duels": {"apprentice/carter": FIVE}}, "duels.apprentice/carter: expected one of"),
         ({"duels": {"border-skirmish/caster": FIVE}}, "duels.border-skirmish/caster: expected one"),
         ({"duels": {"apprentice/caster": [1.0] * 4}}, "expected 5 runs or more, found 4"),
@@ -450,6 +523,8 @@ FIVE = [1.0] * 5
             {"duels": {"apprentice/caster": FIVE, "dwarf-hold/caster": [1.0] * 6}},
             "duels.dwarf-hold/caster: expected 5 runs as in the other tasks, found 6",
         ),
+        ({"hidden": {"apprentice/caster": FIVE}}, "hidden.apprentice/caster: expected one of"),
+        ({"hidden": {"hidden-duel/caster": [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
         ({"generated": {"generated-phase/caster": [FIVE] * 5}}, "scores, found 5"),
         ({"axes": {"generated-lores-seen/caster": [FIVE]}}, "expected 5 runs or more, found 1"),
         (
@@ -531,7 +606,7 @@ def test_too_few_models_are_refused(
 def test_the_page_of_the_protocol_names_what_is_played() -> None:
     rows = {row[0]: row for row in rows_of(docs_page("benchmark.md"), "Tracks")}
     assert list(rows) == list(TRACKS)
-    for track in ("duels", "battles"):
+    for track in ("duels", "hidden", "battles"):
         names = list(dict.fromkeys(task.scenario for task in TRACKS[track]))
         assert rows[track][1] == ", ".join(f"`{name}`" for name in names)
     text = docs_page("benchmark.md")
