@@ -75,6 +75,11 @@ class HiddenGame:
         progress: called with the number of public histories found so far.
         whole: whether the tree goes on where all is known, as grading a policy needs; to find the
             equilibrium alone, what optimal play brings there is enough, and the tree smaller.
+        start: position of the scenario to begin with, (1,), with any deal that it fits; that of the
+            battle unless given.
+        beliefs: how likely each army has each of its sets at the start, (2, kinds); what the deal
+            and the items that were shown tell unless given.
+        known_bytes: memory of positions in which all is known; `max_bytes` unless given.
 
     Raises:
         TooLarge: there are more public histories than fit.
@@ -92,12 +97,16 @@ class HiddenGame:
         progress: Progress | None = None,
         *,
         whole: bool = False,
+        start: Records[State] | None = None,
+        beliefs: Floats | None = None,
+        known_bytes: int | None = None,
     ) -> None:
         self.scenario = load_scenario(scenario)
-        expansion = PublicExpansion(self.scenario, max_bytes, whole)
+        expansion = PublicExpansion(self.scenario, max_bytes, whole, start, known_bytes)
         self.packed = expansion.packed
         self.veil = expansion.veil
-        self.tree: PublicTree = build_tree(expansion, progress)
+        tree = build_tree(expansion, progress)
+        self.tree: PublicTree = tree._replace(weights=_weights(tree, beliefs))
         self._sweeper = Sweeper(self.tree.arrays, self.tree.weights)
 
     @cached_property
@@ -246,6 +255,17 @@ class HiddenGame:
         found = np.zeros(len(self.tree.code))
         found[action] = np.where(masks[row, index], answers[row, index], 0.0)
         return found
+
+
+def _weights(tree: PublicTree, beliefs: Floats | None) -> Floats:
+    """Return how likely each army has each of its sets at the root, (2, kinds)."""
+    may_be = tree.kinds[0]
+    by_deal = np.where(may_be, tree.weights, 0.0)
+    weights = by_deal if beliefs is None else np.where(may_be, beliefs, 0.0)
+    some: NDArray[np.bool_] = weights.sum(1, keepdims=True) > 0.0  # nobody believed what is shown
+    weights = np.where(some, weights, by_deal)
+    shares: Floats = weights / weights.sum(1, keepdims=True)
+    return shares
 
 
 class Equilibrium:

@@ -174,6 +174,9 @@ class PublicExpansion:
         scenario: whose items may be hidden.
         max_bytes: memory that positions may take.
         whole: whether positions go on where all is known; else these are leaves.
+        start: position to begin with, (1,), with any deal that it fits; that of the battle unless
+            given.
+        known_bytes: memory of positions in which all is known; `max_bytes` unless given.
 
     Attributes:
         packed: the packed scenario, (1,).
@@ -181,21 +184,32 @@ class PublicExpansion:
         graph: positions of perfect information behind the leaves.
     """
 
-    def __init__(self, scenario: Scenario, max_bytes: int, whole: bool = False) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        max_bytes: int,
+        whole: bool = False,
+        start: Records[State] | None = None,
+        known_bytes: int | None = None,
+    ) -> None:
         self.scenario = scenario
         self.whole = whole
         self.packed = pack(scenario)
         self.veil = Veil(self.packed[0])
-        self.graph = GameGraph(self.packed, max_bytes)
+        self.graph = GameGraph(self.packed, max_bytes if known_bytes is None else known_bytes)
         self.max_bytes = max_bytes
+        self._start = start
 
     def root(self) -> Records[State]:
-        """Return the position after all deals, (1,)."""
-        battle = Battle(self.packed)
-        while battle.node == Node.DEAL:
-            battle.resolve(0)
+        """Return the position to begin with, after all deals, (1,)."""
         states = new_states(1)
-        states[0] = battle.state
+        if self._start is None:
+            battle = Battle(self.packed)
+            while battle.node == Node.DEAL:
+                battle.resolve(0)
+            states[0] = battle.state
+        else:
+            states[0] = self._start[0]
         self.veil.hide(states)
         return states
 

@@ -19,11 +19,8 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
-from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.graph_arrays import CHANCE
 from wfb_gym.solver.node_index import unpack_states
-from wfb_gym.solver.public_tree import PublicExpansion, build_tree
-from wfb_gym.solver.regret_matching import Sweep
 
 Floats = NDArray[np.float64]
 
@@ -141,7 +138,13 @@ class Mixer:
         beliefs: Floats | None,
         follows_play: bool,
     ) -> None:
-        game = _Rest(self._scenario, positions[len(codes)], beliefs, self._max_bytes)
+        game = HiddenGame(
+            self._scenario,
+            self._max_bytes,
+            start=positions[len(codes)],
+            beliefs=beliefs,
+            known_bytes=_KNOWN_BYTES,
+        )
         self._solved.append(_Solved(codes, game.solve(GAP, _SECONDS), follows_play))
 
 
@@ -155,51 +158,6 @@ class _Solved(NamedTuple):
     @property
     def begun(self) -> int:
         return len(self.codes)
-
-
-class _Rest(HiddenGame):
-    """The game from a position on.
-
-    Args:
-        scenario: with hidden items.
-        states: the position, (1,), with any deal that it fits.
-        beliefs: how likely each army has each of its sets, (2, kinds); by the deal unless given.
-        max_bytes: memory that the tree may take.
-    """
-
-    def __init__(
-        self,
-        scenario: Scenario,
-        states: Records[State],
-        beliefs: Floats | None,
-        max_bytes: int,
-    ) -> None:
-        self.scenario = scenario
-        expansion = _ExpansionFrom(scenario, max_bytes, states)
-        self.packed, self.veil = expansion.packed, expansion.veil
-        tree = build_tree(expansion)
-        may_be = tree.kinds[0]
-        weights = np.where(may_be, tree.weights if beliefs is None else beliefs, 0.0)
-        for army in range(ARMIES):
-            if not weights[army].any():  # it has shown what nobody believed of it
-                weights[army] = np.where(may_be[army], tree.weights[army], 0.0)
-        self.tree = tree._replace(weights=weights / weights.sum(1, keepdims=True))
-        nodes, actions = ((count, weights.shape[1]) for count in tree.counts)
-        self._room = Sweep(np.zeros(nodes), np.zeros(nodes), np.zeros(actions), np.zeros(nodes))
-
-
-class _ExpansionFrom(PublicExpansion):
-    """What follows one position, `first`."""
-
-    def __init__(self, scenario: Scenario, max_bytes: int, first: Records[State]) -> None:
-        super().__init__(scenario, max_bytes)
-        self.first = first
-        self.graph = GameGraph(self.packed, _KNOWN_BYTES)
-
-    def root(self) -> Records[State]:
-        states = self.first.copy()
-        self.veil.hide(states)
-        return states
 
 
 class _Walk:
