@@ -43,7 +43,7 @@ from experiments.figures.secret import draw_secret
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
 from experiments.solve import values_table
-from experiments.strength import strength_rows
+from experiments.strength import BATTLES, strength_rows
 from experiments.tournaments.reports import draw_points, draw_ratings
 from wfb_gym.cli.parser import Parser
 from wfb_gym.files import write_text_whole, write_whole
@@ -375,11 +375,18 @@ ALL = (
     ),
     Report(
         "strength-slow",
-        "experiments.strength phase-search expectimax mcts:400 search --battles 24",
+        "experiments.strength phase-search expectimax mcts:400 --battles 24",
         60,
         lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
         {"strength.png": "strength-slow.png"},
         draw=(draw_strength,),
+    ),
+    Report(
+        "strength-search",
+        "experiments.strength phase-search search --battles 24 "
+        + " ".join(f"--scenario {each}" for each in BATTLES[:10]),
+        30,
+        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
     ),
     Report(
         "strength-self-play",

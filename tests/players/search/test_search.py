@@ -19,6 +19,7 @@ from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search import expectimax
 from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.players.search.mcts import MctsAgent
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import LIKELY, PlySearchAgent
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 
@@ -189,6 +190,22 @@ def test_the_values_of_ply_search_are_those_of_the_rules_near_the_end() -> None:
 def test_plies_below_one_are_refused() -> None:
     with pytest.raises(ValueError, match="expected plies of 1 or more, found 0"):
         PlySearchAgent(0)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_phase_search_decides_where_a_decision_has_too_many_ways(seat: int) -> None:
+    shown = met("border-skirmish", seat)
+    chosen, other = (
+        agent.act(shown.observations, shown.masks, shown.positions)
+        for agent in (PlySearchAgent(1, ways=1), PhaseSearchAgent())
+    )
+    assert np.array_equal(chosen, other)
+    battle = Battle(pack(load_scenario("border-skirmish")))
+    while not battle.is_decision():
+        battle.resolve(battle.chance_outcomes()[0][0])
+    assert PlySearchAgent(1, ways=1).action_values(battle) == ExpectimaxAgent(1).action_values(
+        battle
+    )
 
 
 class ExactValues:

@@ -37,7 +37,9 @@ DONE = 0
 NODES_FULL = 1
 WAYS_FULL = 2
 STEPS_FULL = 3
-"""Why `search` returns: all is done, or an array is too small for the first look ahead."""
+TOO_MANY = 4
+"""Why `search` returns: all is done, an array is too small for the first look ahead, or that has
+more ways than there may be."""
 
 CHOOSE = 0
 LAY_OUT = 1
@@ -212,7 +214,8 @@ def _lay_out(
     next phase are laid out.
 
     Returns:
-        DONE or what is too small, and how many decisions ahead all positions were laid out.
+        DONE, TOO_MANY or what is too small, and how many decisions ahead all was laid out. With
+        `through` the first look ahead, too, may have no more ways than `most`.
     """
     nodes, ways, queue = graph.nodes, graph.ways, graph.queue
     graph.slots[:] = -1
@@ -238,9 +241,9 @@ def _lay_out(
             end, count = expand(packed, here.state, room, 0, NO_HORIZON)
             if end < 0:
                 return STEPS_FULL, 0
-            if ahead > 0 and top + end > most:
+            if top + end > most and (ahead > 0 or through):
                 graph.size[0] = size
-                return DONE, ahead
+                return DONE if ahead > 0 else TOO_MANY, ahead
             if top + end > ways.shape[0]:
                 return WAYS_FULL, 0
             if size + end > nodes.shape[0]:

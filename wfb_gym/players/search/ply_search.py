@@ -4,7 +4,8 @@ Expectimax lays out every position some decisions ahead, with exact dice, casual
 each of those at its end gets the value of the duel that it is reduced to, and of what is kept for
 the phases to come (`wfb_gym.players.search.phase_values`). Decisions that no duel knows (re-rolls,
 swaps, dice to keep) are looked through. Of spells that are nearly as good to cast the least goes
-first, as in phase search. A network may say which actions are likely enough to be chosen.
+first, as in phase search. A network may say which actions are likely enough to be chosen. Where
+what a single decision may lead to is too much to lay out, phase search decides.
 """
 
 from typing import Protocol
@@ -20,6 +21,8 @@ from wfb_gym.players.search.expectimax import (
     BACK_UP,
     DONE,
     LAY_OUT,
+    TOO_MANY,
+    ExpectimaxAgent,
     enlarged,
     new_graph,
     search,
@@ -63,7 +66,8 @@ class PlySearchAgent(PositionAgent):
         values: who values what follows in place of phase search.
         policy: whose actions of less than `LIKELY` of its likeliest one's chance are not chosen, so
             that a slip of the values does not outweigh what it is sure of.
-        ways: from position to position that one search may lay out.
+        ways: from position to position that one search may lay out. Where the first decision alone
+            has more, phase search decides.
         spells: that may still be cast in the duels at the end.
         later_spells: that are looked at there in each phase to come.
 
@@ -98,14 +102,16 @@ class PlySearchAgent(PositionAgent):
             battle: at a decision of either army; it stays as it is.
 
         Returns:
-            By engine code, ascending: to the end of the phase, and by what is kept beyond it.
+            By engine code, ascending: to the end of the phase, and by what is kept beyond it. Where
+            the decision has too many ways, as expectimax estimates what it leads to.
 
         Raises:
             ValueError: The battle is at no decision.
         """
         if not battle.is_decision():
             raise ValueError(f"action values: expected a decision, found {battle.node.name}")
-        self._search_one(position_of(battle), 0, np.zeros(1, np.int64))
+        if not self._search_one(position_of(battle), 0, np.zeros(1, np.int64)):
+            return ExpectimaxAgent(1).action_values(battle)
         legal = battle.legal_actions()
         return dict(zip(legal, self._room.sums[: len(legal)].tolist(), strict=True))
 
@@ -113,7 +119,12 @@ class PlySearchAgent(PositionAgent):
         rows = np.flatnonzero(asked.decides())
         policy = None if self._policy is None else self._policy.chances_at(asked, rows)
         for k, row in enumerate(rows):
-            self._search_one(asked, int(row), actions)
+            if not self._search_one(asked, int(row), actions):
+                alone = asked._replace(
+                    states=asked.states[row : row + 1], scenario=asked.scenario[row : row + 1]
+                )
+                self._phases._choose(alone, actions[row : row + 1])  # noqa: SLF001 (in its place)
+                continue
             state, packed = asked.states[row], asked.packed_scenarios[asked.scenario[row]]
             by_duels = self._values is self._phases
             points = self._room.sums[: self._graph.nodes[0].count] * (1 - 2 * int(state.mover))
@@ -125,14 +136,16 @@ class PlySearchAgent(PositionAgent):
             elif by_duels and state.node == Node.NOMINATE and has_units(packed):
                 actions[row] = asked.indices[self._phases.least_first(asked, int(row), points)]
 
-    def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> None:
-        """Write the best action of a row."""
+    def _search_one(self, asked: PositionArrays, row: int, actions: Actions) -> bool:
+        """Write the best action of a row; returns whether it had no more ways than there may be."""
         while True:
             why, ahead = search(
                 LAY_OUT, row, self._plies, self._ways, asked, self._graph, self._room, actions
             )
             if why == DONE:
                 break
+            if why == TOO_MANY:
+                return False
             self._graph, self._room = enlarged(why, self._graph, self._room)
         nodes = self._graph.nodes[: self._graph.size[0]]
         at_end = (nodes["first"] < 0) | (nodes["ahead"] >= ahead)
@@ -146,3 +159,4 @@ class PlySearchAgent(PositionAgent):
         nodes["value"][ends] = found[1:]
         nodes["cursor"][ends] = -1
         search(BACK_UP, row, ahead, self._ways, asked, self._graph, self._room, actions)
+        return True
