@@ -255,6 +255,11 @@ def distance_bounds(results: Results) -> str:
     return markdown_table(distance.bound_rows_of(results["bounds"]), text_columns=(0, 1))
 
 
+def strengths(results: Results) -> str:
+    """Return what the reference wins more than others, battle by battle."""
+    return markdown_table(strength_rows(results), text_columns=(0, 1))
+
+
 def horizons(results: Results) -> str:
     """Return a table of exact scores by the phases that a player looks at."""
     return markdown_table(horizon.exact_rows(results["parts"]), text_columns=(0, 1))
@@ -356,7 +361,7 @@ ALL = (
         "strength",
         "experiments.strength",
         60,
-        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
+        strengths,
         {"strength.png": "strength.png"},
         draw=(draw_strength,),
     ),
@@ -377,7 +382,7 @@ ALL = (
         "strength-slow",
         "experiments.strength phase-search expectimax mcts:400 --battles 24",
         60,
-        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
+        strengths,
         {"strength.png": "strength-slow.png"},
         draw=(draw_strength,),
     ),
@@ -386,13 +391,13 @@ ALL = (
         "experiments.strength phase-search search --battles 24 "
         + " ".join(f"--scenario {each}" for each in BATTLES[:10]),
         30,
-        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
+        strengths,
     ),
     Report(
         "strength-self-play",
         f"experiments.strength phase-search {SELF_PLAY}",
         40,
-        lambda results: markdown_table(strength_rows(results), text_columns=(0, 1)),
+        strengths,
     ),
     Report(
         "horizon",

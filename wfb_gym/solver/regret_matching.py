@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 Spans = NDArray[np.int64]
 """Shape (k, 2): nodes from each first one to before each end, parents before children."""
 
+_DOWN, _UP = 1, 2
+"""Directions of a sweep, as bits."""
 _SHARED = 20_000
 """Nodes of a tree from which on threads share it."""
 _WIDE = 16
@@ -102,16 +104,14 @@ class Sweeper:
         learned = self._nothing if learned is None else learned
         top, *parts = self._spans
         sweep.other_reach[0], sweep.own_reach[0] = self._weights[1 - seat], 1.0
-        _spread_reaches(tree, seat, strategy, sweep, top)
 
-        def sweep_part(spans: Spans) -> None:
-            _sweep_part(tree, seat, answers_best, strategy, sweep, learned, spans)
+        def sweep_spans(spans: Spans, direction: int = _DOWN | _UP) -> None:
+            _sweep(tree, seat, answers_best, strategy, sweep, learned, spans, direction)
 
-        for _ in self._map(sweep_part, parts):
+        sweep_spans(top, _DOWN)
+        for _ in self._map(sweep_spans, parts):
             pass
-        _sum_values(tree, seat, answers_best, strategy, sweep, top)
-        if learned.weight[0] > 0.0:
-            _learn(tree, seat, strategy, sweep, learned, top)
+        sweep_spans(top, _UP)
         return float(self._weights[seat] @ sweep.values[0])
 
 
@@ -144,7 +144,7 @@ def _behind(tree: TreeArrays, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @jit(nogil=True, forceinline=False)
-def _sweep_part(
+def _sweep(
     tree: TreeArrays,
     seat: int,
     answers_best: bool,
@@ -152,35 +152,25 @@ def _sweep_part(
     sweep: Sweep,
     learned: Learned,
     spans: Spans,
+    direction: int,
 ) -> None:
-    """Sweep some nodes, and all that follows them, down and up; see `Sweeper.points`."""
-    _spread_reaches(tree, seat, strategy, sweep, spans)
-    _sum_values(tree, seat, answers_best, strategy, sweep, spans)
-    if learned.weight[0] > 0.0:
-        _learn(tree, seat, strategy, sweep, learned, spans)
+    """Sweep some nodes down, up, or down and up again; see `Sweeper.points`."""
+    if direction & _DOWN:
+        for span in range(spans.shape[0]):
+            _spread_reaches(tree, seat, strategy, sweep, spans[span, 0], spans[span, 1])
+    if direction & _UP:
+        for span in range(spans.shape[0] - 1, -1, -1):
+            first, end = spans[span, 0], spans[span, 1]
+            _sum_values(tree, seat, answers_best, strategy, sweep, first, end)
+            if learned.weight[0] > 0.0:
+                _learn(tree, seat, strategy, sweep, learned, first, end)
 
 
 @jit(nogil=True, forceinline=False)
 def _spread_reaches(
-    tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, spans: Spans
-) -> None:
-    """Write how likely what follows the nodes is, by what each army was dealt.
-
-    Args:
-        tree: of public histories.
-        seat: army whose own choices are set apart.
-        strategy: (actions, kinds): probabilities, by what the mover was dealt.
-        sweep: the reaches of the first nodes are given, those behind are written.
-        spans: the nodes.
-    """
-    for span in range(spans.shape[0]):
-        _spread(tree, seat, strategy, sweep, spans[span, 0], spans[span, 1])
-
-
-@jit(nogil=True, forceinline=False)
-def _spread(
     tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, first_node: int, end_node: int
 ) -> None:
+    """Write how likely what follows the nodes is, by what each army was dealt."""
     other_reach, own_reach = sweep.other_reach, sweep.own_reach
     kinds = strategy.shape[1]
     for node in range(first_node, end_node):
@@ -200,24 +190,6 @@ def _spread(
 
 @jit(nogil=True, forceinline=False)
 def _sum_values(
-    tree: TreeArrays, seat: int, answers_best: bool, strategy: Floats, sweep: Sweep, spans: Spans
-) -> None:
-    """Write what the army wins from each node on, by what it was dealt.
-
-    Args:
-        tree: of public histories.
-        seat: the army.
-        answers_best: whether it takes its best action everywhere; else it plays its strategy.
-        strategy: (actions, kinds).
-        sweep: has the reaches; values are written.
-        spans: the nodes.
-    """
-    for span in range(spans.shape[0] - 1, -1, -1):
-        _sum(tree, seat, answers_best, strategy, sweep, spans[span, 0], spans[span, 1])
-
-
-@jit(nogil=True, forceinline=False)
-def _sum(
     tree: TreeArrays,
     seat: int,
     answers_best: bool,
@@ -226,6 +198,7 @@ def _sum(
     first_node: int,
     end_node: int,
 ) -> None:
+    """Write what the army wins from each node on, by what it was dealt."""
     other_reach, values = sweep.other_reach, sweep.values
     action_values = sweep.action_values
     kinds = strategy.shape[1]
@@ -270,24 +243,6 @@ def _sum(
 
 @jit(nogil=True, forceinline=False)
 def _learn(
-    tree: TreeArrays, seat: int, strategy: Floats, sweep: Sweep, learned: Learned, spans: Spans
-) -> None:
-    """Add a sweep to the army's regrets and sums, and write its next strategy.
-
-    Args:
-        tree: of public histories.
-        seat: the army.
-        strategy: (actions, kinds): that was played; changed to the next.
-        sweep: of the strategy.
-        learned: changed.
-        spans: the nodes.
-    """
-    for span in range(spans.shape[0]):
-        _learn_at(tree, seat, strategy, sweep, learned, spans[span, 0], spans[span, 1])
-
-
-@jit(nogil=True, forceinline=False)
-def _learn_at(
     tree: TreeArrays,
     seat: int,
     strategy: Floats,
@@ -296,6 +251,7 @@ def _learn_at(
     first_node: int,
     end_node: int,
 ) -> None:
+    """Add a sweep to the army's regrets and sums, and write its next strategy."""
     regrets, sums, weight = learned.regrets, learned.sums, learned.weight[0]
     own_reach, values = sweep.own_reach, sweep.values
     action_values = sweep.action_values

@@ -5,6 +5,7 @@ No NiceGUI here. A session belongs to one browser; its methods may run in any th
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import NamedTuple
 
@@ -168,8 +169,11 @@ class Session:
         self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
         self.scenario = scenario
         self.analyst = Analyst(scenario)
-        self._mixer = Mixer(scenario)
         self._play_on()
+
+    @cached_property
+    def _mixer(self) -> Mixer:
+        return Mixer(self.scenario)
 
     @property
     def names(self) -> ScenarioNames:
