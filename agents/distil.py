@@ -21,16 +21,19 @@ checkpoint of the network; what is learned is the same as without interruption.
 import hashlib
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
 from agents.checkpoints import NAME as CHECKPOINT
 from agents.checkpoints import (
@@ -79,6 +82,10 @@ LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, 
 _SMALL_ERROR = 0.05
 """Of a value, in the unit of points: smaller ones count less than in proportion."""
 _PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_BEFORE_RECORDING = 20
+"""Gradient steps on a GPU before one is recorded: what the first ones make is there then."""
+_SHOWN_AT_ONCE = 1 << 14
+"""Decisions that are looked up at once."""
 REPORTED = 200
 """Gradient steps between two points of the curve."""
 
@@ -109,6 +116,7 @@ class Settings:
         threads: threads of torch.
         precision: numbers in which matrices are multiplied: bfloat16 is nearly twice as fast where
             a processor has instructions for it.
+        device: where the network learns; cuda holds all decisions, 4.5 kB each, in its memory.
         checkpoint_seconds: seconds between two checkpoints.
     """
 
@@ -135,6 +143,7 @@ class Settings:
     ray: str = field(default="", metadata=RAY)
     threads: int = 1
     precision: str = field(default="float32", metadata={"choices": tuple(_PRECISIONS)})
+    device: str = field(default="cpu", metadata={"choices": ("cpu", "cuda")})
     checkpoint_seconds: float = 60.0
 
 
@@ -144,13 +153,19 @@ class Student:
     def __init__(self, settings: Settings, targets: TargetSet) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.targets = settings, targets
-        self.network = PolicyNetwork(targets.views[0].limits, "entities", settings.width)
+        network = PolicyNetwork(targets.views[0].limits, "entities", settings.width)
+        self.network = network.to(settings.device)
+        on_gpu = settings.device != "cpu"
+        self.rate: float | Tensor = settings.learning_rate
+        if on_gpu:  # where a step that is played back reads it
+            self.rate = torch.tensor(self.rate, device=settings.device)
         self.optimiser = torch.optim.Adam(
-            self.network.parameters(), settings.learning_rate, eps=1e-5
+            self.network.parameters(), self.rate, eps=1e-5, capturable=on_gpu
         )
+        self.stored = StoredDecisions(targets, settings.device) if on_gpu else None
         self.seconds, self.steps = 0.0, 0
         self.curve: list[dict[str, float]] = []
-        self.recent: list[float] = []  # regrets since the curve's last point
+        self.recent: list[Tensor] = []  # regrets since the curve's last point
 
     @property
     def learned_from(self) -> int:
@@ -163,15 +178,38 @@ class Student:
         settings = self.settings
         done = self.steps / settings.steps
         rate = 0.5 * settings.learning_rate * (1.0 + math.cos(math.pi * done))
-        self.optimiser.param_groups[0]["lr"] = max(rate, 1e-5)
-        batch = self.targets.sample(settings.batch_size)
-        observations, masks, points, stakes, most = map(torch.from_numpy, batch)
+        self._set_rate(max(rate, 1e-5))
+        decisions = self.targets.draw(settings.batch_size)
+        if self.stored is None:
+            regret = self.learn_from(*map(torch.from_numpy, self.targets.show(decisions)))
+        else:
+            regret = self.stored.learn_from(decisions, self)
+        self.recent.append(regret)
+        self.steps += 1
+        if len(self.recent) == REPORTED or self.steps == settings.steps:
+            mean = float(torch.stack(self.recent).double().mean())
+            self.curve.append({"steps": self.steps, "regret": mean})
+            self.recent = []
+        self.seconds += time.perf_counter() - began
+
+    def _set_rate(self, rate: float) -> None:
+        if isinstance(self.rate, Tensor):
+            self.rate.fill_(rate)
+        else:
+            self.rate = rate
+        self.optimiser.param_groups[0]["lr"] = self.rate
+
+    def learn_from(
+        self, observations: Tensor, masks: Tensor, points: Tensor, stakes: Tensor, most: Tensor
+    ) -> Tensor:
+        """Take a gradient step from a `Batch`; returns the mean regret, a scalar."""
+        settings = self.settings
         fast = settings.precision != "float32"
-        with torch.autocast("cpu", _PRECISIONS[settings.precision], enabled=fast):
+        with torch.autocast(settings.device, _PRECISIONS[settings.precision], enabled=fast):
             log_probs, values = self.network(observations, masks)
         best = points.amax(1, keepdim=True)
         about = torch.maximum(stakes, settings.least_stake * most)[:, None]
-        regrets = torch.where(masks, (best - points) / about, torch.zeros(()))
+        regrets = ((best - points) / about).masked_fill(~masks, 0.0)
         wanted = torch.softmax((points - best) / about / settings.temperature, 1)
         cross_entropy = -(wanted * log_probs).sum(1)
         regret = (log_probs.exp() * regrets).sum(1) / settings.temperature
@@ -187,12 +225,7 @@ class Student:
         nn.utils.clip_grad_norm_(self.network.parameters(), settings.max_grad_norm)
         self.optimiser.step()
         likeliest = log_probs.detach().argmax(1, keepdim=True)
-        self.recent.append(float(regrets.gather(1, likeliest).mean()))
-        self.steps += 1
-        if len(self.recent) == REPORTED or self.steps == settings.steps:
-            self.curve.append({"steps": self.steps, "regret": float(np.mean(self.recent))})
-            self.recent = []
-        self.seconds += time.perf_counter() - began
+        return regrets.gather(1, likeliest).mean()
 
     def save(self) -> None:
         """Write a checkpoint into the run's folder."""
@@ -203,7 +236,7 @@ class Student:
             "rng": self.targets.rng.bit_generator.state,
             "counts": (self.seconds, self.steps),
             "curve": self.curve,
-            "recent": self.recent,
+            "recent": [float(regret) for regret in self.recent],
         }
         save_checkpoint(self.settings.out, state)
 
@@ -213,7 +246,57 @@ class Student:
         self.optimiser.load_state_dict(state["optimiser"])
         self.targets.rng.bit_generator.state = state["rng"]
         self.seconds, self.steps = state["counts"]
-        self.curve, self.recent = state["curve"], state["recent"]
+        self.curve = state["curve"]
+        self.recent = list(torch.tensor(state["recent"], device=self.settings.device))
+
+
+class StoredDecisions:
+    """All decisions as their seats see them, in the memory of a GPU.
+
+    There a gradient step is some thousand small operations, whose starts take longer than they do
+    themselves. So one step is recorded, and played back with other decisions.
+    """
+
+    def __init__(self, targets: TargetSet, device: str) -> None:
+        count = targets.decisions
+        like = map(torch.from_numpy, targets.show(np.zeros(1, np.int64)))
+        self.batch = [
+            torch.empty((count, *one.shape[1:]), dtype=one.dtype, device=device) for one in like
+        ]
+
+        def store(first: int) -> None:
+            numbers = np.arange(first, min(first + _SHOWN_AT_ONCE, count))
+            for stored, shown in zip(self.batch, targets.show(numbers), strict=True):
+                stored[first : first + len(numbers)] = torch.from_numpy(shown)
+
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(store, range(0, count, _SHOWN_AT_ONCE)))
+        self.decisions = torch.zeros(0, dtype=torch.long, device=device)
+        self.regret = torch.zeros((), device=device)
+        self.taken = 0
+
+    def learn_from(self, decisions: NDArray[np.int64], student: Student) -> Tensor:
+        """Take a gradient step; returns the mean regret, a scalar."""
+        if not self.taken:
+            self.decisions = torch.from_numpy(decisions).to(self.decisions.device)
+            self.stream, self.step = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+        self.decisions.copy_(torch.from_numpy(decisions))
+        if self.taken < _BEFORE_RECORDING:
+            self.stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.stream):
+                self._step(student)
+            torch.cuda.current_stream().wait_stream(self.stream)
+        else:
+            if self.taken == _BEFORE_RECORDING:
+                student.optimiser.zero_grad()
+                with torch.cuda.graph(self.step, stream=self.stream):  # takes no step
+                    self._step(student)
+            self.step.replay()
+        self.taken += 1
+        return self.regret.clone()
+
+    def _step(self, student: Student) -> None:
+        self.regret = student.learn_from(*(each[self.decisions] for each in self.batch))
 
 
 def check_targets(settings: Settings) -> None:
@@ -313,6 +396,7 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
     if state is not None:
         student.set_state(state)
     train(student)
+    network = student.network.cpu()
     about: dict[str, Any] = {
         "seat": EITHER,
         "general": True,
@@ -323,11 +407,11 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
         "versions": common.versions(),
     }
     policy = settings.out / "policy.npz"
-    save_network(student.network, policy, about)
-    path = settings.out / f"grades-{_digest(student.network)}.jsonl"
+    save_network(network, policy, about)
+    path = settings.out / f"grades-{_digest(network)}.jsonl"
     grades = grade_test_split(settings, source, NetworkAgent(policy), path, workers)
     median = float(np.median([one.score for one in grades]))
-    save_network(student.network, policy, {**about, "score": median})
+    save_network(network, policy, {**about, "score": median})
     results = {
         "args": common.settings_as_json(settings),
         "scenarios": student.targets.scenarios,

@@ -105,60 +105,73 @@ class TargetSet:
         self, source: TargetSource, numbers: Sequence[int], limits: Limits, seed: int
     ) -> None:
         scenarios: list[Scenario] = []
-        self.targets: list[Targets] = []
-        self._places: list[tuple[int, int]] = []  # of each: its scenario, and the seat
+        targets: list[Targets] = []
+        places: list[tuple[int, int]] = []  # of each: its scenario, and the seat
         for number in numbers:
             for seat in range(ARMIES):
                 found = load_targets(source, number, seat)
                 if found is not None:
-                    self.targets.append(found)
-                    self._places.append((len(scenarios), seat))
-            if self._places and self._places[-1][0] == len(scenarios):
+                    targets.append(found)
+                    places.append((len(scenarios), seat))
+            if places and places[-1][0] == len(scenarios):
                 scenarios.append(source.scenario(number))
-        if not self.targets:
+        if not targets:
             raise TargetError(f"targets: expected some in {source.folder}, found none of use")
         packed_scenarios = pack_all(scenarios)
         self.scenarios = len(scenarios)
         self.views = [View(packed_scenarios, seat, limits) for seat in range(ARMIES)]
-        self._offsets = [np.concatenate([[0], np.cumsum(one.counts)]) for one in self.targets]
-        self._most = [
-            max(
-                np.maximum.reduceat(one.values, offsets[:-1])
-                - np.minimum.reduceat(one.values, offsets[:-1])
-            )
-            for one, offsets in zip(self.targets, self._offsets, strict=True)
-        ]
-        weights = np.sqrt([float(len(one.states)) for one in self.targets])
+        sizes = [len(one.states) for one in targets]
+        self._starts = np.cumsum([0, *sizes])  # of the targets' decisions in what follows
+        self._states = as_records(State, np.concatenate([one.states for one in targets]))
+        self._counts = np.concatenate([one.counts for one in targets])
+        self._values = np.concatenate([one.values for one in targets])
+        self._offsets = np.cumsum(self._counts) - self._counts
+        self._stakes = np.maximum.reduceat(self._values, self._offsets)
+        self._stakes -= np.minimum.reduceat(self._values, self._offsets)
+        self._most = np.repeat(np.maximum.reduceat(self._stakes, self._starts[:-1]), sizes)
+        self._scenario_of, self._seat_of = (
+            np.repeat(column, sizes) for column in np.array(places).T
+        )
+        self._first_seat = np.array(places)[:, 1] == 0
+        weights = np.sqrt(sizes)
         self._weights = weights / weights.sum()
         self.rng = np.random.default_rng(seed)
 
     @property
     def decisions(self) -> int:
         """Number of decisions."""
-        return sum(len(one.states) for one in self.targets)
+        return len(self._counts)
 
-    def sample(self, count: int) -> Batch:
-        """Draw a batch of decisions."""
-        chosen = self.rng.choice(len(self.targets), max(1, count // _PER_SCENARIO), p=self._weights)
-        parts = []
+    def draw(self, count: int) -> NDArray[np.int64]:
+        """Draw the decisions of a batch: their numbers."""
+        chosen = self.rng.choice(
+            len(self._weights), max(1, count // _PER_SCENARIO), p=self._weights
+        )
+        seats = (chosen[self._first_seat[chosen]], chosen[~self._first_seat[chosen]])
+        starts, ends = self._starts[:-1], self._starts[1:]
+        return np.concatenate(
+            [
+                self.rng.integers(starts[which], ends[which], _PER_SCENARIO)
+                for which in np.concatenate(seats)
+            ]
+        )
+
+    def show(self, decisions: NDArray[np.int64]) -> Batch:
+        """Return decisions, b of them, as their seats see them."""
+        masks = np.empty((len(decisions), self.views[0].codec.n), np.bool_)
+        observations = np.empty((len(decisions), self.views[0].layout.size), np.float32)
         for seat, view in enumerate(self.views):
-            own = [which for which in chosen if self._places[which][1] == seat]
-            if not own:
-                continue
-            states, values, most = [], [], []
-            for which in own:
-                targets, offsets = self.targets[which], self._offsets[which]
-                rows = self.rng.integers(len(targets.states), size=_PER_SCENARIO)
-                states.append(targets.states[rows])
-                values += [targets.values[offsets[row] : offsets[row + 1]] for row in rows]
-                most += [self._most[which]] * _PER_SCENARIO
-            scenarios = np.repeat([self._places[which][0] for which in own], _PER_SCENARIO)
-            observations, masks = view.show(scenarios, as_records(State, np.concatenate(states)))
-            points = np.full(masks.shape, -np.inf, np.float32)
-            points[masks] = np.concatenate(values)
-            stakes = np.array([np.ptp(each) for each in values], np.float32)
-            parts.append(Batch(observations, masks, points, stakes, np.array(most, np.float32)))
-        return Batch(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+            places = np.flatnonzero(self._seat_of[decisions] == seat)
+            if len(places):
+                own = decisions[places]
+                states = as_records(State, self._states[own])
+                observations[places], masks[places] = view.show(self._scenario_of[own], states)
+        counts = self._counts[decisions]
+        first = np.cumsum(counts) - counts
+        values = np.repeat(self._offsets[decisions] - first, counts) + np.arange(counts.sum())
+        points = np.full(masks.shape, -np.inf, np.float32)
+        points[masks] = self._values[values]
+        return Batch(observations, masks, points, self._stakes[decisions], self._most[decisions])
 
 
 def make_targets(source: TargetSource, number: int) -> bool:

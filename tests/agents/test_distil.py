@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from agents import distil
 from agents.checkpoints import has_checkpoint
@@ -95,7 +96,7 @@ def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetS
     useful = [number for number in range(8) if make_targets(source, number)]
     drawn = TargetSet(source, useful, distil.LIMITS, 0)
     assert drawn.scenarios == len(useful)
-    batch = drawn.sample(256)
+    batch = drawn.show(drawn.draw(256))
     assert batch.observations.shape == (256, drawn.views[0].layout.size)
     assert np.isfinite(batch.points).tolist() == batch.masks.tolist()
     for row in range(256):
@@ -104,6 +105,28 @@ def test_batches_are_what_the_seats_observe_and_what_is_at_stake(source: TargetS
     assert (batch.most > 0).all()
     own_phase = batch.observations[:, drawn.views[0].layout.offsets[0].own_phase]
     assert set(own_phase) == {0.0, 1.0}
+
+
+def test_decisions_that_are_stored_are_what_is_shown(source: TargetSource) -> None:
+    useful = [number for number in range(4) if make_targets(source, number)]
+    drawn = TargetSet(source, useful, distil.LIMITS, 0)
+    stored = distil.StoredDecisions(drawn, "cpu")
+    chosen = drawn.draw(64)
+    for kept, shown in zip(stored.batch, drawn.show(chosen), strict=True):
+        assert np.array_equal(kept[torch.from_numpy(chosen)].numpy(), shown)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="asks for a GPU")
+def test_a_gpu_learns_as_a_processor_does(source: TargetSource) -> None:
+    useful = [number for number in range(4) if make_targets(source, number)]
+    curves = []
+    for device in ("cpu", "cuda"):
+        settings = distil.Settings(width=16, batch_size=64, steps=200, device=device)
+        student = distil.Student(settings, TargetSet(source, useful, distil.LIMITS, 0))
+        for _ in range(settings.steps):
+            student.update()
+        curves.append(student.curve[-1]["regret"])
+    assert curves[1] == pytest.approx(curves[0], rel=0.2)
 
 
 def test_a_run_writes_a_player_that_scores_what_it_says(
