@@ -74,14 +74,16 @@ QUICK = {
 }  # fmt: skip
 FREE = ("out", "targets", "workers", "ray", "threads", "checkpoint_seconds")
 """Settings that do not change the results."""
-NOT_LEARNED = (*FREE, "test_bytes", "graded")
-"""Settings that do not decide what is learned."""
+NOT_LEARNED = (*FREE, "device", "test_bytes", "graded")
+"""Settings that do not decide what is learned, but for the rounding."""
 _ARMY = ArmyLimits(wizards=5, spells=9, items=4, units=10, comet_points=0)
 LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, True))
 """What the network can see: all kinds of generated scenarios, and most bundled ones."""
 _SMALL_ERROR = 0.05
 """Of a value, in the unit of points: smaller ones count less than in proportion."""
-_PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+_PRECISIONS = ("float32", "tf32", "bfloat16")
+_STORED = "float16"
+"""Numbers in which weights are stored: rounded, they make no difference to the play."""
 _BEFORE_RECORDING = 20
 """Gradient steps on a GPU before one is recorded: what the first ones make is there then."""
 _SHOWN_AT_ONCE = 1 << 14
@@ -115,8 +117,8 @@ class Settings:
         workers: scenarios solved side by side on this machine.
         threads: threads of torch.
         precision: numbers in which matrices are multiplied: bfloat16 is nearly twice as fast where
-            a processor has instructions for it.
-        device: where the network learns; cuda holds all decisions, 4.5 kB each, in its memory.
+            a processor has instructions for it; tf32 is faster on a GPU.
+        device: where the network learns; cuda holds all decisions, 5 kB each, in its memory.
         checkpoint_seconds: seconds between two checkpoints.
     """
 
@@ -142,7 +144,7 @@ class Settings:
     workers: int = 2
     ray: str = field(default="", metadata=RAY)
     threads: int = 1
-    precision: str = field(default="float32", metadata={"choices": tuple(_PRECISIONS)})
+    precision: str = field(default="float32", metadata={"choices": _PRECISIONS})
     device: str = field(default="cpu", metadata={"choices": ("cpu", "cuda")})
     checkpoint_seconds: float = 60.0
 
@@ -156,6 +158,8 @@ class Student:
         network = PolicyNetwork(targets.views[0].limits, "entities", settings.width)
         self.network = network.to(settings.device)
         on_gpu = settings.device != "cpu"
+        if settings.precision == "tf32":
+            torch.set_float32_matmul_precision("high")
         self.rate: float | Tensor = settings.learning_rate
         if on_gpu:  # where a step that is played back reads it
             self.rate = torch.tensor(self.rate, device=settings.device)
@@ -204,8 +208,8 @@ class Student:
     ) -> Tensor:
         """Take a gradient step from a `Batch`; returns the mean regret, a scalar."""
         settings = self.settings
-        fast = settings.precision != "float32"
-        with torch.autocast(settings.device, _PRECISIONS[settings.precision], enabled=fast):
+        fast = settings.precision == "bfloat16"
+        with torch.autocast(settings.device, torch.bfloat16, enabled=fast):
             log_probs, values = self.network(observations, masks)
         best = points.amax(1, keepdim=True)
         about = torch.maximum(stakes, settings.least_stake * most)[:, None]
@@ -407,11 +411,11 @@ def _run(settings: Settings, state: dict[str, Any] | None, workers: Workers) -> 
         "versions": common.versions(),
     }
     policy = settings.out / "policy.npz"
-    save_network(network, policy, about)
+    save_network(network, policy, about, _STORED)
     path = settings.out / f"grades-{_digest(network)}.jsonl"
     grades = grade_test_split(settings, source, NetworkAgent(policy), path, workers)
     median = float(np.median([one.score for one in grades]))
-    save_network(network, policy, {**about, "score": median})
+    save_network(network, policy, {**about, "score": median}, _STORED)
     results = {
         "args": common.settings_as_json(settings),
         "scenarios": student.targets.scenarios,

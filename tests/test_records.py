@@ -1,11 +1,13 @@
 """Records of compiled code: the typed class and the dtype are one declaration."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from typing_extensions import TypeAliasType
 
+from wfb_gym import _records
 from wfb_gym._records import (
     Float64,
     Int8,
@@ -65,6 +67,14 @@ def test_records_share_the_memory_of_their_array() -> None:
     assert outer.many["small"].tolist() == [[0, 0, 0], [0, 0, -3]]
     raw = np.frombuffer(outer.tobytes(), dtype_of(Outer))
     assert as_records(Outer, raw)[0].grid[1, 3] == 5
+
+
+def test_arrays_may_be_declared_as_numpy_25_spells_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = TypeVar("kind", bound=np.generic)
+    alias = TypeAliasType("alias", np.ndarray[Any, np.dtype[kind]], type_params=(kind,))
+    monkeypatch.setattr(_records, "NDArray", alias)
+    later = type("later", (Record,), {"__annotations__": {"grid": Annotated[alias[np.int16], 2]}})
+    assert dtype_of(later) == np.dtype([("grid", "i2", (2,))], align=True)
 
 
 class Vague(Record):

@@ -113,8 +113,10 @@ def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
         origin = get_origin(inner)
         if origin is Records:
             return dtype_of(get_args(inner)[0]), tuple(rest)
-        if origin is np.ndarray:
+        if origin is np.ndarray:  # what NDArray[T] stands for, up to NumPy 2.4
             return get_args(get_args(inner)[1])[0], tuple(rest)
+        if origin is NDArray:
+            return get_args(inner)[0], tuple(rest)
         if rest and isinstance(rest[0], type):
             return (rest[0],)
     raise TypeError(f"{record.__name__}.{name}: expected a field of a record, found {kind!r}")

@@ -106,11 +106,11 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
 @pytest.mark.parametrize(
     ("about", "weights", "message"),
     [
-        ({"width": 10**9}, {}, "expected float32 of shape"),
+        ({"width": 10**9}, {}, "expected float32 or float16 of shape"),
         ({"width": 10**30}, {}, "damaged or foreign"),
         ({"width": 0}, {}, "width: expected a whole number from 1, found 0"),
         ({"width": True}, {}, "width: expected a whole number from 1, found True"),
-        ({"width": 17}, {}, "expected float32 of shape"),
+        ({"width": 17}, {}, "expected float32 or float16 of shape"),
         ({"width": "16"}, {}, "width: expected a whole number from 1, found '16'"),
         ({"shape": "deep"}, {}, "expected the shape"),
         ({"shape": "entities"}, {}, "expected the weights"),
@@ -120,8 +120,12 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
         ({"seat": None}, {}, 'expected a network of seat 0 or 1, or of "either", found None'),
         ({}, {BIAS: None}, "expected the weights"),
         ({}, {"more": np.zeros(1, np.float32)}, "expected the weights"),
-        ({}, {BIAS: np.zeros(3, np.float32)}, "body.actor.bias: expected float32 of shape"),
-        ({}, {BIAS: np.zeros(3)}, "body.actor.bias: expected float32 of shape"),
+        (
+            {},
+            {BIAS: np.zeros(3, np.float32)},
+            "actor.bias: expected float32 or float16 of shape",
+        ),
+        ({}, {BIAS: np.zeros(3)}, "actor.bias: expected float32 or float16 of shape"),
         ({}, {"body__critic__bias": np.array([np.nan], np.float32)}, "expected finite numbers"),
         ({}, {"body__critic__bias": np.array([np.inf], np.float32)}, "expected finite numbers"),
     ],
@@ -135,6 +139,20 @@ def test_what_is_not_the_network_that_it_describes_is_refused(
     other = changed(path, about, **weights)
     with pytest.raises(DamagedFileError, match=rf"^{other}: .*{message}"):
         make_agent(other)
+
+
+def test_half_precision_halves_a_file_and_rounds_its_weights(tmp_path: Path) -> None:
+    network = network_for(DUEL, 1, "flat")
+    sizes = []
+    for numbers in ("float32", "float16"):
+        path = tmp_path / f"{numbers}.npz"
+        save_network(network, path, {"seat": 1}, numbers)
+        sizes.append(path.stat().st_size)
+        for name, each in load_network(path)[0].state_dict().items():
+            kept = network.state_dict()[name]
+            assert each.dtype == torch.float32
+            assert torch.equal(each, kept.half().float() if numbers == "float16" else kept)
+    assert sizes[1] < 0.6 * sizes[0]
 
 
 def test_a_damaged_file_is_refused_with_one_error(tmp_path: Path) -> None:

@@ -36,7 +36,9 @@ LEAST_WORTH = 0.01
 STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
 """Numbers that the network also sees one by one, and how many of each."""
 _MAX_BYTES = 2**28
-"""Of the weights of a saved network, unpacked; those of the package have 2 MB."""
+"""Of the weights of a saved network, unpacked; those of the package have 10 MB at most."""
+_STORED = ("float32", "float16")
+"""Numbers in which weights may be stored; they are computed with in float32."""
 _HEADS = ("pass", "re-rolls", "no target")
 """Ranges of actions that belong to no member of an army."""
 _POINTED = {
@@ -546,16 +548,20 @@ class Look(nn.Module):
         return seen, torch.relu(whole + self.both(torch.cat([*parts, at_stake], 1)))
 
 
-def save_network(network: PolicyNetwork, path: Path, about: dict[str, Any]) -> None:
+def save_network(
+    network: PolicyNetwork, path: Path, about: dict[str, Any], numbers: str = "float32"
+) -> None:
     """Write a network to a .npz file, with what is known about it; no code is in it.
 
     Args:
         network: whose weights are kept.
         path: of the file; replaced as a whole.
         about: what the file says about it, as JSON: seat, scenario, command, score.
+        numbers: "float32", or "float16" for a file of half the size.
     """
     sizes = {"shape": network.shape, "width": network.width, "limits": asdict(network.limits)}
-    arrays: dict[str, Any] = {name: each.numpy() for name, each in network.state_dict().items()}
+    weights = network.state_dict().items()
+    arrays: dict[str, Any] = {name: each.numpy().astype(numbers) for name, each in weights}
     path.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(path) as draft:
         np.savez_compressed(draft, about=np.array(json.dumps(sizes | about)), **arrays)
@@ -580,7 +586,9 @@ def load_network(path: str | Path) -> tuple[PolicyNetwork, dict[str, Any]]:
         asked = Limits(**limits), about["shape"], about["width"]
         _check_weights(asked, arrays)
         network = PolicyNetwork(*asked)
-        network.load_state_dict({name: torch.from_numpy(each) for name, each in arrays.items()})
+        network.load_state_dict(
+            {name: torch.from_numpy(each).float() for name, each in arrays.items()}
+        )
     network.eval()
     return network, about
 
@@ -597,10 +605,10 @@ def _check_weights(asked: tuple[Limits, str, int], arrays: dict[str, Any]) -> No
     if arrays.keys() != expected.keys():
         raise ValueError(f"expected the weights {sorted(expected)}, found {sorted(arrays)}")
     for name, array in arrays.items():
-        if array.dtype != np.float32 or array.shape != expected[name]:
+        if array.dtype not in _STORED or array.shape != expected[name]:
             raise ValueError(
-                f"{name}: expected float32 of shape {expected[name]}, found {array.dtype} of "
-                f"shape {array.shape}"
+                f"{name}: expected {' or '.join(_STORED)} of shape {expected[name]}, found "
+                f"{array.dtype} of shape {array.shape}"
             )
         if not np.isfinite(array).all():
             raise ValueError(f"{name}: expected finite numbers, found infinite ones or none")
