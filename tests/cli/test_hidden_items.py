@@ -7,16 +7,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
 from wfb_gym.cli import main
 from wfb_gym.cli.console import ConsoleGame
+from wfb_gym.cli.hidden_advice import advise_hidden
+from wfb_gym.cli.position import PositionRequest, RequestedPosition
 from wfb_gym.engine import actions
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import new_states
 from wfb_gym.render.odds_facts import odds_sheet
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import solve_hidden
+from wfb_gym.solver import Equilibrium, solve_hidden
+from wfb_gym.solver.regret_matching import Sweeper
 from wfb_gym.transcripts import read, record, replay, write
+from wfb_gym.transcripts.mixtures import GAP
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -223,10 +230,14 @@ def test_advice_is_a_mixture_for_each_set_of_the_mover(capsys: Capture, file: Pa
 
 def test_advice_in_words(capsys: Capture, file: Path) -> None:
     shown = run(capsys, "advise", str(file), "--power", "2").splitlines()
-    assert shown[0] == "secrets: hidden items, so the best play is a mixture."
-    assert shown[1] == "The dispeller may have: nothing (33%), Dispel Scroll (67%)."
+    assert shown[:4] == [
+        "secrets: 2 power dice against 2 dispel dice and no open scrolls.",
+        "Items are hidden, so the best play is a mixture.",
+        "The dispeller may have been dealt: nothing (33%), Dispel Scroll (67%).",
+        "What the dispeller believes of the caster: Power Stone (50%), nothing (50%).",
+    ]
     assert re.fullmatch(
-        r"The beginning is worth between \d+\.\d\d and \d+\.\d\d points to the caster.", shown[2]
+        r"The phase is worth between \d+\.\d\d and \d+\.\d\d points to the caster.", shown[4]
     )
     assert "CHANCE  PLAY OF THE CASTER with Power Stone" in shown
     assert "CHANCE  PLAY OF THE CASTER with nothing" in shown
@@ -243,31 +254,160 @@ def test_weights_are_what_the_mover_believes(capsys: Capture, file: Path) -> Non
     assert values[1] == pytest.approx((unchanged["lower"] + unchanged["upper"]) / 2)
 
 
+WHOLE_GAP = 0.0005
+PLACES: dict[str, PositionRequest] = {
+    "the spell is named": PositionRequest(nominated="Bolt"),
+    "one was tried": PositionRequest(tried=["Bolt"], power=1),
+    "and the dispel dice are gone": PositionRequest(tried=["Bolt"], power=1, dispel=0),
+    "the first is cast": PositionRequest(cast="Bolt", total=9, power=1),
+    "the second is cast": PositionRequest(cast="Blast", total=12, power=0),
+    "with a stone": PositionRequest(
+        tried=["Bolt"], shown=["Power Stone"], cast="Blast", total=11, power=0, dispel=0
+    ),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_later_advice_is_worth_what_the_whole_game_is_there(place: str, file: Path) -> None:
+    """Equilibria are not unique, but their value with what is believed is."""
+    equilibrium, position = (
+        solve_hidden(str(file), gap=WHOLE_GAP),
+        RequestedPosition(replace(PLACES[place], scenario=str(file))),
+    )
+    mover = position.battle.mover
+    node = likeliest(equilibrium, position.battle)
+    game = equilibrium.game
+    weights = game.tree.weights
+    reach = [weights[army] * game.reaches(equilibrium.strategy, army)[node] for army in (0, 1)]
+    beliefs = [(each / each.sum()).tolist() for each in reach]
+    found = advise_hidden(position, beliefs[1 - mover], beliefs[mover])
+    sweeper = Sweeper(game.tree.arrays, weights)
+    sweeper.points(0, False, equilibrium.strategy)
+    others = sweeper.sweep.other_reach[node].sum()
+    expected = float(beliefs[0] @ sweeper.sweep.values[node]) / others
+    room = 1e-9 + WHOLE_GAP / reach[0].sum()  # what is found in a part is worth that much in all
+    assert found.mover == mover
+    assert found.upper - found.lower <= GAP
+    assert found.lower - room <= expected <= found.upper + room
+    if place == "with a stone":
+        assert found.sets[0] == [(0, STONE, 1.0)]
+
+
+def likeliest(equilibrium: Equilibrium, battle: Battle) -> int:
+    """The likeliest history that looks like a position to everybody."""
+    game = equilibrium.game
+    states = new_states(1)
+    states[0] = battle.state
+    game.veil.hide(states)
+    reach = game.tree.weights[0] @ game.reaches(equilibrium.strategy, 0).T
+    found = [
+        int(node)
+        for nodes, positions in game.tree.decisions(battle.mover)
+        for node in nodes[np.flatnonzero(np.asarray(positions) == np.asarray(states))]
+    ]
+    node = max(found, key=lambda each: float(reach[each]))
+    assert reach[node] > 0.01
+    return node
+
+
+def test_items_that_were_shown_are_used_up(capsys: Capture) -> None:
+    options = ("--power", "2", "--shown", "Dispel Scroll")
+    found = json.loads(run(capsys, "advise", "hidden-scrolls", *options, "--json"))
+    assert [each["items"] for each in found["enemy"]] == ["Dispel Scroll", "Dispel Scroll x2"]
+    assert [each["chance"] for each in found["enemy"]] == pytest.approx([2 / 3, 1 / 3])
+    assert (found["power"], found["dispel"], found["scrolls"]) == (2, 4, 0)
+    (mixture,) = found["mixtures"]
+    assert (found["mover"], found["node"], mixture["dealt"]) == ("caster", "nominate", None)
+    with_both = json.loads(run(capsys, "advise", "hidden-scrolls", *options, "--weights", "0,0,1",
+                               "--json"))  # fmt: skip
+    assert [each["items"] for each in with_both["enemy"]] == ["Dispel Scroll x2"]
+    assert with_both["upper"] < found["lower"]
+
+
+def test_whose_weights_are_whose_follows_from_who_decides(capsys: Capture, file: Path) -> None:
+    options = (str(file), "--cast", "Blast", "--total", "12", "--power", "0", "--json")
+    by_deal = json.loads(run(capsys, "advise", *options))
+    found = json.loads(run(capsys, "advise", *options, "--weights", "3,1", "--own-weights", "1,1"))
+    assert [each["chance"] for each in by_deal["enemy"]] == pytest.approx([1 / 2, 1 / 2])
+    assert [each["chance"] for each in by_deal["believed"]] == pytest.approx([1 / 3, 2 / 3])
+    assert [each["chance"] for each in found["enemy"]] == pytest.approx([3 / 4, 1 / 4])
+    assert [each["chance"] for each in found["believed"]] == pytest.approx([1 / 2, 1 / 2])
+    assert [each["items"] for each in found["enemy"]] == [STONE, "nothing"]
+    assert [each["dealt"] for each in found["mixtures"]] == ["nothing", SCROLL]
+    assert found["lower"] > by_deal["upper"]  # a scroll is less likely
+
+
+def test_a_set_that_the_enemy_rules_out_is_advised_too(capsys: Capture, file: Path) -> None:
+    found = json.loads(run(capsys, "advise", str(file), "--own-weights", "0,1", "--json"))
+    assert [each["items"] for each in found["believed"]] == ["nothing"]
+    assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
+
+
+def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
+    options = ("--cast", "Blast", "--total", "12", "--power", "0")
+    cast = "Blast (7+) was cast with a total of 12"
+    shown = run(capsys, "advise", str(file), *options).splitlines()
+    assert shown[:4] == [
+        f"secrets: 0 power dice against 2 dispel dice and no open scrolls; {cast}.",
+        "Items are hidden, so the best play is a mixture.",
+        "The caster may have been dealt: Power Stone (50%), nothing (50%).",
+        "What the caster believes of the dispeller: nothing (33%), Dispel Scroll (67%).",
+    ]
+    assert shown[4].startswith("The situation is worth between ")
+    assert "CHANCE  PLAY OF THE DISPELLER with Dispel Scroll" in shown
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
         (["--weights", "1"], "--weights: expected a weight for each of the 2 sets"),
         (["--weights", "0,0"], "--weights: expected weights of 0 or more, and one above it"),
         (["--weights", "1,x"], "argument --weights: expected numbers with commas between them"),
-        (["--nominated", "Bolt"], "--nominated: expected none, as there are hidden items"),
-        (["--tried", "Bolt", "--power", "1"], "--tried: expected none, as there are hidden items"),
+        (["--own-weights", "1,2,3"], "--own-weights: expected a weight for each of the 2 sets"),
+        (["--shown", "Powr Stone"], "--shown: expected a hidden item (did you mean Power Stone?)"),
+        (
+            ["--shown", SCROLL, SCROLL],
+            "--shown: expected items that a set of the dispeller has together, found Dispel Scroll",
+        ),
+        (
+            ["--shown", "dispeller/Dispel Scroll", "--weights", "1,0"],
+            "--weights: expected one above 0 for a set that has what was shown, found 1,0",
+        ),
+        (["--nominated", "Spark"], "--nominated: expected a spell of the caster's"),
+        (["--tried", "Bolt"], "--tried: expected --power with it"),
+        (["--power", "0"], "secrets: expected a position in which somebody decides, found the end"),
     ],
 )
-def test_the_middle_of_a_phase_is_refused(
+def test_what_cannot_be_answered_is_refused(
     capsys: Capture, file: Path, options: list[str], told: str
 ) -> None:
     assert refused(capsys, "advise", str(file), *options).startswith(told)
 
 
-def test_what_begins_with_a_roll_is_refused(capsys: Capture, tmp_path: Path) -> None:
+def test_weights_of_an_army_without_hidden_items_are_refused(capsys: Capture) -> None:
+    told = refused(capsys, "advise", "hidden-stone", "--weights", "1")
+    assert told.startswith("--weights: expected none, as the dispeller has no hidden items (")
+
+
+def test_an_item_that_both_may_have_is_named_with_its_army(capsys: Capture) -> None:
+    told = refused(capsys, "advise", "hidden-phases", "--shown", SCROLL)
+    assert told == f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}"
+
+
+def test_spells_that_are_rolled_must_be_told(capsys: Capture, tmp_path: Path) -> None:
     path = tmp_path / "rolled.toml"
     rolled = re.sub(r"(?s)level = 2\nspells = \[.*?\n\]", 'level = 2\nlore = "fire"', FILE)
     path.write_text(rolled, encoding="utf-8")
-    told = refused(capsys, "advise", str(path))
-    assert told == (
-        "secrets: expected a scenario that begins with a decision, as there are hidden items, "
-        "found one that begins with ROLL_SPELLS"
-    )
+    spells = ("Mage", "Fiery Blast", "Burning Head")
+    for option, given in (("--spells", ()), ("--rolled", ("--rolled", *spells))):
+        told = refused(capsys, "advise", str(path), *given)
+        assert told == (
+            f"{option}: expected --spells with all that Mage has, as there are hidden items, "
+            "found spells to roll or to swap"
+        )
+    options = ("--spells", *spells, "--power", "1", "--dispel", "1", "--json")
+    found = json.loads(run(capsys, "advise", str(path), *options))
+    assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 
 def test_what_is_too_large_is_refused(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
@@ -279,11 +419,25 @@ def test_what_is_too_large_is_refused(capsys: Capture, monkeypatch: Patch, file:
 
 def test_weights_without_hidden_items_are_refused(capsys: Capture) -> None:
     told = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
-    assert told == "--weights: expected a scenario with hidden items, found none of them"
+    assert told == "--weights: expected hidden items that are a secret, found none of them"
+    told = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
+    assert told == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
 
 
-def test_a_single_set_of_each_army_is_refused(capsys: Capture, tmp_path: Path) -> None:
+def test_what_is_no_secret_is_answered_as_if_it_were_open(
+    capsys: Capture, tmp_path: Path, file: Path
+) -> None:
+    """A single set of each army, and the last item that could be used."""
     path = tmp_path / "one.toml"
     path.write_text(re.sub(r"hidden = .*", 'hidden = [{ items = ["Power Stone"] }]', FILE))
-    told = refused(capsys, "advise", str(path))
-    assert told.startswith("secrets: expected two sets of hidden items or more")
+    open_path = tmp_path / "open.toml"
+    open_path.write_text(re.sub(r"hidden = .*", 'items = ["Power Stone"]', FILE))
+    found, expected = (
+        json.loads(run(capsys, "advise", str(each), "--json")) for each in (path, open_path)
+    )
+    assert found == expected
+    assert found["is_exact"]
+    known = ("hidden-scroll", "--shown", SCROLL)
+    assert json.loads(run(capsys, "advise", *known, "--json"))["method"] == "exact"
+    told = refused(capsys, "advise", *known, "--weights", "1,2")
+    assert told == "--weights: expected hidden items that are a secret, found none of them"

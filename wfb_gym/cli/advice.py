@@ -81,9 +81,11 @@ class Judge:
         self._scenario, self._most = scenario, most_positions
         self._solution: Solution | None = None
         self._analyst: Analyst | None = None
+        if scenario.has_secrets:  # `solve` refuses it, though all may be known by now
+            self._analyst = Analyst(scenario)
         self._before = 0  # positions of the situations before
-        self.reason = ""
-        """Why nothing exact is known."""
+        self.reason = f"more than {MOST_POSITIONS:,} positions" if scenario.has_secrets else ""
+        """Why nothing exact is known, where that is so."""
 
     @property
     def positions(self) -> int:

@@ -21,7 +21,7 @@ there on. The situation is a scenario, or wizards and spells from the command li
 phase begins or with what has happened in it. Solved exactly, dice and all; where that is too
 large, as a whole battle is, values are estimates and marked as such. Wizards who roll their
 spells have those of --spells, or are looked at on average over their rolls. Where items are
-hidden, the answer is how often to choose what at the first decision, by what you have."""
+hidden, the answer is how often to choose what, by what you have."""
 _MOST_ROWS = 20
 """Rolls of one wizard's spells that are listed; of more only how they open."""
 _SAMPLES = 20
@@ -96,8 +96,15 @@ def add_to(commands: Commands) -> None:
         type=_weights,
         default=(),
         metavar="W,W",
-        help="how often you believe the enemy to have each of its sets of hidden items, in their "
-        "order: 1,2 (default: the scenario's)",
+        help="how often you believe the enemy to have each of its sets of hidden items by now, in "
+        "their order: 1,2 (default: the scenario's)",
+    )
+    parser.add_argument(
+        "--own-weights",
+        type=_weights,
+        default=(),
+        metavar="W,W",
+        help="the same of your own sets: how often the enemy believes that you have each",
     )
     parser.add_argument(
         "--phases", type=whole_number, metavar="N", help="look at the first N phases of a battle"
@@ -133,6 +140,15 @@ def add_to(commands: Commands) -> None:
         "--total", type=whole_number, metavar="T", help="total that it was cast with"
     )
     happened.add_argument("--at", metavar="NAME", help="the unit or character it is cast at")
+    happened.add_argument(
+        "--shown",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="ITEM",
+        help="hidden items that were used, once for each use; caster/ITEM or dispeller/ITEM where "
+        "both may have it",
+    )
     shared.add_json_option(parser)
     parser.set_defaults(run=partial(_run, parser))
 
@@ -150,18 +166,23 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
     from wfb_gym.cli.advice import advise
     from wfb_gym.cli.position import PositionError, PositionRequest, RequestedPosition
     from wfb_gym.scenario import ScenarioError
+    from wfb_gym.solver import TooLarge
 
     if options.samples < 1:
         parser.error(f"--samples: expected 1 or more, found {options.samples}")
-    if _has_secrets(parser, options):
-        _run_hidden(parser, options)
-        return
-    if options.weights:
-        parser.error("--weights: expected a scenario with hidden items, found none of them")
     given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
     try:
         position = RequestedPosition(PositionRequest(**given))
+        if any(map(position.is_secret, range(len(SEATS)))):
+            _run_hidden(position, options)
+            return
+        for option in ("weights", "own_weights"):
+            if getattr(options, option):
+                expected, found = "hidden items that are a secret", "none of them"
+                raise PositionError(f"--{option.replace('_', '-')}", expected, found)
         advice = advise(position, options.samples)
+    except TooLarge as error:
+        parser.error(f"{error}; fewer dice, spells or phases (--phases 1) may")
     except (ScenarioError, PositionError) as error:
         parser.error(str(error))
     if options.json:
@@ -170,28 +191,10 @@ def _run(parser: Parser, options: argparse.Namespace) -> None:
         print("\n".join(_lines(position, advice)))
 
 
-def _has_secrets(parser: Parser, options: argparse.Namespace) -> bool:
-    from wfb_gym.scenario import ScenarioError, load_scenario
-
-    try:
-        return options.scenario is not None and load_scenario(options.scenario).has_secrets
-    except ScenarioError as error:
-        parser.error(str(error))
-
-
-def _run_hidden(parser: Parser, options: argparse.Namespace) -> None:
+def _run_hidden(position: "RequestedPosition", options: argparse.Namespace) -> None:
     from wfb_gym.cli.hidden_advice import advise_hidden, document_of, lines_of
-    from wfb_gym.cli.position import PositionError, PositionRequest
-    from wfb_gym.scenario import ScenarioError
-    from wfb_gym.solver import TooLarge
 
-    given = {field.name: getattr(options, field.name) for field in fields(PositionRequest)}
-    try:
-        advice = advise_hidden(PositionRequest(**given), options.weights)
-    except TooLarge as error:
-        parser.error(f"{error}; fewer dice, spells or phases (--phases 1) may")
-    except (ScenarioError, PositionError) as error:
-        parser.error(str(error))
+    advice = advise_hidden(position, options.weights, options.own_weights)
     if options.json:
         shared.print_json(document_of(advice))
     else:

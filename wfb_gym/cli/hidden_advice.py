@@ -4,19 +4,23 @@ There the best play is a mixture: what an army does tells its enemy something of
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 from wfb_gym.cli.parser import align_columns, format_value, tell_progress
-from wfb_gym.cli.position import PositionError, PositionRequest, scenario_of_request
+from wfb_gym.cli.position import PositionError, RequestedPosition
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node
-from wfb_gym.packing import pack
+from wfb_gym.engine.hidden_items import deal_instead
+from wfb_gym.engine.state import new_states
 from wfb_gym.scenario import Scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import Equilibrium, HiddenGame
 from wfb_gym.transcripts.decisions import describe_choices
-from wfb_gym.transcripts.hidden_sets import HiddenSet, chances_words, hidden_sets
+from wfb_gym.transcripts.hidden_sets import (
+    EVERYBODY,
+    HiddenSet,
+    chances_words,
+    sets_that_may_be,
+)
 from wfb_gym.transcripts.mixtures import GAP, mixture_at
 from wfb_gym.transcripts.names import ScenarioNames
 
@@ -25,8 +29,6 @@ _MOST_BYTES = 1 << 28
 """Memory of the public histories: what is larger takes minutes to look through."""
 _NEVER = 0.0005
 """Chance below which an action is not listed."""
-_ANSWERED = ("scenario", "wizard", "ruleset", "power", "dispel", "scrolls", "phases")
-"""Options that say what the phase begins with; the others say what has happened in it."""
 
 
 class Mixture(NamedTuple):
@@ -40,55 +42,64 @@ class HiddenAdvice(NamedTuple):
     """The advice.
 
     Attributes:
-        scenario: its name.
+        position: that it is on.
         mover: the army that decides, 0 or 1.
-        enemy: the sets of hidden items that the other army may have.
+        sets: of each army, the sets of hidden items that its enemy believes it may have.
         mixtures: one for each set that the mover may have been dealt.
-        lower: points that the caster wins on average at least.
-        upper: points that it wins at most.
+        lower: points still to come that the caster wins on average at least.
+        upper: points still to come that it wins at most.
     """
 
-    scenario: str
+    position: RequestedPosition
     mover: int
-    enemy: list[HiddenSet]
+    sets: tuple[list[HiddenSet], ...]
     mixtures: list[Mixture]
     lower: float
     upper: float
 
 
-def advise_hidden(request: PositionRequest, weights: Sequence[float] = ()) -> HiddenAdvice:
-    """Return the mixture of the first decision of a scenario with hidden items.
+def advise_hidden(
+    position: RequestedPosition, weights: Sequence[float] = (), own_weights: Sequence[float] = ()
+) -> HiddenAdvice:
+    """Return the mixture of a decision in a scenario with hidden items.
 
     Args:
-        request: that says what the phase begins with.
-        weights: of the enemy's sets, in order; those of the scenario where there are none.
+        position: that is asked about, in which some army may have one of several sets.
+        weights: of the enemy's sets, in order: what the mover believes by now; those of the
+            scenario where there are none.
+        own_weights: of the mover's own sets: what the enemy believes by now.
 
     Raises:
-        ScenarioError: there is no such scenario, or it is refused.
-        PositionError: the request says more, or the scenario begins with no decision.
+        PositionError: nobody decides anything there, spells are not selected, or the weights are
+            not those of sets that may be there.
         TooLarge: it has more public histories than fit.
     """
-    _refuse_later(request)
-    scenario = scenario_of_request(request)
-    mover = _first_mover(scenario)
-    if weights:
-        scenario = _weighted(scenario, 1 - mover, weights)
+    battle, mover = _decision_of(position), position.battle.mover
+    believed = position.scenario
+    options = {1 - mover: ("--weights", weights), mover: ("--own-weights", own_weights)}
+    for army, (option, given) in options.items():
+        if given:
+            believed = _weighted(believed, army, given, option)
+    names = ScenarioNames(believed)
+    sets = tuple(sets_that_may_be(names, battle, army) for army in EVERYBODY)
+    for army, (option, given) in options.items():
+        if believed.armies[army].hidden and not sets[army]:
+            expected = "one above 0 for a set that has what was shown"
+            raise PositionError(option, expected, _words(given) or "those of the scenario")
+    start = new_states(1)
+    start[0] = battle.state
     try:
-        game = HiddenGame(scenario, _MOST_BYTES, _tell)
+        game = HiddenGame(believed, _MOST_BYTES, _tell, start=start)
     finally:
         tell_progress("")
     equilibrium = game.solve(GAP, _SECONDS)
-    tree = equilibrium.game.tree.arrays
-    if int(tree.mover[0]) != mover:
-        expected = "two sets of hidden items or more that may be dealt"
-        raise PositionError(scenario.name, expected, "one of each army")
-    names = ScenarioNames(scenario)
-    own = hidden_sets(scenario.armies[mover]) or [HiddenSet(0, "", 1.0)]
+    # Not by what the enemy believes: an army knows what it has, however unlikely.
+    own = sets_that_may_be(position.names, battle, mover) or sets[mover] or [HiddenSet(0, "", 1.0)]
     return HiddenAdvice(
-        scenario.name,
+        position,
         mover,
-        hidden_sets(scenario.armies[1 - mover]),
-        [_mixture(equilibrium, names, mover, each) for each in own],
+        sets,
+        [_mixture(equilibrium, names, battle, each) for each in own],
         equilibrium.lower,
         equilibrium.upper,
     )
@@ -98,33 +109,30 @@ def _tell(histories: int) -> None:
     tell_progress(f"looking at {histories:,} public histories")
 
 
-def _refuse_later(request: PositionRequest) -> None:
-    """Refuse options on what has happened in the phase: it depends on what was believed."""
-    for each in fields(request):
-        if each.name not in _ANSWERED and getattr(request, each.name):
-            expected = "none, as there are hidden items: advice is on the first decision alone"
-            raise PositionError(f"--{each.name}", expected, "one")
-
-
-def _first_mover(scenario: Scenario) -> int:
-    battle = Battle(pack(scenario))
-    while battle.node == Node.DEAL:
-        battle.resolve(battle.chance_outcomes()[0][0])
+def _decision_of(position: RequestedPosition) -> Battle:
+    """Return the position where somebody decides with all spells known, or refuse it."""
+    battle = position.battle
+    if position.selecting is not None:
+        who, option = position.roller(battle), "--rolled" if position.request.rolled else "--spells"
+        expected = f"--spells with all that {who} has, as there are hidden items"
+        raise PositionError(option, expected, "spells to roll or to swap")
     if not battle.is_decision():
-        expected = "a scenario that begins with a decision, as there are hidden items"
-        raise PositionError(scenario.name, expected, f"one that begins with {battle.node.name}")
-    return battle.mover
+        found = "the end" if battle.is_over else "dice to throw"
+        raise PositionError(position.title, "a position in which somebody decides", found)
+    return battle
 
 
-def _weighted(scenario: Scenario, army: int, weights: Sequence[float]) -> Scenario:
+def _weighted(scenario: Scenario, army: int, weights: Sequence[float], option: str) -> Scenario:
     """Return the scenario with other weights of an army's sets."""
     side = scenario.armies[army]
     if len(weights) != len(side.hidden):
         expected = f"a weight for each of the {len(side.hidden)} sets of the {SEATS[army]}"
-        raise PositionError("--weights", expected, len(weights))
+        if not side.hidden:
+            whose = "--weights are for the sets of who does not decide, --own-weights of who does"
+            expected = f"none, as the {SEATS[army]} has no hidden items ({whose})"
+        raise PositionError(option, expected, len(weights))
     if min(weights) < 0.0 or not sum(weights) > 0.0:
-        expected = "weights of 0 or more, and one above it"
-        raise PositionError("--weights", expected, ",".join(f"{each:g}" for each in weights))
+        raise PositionError(option, "weights of 0 or more, and one above it", _words(weights))
     hidden = tuple(
         each.model_copy(update={"weight": weight})
         for each, weight in zip(side.hidden, weights, strict=True)
@@ -132,13 +140,17 @@ def _weighted(scenario: Scenario, army: int, weights: Sequence[float]) -> Scenar
     return scenario.model_copy(update={SEATS[army]: side.model_copy(update={"hidden": hidden})})
 
 
+def _words(weights: Sequence[float]) -> str:
+    return ",".join(f"{each:g}" for each in weights)
+
+
 def _mixture(
-    equilibrium: Equilibrium, names: ScenarioNames, mover: int, dealt: HiddenSet
+    equilibrium: Equilibrium, names: ScenarioNames, battle: Battle, dealt: HiddenSet
 ) -> Mixture:
-    """Return how often the mover chooses what with a set, in words."""
-    battle = Battle(equilibrium.game.packed)
-    while battle.node == Node.DEAL:
-        battle.resolve(dealt.kind if battle.mover == mover else 0)
+    """Return how often the mover of a position chooses what with a set, in words."""
+    battle = battle.copy()
+    if battle.state.kind[battle.mover]:
+        deal_instead(battle.packed, battle.state, battle.mover, dealt.kind)
     words = describe_choices(names, battle)
     plays = [
         (words[code].text, chance)
@@ -153,10 +165,18 @@ def _mixture(
 
 def document_of(advice: HiddenAdvice) -> dict[str, Any]:
     """Return the advice as JSON has it."""
+    position = advice.position
+    own, enemy = (
+        [{"items": each.words, "chance": each.chance} for each in advice.sets[army]]
+        for army in (advice.mover, 1 - advice.mover)
+    )
     return {
-        "scenario": advice.scenario,
+        "scenario": position.title,
         "mover": SEATS[advice.mover],
-        "enemy": [{"items": each.words, "chance": each.chance} for each in advice.enemy],
+        "node": position.battle.node.name.lower(),
+        **position.pools(),
+        "enemy": enemy,
+        "believed": own,
         "lower": advice.lower,
         "upper": advice.upper,
         "mixtures": [
@@ -170,16 +190,22 @@ def document_of(advice: HiddenAdvice) -> dict[str, Any]:
 
 
 def lines_of(advice: HiddenAdvice) -> list[str]:
-    """Format the advice: the value between its bounds, and a table for each set."""
-    lines = [f"{advice.scenario}: hidden items, so the best play is a mixture."]
-    if advice.enemy:
-        enemy = SEATS[1 - advice.mover]
-        lines.append(f"The {enemy} may have: {chances_words(advice.enemy)}.")
+    """Format the advice: the position and its value between bounds, and a table for each set."""
+    position, mover = advice.position, SEATS[advice.mover]
+    enemy = SEATS[1 - advice.mover]
+    lines = [f"{position.summary()}.", "Items are hidden, so the best play is a mixture."]
+    if advice.sets[1 - advice.mover]:
+        lines.append(
+            f"The {enemy} may have been dealt: {chances_words(advice.sets[1 - advice.mover])}."
+        )
+    if advice.sets[advice.mover]:
+        own = chances_words(advice.sets[advice.mover])
+        lines.append(f"What the {enemy} believes of the {mover}: {own}.")
     low, high = format_value(advice.lower), format_value(advice.upper)
-    lines.append(f"The beginning is worth between {low} and {high} points to the caster.")
+    lines.append(f"{position.horizon()} is worth between {low} and {high} points to the caster.")
     for each in advice.mixtures:
         what = f" with {each.dealt}" if each.dealt else ""
-        rows = [("CHANCE", f"PLAY OF THE {SEATS[advice.mover].upper()}{what}")]
+        rows = [("CHANCE", f"PLAY OF THE {mover.upper()}{what}")]
         rows += [(f"{chance:.1%}", play) for play, chance in each.plays]
         lines += ["", *align_columns(rows, "><")]
     return lines

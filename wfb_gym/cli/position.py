@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from itertools import chain, combinations_with_replacement
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
+from wfb_gym.engine.hidden_items import may_be_kind
 from wfb_gym.engine.queries import can_answer_cast
 from wfb_gym.engine.state import STATE, DispelAttempt, Node
 from wfb_gym.packing import pack
@@ -22,8 +26,10 @@ from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.sizes import DICE, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
+from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
 from wfb_gym.transcripts.effects import spell_words
+from wfb_gym.transcripts.hidden_sets import EVERYBODY, known_items
 from wfb_gym.transcripts.names import NO_TARGET, ScenarioNames, dice_phrase, own_dice_phrase
 
 _SCROLL = "Dispel Scroll"
@@ -58,6 +64,7 @@ class PositionRequest:
     cast: str | None = None
     total: int | None = None
     at: str | None = None
+    shown: Sequence[str] = ()
     phases: int | None = None
     spells: Sequence[Sequence[str]] = ()
     rolled: Sequence[Sequence[str]] = ()
@@ -82,7 +89,7 @@ class RequestedPosition:
         selecting: where spells are still rolled or swapped that the request does not tell: a
             battle to go on with, for `reach`; None where all are known.
         battle: the position, at a decision, a casting roll or the end; with `selecting` the
-            selection itself.
+            selection itself. Of hidden items it has some that fit those that were shown.
 
     Raises:
         ScenarioError: there is no such scenario, or it is refused.
@@ -102,6 +109,7 @@ class RequestedPosition:
         self.known = _known_spells(request, self.scenario)
         self.selecting: Battle | None = None
         self.battle = Battle(pack(_with_dice(self.scenario, request)))
+        self._deal()
         self.pass_known(self.battle)
         if self.battle.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL):
             self._check_selection()
@@ -135,17 +143,27 @@ class RequestedPosition:
             else:
                 battle.act(PASS)
 
+    def is_secret(self, army: int) -> bool:
+        """Return whether an army may have been dealt one of several sets by what it has shown."""
+        kinds, battle = range(len(self.scenario.armies[army].hidden)), self.battle
+        return sum(may_be_kind(battle.packed, battle.state, army, kind) for kind in kinds) > 1
+
     def pools(self) -> dict[str, Any]:
-        """Return the power dice, the wizards' own dice, dispel dice and scrolls that are left."""
+        """Return the power dice, the wizards' own dice, dispel dice and scrolls that are left.
+
+        Scrolls that are a secret do not count.
+        """
         state, wizards = self.battle.state, len(self.scenario.caster.wizards)
+        slots = self.names.items[1]
+        known = known_items(self.names, self.battle, 1, not self.is_secret(1))
         return {
             "power": int(state.power),
             "own": [int(dice) for dice in state.own_dice[:wizards]],
             "dispel": int(state.dispel),
             "scrolls": sum(
-                int(state.items[1, index])
-                for index, slot in enumerate(self.names.items[1])
-                if slot.item.name == _SCROLL and slot.active
+                each.left
+                for index, each in known.items()
+                if slots[index].item.name == _SCROLL and slots[index].active
             ),
         }
 
@@ -153,7 +171,8 @@ class RequestedPosition:
         """Describe what both sides have left, and what is being cast."""
         pools, state, total = self.pools(), self.battle.state, self.request.total
         power = dice_phrase(pools["power"], "power") + own_dice_phrase(pools["own"])
-        scrolls = f"{pools['scrolls'] or 'no'} scroll{'' if pools['scrolls'] == 1 else 's'}"
+        which = "open scroll" if self.is_secret(1) else "scroll"
+        scrolls = f"{pools['scrolls'] or 'no'} {which}{'' if pools['scrolls'] == 1 else 's'}"
         text = f"{power} against {dice_phrase(pools['dispel'], 'dispel')} and {scrolls}"
         if state.spell:
             spell = self.names.spell(int(state.active), int(state.spell) - 1)
@@ -194,6 +213,45 @@ class RequestedPosition:
         return f"spells to roll, {', '.join(open_rolls)}"
 
     # --- playing ---------------------------------------------------------------------------
+
+    def _deal(self) -> None:
+        """Deal hidden items that fit those that were shown, and use these."""
+        battle, packed = self.battle, self._packed[0]
+        used = np.zeros_like(battle.state.items)
+        for text in self.request.shown:
+            used[self._find_hidden(text, used)] += 1
+        while battle.node == Node.DEAL:
+            army = battle.mover
+            uses = packed.armies[army].kind_uses[: packed.armies[army].n_kinds]
+            fits = (uses >= used[army]).all(1)
+            if not fits.any():
+                expected = f"items that a set of the {SEATS[army]} has together"
+                raise PositionError("--shown", expected, ", ".join(self.request.shown))
+            battle.resolve(int(fits.argmax()))
+        battle.state.items -= used
+
+    def _find_hidden(self, text: str, used: NDArray[Any]) -> tuple[int, int]:
+        """Find army and number of a hidden item that was used, named with or without its army."""
+        labels = {
+            (army, index): (f"{SEATS[army]}/{slot.item.name}", slot.item.name)
+            for army in EVERYBODY
+            for index, slot in enumerate(self.names.items[army])
+            if any(slot.hidden)
+        }
+        wanted = find_name(dict.fromkeys(chain(*labels.values())), text)
+        found = [place for place, names in labels.items() if wanted in names]
+        if not found:
+            known = dict.fromkeys(name for _, name in labels.values())
+            raise PositionError("--shown", one_of(known, text, "a hidden item"), repr(text))
+        if len({army for army, _ in found}) > 1:
+            expected = f"one of {', '.join(dict.fromkeys(labels[each][0] for each in found))}"
+            raise PositionError("--shown", expected, text)
+        left = [
+            (army, index)
+            for army, index in found
+            if self._packed[0].armies[army].kind_uses[:, index].max() > used[army, index]
+        ]
+        return (left or found)[0]
 
     def _check_selection(self) -> None:
         """Refuse options that need spells which the request does not tell."""
@@ -485,28 +543,6 @@ def _with_scrolls(army: Army, scrolls: int) -> dict[str, Any]:
 
 
 # --- the dice ------------------------------------------------------------------------------
-
-
-def scenario_of_request(request: PositionRequest) -> Scenario:
-    """Return a request's scenario, its armies and the dice that its phase begins with.
-
-    Raises:
-        ScenarioError: there is no such scenario, or it is refused.
-        PositionError: an option says too little or too much.
-    """
-    _check(request)
-    scenario = _with_armies(request)
-    given = {"power_dice": request.power}, {"dispel_dice": request.dispel}
-    dice = [{key: n for key, n in each.items() if n is not None} for each in given]
-    if scenario.phases > 1 and any(dice):
-        option = "power" if dice[0] else "dispel"
-        expected = "--phases 1 with it, as there are hidden items"
-        raise PositionError(f"--{option}", expected, f"{scenario.phases} phases")
-    armies = {
-        side: dict(army) | each
-        for (side, army), each in zip(scenario.keyed_armies(), dice, strict=True)
-    }
-    return scenario_from_dict(dict(scenario) | armies, scenario.name)
 
 
 def _with_dice(scenario: Scenario, request: PositionRequest) -> Scenario:
