@@ -171,7 +171,25 @@ def test_play_and_replay_commands(
         assert ("may have: " in shown) == public
 
 
-def test_the_optimum_and_reviews_are_refused(capsys: Capture, tmp_path: Path, file: Path) -> None:
+def test_replay_writes_a_review_where_the_deals_are_told(
+    capsys: Capture, tmp_path: Path, file: Path
+) -> None:
+    battle, out = tmp_path / "battle.jsonl", tmp_path / "review.html"
+    transcript = record(str(file), "veteran", "random", seed=1)
+    write(transcript, battle)
+    said = run(capsys, "replay", str(battle), "--html", str(out))
+    assert said.startswith("The caster: ")
+    assert said.endswith(f"The review is in {out}.\n")
+    assert "Mixture" in out.read_text(encoding="utf-8")
+    write(transcript, battle, public=True)
+    told = refused(capsys, "replay", str(battle), "--html", str(out))
+    assert told == (
+        "--html: expected a transcript that tells what was dealt, as what is best depends on it, "
+        "found a public one"
+    )
+
+
+def test_the_optimum_is_refused(capsys: Capture, file: Path) -> None:
     for opponent in ("optimal", "optimal:0.2"):
         told = refused(capsys, "play", str(file), "--opponent", opponent)
         assert told == (
@@ -180,10 +198,6 @@ def test_the_optimum_and_reviews_are_refused(capsys: Capture, tmp_path: Path, fi
         )
     told = refused(capsys, "play", str(file), "--public")
     assert told == "--public: expected --transcript with it, found none"
-    battle = tmp_path / "battle.jsonl"
-    write(record(str(file), "veteran", "random", seed=1), battle)
-    told = refused(capsys, "replay", str(battle), "--html", str(tmp_path / "x.html"))
-    assert told.startswith("--html: expected a battle in which nothing is hidden")
 
 
 # --- odds ----------------------------------------------------------------------------------

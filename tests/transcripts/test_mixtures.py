@@ -43,13 +43,13 @@ def after(packed: Records[PackedScenario], path: Sequence[int]) -> Battle:
 class Answer:
     """The best answer of one army to the advice that the other gets, over all that may happen."""
 
-    def __init__(self, scenario: Scenario, advised: int) -> None:
+    def __init__(self, scenario: Scenario, advised: int, gap: float = GAP) -> None:
         self._advised, self._names = advised, ScenarioNames(scenario)
         self._packed, self._analyst = pack(scenario), Analyst(scenario)
         self._weights = [
             np.array([each.weight for each in army.hidden] or [1.0]) for army in scenario.armies
         ]
-        self._mixers = [Mixer(scenario) for _ in self._weights[advised]]
+        self._mixers = [Mixer(scenario, gap=gap) for _ in self._weights[advised]]
 
     def points(self, *path: int) -> float:
         """Points that it wins on average after some actions and outcomes, which tell nothing."""
@@ -184,3 +184,78 @@ def test_where_a_battle_is_too_large_what_is_left_of_it_may_not_be() -> None:
     assert not mixture.follows_play
     assert list(mixture.chances) == after(pack(scenario), path).legal_actions()
     assert sum(mixture.chances.values()) == pytest.approx(1.0)
+
+
+# --- what choices are worth ----------------------------------------------------------------
+
+PRECISE = 0.001
+"""Points between the bounds where values are compared."""
+
+
+def weights_of(scenario: Scenario, army: int) -> Floats:
+    weights: Floats = np.array([each.weight for each in scenario.armies[army].hidden] or [1.0])
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+def test_a_choice_is_worth_what_the_best_answers_behind_it_win(kind: int) -> None:
+    """The first decision, by an enumeration of all that the engine may do behind it."""
+    worths = Mixer(BOTH, gap=PRECISE).worths([kind, 0])
+    assert list(worths.values) == list(worths.mixture.chances)
+    assert not worths.is_assumed
+    enemy = Answer(BOTH, 1, gap=PRECISE)
+    common = [code for code, chance in worths.mixture.chances.items() if chance > 0.05]
+    assert common
+    for code in common:
+        then = after(pack(BOTH), (code,))
+        found = enemy._points(then, (code,), weights_of(BOTH, 1))
+        assert worths.values[code] == pytest.approx(found[kind], abs=10 * PRECISE)
+
+
+def test_values_are_by_what_the_enemys_play_tells_of_its_items() -> None:
+    """A caster with a Power Stone opens with the small spell, and one without hardly ever."""
+    scenario = hidden_scenario(caster=kinds([STONE], []), dispeller=kinds([SCROLL], []))
+    path: list[int] = []
+    likely = weights_of(scenario, 0)
+    for code in (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 2):
+        for kind in np.flatnonzero(likely > 0.01).tolist():
+            mixture = Mixer(scenario, gap=PRECISE).mixture([kind, 0, *path])
+            likely[kind] *= mixture.chances.get(code, 0.0)
+        path.append(code)
+    path.append(FIRST_TOTAL + 7)
+    assert likely[0] > 0.4
+    assert likely[1] < 0.01
+    answers, compared = Answer(scenario, 0, gap=PRECISE), 0
+    for kind in (0, 1):
+        worths = Mixer(scenario, gap=PRECISE).worths([0, kind, *path])
+        assert not worths.is_assumed
+        for code, value in worths.values.items():
+            if worths.mixture.chances[code] > 0.05:
+                then = answers._with_deal(after(pack(scenario), path), kind)
+                then.act(code)
+                found = answers._points(then, (*path, code), likely)[kind] / likely.sum()
+                assert value == pytest.approx(found, abs=0.02)
+                compared += 1
+    assert compared > 1
+
+
+def test_what_is_expected_is_the_value_for_who_knows_neither_set() -> None:
+    mixer = Mixer(BOTH, gap=PRECISE)
+    equilibrium = solve_hidden(BOTH, gap=PRECISE)
+    for kind in (0, 1):
+        expected = mixer.worths([kind, 0]).expected
+        assert equilibrium.lower - PRECISE <= expected <= equilibrium.upper + PRECISE
+    by_set = [max(mixer.worths([kind, 0]).values.values()) for kind in (0, 1)]
+    assert mixer.worths([0, 0]).expected == pytest.approx(weights_of(BOTH, 0) @ by_set)
+    assert by_set[0] > by_set[1]  # with a Power Stone
+
+
+def test_where_play_left_the_equilibrium_the_assumption_is_told() -> None:
+    """Fire Ball on two dice, which the caster should never throw."""
+    fire_ball = (actions.FIRST_CAST, actions.FIRST_DICE + 2)
+    mixer = Mixer(load_scenario("hidden-scroll"))
+    assert not mixer.worths([0, *fire_ball[:1]]).is_assumed
+    later = mixer.worths([0, *fire_ball, FIRST_TOTAL + 9])
+    assert later.is_assumed
+    assert later.mixture.follows_play

@@ -1,15 +1,22 @@
 """What each decision of a battle gave away."""
 
 import itertools
+import re
 from dataclasses import replace
+from functools import partial
 
+import numpy as np
 import pytest
 
+from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
 from wfb_gym import solver
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.players.analysis import Analyst
-from wfb_gym.scenario import load_scenario
-from wfb_gym.transcripts import TranscriptError, record
-from wfb_gym.transcripts.review import NOTICED, Choice, ReviewedDecision, review
+from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.transcripts import Event, NarratedBattle, Transcript, TranscriptError, record
+from wfb_gym.transcripts.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.transcripts.mixtures import Mixer
+from wfb_gym.transcripts.review import GAP, NOTICED, Choice, ReviewedDecision, review
 
 DUEL = load_scenario("archmage-duel")
 
@@ -83,7 +90,8 @@ def test_estimates_are_called_so_and_time_is_bounded() -> None:
     assert reviewed.decisions[0].words == "The best choice, as far as is seen."
     hasty = review(part, analyst=analyst, most_seconds=0.0)
     assert not any(each.choices for each in hasty.decisions)
-    assert {each.words for each in hasty.decisions} <= {"Not analysed.", "There was no choice."}
+    words = {"Not analysed for want of time.", "There was no choice."}
+    assert {each.words for each in hasty.decisions} <= words
     assert "not analysed for want of time" in hasty.summary(0)
 
 
@@ -91,3 +99,110 @@ def test_a_transcript_that_does_not_follow_from_the_rules_is_refused() -> None:
     transcript = record(DUEL, "greedy", "greedy", seed=1)
     with pytest.raises(TranscriptError, match="result"):
         review(replace(transcript, points=1000.0))
+
+
+# --- hidden items --------------------------------------------------------------------------
+
+BOTH = hidden_scenario(caster=kinds([STONE], []), dispeller=kinds([SCROLL], []))
+
+
+def by_the_equilibrium(scenario: Scenario, seed: int) -> Transcript:
+    """A battle in which both armies draw their choices from its mixtures."""
+    rng, mixer = np.random.default_rng(seed), Mixer(scenario, gap=GAP)
+    narrated, events = NarratedBattle(scenario), list[Event]()
+    battle = narrated.battle
+    while not battle.is_over:
+        if battle.is_chance():
+            outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
+            code = int(rng.choice(outcomes, p=np.array(chances) / sum(chances)))
+            events.append(narrated.resolve(code))
+            continue
+        codes = battle.legal_actions()
+        weights = dict.fromkeys(codes, 1.0)
+        if any(len(sets_that_may_be(narrated.names, battle, army)) > 1 for army in EVERYBODY):
+            weights = mixer.mixture([each.code for each in events]).chances
+        shares = np.array([weights[code] if weights[code] > 0.02 else 0.0 for code in codes])
+        events.append(narrated.act(int(rng.choice(codes, p=shares / shares.sum()))))
+    return Transcript(scenario, ("a", "b"), None, tuple(events), battle.points, True)
+
+
+def test_hidden_items_every_decision_is_weighed_against_the_mixture() -> None:
+    seen = set()
+    for seed in range(6):
+        reviewed = review(record(BOTH, "random", "random", seed=seed))
+        mixer = Mixer(BOTH, gap=GAP)
+        codes = [each.code for each in reviewed.events]
+        totals = [0.0, 0.0]
+        for each in reviewed.decisions:
+            totals[each.army] += each.lost
+            assert each.total == pytest.approx(totals[each.army])
+            if not each.choices:
+                assert each.words == "There was no choice."
+                continue
+            values = [choice.value for choice in each.choices]
+            (played,) = [choice for choice in each.choices if choice.is_played]
+            assert each.lost == pytest.approx(max(values) - played.value)
+            shares = [choice.share for choice in each.choices]
+            seen.add((each.army, played.share is None))
+            assert each.is_exact == (played.share is None)
+            if played.share is not None:
+                mixture = mixer.mixture(codes[: each.event])
+                assert shares == list(mixture.chances.values())
+                at_best = [choice.value >= max(values) - NOTICED for choice in each.choices]
+                if any(choice.is_best for choice in each.choices):
+                    assert [choice.is_best for choice in each.choices] == at_best
+                assert ("Equilibrium play" in each.words) == bool(each.choices)
+    assert {(0, False), (1, False)} <= seen
+
+
+def test_hidden_items_equilibrium_play_gives_nothing_away() -> None:
+    weighed = 0
+    for seed in range(6):
+        reviewed = review(by_the_equilibrium(BOTH, seed))
+        mixed = [each for each in reviewed.decisions if each.choices and not each.is_exact]
+        assert max((each.lost for each in mixed), default=0.0) < NOTICED
+        assert all("hardly ever" not in each.words for each in mixed)
+        assert all(each.words.startswith("The best choice, as far as is seen.") for each in mixed)
+        assert all("tell nothing" not in each.method for each in mixed)
+        weighed += len(mixed)
+    assert weighed > 10
+
+
+def test_hidden_items_a_mistake_is_told_with_what_is_assumed_behind_it() -> None:
+    """Fire Ball on two dice, which no caster throws who plays well; then the dispeller answers."""
+    scenario = load_scenario("hidden-scroll")
+    narrated = NarratedBattle(scenario)
+    events = [narrated.resolve(0), narrated.act(FIRST_CAST), narrated.act(FIRST_DICE + 2),
+              narrated.roll(4, 5), narrated.act(PASS)]  # fmt: skip
+    battle = narrated.battle
+    part = Transcript(scenario, ("a", "b"), None, tuple(events), battle.points, battle.is_over)
+    reviewed = review(part)
+    nominated, mistake, answer = reviewed.decisions
+    assert re.fullmatch(
+        r"The best choice, as far as is seen\. Equilibrium play makes this choice in 9\d% of "
+        r"cases\.",
+        nominated.words,
+    )
+    assert mistake.words == (
+        "Gave away about 3.9 points: throw 2 dice; the best was to throw 1 die. "
+        "Equilibrium play hardly ever makes this choice."
+    )
+    assert "tell nothing" not in mistake.method
+    assert answer.method.endswith("choices that equilibrium play hardly ever makes tell nothing")
+    assert answer.lost > 5.0
+    assert reviewed.worst[0] == answer
+    first = reviewed.outlooks[0]
+    assert first.expected == pytest.approx(8.685, abs=0.01)
+
+
+def test_hidden_items_what_is_too_large_is_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wfb_gym.transcripts.review.Mixer", partial(Mixer, max_bytes=1000))
+    reviewed = review(record(BOTH, "random", "random", seed=1))
+    words = "Not analysed as the battle may go on in too many ways."
+    assert reviewed.decisions[0].words == words
+    assert "not analysed as the battle may go on in too many ways." in reviewed.summary(0)
+
+
+def test_hidden_items_a_public_transcript_is_refused() -> None:
+    with pytest.raises(ValueError, match="review: expected a transcript that tells what was dealt"):
+        review(record(BOTH, "random", "random", seed=1).published())

@@ -172,8 +172,17 @@ def test_where_a_battle_is_too_large_one_sentence_says_so() -> None:
     assert advice.words.startswith("No advice yet: ")
 
 
-def test_the_optimum_and_a_review_are_refused() -> None:
+def test_the_optimum_is_refused() -> None:
     with pytest.raises(ValueError, match="opponent optimal: expected a scenario in which nothing"):
         start(SCENARIOS["hidden-scroll"], 0, 1, "optimal")
-    with pytest.raises(ValueError, match="expected a battle in which nothing is hidden"):
-        start(SCENARIOS["hidden-scroll"], 0, 1).review()
+
+
+def test_a_battle_is_reviewed_once_it_is_over() -> None:
+    session = start(SCENARIOS["hidden-scroll"], 0, 1)
+    with pytest.raises(ValueError, match="review: expected a transcript that tells what was dealt"):
+        session.review()
+    for _ in play(session, np.random.default_rng(1)):
+        pass
+    reviewed = session.review()
+    assert list(reviewed.events) == session.game.events
+    assert any(choice.share for each in reviewed.decisions for choice in each.choices)

@@ -393,18 +393,17 @@ def test_hidden_items_are_told_in_the_end(open_page: OpenPage, tmp_path: Path) -
     page.get_by_role("button", name="Download the public transcript").wait_for()
     assert page.get_by_text("Seed 3").count() == 0
     assert_fits(page)
-    for _ in range(10):
-        choose(page, page.locator("button.choice").count() - 1)
-        page.locator("button.choice").or_(page.get_by_text("The battle is over")).first.wait_for()
-        if not page.locator("button.choice").count():
-            break
-    expect(enemy).to_contain_text("Hidden items")
-    expect(page.get_by_text("is not reviewed")).to_be_visible()
-    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    play_to_the_end(page)
+    page.locator(".wfb-review input[type=range]").press("End")
+    expect(page.locator(".wfb-review .armies")).to_contain_text("Hidden items")
+    expect(page.locator(".wfb-review .worst")).to_be_visible()
+    assert page.get_by_role("button", name="Take back the last decision").count() == 0
+    expect(page.get_by_role("button", name="Review", exact=True)).to_be_visible()
+    assert_fits(page)
     with page.expect_download() as transcript:
         page.get_by_role("button", name="Download the transcript").click()
     transcript.value.save_as(tmp_path / "battle.jsonl")
-    assert (read(tmp_path / "battle.jsonl").seed, page.get_by_text("Seed 3").count()) == (3, 1)
+    assert (read(tmp_path / "battle.jsonl").seed, page.get_by_text("Seed 3;").count()) == (3, 1)
 
 
 @pytest.mark.parametrize("size", list(SIZES))

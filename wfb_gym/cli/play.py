@@ -170,11 +170,11 @@ def _write_review(parser: Parser, transcript: "Transcript", path: str) -> None:
     from wfb_gym.files import write_text_whole
     from wfb_gym.render.review_page import review_page
     from wfb_gym.transcripts.names import plural
-    from wfb_gym.transcripts.review import HIDDEN_REFUSED, review
+    from wfb_gym.transcripts.review import PUBLIC_REFUSED, review
 
     check_folder(parser, "--html", path)
-    if transcript.scenario.has_secrets:
-        parser.error(f"--html: {HIDDEN_REFUSED}, found hidden items in {transcript.scenario.name}")
+    if transcript.is_public:
+        parser.error(f"--html: {PUBLIC_REFUSED}")
 
     def tell(done: int, of: int) -> None:
         end = "\n" if done == of else ""

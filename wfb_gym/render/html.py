@@ -258,26 +258,32 @@ def points_html(points: float) -> str:
 
 
 def choices_html(choices: Iterable[Choice], method: str, is_exact: bool) -> str:
-    """Return a table of what every choice is worth, the best first."""
+    """Return a table of what every choice is worth, the best first.
+
+    Where the best play is a mixture it has how often to choose each.
+    """
     ranked = sorted(choices, key=lambda each: (not each.is_best, -each.value))
     best = ranked[0].value
     widest = max((best - each.value for each in ranked), default=0.0) or 1.0
+    is_mixed = ranked[0].share is not None
+    mixture, kind_of_table = ("<th>Mixture</th>", "values mixed") if is_mixed else ("", "values")
     rows = []
     for each in ranked:
         marks = [("best", each.is_best), ("played", each.is_played)]
         tags = "".join(f'<span class="tag {mark}">{mark}</span>' for mark, on in marks if on)
         kind = " ".join(mark for mark, on in marks if on)
+        share = "" if each.share is None else f"<td>{each.share:.0%}</td>"
         long = 100 * (best - each.value) / widest
         rows.append(
-            f'<tr class="{kind}"><td>{escape(each.text)} {tags}</td>'
+            f'<tr class="{kind}"><td>{escape(each.text)} {tags}</td>{share}'
             f"<td>{_percent(each.chance)}</td><td>{points_html(each.value)}</td>"
             f'<td class="loss"><i style="width:{long:.0f}%"></i></td></tr>'
         )
     how = "exact, both sides playing their best" if is_exact else f"estimated by {method}"
     how = f"Points still to come for who decides, {how}"
     return (
-        '<table class="values"><thead><tr><th>Choice</th><th>Chance</th><th>Points</th>'
-        f"<th>Less</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f'<table class="{kind_of_table}"><thead><tr><th>Choice</th>{mixture}<th>Chance</th>'
+        f"<th>Points</th><th>Less</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
         f'<p class="how">{escape(how)}.</p>'
     )
 

@@ -166,6 +166,8 @@ def _about_estimates(review: Review) -> str:
     """Say why the curve may jump where a phase begins, if it is estimated."""
     if all(each.is_exact for each in review.decisions if each.choices):
         return ""
+    if review.transcript.scenario.has_secrets:
+        return ". An estimate, for who knows hidden items once they are shown"
     return (
         ". An estimate: this phase, and what it leaves for those to come, "
         "so it jumps where one begins"
@@ -288,6 +290,7 @@ body.wfb-page > .wfb { max-width: 1360px; margin: 0 auto; padding: 18px 20px 40p
   .wfb-review .now { grid-template-columns: minmax(0, 1fr); }
   .wfb-review .replay { padding: 8px 10px; }
   .wfb-review .now .event { margin: 0; }
+  .wfb-review .mixed :is(th, td):last-child { display: none; }
 }
 """
 """Looks of what only a review has."""

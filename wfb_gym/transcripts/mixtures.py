@@ -6,6 +6,8 @@ far as is known with what both believe by then.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from wfb_gym.scenario.sizes import ARMIES
 from wfb_gym.solver import Equilibrium, HiddenGame, TooLarge
 from wfb_gym.solver.graph_arrays import CHANCE
 from wfb_gym.solver.node_index import unpack_states
+from wfb_gym.solver.regret_matching import Sweep, Sweeper
 
 Floats = NDArray[np.float64]
 
@@ -55,6 +58,27 @@ class Mixture(NamedTuple):
     follows_play: bool
 
 
+class Worths(NamedTuple):
+    """What a decision's choices are worth to who takes it, by what it knows.
+
+    Attributes:
+        mixture: how often the equilibrium chooses what.
+        values: points still to come for the mover, by engine code, ascending: those of its best
+            answers from there on to the other army's equilibrium play, on average over the sets
+            that the other army may have. How likely each is follows from the deal and from how
+            often the other army would have played as it did with it.
+        expected: points still to come for the first army, for who knows neither army's set.
+        is_assumed: whether equilibrium play hardly ever makes some choice that was played, so that
+            no belief follows from it. It is then taken to tell nothing but that it was possible,
+            and the battle solved anew from behind it.
+    """
+
+    mixture: Mixture
+    values: dict[int, float]
+    expected: float
+    is_assumed: bool
+
+
 def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, float]:
     """Return how often the mover of a node of the tree chooses what with a set, by engine code."""
     tree = equilibrium.game.tree
@@ -72,10 +96,13 @@ class Mixer:
     Args:
         scenario: with hidden items.
         max_bytes: memory that public histories may take.
+        gap: points between the bounds at which solving ends.
     """
 
-    def __init__(self, scenario: Scenario, max_bytes: int = MOST_BYTES) -> None:
-        self._scenario, self._max_bytes = scenario, max_bytes
+    def __init__(
+        self, scenario: Scenario, max_bytes: int = MOST_BYTES, *, gap: float = GAP
+    ) -> None:
+        self._scenario, self._max_bytes, self._gap = scenario, max_bytes, gap
         self._packed = pack(scenario)
         self._solved: list[_Solved] = []
         self._refused: dict[int, int] = {}  # fewest dice with which a phase was too large
@@ -92,6 +119,36 @@ class Mixer:
         Raises:
             TooLarge: there are too many public histories, even from here on.
         """
+        return self._find(codes).mixture
+
+    def worths(self, codes: Sequence[int]) -> Worths:
+        """Return how often the mover chooses what, and what each choice is worth.
+
+        Args:
+            codes: as for `mixture`.
+
+        Raises:
+            TooLarge: there are too many public histories, even from here on.
+        """
+        place = self._find(codes)
+        solved, node, kind = place.solved, place.node, place.kind
+        tree = solved.equilibrium.game.tree
+        seat = int(tree.arrays.mover[node])
+        sweep = solved.answers_of(seat)
+        likely = sweep.other_reach[node].sum()
+        believed = tree.weights[seat] * sweep.own_reach[node]
+        expected = believed @ sweep.values[node] / (believed.sum() * likely)
+        first, end = tree.arrays.first_action[node : node + 2]
+        values = {
+            int(tree.code[action]): float(sweep.action_values[action, kind] / likely)
+            for action in range(first, end)
+            if tree.arrays.legal[action, kind]
+        }
+        expected = float(expected if seat == 0 else -expected)
+        return Worths(place.mixture, values, expected, solved.is_assumed)
+
+    def _find(self, codes: Sequence[int]) -> "_Place":
+        """Return where a decision is in what is solved of the battle, solving what is missing."""
         codes = tuple(codes)
         positions = list(_positions(self._packed, codes))
         now = positions[-1][0]
@@ -106,13 +163,13 @@ class Mixer:
         for done in range(solved.begun, len(codes)):
             walk.follow(codes[done], positions[done + 1], seat, kind)
             if walk.is_lost:
-                self._solve(positions, codes[: done + 1], walk.beliefs, solved.follows_play)
+                is_assumed = solved.is_assumed or walk.is_assumed
+                self._solve(
+                    positions, codes[: done + 1], walk.beliefs, solved.follows_play, is_assumed
+                )
                 solved = self._solved[-1]
                 walk = _Walk(solved.equilibrium)
-        found = solved.equilibrium
-        return Mixture(
-            mixture_at(found, walk.node, kind), found.reports[-1].gap, solved.follows_play
-        )
+        return _Place(solved, walk.node, kind)
 
     def _solve_first(self, positions: Sequence[Records[State]], codes: tuple[int, ...]) -> None:
         """Solve the whole battle or, if that is too large, what is left of it."""
@@ -137,6 +194,7 @@ class Mixer:
         codes: tuple[int, ...],
         beliefs: Floats | None,
         follows_play: bool,
+        is_assumed: bool = False,
     ) -> None:
         game = HiddenGame(
             self._scenario,
@@ -145,19 +203,46 @@ class Mixer:
             beliefs=beliefs,
             known_bytes=_KNOWN_BYTES,
         )
-        self._solved.append(_Solved(codes, game.solve(GAP, _SECONDS), follows_play))
+        equilibrium = game.solve(self._gap, _SECONDS)
+        self._solved.append(_Solved(codes, equilibrium, follows_play, is_assumed))
 
 
-class _Solved(NamedTuple):
+@dataclass(frozen=True)
+class _Solved:
     """What was solved from a position on: the codes that led to it."""
 
     codes: tuple[int, ...]
     equilibrium: Equilibrium
     follows_play: bool
+    is_assumed: bool  # whether a choice before it told nothing
 
     @property
     def begun(self) -> int:
         return len(self.codes)
+
+    @cached_property
+    def _sweeper(self) -> Sweeper:
+        tree = self.equilibrium.game.tree
+        return Sweeper(tree.arrays, tree.weights)
+
+    def answers_of(self, seat: int) -> Sweep:
+        """Return what an army wins by its best answers to the other's strategy."""
+        self._sweeper.points(seat, True, self.equilibrium.strategy)
+        return self._sweeper.sweep
+
+
+class _Place(NamedTuple):
+    """A decision of a solved tree, and the mover's set."""
+
+    solved: _Solved
+    node: int
+    kind: int
+
+    @property
+    def mixture(self) -> Mixture:
+        found = self.solved.equilibrium
+        chances = mixture_at(found, self.node, self.kind)
+        return Mixture(chances, found.reports[-1].gap, self.solved.follows_play)
 
 
 class _Walk:
@@ -166,12 +251,14 @@ class _Walk:
     Attributes:
         node: that it has come to, or was at before the dice that lie.
         beliefs: how likely each army has each of its sets, for who saw its play, (2, kinds).
+        is_assumed: whether some choice told nothing.
     """
 
     def __init__(self, equilibrium: Equilibrium) -> None:
         self._equilibrium = equilibrium
         self.node = 0
         self.beliefs = equilibrium.game.tree.weights.copy()
+        self.is_assumed = False
         self._action: int | None = None  # whose dice are not all thrown
         self._reach = np.ones(ARMIES)  # by what each army has chosen, on average over its sets
         self._own_reach = 1.0  # by what the viewer has chosen, with its set
@@ -203,6 +290,7 @@ class _Walk:
         chosen = float(self.beliefs[mover] @ chances)
         self._reach[mover] *= chosen
         if chosen < _MEANT:
+            self.is_assumed = True
             chances = self._equilibrium.game.tree.arrays.legal[action]
             chosen = float(self.beliefs[mover] @ chances)
         self.beliefs[mover] *= chances

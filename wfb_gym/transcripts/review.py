@@ -1,18 +1,22 @@
 """The review of a battle, like the analysis of a game of chess: what each decision gave away.
 
-`review` plays a transcript again and asks `wfb_gym.players.analysis` at every decision. Data and
-words alone; `wfb_gym.render` shows them.
+`review` plays a transcript again and asks `wfb_gym.players.analysis` at every decision; while an
+army's hidden items are a secret, `mixtures`. Data and words alone; `wfb_gym.render` shows them.
 """
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.players.analysis import Analyst
+from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.decisions import describe_choices
+from wfb_gym.transcripts.hidden_sets import EVERYBODY, sets_that_may_be
+from wfb_gym.transcripts.mixtures import Mixer, Worths
 from wfb_gym.transcripts.names import ScenarioNames, format_points, plural
 from wfb_gym.transcripts.narrator import Event, NarratedBattle
 from wfb_gym.transcripts.transcript import Transcript, follow
@@ -23,20 +27,41 @@ WORST = 3
 """Decisions that a review singles out."""
 NOTICED = 0.05
 """Points below which a decision is not called a mistake."""
-HIDDEN_REFUSED = "expected a battle in which nothing is hidden, as every choice has its value there"
-"""Why there is no review of hidden items: what a choice is worth depends on what is believed."""
+PUBLIC_REFUSED = (
+    "expected a transcript that tells what was dealt, as what is best depends on it, found a "
+    "public one"
+)
+"""Why there is no review of a public transcript of hidden items."""
+GAP = 0.01
+"""Points between the bounds at which solving ends where items are hidden: well below `NOTICED`."""
+_SELDOM = 0.005
+"""Chance of a choice below which it is not told in per cent."""
+_NO_TIME = "for want of time"
+_TOO_LARGE = "as the battle may go on in too many ways"
+"""Why decisions are not analysed."""
 Progress = Callable[[int, int], None]
 """Is called with the number of events that are done, and of all."""
 
 
 class Choice(NamedTuple):
-    """An action that was open: its words, points to come for who decides, chance of its dice."""
+    """An action that was open.
+
+    Attributes:
+        text: its words.
+        value: points to come for who decides; of hidden items see `Worths.values`.
+        chance: of its dice, None where it throws none.
+        is_played: whether it was chosen.
+        is_best: whether no other is better, as far as can be told.
+        share: how often the equilibrium chooses it, with what the mover was dealt; None where no
+            hidden items are a secret.
+    """
 
     text: str
     value: float
     chance: Fraction | None
     is_played: bool
     is_best: bool
+    share: float | None = None
 
 
 class ReviewedDecision(NamedTuple):
@@ -46,11 +71,12 @@ class ReviewedDecision(NamedTuple):
         event: number of the event, from 0.
         army: that decided, 0 or 1.
         choices: all that were open, in the order of their codes; () where there was one alone, or
-            no time was left to analyse them.
-        lost: points given away, 0 or more.
+            they were not analysed.
+        lost: points given away, 0 or more: what was played against the best of the choices.
         total: points that this army has given away so far, this decision included.
         is_exact: whether the values are exact; else a search estimates them.
-        method: how they were found, in plain words.
+        method: how they were found, in plain words; without choices why they were not, "" where
+            there was one alone.
     """
 
     event: int
@@ -75,16 +101,27 @@ class ReviewedDecision(NamedTuple):
     def words(self) -> str:
         """The verdict in a sentence."""
         if not self.choices:
-            return "Not analysed." if self.method else "There was no choice."
+            return f"Not analysed {self.method}." if self.method else "There was no choice."
         about = "" if self.is_exact else "about "
         if self.lost < NOTICED:
-            return "The best choice." if self.is_exact else "The best choice, as far as is seen."
+            seen = "" if self.is_exact else ", as far as is seen"
+            return f"The best choice{seen}.{self._share_words}"
         lost = plural_points(self.lost)
         played, best = (
             f"aim {words}" if words.startswith("at ") else words
             for words in (self.played, self.best)
         )
-        return f"Gave away {about}{lost}: {played}; the best was to {best}."
+        return f"Gave away {about}{lost}: {played}; the best was to {best}.{self._share_words}"
+
+    @property
+    def _share_words(self) -> str:
+        """How often the equilibrium chooses what was played, behind a space; "" if it is none."""
+        share = next((each.share for each in self.choices if each.is_played), None)
+        if share is None:
+            return ""
+        if share < _SELDOM:
+            return " Equilibrium play hardly ever makes this choice."
+        return f" Equilibrium play makes this choice in {share:.0%} of cases."
 
 
 class Outlook(NamedTuple):
@@ -128,10 +165,14 @@ class Review:
     def summary(self, army: int) -> str:
         """Say in a sentence how an army was played."""
         own = [each for each in self.decisions if each.army == army and each.choices]
-        missing = sum(
-            each.army == army and bool(each.method) and not each.choices for each in self.decisions
+        missing = Counter(
+            each.method
+            for each in self.decisions
+            if each.army == army and each.method and not each.choices
         )
-        rest = f" {plural(missing, 'decision')} not analysed for want of time." if missing else ""
+        rest = "".join(
+            f" {plural(number, 'decision')} not analysed {why}." for why, number in missing.items()
+        )
         if not own:
             return f"Nothing to decide.{rest}"
         about = "" if all(each.is_exact for each in own) else "about "
@@ -158,6 +199,15 @@ def review(
 ) -> Review:
     """Review a battle, both seats.
 
+    While hidden items are a secret, the best play is a mixture. Then each choice comes with how
+    often equilibrium play makes it with what its army was dealt, and with its worth to that army by
+    what it knows: its own set, and how likely each of the enemy's is by the deal and by how often
+    the enemy would have played as it did with it. That worth is the points of the best answers,
+    from there on, to the enemy's equilibrium play. What a decision has lost is how much less its
+    choice is worth than the best: nothing, but for the precision, where equilibrium play makes it
+    with some chance. Where play has left the equilibrium, so that no belief follows, the battle is
+    solved anew from there, and `method` says what is assumed.
+
     Args:
         transcript: of a battle, which may have been broken off.
         analyst: of its scenario, which may have solved some of it before; a new one unless given.
@@ -166,23 +216,20 @@ def review(
 
     Raises:
         TranscriptError: something does not follow from the rules.
-        ValueError: items are hidden, of which no values are known.
+        ValueError: the transcript is a public one, without hidden items that were dealt.
     """
-    if transcript.scenario.has_secrets:
-        raise ValueError(
-            f"review: {HIDDEN_REFUSED}, found hidden items in {transcript.scenario.name}"
-        )
+    if transcript.is_public:
+        raise ValueError(f"review: {PUBLIC_REFUSED}")
     analyst = Analyst(transcript.scenario) if analyst is None else analyst
     narrated = NarratedBattle(transcript.scenario)
+    reviewer = _Reviewer(narrated.names, analyst, time.monotonic() + most_seconds)
     events: list[Event] = []
     positions, decisions, outlooks = [narrated.visible], list[ReviewedDecision](), list[Outlook]()
     totals = [0.0, 0.0]
-    end = time.monotonic() + most_seconds
     before = narrated.battle.copy()
     for number, event in enumerate(follow(transcript, narrated)):
         if event.kind == "decision":
-            in_time = time.monotonic() < end
-            decision, outlook = _review(narrated.names, analyst, before, number, event, in_time)
+            decision, outlook = reviewer.review(before, events, event)
             totals[event.army] += decision.lost
             decisions.append(decision._replace(total=totals[event.army]))
             outlooks += [outlook] if outlook is not None else []
@@ -197,25 +244,70 @@ def review(
     )  # fmt: skip
 
 
-def _review(
-    names: ScenarioNames, analyst: Analyst, before: Battle, number: int, event: Event, in_time: bool
-) -> tuple[ReviewedDecision, Outlook | None]:
-    """Review one decision; its running total is left at 0."""
-    blank = ReviewedDecision(number, event.army, (), 0.0, 0.0, False, "")
-    if len(before.legal_actions()) == 1:
-        return blank, None
-    if not in_time:
-        return blank._replace(method="not analysed"), None
-    analysis = analyst.analyse(before)
-    choices = tuple(
-        Choice(each.text, analysis.values[code], each.chance, code == event.code,
-               analysis.recommends(code))
-        for code, each in describe_choices(names, before).items()
-    )  # fmt: skip
-    to_come = analysis.value if before.mover == 0 else -analysis.value
-    outlook = Outlook(number, before.points, before.points + to_come)
-    lost = analysis.loss(event.code)
-    decision = blank._replace(
-        choices=choices, lost=lost, is_exact=analysis.is_exact, method=analysis.method
-    )
-    return decision, outlook
+class _Reviewer:
+    """Reviews the decisions of a battle in turn, until some time; running totals are left at 0."""
+
+    def __init__(self, names: ScenarioNames, analyst: Analyst, end: float) -> None:
+        self._names, self._analyst, self._end = names, analyst, end
+        self._mixer = Mixer(names.scenario, gap=GAP)
+
+    def review(
+        self, before: Battle, events: Sequence[Event], event: Event
+    ) -> tuple[ReviewedDecision, Outlook | None]:
+        """Review one decision, which some events led to."""
+        blank = ReviewedDecision(len(events), event.army, (), 0.0, 0.0, False, "")
+        if len(before.legal_actions()) == 1:
+            return blank, None
+        if time.monotonic() >= self._end:
+            return blank._replace(method=_NO_TIME), None
+        if all(len(sets_that_may_be(self._names, before, army)) < 2 for army in EVERYBODY):
+            return self._review_known(before, blank, event.code)
+        try:
+            worths = self._mixer.worths([each.code for each in events])
+        except TooLarge:
+            return blank._replace(method=_TOO_LARGE), None
+        return self._review_mixed(before, blank, event.code, worths)
+
+    def _review_known(
+        self, before: Battle, blank: ReviewedDecision, played: int
+    ) -> tuple[ReviewedDecision, Outlook]:
+        analysis = self._analyst.analyse(before)
+        choices = tuple(
+            Choice(each.text, analysis.values[code], each.chance, code == played,
+                   analysis.recommends(code))
+            for code, each in describe_choices(self._names, before).items()
+        )  # fmt: skip
+        to_come = analysis.value if before.mover == 0 else -analysis.value
+        outlook = Outlook(blank.event, before.points, before.points + to_come)
+        lost = analysis.loss(played)
+        decision = blank._replace(
+            choices=choices, lost=lost, is_exact=analysis.is_exact, method=analysis.method
+        )
+        return decision, outlook
+
+    def _review_mixed(
+        self, before: Battle, blank: ReviewedDecision, played: int, worths: Worths
+    ) -> tuple[ReviewedDecision, Outlook]:
+        values, shares = worths.values, worths.mixture.chances
+        best = max(values.values())
+        can_tell = best - min(values.values()) >= NOTICED
+        choices = tuple(
+            Choice(each.text, values[code], each.chance, code == played,
+                   can_tell and best - values[code] < NOTICED, shares[code])
+            for code, each in describe_choices(self._names, before).items()
+        )  # fmt: skip
+        outlook = Outlook(blank.event, before.points, before.points + worths.expected)
+        decision = blank._replace(
+            choices=choices, lost=best - values[played], method=_method_of(worths)
+        )
+        return decision, outlook
+
+
+def _method_of(worths: Worths) -> str:
+    """Say how values were found where items are hidden, and what was assumed."""
+    words = "best answers to the enemy's equilibrium play, by what is known of its hidden items"
+    if not worths.mixture.follows_play:
+        words += ": the deal and what was shown, as the whole battle is too large to solve"
+    elif worths.is_assumed:
+        words += ", of which choices that equilibrium play hardly ever makes tell nothing"
+    return words

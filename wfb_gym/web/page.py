@@ -43,10 +43,7 @@ _LONG_START = (
     "The first game on a machine compiles the rules, for half a minute or more; "
     "an optimal opponent solves the scenario before it plays."
 )
-_NO_REVIEW = (
-    "A battle with hidden items is not reviewed: what a choice is worth depends on "
-    "what both believe."
-)
+_NO_REVIEW = "A battle with hidden items is reviewed once it is over, as all is told then."
 _FLAT = "flat no-caps dense"
 _OUTLINED = "no-caps outline dense padding='3px 14px'"
 _PICK = """(event) => {
@@ -315,11 +312,10 @@ class _Game:
         self._shown_events = 0
         self._advises = self._has_odds = False
         self._making: object | None = None  # of the review that is being made
-        seat, self._has_secrets = session.game.seat, session.scenario.has_secrets
+        seat = session.game.seat
         with ui.element("div").classes("top"):
             ui.html(f"<h1>{escape(session.scenario.name)}</h1>", sanitize=False).style("flex:1")
-            words = "Transcript" if self._has_secrets else "Review"
-            ui.button(words, on_click=self._review).props(_FLAT)
+            self._review_button = ui.button("Review", on_click=self._review).props(_FLAT)
             ui.button("New game", on_click=self._leave).props(_FLAT)
         self._report = ui.element("div")
         self._table = ui.element("div").classes("columns")
@@ -377,7 +373,7 @@ class _Game:
         async with self._kept.lock:  # a duplicate of the tab may play
             self._show_position()
         self._map.set_content(await self._thinking("", session.map_html, self._spell()))
-        self._table.visible = self._has_secrets or not session.is_over  # the review shows it too
+        self._table.visible = not session.is_over  # the review shows it too
         if session.is_over:
             await self._review()
         elif self._advises:
@@ -396,6 +392,7 @@ class _Game:
         self._show_choices(session.choices(), None)
         self._log.set_content(session.log_html())
         self._undo_button.set_enabled(session.can_undo)
+        self._review_button.set_text("Transcript" if self._keeps_secrets else "Review")
         self._seat_words.set_content(escape(session.seat_words))
         self._show_odds()
         self._show_ranges()
@@ -517,7 +514,7 @@ class _Game:
         """Show the review below the head of the page, unless it is being made already."""
         if not self._session.game.events or self._making is not None:
             return
-        if self._has_secrets:
+        if self._keeps_secrets:
             self._show_transcript()
             return
         making = self._making = object()
@@ -552,24 +549,28 @@ class _Game:
             with ui.element("div").classes("tools"):
                 self._offer("Download the transcript", text_of(review.transcript), "jsonl")
                 self._offer("Download this review", page, "html")
-                if self._session.is_over:
+                if self._session.is_over and self._session.can_undo:
                     ui.button(
                         "Take back the last decision", on_click=partial(self._undo, -1)
                     ).props(_OUTLINED)
-                else:
+                elif not self._session.is_over:
                     ui.button("Close the review", on_click=self._close_review).props(_OUTLINED)
             ui.html(shown, sanitize=False)
         ui.run_javascript(SCRIPT)
 
+    @property
+    def _keeps_secrets(self) -> bool:
+        """Whether a review would tell what is still hidden."""
+        return self._session.scenario.has_secrets and not self._session.is_over
+
     def _show_transcript(self) -> None:
-        """Offer the transcript where there is no review."""
+        """Offer the public transcript where there is no review yet."""
         self._report.clear()
         with self._report:
             ui.html(f"<p class='how'>{_NO_REVIEW}</p>", sanitize=False)
             with ui.element("div").classes("tools").style("margin-bottom: 14px"):
-                transcript = self._session.transcript()
-                which = "public " if transcript.is_public else ""
-                self._offer(f"Download the {which}transcript", text_of(transcript), "jsonl")
+                transcript = text_of(self._session.transcript())
+                self._offer("Download the public transcript", transcript, "jsonl")
                 ui.button("Close", on_click=self._close_review).props(_OUTLINED)
 
     def _offer(self, words: str, content: str, ending: str) -> None:

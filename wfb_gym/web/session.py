@@ -347,9 +347,9 @@ class Session:
         """Return the review of the battle so far; takes a while in large scenarios.
 
         Raises:
-            ValueError: items are hidden.
+            ValueError: items are hidden, and the battle is not over.
         """
-        return review(self.game.transcript(), analyst=self.analyst, progress=progress)
+        return review(self.transcript(), analyst=self.analyst, progress=progress)
 
     def transcript(self) -> Transcript:
         """Return the battle so far: before its end without what was dealt of hidden items."""
